@@ -156,7 +156,7 @@ test('rejects a token that is revoked while the thread reads', async () => {
 });
 
 /** Runs work, and returns the queries that the thread received meanwhile. */
-async function askedDuring(work: () => Promise<unknown>): Promise<readonly (readonly string[])[]> {
+async function queriesDuring(work: () => Promise<unknown>): Promise<readonly (readonly string[])[]> {
   const requests: string[][] = [];
   const reading = thread();
   const response = reading.result.bind(reading);
@@ -177,7 +177,7 @@ test('reads a search in the thread after it has indexed new events', async () =>
   await fixture.customer('Zirconium');
   const search = async (): Promise<void> =>
     assert.is((await fixture.staff.get('/api/events/?search=Zirconium')).headers.get('X-Result-Count'), '1');
-  const requests = await askedDuring(search);
+  const requests = await queriesDuring(search);
   assert.ok(requests.flat().some((text) => text.includes('event_words MATCH')));
 });
 

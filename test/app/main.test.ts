@@ -37,7 +37,7 @@ cli.after.each(() => program.end());
 const run: Program['run'] = (...passed) => program.run(...passed);
 const serve = (words?: readonly string[]): Promise<Serving> => program.serve(words);
 
-const madeIn = (name: string): string => `tenantry: created a new database in ${join(folder, name)}\n`;
+const createdIn = (name: string): string => `tenantry: created a new database in ${join(folder, name)}\n`;
 
 async function get(url: string, token: string): Promise<unknown> {
   return (await fetch(url, { headers: { Authorization: `Token ${token}` } })).json();
@@ -348,10 +348,10 @@ cli('reports an unwritable standard output in one line with exit code 1', async 
 });
 
 cli('prints nothing on success with --quiet, and the reason of a failure', async () => {
-  const said = { code: 0, stdout: '', stderr: '' };
-  assert.equal(await run(['demo', '--quiet']), said);
+  const success = { code: 0, stdout: '', stderr: '' };
+  assert.equal(await run(['demo', '--quiet']), success);
   for (const words of [['backup', 'b'], ['rotate-key'], ['restore', 'b', '--data', 'c']])
-    assert.equal(await run([...words, '--quiet']), said, words[0]);
+    assert.equal(await run([...words, '--quiet']), success, words[0]);
   assert.equal(await run(['backup', 'b', '--quiet']), failed(`${join(folder, 'b')} exists already`));
   const { code, stderr, stdout } = await run(['backup', '-', '--quiet']);
   assert.equal([code, stdout === '', stderr], [0, false, '']);
@@ -362,7 +362,7 @@ cli('creates a user with user add, who can log in with the password from standar
   assert.equal(await run([...words, '--data', 'data'], { input: 'correct horse 7\n' }), {
     code: 0,
     stdout: 'Created user bob.\n',
-    stderr: madeIn('data'),
+    stderr: createdIn('data'),
   });
   const server = await serve();
   const response = await fetch(`${server.url}/api-auth/password/`, {
@@ -380,7 +380,7 @@ cli('rejects users in user add by the rules of the API, with the reason', async 
   assert.equal(await run(['user', 'add', 'bob', '--support', '--data', 'data']), {
     code: 0,
     stdout: 'Created user bob, without a password.\n',
-    stderr: madeIn('data'),
+    stderr: createdIn('data'),
   });
   assert.equal(await run(['user', 'add', 'BOB']), failed('username: user with this username already exists.'));
   assert.equal(await run(['user', 'add', 'b b']), failed('username: Enter a valid username.'));
@@ -435,10 +435,10 @@ cli('creates a database with user add in a named empty folder only', async () =>
   assert.equal(await run([...words, '--data', 'home']), failed(`${none('home')}, which is not empty: ${advice}`));
   assert.equal([readdirSync(folder), readdirSync(join(folder, 'home'))], [['home'], ['letter']]);
   const stdout = 'Created user bob, without a password.\n';
-  assert.equal(await run([...words, '--data', 'new']), { code: 0, stdout, stderr: madeIn('new') });
+  assert.equal(await run([...words, '--data', 'new']), { code: 0, stdout, stderr: createdIn('new') });
   mkdirSync(join(folder, 'empty'));
   const env = { TENANTRY_DATA: 'empty' };
-  assert.equal(await run(words, { env }), { code: 0, stdout, stderr: madeIn('empty') });
+  assert.equal(await run(words, { env }), { code: 0, stdout, stderr: createdIn('empty') });
   assert.equal(await run(['user', 'add', 'eve'], { env }), {
     code: 0,
     stdout: 'Created user eve, without a password.\n',
@@ -449,7 +449,7 @@ cli('creates a database with user add in a named empty folder only', async () =>
 cli('runs several commands concurrently in a new folder', async () => {
   const ends = await Promise.all(['a', 'b', 'c', 'd'].map((name) => run(['user', 'add', name, '--data', 'data'])));
   assert.equal(
-    ends.filter(({ code, stderr }) => code !== 0 || (stderr !== '' && stderr !== madeIn('data'))),
+    ends.filter(({ code, stderr }) => code !== 0 || (stderr !== '' && stderr !== createdIn('data'))),
     [],
   );
 });

@@ -12,7 +12,7 @@ let server: Serving;
 let token: string;
 
 const run = (...words: string[]): ReturnType<Program['run']> => program.run([...words, '--data', data]);
-const said = (stdout: string): object => ({ code: 0, stdout, stderr: '' });
+const success = (stdout: string): object => ({ code: 0, stdout, stderr: '' });
 
 async function call(method: string, path: string, body?: object, as = token): Promise<Response> {
   return fetch(server.url + path, {
@@ -44,7 +44,7 @@ people('lists users with their rights, and shows one with roles, beside a runnin
   const { uuid } = await json('POST', '/api/customers/', { name: 'Alpha Ltd' });
   assert.equal(
     await run('user', 'grant', 'CAROL', 'owner', '--customer', 'Alpha Ltd', '--until', '2099-01-01T00:00Z'),
-    said('CAROL is owner in customer Alpha Ltd.\n'),
+    success('CAROL is owner in customer Alpha Ltd.\n'),
   );
   assert.equal(await messages(1), ['User carol has gained role of Owner in customer Alpha Ltd.']);
   const { stdout } = await run('user', 'show', 'carol', '--json');
@@ -70,11 +70,11 @@ people('lists users with their rights, and shows one with roles, beside a runnin
   );
   assert.equal(
     await run('user', 'revoke', 'carol', 'owner', '--customer', String(uuid)),
-    said(`carol is no longer owner in customer ${uuid}.\n`),
+    success(`carol is no longer owner in customer ${uuid}.\n`),
   );
   assert.equal(
     await run('user', 'revoke', 'carol', 'owner', '--customer', String(uuid)),
-    said(`carol is not owner in customer ${uuid}.\n`),
+    success(`carol is not owner in customer ${uuid}.\n`),
   );
   assert.equal(await messages(1), ['User carol has lost role of Owner in customer Alpha Ltd.']);
 });
@@ -82,11 +82,11 @@ people('lists users with their rights, and shows one with roles, beside a runnin
 people('revokes all tokens of a disabled user immediately, and enables the user again', async () => {
   const own = (await run('token', 'carol')).stdout.trim();
   assert.is((await call('GET', '/api/customers/', undefined, own)).status, 200);
-  assert.equal(await run('user', 'disable', 'carol'), said('carol is disabled.\n'));
+  assert.equal(await run('user', 'disable', 'carol'), success('carol is disabled.\n'));
   assert.is((await call('GET', '/api/customers/', undefined, own)).status, 401);
-  assert.equal(await run('user', 'disable', 'carol'), said('carol is already disabled.\n'));
+  assert.equal(await run('user', 'disable', 'carol'), success('carol is already disabled.\n'));
   assert.equal(await run('token', 'carol'), failed('There is no active user "carol"'));
-  assert.equal(await run('user', 'enable', 'carol'), said('carol is active.\n'));
+  assert.equal(await run('user', 'enable', 'carol'), success('carol is active.\n'));
   assert.is((await call('GET', '/api/customers/', undefined, own)).status, 401);
   assert.equal(await messages(2), ['User carol has been activated.', 'User carol has been deactivated.']);
 });
@@ -96,7 +96,7 @@ people('sets a password that logs in, and revokes earlier tokens', async () => {
   const set = await program.run(['user', 'password', 'carol', '--password-stdin', '--data', data], {
     input: 'a long enough one 7\n',
   });
-  assert.equal(set, said('The password of carol is set and their tokens are revoked.\n'));
+  assert.equal(set, success('The password of carol is set and their tokens are revoked.\n'));
   assert.is((await call('GET', '/api/customers/', undefined, own)).status, 401);
   const body = { username: 'carol', password: 'a long enough one 7' };
   assert.is((await call('POST', '/api-auth/password/', body)).status, 200);
@@ -110,10 +110,10 @@ people('sets a password that logs in, and revokes earlier tokens', async () => {
 });
 
 people('grants and revokes staff and global support without a place', async () => {
-  assert.equal(await run('user', 'grant', 'carol', 'support'), said('carol is support.\n'));
-  assert.equal(await run('user', 'grant', 'carol', 'support'), said('carol is already support.\n'));
+  assert.equal(await run('user', 'grant', 'carol', 'support'), success('carol is support.\n'));
+  assert.equal(await run('user', 'grant', 'carol', 'support'), success('carol is already support.\n'));
   assert.is(JSON.parse((await run('user', 'show', 'carol', '--json')).stdout).support, true);
-  assert.equal(await run('user', 'revoke', 'carol', 'support'), said('carol is no longer support.\n'));
+  assert.equal(await run('user', 'revoke', 'carol', 'support'), success('carol is no longer support.\n'));
 });
 
 people('rejects invalid grants in one line with the rule, and changes nothing', async () => {

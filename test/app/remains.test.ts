@@ -22,7 +22,7 @@ const servers = [
 ];
 
 /** Changes the file without the program. */
-function spoil(script: string): void {
+function corrupt(script: string): void {
   const db = new SQLite(path('tenantry.db'));
   db.exec(script);
   db.close();
@@ -100,7 +100,7 @@ test('does not replace a missing key', async () => {
 
 test('rejects a wrong key at the start, also one of the same name, and lists in doctor the secrets that it does not decrypt', async () => {
   const [id] = readFileSync(path('secret.key'), 'utf8').split(':');
-  spoil(
+  corrupt(
     `INSERT INTO service_settings (uuid, name, type, state, token, created) VALUES ('${'a'.repeat(32)}', 'S', 'DigitalOcean', 'OK', x'0161', 0)`,
   );
   const key = `${id}:${Buffer.alloc(32, 7).toString('base64')}`;
@@ -131,7 +131,7 @@ test('does not migrate the database in doctor', async () => {
     ),
   );
   for (const words of [...servers, ['doctor']]) {
-    spoil('PRAGMA user_version = -1');
+    corrupt('PRAGMA user_version = -1');
     assert.equal(
       await program.run(words),
       failed(`${path('tenantry.db')}: The database has schema -1, which no version has: it is damaged`),

@@ -31,7 +31,7 @@ test.after(async () => {
 });
 
 const work = async (): Promise<void> => {
-  for (let i = 0; i < 6; i++) await fixture.later(1);
+  for (let i = 0; i < 6; i++) await fixture.advance(1);
 };
 
 test('includes it in the metadata, in /api/, in the scope types and in the documentation', async () => {
@@ -102,7 +102,7 @@ test('handles its settings, services and resources like those of every type', as
     [lamp.resource_type, lamp.state, lamp.watts, lamp.coast_name],
     ['Lighthouse.Lamp', 'Creation Scheduled', 60, 'North'],
   );
-  await fixture.later(1);
+  await fixture.advance(1);
   assert.is((await fixture.staff.get(lamp.url)).body.runtime_state, 'warming');
   await work();
   const wrong = await fixture.staff.post(`${lamp.url}dim/`, {});

@@ -161,7 +161,7 @@ function filled(collection: string, method: Method, base: Body, round: number, l
 }
 
 /** Fields that cannot be sent together with the others, or in JSON. */
-function leftOut(collection: string, type = 'DigitalOcean'): readonly string[] {
+function omittedFields(collection: string, type = 'DigitalOcean'): readonly string[] {
   const own = catalogue.types.find(({ name }) => name === type)?.options ?? {};
   // Only settings of OpenStack show a domain.
   const foreign = [...options, 'domain'].filter(
@@ -189,7 +189,12 @@ for (const collection of collections) {
   if (bodyOf(collection, 'POST') && !kindOf.has(collection) && collection !== 'jira-attachments')
     test(`${collection}: POST`, async () => {
       const base = await validBody(collection, 'own');
-      await writeAndRead('POST', path, filled(collection, 'POST', base, 0, leftOut(collection, type)), collection);
+      await writeAndRead(
+        'POST',
+        path,
+        filled(collection, 'POST', base, 0, omittedFields(collection, type)),
+        collection,
+      );
     });
   // PUT of an issue requires the properties of its provider: PATCH uses the same code to store.
   for (const [method, round] of [
@@ -202,7 +207,7 @@ for (const collection of collections) {
         const { any, customer, other, own } = (place.keys[collection] ?? {}) as Json;
         const known = other ?? own ?? any ?? customer;
         const key = isProvided(detail) ? newKeyOf(place, detail, 'own') : (known.ST ?? known);
-        const body = filled(collection, method, {}, round, leftOut(collection, type));
+        const body = filled(collection, method, {}, round, omittedFields(collection, type));
         await writeAndRead(method, `${path}${key}/`, body, collection);
       });
 }
@@ -210,7 +215,7 @@ for (const collection of collections) {
 for (const { name } of catalogue.types)
   test(`service-settings: POST and PATCH with the options of ${name}`, async () => {
     const base = { type: name };
-    const left = leftOut('service-settings', name);
+    const left = omittedFields('service-settings', name);
     const url = await writeAndRead(
       'POST',
       '/api/service-settings/',

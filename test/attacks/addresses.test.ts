@@ -67,7 +67,7 @@ test('shows an event without an address to all of its readers alike', async () =
     (await fixture.staff.get(`/api/project-permissions/?user=${setup.users.observer.uuid}`)).body[0].url,
   );
   await fixture.grant(setup.project, setup.users.observer, 'support', '2018-01-05T04:48:04Z');
-  await fixture.later(61);
+  await fixture.advance(61);
   assert.equal(Object.values(await addresses('role_revoked')).filter(Boolean), []);
 });
 

@@ -33,8 +33,9 @@ test.after(() => receiver.close());
 const hex = (byte: number): string => byte.toString(16).padStart(2, '0');
 const groups = ([a, b, c, d]: readonly number[]): string =>
   `${hex(a as number)}${hex(b as number)}:${hex(c as number)}${hex(d as number)}`;
-const wide = (text: string): string => text.replace(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit)));
-const circled = (text: string): string =>
+const fullWidthDigits = (text: string): string =>
+  text.replace(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit)));
+const circledDigits = (text: string): string =>
   text.replace(/[1-9]/g, (digit) => String.fromCodePoint(0x2460 + Number(digit) - 1)).replace(/0/g, '⓪');
 
 /** The ways to write an IPv4 address in a URL. */
@@ -55,8 +56,8 @@ function spellings(address: string): string[] {
     `${a}.${b}.${c * 256 + d}`,
     `${a}.${(b * 256 + c) * 256 + d}`,
     `0x${hex(a)}.${b}.0${c.toString(8)}.${d}`,
-    wide(address),
-    circled(address),
+    fullWidthDigits(address),
+    circledDigits(address),
     address.replaceAll('.', '。'),
     address.replaceAll('.', '%2e'),
     address.replace(/./g, (character) => `%${hex(character.charCodeAt(0))}`),

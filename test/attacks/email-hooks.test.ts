@@ -130,7 +130,7 @@ test('checks a changed address again, and sends it no mail queued for the former
   assert.equal([changed.status, changed.body.is_confirmed], [200, false]);
   await fixture.server.settled();
   mailbox.rejection = undefined;
-  await fixture.later(60);
+  await fixture.advance(60);
   assert.equal(subjects(mailbox.take()), [[stranger, question]]);
   assert.is((await mallory.patch(url, { is_active: true })).body.is_confirmed, false);
   assert.is((await mallory.put(url, { email: 'mallory@example.com' })).body.is_confirmed, true);
@@ -236,12 +236,12 @@ test('gathers mails beyond hook_mail_limit per author into one mail per hook at 
     sent.push((await mails()).length);
   }
   assert.equal(sent, [2, 1, 0, 0], 'the third mail belongs to the first hook');
-  await fixture.later(3600 - 181);
+  await fixture.advance(3600 - 181);
   assert.equal(mailbox.take(), []);
   mailbox.rejection = [451, 'Try later'];
-  await fixture.later(1);
+  await fixture.advance(1);
   mailbox.rejection = undefined;
-  await fixture.later(10);
+  await fixture.advance(10);
   const gathered = mailbox.take().sort((a, b) => (a.text ?? '').length - (b.text ?? '').length);
   assert.equal(
     gathered.map(({ recipient, subject, text }) => [
@@ -259,7 +259,7 @@ test('gathers mails beyond hook_mail_limit per author into one mail per hook at 
   );
   assert.match(gathered[1]?.text ?? '', /^Jan 05 04:49 User mallory .*updated\.$/m);
   assert.is(gathered[1]?.html?.match(/<li>/g)?.length, 3);
-  await fixture.later(24 * 3600);
+  await fixture.advance(24 * 3600);
   assert.equal(mailbox.take(), [], 'each event once');
   assert.equal((await mails()).length, 2, 'the limit starts again with the next hour');
 });
@@ -270,7 +270,7 @@ test('lists 100 events in a gathered mail and counts the rest', async () => {
   for (let i = 0; i < 112; i++) await mallory.patch(malloryUrl, { job_title: `Job ${i}` });
   await fixture.server.settled();
   assert.equal(mailbox.take(), []);
-  await fixture.later(3600);
+  await fixture.advance(3600);
   const [mail, ...others] = mailbox.take();
   assert.equal(others, []);
   assert.is(mail?.html?.match(/<li>/g)?.length, 100);
@@ -291,7 +291,7 @@ test('shortens names in mails and removes their links, in single and gathered ma
     });
     const project = await fixture.project(name, customer);
     await fixture.staff.patch(project.url, { description: 'See www.evil.example' });
-    await fixture.later(3600);
+    await fixture.advance(3600);
     const received = mailbox.take();
     const texts = received.map(({ text = '' }) => text.trim().replace(/^Jan \d\d [\d:]+ /gm, '')).join('\n');
     assert.equal(texts.split('\n').sort(), [

@@ -172,7 +172,7 @@ test('records events of at most a thousand failed logins an hour, and logs the n
 test('deletes events of failed logins, and no others, after failed_login_events_retention', async () => {
   await attempt('192.0.2.50', 'guess');
   await attempt('192.0.2.50', 'bob', password);
-  await fixture.later(2 * 86_400 + 1);
+  await fixture.advance(2 * 86_400 + 1);
   assert.equal(
     fixture.server.app.db.values<string>(sql`SELECT DISTINCT type FROM event WHERE type LIKE 'auth_%' ORDER BY type`),
     ['auth_logged_in_with_username'],

@@ -78,7 +78,7 @@ async function responsesOf(
 }
 
 /** The responses of a server that has just started on a copy of the data. */
-async function freshly(token: string, tags: ReadonlyMap<string, string>): Promise<Map<string, string>> {
+async function freshResponses(token: string, tags: ReadonlyMap<string, string>): Promise<Map<string, string>> {
   const copy = mkdtempSync(join(copies, 'copy-'));
   cpSync(join(folder, 'secret.key'), join(copy, 'secret.key'));
   writeFileSync(join(copy, 'tenantry.db'), fixture.server.app.db.serialize());
@@ -160,7 +160,7 @@ for (const [name, [part, change]] of Object.entries(changes)) {
     // Sends the ETags of the earlier responses, as clients do.
     const tags = etags(before);
     const after = await responsesOf(fixture.url, token, tags);
-    const fresh = await freshly(token, tags);
+    const fresh = await freshResponses(token, tags);
     for (const path of paths) assert.is(after.get(path), fresh.get(path), path);
     const changed = paths.filter((path) => !after.get(path)?.startsWith('304') && after.get(path) !== before.get(path));
     if (name !== 'nothing') assert.ok(changed.length > 0, 'no response has changed for the reader');

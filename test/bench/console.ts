@@ -16,7 +16,7 @@ const openings = 7;
 const rounds = 3;
 
 /** Milliseconds from an action to the frame in which a condition holds; both are code of the page. */
-const waited = (page: Page, act: string, readySelector: string): Promise<number> =>
+const waitTime = (page: Page, act: string, readySelector: string): Promise<number> =>
   page.evaluate<number>(`new Promise((done, failed) => {
     const began = performance.now();
     ${act};
@@ -69,20 +69,22 @@ export async function run(folder: string, bundle: string): Promise<string> {
       for (const link of links.slice(round === 0 ? 1 : 0)) {
         const go = `const was = ${heading}; document.querySelector('#places a[href="${link}"]').click()`;
         const isShown = `${heading} !== undefined && ${heading} !== was`;
-        visible.push(await waited(page, go, isShown));
+        visible.push(await waitTime(page, go, isShown));
         await visitor.settled();
         await page.evaluate('history.back()');
         await visitor.settled();
-        whole.push(await waited(page, go, `${isShown} && !document.querySelector('main [aria-busy=true]')`));
+        whole.push(await waitTime(page, go, `${isShown} && !document.querySelector('main [aria-busy=true]')`));
         await visitor.settled();
       }
     const key = "dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }))";
     const [opened, matches]: [number[], number[]] = [[], []];
     for (let round = 0; round < openings; round++) {
-      opened.push(await waited(page, key, "document.querySelector('dialog[open] [role=combobox]')"));
+      opened.push(await waitTime(page, key, "document.querySelector('dialog[open] [role=combobox]')"));
       const typed =
         "const field = document.querySelector('[role=combobox]'); field.value = 'stat'; field.dispatchEvent(new Event('input', { bubbles: true }))";
-      matches.push(await waited(page, typed, "document.querySelector('[role=option]')?.textContent.includes('Stat')"));
+      matches.push(
+        await waitTime(page, typed, "document.querySelector('[role=option]')?.textContent.includes('Stat')"),
+      );
       await visitor.settled();
       await page.keyboard.press('Escape');
       await page.locator('dialog[open]').waitFor({ state: 'detached' });

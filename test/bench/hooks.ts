@@ -47,7 +47,7 @@ export async function run(folder: string, bundle: string, show: (text: string) =
     show(`Creating customers with and without ${hooks} hooks …`);
     const { share, plain, hooked, delivered } = await creating(server, receiver, created);
     show('Latency …');
-    const constant = await steadily(server, receiver);
+    const constant = await deliverAtConstantRate(server, receiver);
     show('A burst …');
     const drained = await bursting(server, receiver);
     return [
@@ -159,7 +159,7 @@ const notify = ({ url }: Running): Promise<unknown> =>
   });
 
 /** Events at a constant rate of somewhat more than a thousand deliveries a second. */
-async function steadily(server: Running, receiver: Receiver): Promise<Deliveries> {
+async function deliverAtConstantRate(server: Running, receiver: Receiver): Promise<Deliveries> {
   const started = performance.now();
   for (let i = 0; i < constantRate * constantSeconds; i++) {
     await pause(Math.max(0, started + (i * 1000) / constantRate - performance.now()));

@@ -18,8 +18,8 @@ import {
   examine,
   type Figures,
   login,
-  moody,
   pause,
+  randomBehaviour,
   requirePresent,
   startServer,
   writeUntilKilled,
@@ -41,13 +41,13 @@ const lookedFor = 40;
 const retention = ['--events-retention', '10d', '--hook-delivery-retention', '10d'];
 
 /** Runs the rounds with the program that these words start. Throws with a sentence when data is lost or work hangs. */
-export async function jumpTheClock(rounds: number, program: readonly string[]): Promise<ClockFigures> {
+export async function jumpClock(rounds: number, program: readonly string[]): Promise<ClockFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-clock-'));
   const clock = new ProgramClock(folder);
   const data = join(folder, 'data');
   const receiver = await Receiver.start();
   const diary = new Diary();
-  receiver.behaviour = (received) => diary.note(received, moody());
+  receiver.behaviour = (received) => diary.note(received, randomBehaviour());
   const written: string[] = [];
   let [jumps, unanswered, token] = [0, 0, ''];
   const jump = (): void => {

@@ -11,7 +11,7 @@ import { type Ended, nativeCache, Program } from '../support/program.ts';
 import { FaultyDisk } from './faulty-disk.ts';
 import { Observer, requireHealthy } from './observer.ts';
 import type { Given, Part } from './part.ts';
-import { serveOn, unlessGone } from './power.ts';
+import { serveOn, unlessEnded } from './power.ts';
 
 export interface EioFigures {
   /** Periods of failing calls. */
@@ -84,7 +84,7 @@ type Serving = Awaited<ReturnType<typeof serveOn>>;
 
 async function write(observer: Observer, { child, url }: Serving, over: AbortSignal): Promise<void> {
   while (!over.aborted && child.exitCode === null) {
-    const response = await unlessGone(observer.write(url));
+    const response = await unlessEnded(observer.write(url));
     if (response && response.status !== 201 && response.status < 500)
       throw new Error(`A write on a failing disk returned ${response.status}`);
   }

@@ -43,7 +43,7 @@ const changer = `${open} const change = db.prepare('UPDATE customer SET native_n
   setInterval(() => { const name = 'changed ' + ++i; change.run(name); console.log(name); }, 50);`;
 
 /** Holds the lock for each of these durations, one after the other. */
-export async function writeBeside(holds: readonly number[], folder?: string): Promise<WriterFigures> {
+export async function writeDuringLocks(holds: readonly number[], folder?: string): Promise<WriterFigures> {
   const program = new Program(folder ?? nativeCache);
   const others: ChildProcess[] = [];
   try {
@@ -133,7 +133,7 @@ async function write(observer: Observer, url: string, isOver: () => boolean): Pr
 
 /** The part of `npm run chaos`: two of three locks are shorter than the timeout of a write. */
 export const writer: Part = ({ rounds }) =>
-  writeBeside(
+  writeDuringLocks(
     Array.from({ length: Math.ceil(rounds / 10) }, (_, i) =>
       Math.round((i % 3 === 2 ? 11_000 : 100) + 4000 * Math.random()),
     ),

@@ -28,7 +28,7 @@ export interface RestoreFigures {
 const usualRows = 30_000;
 
 /** A folder with so many rows in it, and the staff user admin. */
-async function withMuch<T>(rows: number, use: (program: Program) => Promise<T>): Promise<T> {
+async function withRows<T>(rows: number, use: (program: Program) => Promise<T>): Promise<T> {
   const program = new Program(nativeCache);
   try {
     const words = ['user', 'add', 'admin', '--staff', '--data', 'data'];
@@ -47,7 +47,7 @@ async function withMuch<T>(rows: number, use: (program: Program) => Promise<T>):
 
 /** Kills so many backups. */
 export const killBackups = (rounds: number, rows = usualRows): Promise<BackupFigures> =>
-  withMuch(rows, async (program) => {
+  withRows(rows, async (program) => {
     let [kills, whole] = [0, 0];
     // It takes longer beside the server.
     const longest = 2.5 * (await durationOf(program, ['backup', 'first']));
@@ -103,7 +103,7 @@ async function requireRestorable(
 
 /** Kills so many restores. */
 export const killRestores = (rounds: number, rows = usualRows): Promise<RestoreFigures> =>
-  withMuch(rows, async (program) => {
+  withRows(rows, async (program) => {
     let [kills, whole, rejected] = [0, 0, 0];
     const first = await program.serve();
     const observer = await Observer.of(program);

@@ -52,7 +52,7 @@ export async function chaos(
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-chaos-'));
   const receiver = await Receiver.start();
   const diary = new Diary();
-  receiver.behaviour = (received) => diary.note(received, moody());
+  receiver.behaviour = (received) => diary.note(received, randomBehaviour());
   const written: string[] = [];
   let unanswered = 0;
   let token = '';
@@ -85,7 +85,7 @@ export async function chaos(
 }
 
 /** The faults of a receiver. */
-export async function moody(): Promise<Behaviour> {
+export async function randomBehaviour(): Promise<Behaviour> {
   if (Math.random() < slow) await pause(50 * Math.random());
   return Math.random() >= failing ? 200 : Math.random() < 0.5 ? 500 : 'reset';
 }

@@ -41,7 +41,7 @@ const longest = 5000;
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Runs servers for so many milliseconds, one after the other, with the program that these words start, and simulates so many power cuts. */
-export async function losePower(
+export async function cutPowerOfServers(
   cuts: number,
   milliseconds: number,
   program: readonly string[],
@@ -54,7 +54,7 @@ export async function losePower(
     let server: Serving | undefined = await serveOn(disk, program);
     const began = disk.position;
     const end = performance.now() + milliseconds;
-    const windows = fails ? failNowAndThen(disk, end) : pause(milliseconds).then(() => 0);
+    const windows = fails ? failSyncsAtRandom(disk, end) : pause(milliseconds).then(() => 0);
     while (performance.now() < end) {
       server ??= await serveOn(disk, program).catch(() => undefined);
       if (server?.token === undefined) {
@@ -103,7 +103,7 @@ async function writeTo(server: Serving, disk: FaultyDisk, written: Written[], en
   let rejected = 0;
   const write = async (): Promise<void> => {
     while (performance.now() < end && child.exitCode === null) {
-      const reply = await unlessGone(post(url, token, '/api/customers/', { name: 'Customer' }));
+      const reply = await unlessEnded(post(url, token, '/api/customers/', { name: 'Customer' }));
       const at = disk.position;
       if (!reply) rejected++;
       else if (reply.status === 201) written.push({ uuid: reply.body.uuid as string, at });
@@ -120,7 +120,7 @@ async function writeTo(server: Serving, disk: FaultyDisk, written: Written[], en
 }
 
 /** Resolves to undefined where the server has ended and does not respond. */
-export async function unlessGone<T>(response: Promise<T>): Promise<T | undefined> {
+export async function unlessEnded<T>(response: Promise<T>): Promise<T | undefined> {
   try {
     return await response;
   } catch (error) {
@@ -142,7 +142,7 @@ async function stopped({ child }: Serving): Promise<void> {
 
 /** The part of `npm run chaos`. */
 export const loseNothing: Part = async ({ cuts, program }) => {
-  const figures = await losePower(cuts, 20_000, program);
+  const figures = await cutPowerOfServers(cuts, 20_000, program);
   if (figures.losses + figures.damaged > 0)
     throw new Error(`Cuts of the power lost acknowledged writes: ${JSON.stringify(figures)}`);
   return figures;
@@ -169,7 +169,7 @@ export async function serveOn(
 }
 
 /** Returns the number of periods of failing syncs. */
-async function failNowAndThen(disk: FaultyDisk, end: number): Promise<number> {
+async function failSyncsAtRandom(disk: FaultyDisk, end: number): Promise<number> {
   let windows = 0;
   while (performance.now() < end) {
     await pause(working * Math.random());

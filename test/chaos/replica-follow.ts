@@ -4,7 +4,7 @@
  */
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { endBy, litestreamProgram } from '../support/replication.ts';
+import { endWithSignal, litestreamProgram } from '../support/replication.ts';
 import { requireEnded, requireHealthy } from './observer.ts';
 import { withWorks, writers } from './replica.ts';
 
@@ -61,7 +61,7 @@ export const followAndPromote = (): Promise<FollowFigures> =>
     };
     await Promise.all(Array.from({ length: writers }, client));
     const killed = performance.now();
-    await Promise.all([server.kill(), endBy(replicating.process, 'SIGKILL')]);
+    await Promise.all([server.kill(), endWithSignal(replicating.process, 'SIGKILL')]);
     await follower.stop();
     const promotion = ['promote', ...words];
     requireEnded(await program.run(promotion), promotion);

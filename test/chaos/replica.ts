@@ -11,7 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { nativeCache, Program, type Serving } from '../support/program.ts';
 import {
   bucket,
-  endBy,
+  endWithSignal,
   installReplication,
   litestream,
   type Replicating,
@@ -142,7 +142,7 @@ export const drill = (target: Target, seconds: number): Promise<DrillFigures> =>
       works,
       pause(seconds * 1000).then(async () => {
         killed = performance.now();
-        await Promise.all([server.kill(), endBy(replicating.process, 'SIGKILL')]);
+        await Promise.all([server.kill(), endWithSignal(replicating.process, 'SIGKILL')]);
       }),
     ).catch((error: unknown) => {
       if (killed === 0) throw error;
@@ -179,7 +179,7 @@ export const replicateLong = (target: Target, seconds: number, words?: string[])
       // As long as Litestream reports that writes may be missing.
       await pause(2 * maxMissing * 1000);
       await server.stop();
-      await endBy(replicating.process, 'SIGINT');
+      await endWithSignal(replicating.process, 'SIGINT');
       const gone = await missing(works);
       if (gone.length > 0) throw new Error(`${gone.length} of ${acknowledged.size} writes are missing in the copy`);
       const rejected = [...observer.rejected.values()].reduce((sum, count) => sum + count, 0);

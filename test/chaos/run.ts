@@ -10,7 +10,7 @@
  */
 import { parseArgs } from 'node:util';
 import { builtProgram } from '../support/program.ts';
-import { jumpTheClock } from './clock-jumps.ts';
+import { jumpClock } from './clock-jumps.ts';
 import { bytes } from './corrupt-bytes.ts';
 import { syncs } from './each-sync.ts';
 import { syncsOfCommands } from './each-sync-commands.ts';
@@ -41,7 +41,7 @@ const parts: Readonly<Record<string, Part>> = {
   power: loseNothing,
   syncs,
   'syncs-of-commands': syncsOfCommands,
-  clock: ({ jumps, program }) => jumpTheClock(jumps, program),
+  clock: ({ jumps, program }) => jumpClock(jumps, program),
   fuzz: ({ program: [bundle = ''], ...options }) => fuzzRounds({ bundle, ...options }),
 };
 

@@ -5,7 +5,7 @@ import { builtProgram } from '../support/program.ts';
 import { changeBytes } from './corrupt-bytes.ts';
 import { failCalls } from './failing-disk.ts';
 import { canFail } from './faulty-disk.ts';
-import { writeBeside } from './foreign-writer.ts';
+import { writeDuringLocks } from './foreign-writer.ts';
 import { killBackups, killRestores } from './kill-backup.ts';
 import { killCommands } from './kill-commands.ts';
 import { killMigrations } from './kill-migration.ts';
@@ -44,7 +44,7 @@ test('leaves all changes of a killed demo or rotate-key, or none', async () => {
 });
 
 test('returns changes of other writers, stores writes or responds 503, and loses nothing beside them', async () => {
-  const { changes, holds, reads, writes } = await writeBeside([1500, 300]);
+  const { changes, holds, reads, writes } = await writeDuringLocks([1500, 300]);
   assert.is(holds, 2);
   assert.ok(changes > 0 && reads > 5 && writes > 0, JSON.stringify({ changes, reads, writes }));
 });

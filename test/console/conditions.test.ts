@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, greeting, password } from '../support/console.ts';
-import { lookAt } from '../support/console-look.ts';
+import { findFaults } from '../support/console-look.ts';
 import { createPersonas, type Personas } from '../support/personas.ts';
 import { newestSecret } from '../support/sent-mails.ts';
 import { suiteWithServer } from '../support/suite.ts';
@@ -71,7 +71,7 @@ browser('a session that has ended keeps the form, asks for the password, and goe
   await visitor.dialog().getByRole('button', { name: 'Create' }).click();
   const ended = visitor.page.getByRole('dialog', { name: 'Your session has ended' });
   await ended.waitFor();
-  assert.equal(await lookAt(visitor), []);
+  assert.equal(await findFaults(visitor), []);
   await ended.getByLabel('Password').fill(password);
   await ended.getByRole('button', { name: 'Sign in' }).click();
   await visitor.heading('Later').waitFor();
@@ -90,7 +90,7 @@ browser('the end of a session is told before it comes, and can be put off', asyn
   assert.is(await page.getByText(/Your session ends/).count(), 0);
   await page.clock.fastForward(50_000);
   await page.getByText('Your session ends in less than 30 seconds.').waitFor();
-  assert.equal(await lookAt(visitor), []);
+  assert.equal(await findFaults(visitor), []);
   await visitor.button('Stay signed in').click();
   await page.getByText(/Your session ends/).waitFor({ state: 'detached' });
   await visitor.close();
@@ -104,7 +104,7 @@ browser('a lost connection is told, and nothing that was typed is lost', async (
   await visitor.page.context().setOffline(true);
   await visitor.dialog().getByRole('button', { name: 'Create' }).click();
   await visitor.dialog().getByText('The server cannot be reached. Nothing was changed; try again.').waitFor();
-  assert.equal(await lookAt(visitor), []);
+  assert.equal(await findFaults(visitor), []);
   await visitor.page.context().setOffline(false);
   await visitor.dialog().getByRole('button', { name: 'Create' }).click();
   await visitor.heading('Dora').waitFor();
@@ -125,7 +125,7 @@ browser('somebody is invited, signs up by the mailed link, and is in', async () 
   assert.is(invitation.link_template, `${fixture.url}/#/invitation/{uuid}/`);
   const guest = await Console.open(started(), `${fixture.url}/#/invitation/${await newestSecret(fixture)}/`);
   await guest.page.getByText('This invitation is for new@example.com.').waitFor();
-  assert.equal(await lookAt(guest), []);
+  assert.equal(await findFaults(guest), []);
   await guest.page.getByLabel('Username *').fill('newcomer');
   await guest.page.getByLabel('Password *').fill('short');
   assert.is(await guest.page.getByRole('checkbox').count(), 0, 'there is no policy');
@@ -192,7 +192,7 @@ browser('pages with nothing on them are fit for everybody', async () => {
     'new-resource/',
   ]) {
     await visitor.go(`/${list}`, /./);
-    wrong.push(...(await lookAt(visitor)).map((text) => `${list} ${text}`));
+    wrong.push(...(await findFaults(visitor)).map((text) => `${list} ${text}`));
   }
   assert.equal(wrong, []);
   await visitor.close();

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { makeInitialLink } from '../../src/accounts/session/initial-link.ts';
 import { startBrowser } from '../support/browser.ts';
 import { Console, greeting, password } from '../support/console.ts';
-import { lookAt } from '../support/console-look.ts';
+import { findFaults } from '../support/console-look.ts';
 import type { Client } from '../support/fixture.ts';
 import { Mailbox } from '../support/mailbox.ts';
 import { freePort, SamlFixture } from '../support/saml-fixture.ts';
@@ -55,7 +55,7 @@ browser('the link of the first start sets name and password, once', async () => 
   const visitor = await Console.open(started(), place);
   const { page } = visitor;
   await page.getByText('You will be the user admin').waitFor();
-  assert.equal(await lookAt(visitor), []);
+  assert.equal(await findFaults(visitor), []);
   await page.getByLabel('Full name').fill('Alice Adams');
   await page.getByLabel('Password *').fill('short');
   await visitor.button('Get started').click();
@@ -71,7 +71,7 @@ browser('the link of the first start sets name and password, once', async () => 
   await late.page.getByLabel('Password *').fill(password);
   await late.button('Get started').click();
   await late.page.getByText('This link does not work any more. Sign in, or start the server again').waitFor();
-  assert.equal(await lookAt(late), []);
+  assert.equal(await findFaults(late), []);
   await late.link('Sign in').click();
   await late.signIn('admin');
   await late.close();
@@ -89,7 +89,7 @@ browser('single sign-on leads to the identity provider and back, into the consol
   assert.is(new URL(visitor.page.url()).hash, '#/');
   await visitor.signOut();
   await visitor.button('Continue with Example University').waitFor();
-  assert.equal(await lookAt(visitor), []);
+  assert.equal(await findFaults(visitor), []);
   assert.equal(visitor.complaints, []);
   await visitor.close();
 });
@@ -118,10 +118,10 @@ browser('a forgotten password is set anew by the mailed link', async () => {
   await page.getByLabel('Email').fill('dora@example.com');
   await visitor.button('Send a link').click();
   await page.getByText('If the address is known, a link has been sent.').waitFor();
-  assert.equal(await lookAt(visitor), []);
+  assert.equal(await findFaults(visitor), []);
   await page.goto(`${url}/#/reset/${await mailedSecret()}`);
   await page.getByLabel('New password').fill(password);
-  assert.equal(await lookAt(visitor), []);
+  assert.equal(await findFaults(visitor), []);
   await visitor.button('Set the password').click();
   await visitor.heading(greeting).waitFor();
   assert.equal(visitor.complaints, []);
@@ -147,7 +147,7 @@ browser('mails of a hook are agreed to, and ended, on pages that look like the c
   const visitor = await Console.open(started(), `${url}/hooks/confirm/${await mailedSecret()}/`);
   const { page } = visitor;
   await page.getByText('Shall notifications be sent to your email address?').waitFor();
-  assert.equal(await lookAt(visitor), []);
+  assert.equal(await findFaults(visitor), []);
   const looks = `JSON.stringify(['font', 'width', 'background'].map((name) => getComputedStyle(document.querySelector('main article'))[name]))`;
   const entrance = await Console.open(started(), `${url}/`);
   await entrance.button('Sign in').waitFor();
@@ -165,15 +165,15 @@ browser('mails of a hook are agreed to, and ended, on pages that look like the c
   const mail = mailbox.take().find(({ recipient }) => recipient === 'team@example.com');
   const [, link] = /<(http[^>]*)>/.exec(mail?.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '') ?? [];
   await page.goto(link ?? '');
-  assert.equal(await lookAt(visitor), []);
+  assert.equal(await findFaults(visitor), []);
   await visitor.button('Unsubscribe').click();
   await page.getByText('These notifications will no longer be sent to your email address.').waitFor();
   assert.is((await fixture.as('dora').get(made.body.url)).body.is_active, false);
-  assert.equal(await lookAt(visitor), []);
+  assert.equal(await findFaults(visitor), []);
   assert.equal(visitor.complaints, []);
   await page.goto(`${url}/hooks/confirm/unknown/`);
   await page.getByText('This link is unknown, or does not work any more.').waitFor();
-  assert.equal(await lookAt(visitor), []);
+  assert.equal(await findFaults(visitor), []);
   await visitor.close();
 });
 
@@ -182,7 +182,7 @@ browser('pages of hooks are in the language of the browser', async () => {
   const { page } = visitor;
   await page.getByText('Seda linki ei tunta või see enam ei kehti.').waitFor();
   assert.is(await page.evaluate('document.documentElement.lang'), 'et');
-  assert.equal(await lookAt(visitor), []);
+  assert.equal(await findFaults(visitor), []);
   await visitor.close();
   for (const [wanted, language] of [
     ['et', 'et'],

@@ -1,7 +1,7 @@
 /** Every kind of page of the console: fit for screen readers, in both themes, and for telephones. */
 import * as assert from 'uvu/assert';
-import { lookAt } from '../support/console-look.ts';
-import { everyPlace, mayBeRejected } from '../support/console-places.ts';
+import { findFaults } from '../support/console-look.ts';
+import { allPlaces, mayBeRejected } from '../support/console-places.ts';
 import { suiteWithDemoConsole } from '../support/demo-console.ts';
 
 const { browser, run } = await suiteWithDemoConsole('every page of the console');
@@ -11,12 +11,12 @@ browser(
   async (demo) => {
     const { ask, staff } = demo;
     const wrong: string[] = [];
-    const places = await everyPlace(ask);
+    const places = await allPlaces(ask);
     assert.ok(places.length > 150);
     for (const place of places) {
       await demo.visit(place);
       // What stands around the pages is the same everywhere.
-      wrong.push(...(await lookAt(staff, place === '/' ? 'html' : 'main')).map((text) => `${place} ${text}`));
+      wrong.push(...(await findFaults(staff, place === '/' ? 'html' : 'main')).map((text) => `${place} ${text}`));
       const complaints = staff.complaints.splice(0);
       if (!mayBeRejected(place)) wrong.push(...complaints.map((text) => `${place}: ${text}`));
     }

@@ -18,7 +18,7 @@ let owner: Console;
 const started = (): Browser => chromium as Browser;
 
 /** Lets what is due be delivered. */
-const deliver = (): Promise<void> => fixture.later(1);
+const deliver = (): Promise<void> => fixture.advance(1);
 
 tests.before(async () => {
   if (!chromium) return;

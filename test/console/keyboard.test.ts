@@ -99,7 +99,7 @@ const open = async (place: string): Promise<Keyboard> =>
   new Keyboard(await Console.open(chromium as Browser, `${fixture.url}/${place}`));
 
 /** Lets what is due be delivered. */
-const deliver = (): Promise<void> => fixture.later(1);
+const deliver = (): Promise<void> => fixture.advance(1);
 
 tests.before(async () => {
   if (!chromium) return;

@@ -1,6 +1,6 @@
 /** Lists in forms of the console: rows of controls that the API describes, with what is wrong where it is wrong. */
 import * as assert from 'uvu/assert';
-import { lookAt } from '../support/console-look.ts';
+import { findFaults } from '../support/console-look.ts';
 import { placeOf } from '../support/console-places.ts';
 import { suiteWithDemoConsole } from '../support/demo-console.ts';
 import { eventually } from '../support/eventually.ts';
@@ -30,7 +30,7 @@ browser('rules of a security group are changed a row each, and refused in the ro
   await row(2).getByLabel('IP range').fill('10.0.0.0/8');
   await dialog.getByRole('button', { name: 'Set rules' }).click();
   await row(2).getByText('Invalid port range.').waitFor();
-  assert.equal(await lookAt(staff, 'dialog[open]'), []);
+  assert.equal(await findFaults(staff, 'dialog[open]'), []);
   await row(2).getByLabel('To port').fill('8090');
   await row(2).getByLabel('IP range').fill('10.0.0.0');
   await dialog.getByRole('button', { name: 'Set rules' }).click();

@@ -158,7 +158,7 @@ browser(
     assert.equal(await owner.findings(), []);
     await owner.button('Add account').click();
     await owner.heading(/^Playground/).waitFor();
-    await fixture.later(30);
+    await fixture.advance(30);
     await owner.status('In sync');
     const [settings] = (await fixture.staff.get('/api/service-settings/?name=Playground')).body;
     const { backend_url, is_simulated, token } = (await fixture.staff.get(settings.url)).body;

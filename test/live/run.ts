@@ -28,7 +28,7 @@ import { gitlab } from './gitlab/part.ts';
 import { jira } from './jira/part.ts';
 import { moto } from './moto/part.ts';
 import { openStack } from './openstack/life/life.ts';
-import { packageOfAll } from './package/part.ts';
+import { packagePart } from './package/part.ts';
 import { postgres } from './postgres/part.ts';
 import { defaultRequests, schemathesis } from './schemathesis/part.ts';
 import { Steps } from './steps.ts';
@@ -54,7 +54,7 @@ const parts: Readonly<Record<string, (steps: Steps, options: Options) => Promise
   schemathesis,
   webhooks,
   binary,
-  package: packageOfAll,
+  package: packagePart,
 };
 
 const { positionals, values } = parseArgs({

@@ -306,7 +306,7 @@ const canMount = spawnSync('unshare', ['-Urm', 'mount', '-t', 'tmpfs', '-o', 'no
 });
 
 /** The bundle built for another platform: with one of the compared facts replaced. */
-function writeBuiltFor(fact: 'nodes' | 'os' | 'arch' | 'libc', value: string): void {
+function writeBundleFor(fact: 'nodes' | 'os' | 'arch' | 'libc', value: string): void {
   const text = readFileSync(builtProgram, 'latin1');
   const pattern = new RegExp(`(builtFor = \\{.*?\\b${fact}: )("\\w*"|\\{.*?\\})`);
   assert.match(text, pattern);
@@ -327,7 +327,7 @@ const others = [
 
 for (const [title, fact, value, message] of others) {
   bundle(`rejects the platform when built for ${title}, in one line and before anything else`, async () => {
-    writeBuiltFor(fact, value);
+    writeBundleFor(fact, value);
     const { code, stdout, stderr } = await end(['tenantry.mjs', 'serve', '--port', '0', '--data', './d']);
     assert.is(code, 1);
     assert.is(stdout, '');
@@ -338,7 +338,7 @@ for (const [title, fact, value, message] of others) {
 }
 
 bundle('throws an error on another platform as a library', async () => {
-  writeBuiltFor('nodes', '{ 1: "0.1.0" }');
+  writeBundleFor('nodes', '{ 1: "0.1.0" }');
   writeFileSync(
     join(folder, 'embedding.mjs'),
     "await import('./tenantry.mjs').catch((error) => console.log(error.name));",

@@ -18,7 +18,7 @@ const unfit = `
       .map(([e, { height, width }]) => width.toFixed() + ' x ' + height.toFixed() + ': ' + e.outerHTML.slice(0, 120)))`;
 
 /** Checks the visible page, or the elements of a selector: completely in light mode, the colours in dark mode. */
-export async function lookAt(visitor: Console, within?: string): Promise<readonly string[]> {
+export async function findFaults(visitor: Console, within?: string): Promise<readonly string[]> {
   const { page } = visitor;
   const wide = page.viewportSize() ?? { width: 1300, height: 900 };
   // Colours are checked after their transition.

@@ -1,9 +1,9 @@
 /** Opens all dialogs on places of the console, and checks them. */
-import { lookAt } from './console-look.ts';
+import { findFaults } from './console-look.ts';
 import type { DemoConsole } from './demo-console.ts';
 
 /** Finds faults of the forms and dialogs on these places, and of focus after Escape closes them. */
-export async function lookAtOpened(demo: DemoConsole, places: readonly string[]): Promise<readonly string[]> {
+export async function findFaultsOfDialogs(demo: DemoConsole, places: readonly string[]): Promise<readonly string[]> {
   const { staff } = demo;
   const { page } = staff;
   const opening = page.locator('[aria-haspopup=dialog]:not([aria-disabled=true])');
@@ -26,7 +26,7 @@ export async function lookAtOpened(demo: DemoConsole, places: readonly string[])
       if (labels === '' || !visited.has(labels)) {
         visited.add(labels);
         await page.evaluate(`document.querySelectorAll('dialog details').forEach((part) => (part.open = true))`);
-        wrong.push(...(await lookAt(staff, 'dialog[open]')).map((text) => `${place} ${title}: ${text}`));
+        wrong.push(...(await findFaults(staff, 'dialog[open]')).map((text) => `${place} ${title}: ${text}`));
       }
       await page.keyboard.press('Escape');
       await staff.dialog().waitFor({ state: 'detached' });

@@ -26,7 +26,7 @@ const named = [
 export const placeOf = (url: string): string => url.replace(/^.*?\/api(?=\/)/, '');
 
 /** One place of every kind: lists, the first object in each, the lists below that, and handwritten pages. */
-export async function everyPlace(ask: Ask): Promise<readonly string[]> {
+export async function allPlaces(ask: Ask): Promise<readonly string[]> {
   const { paths } = await ask('/docs/?format=openapi');
   const lists = (path: string): boolean =>
     paths[path]?.get?.parameters?.some((parameter: Json) => parameter.$ref?.endsWith('/page')) === true;

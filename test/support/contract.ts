@@ -116,7 +116,7 @@ class Contract {
 
 /** The document that the built program prints, parsed when it is first needed. */
 let builtIn: Contract | undefined;
-const ofTheProgram = (): Contract => {
+const programContract = (): Contract => {
   const print = [builtProgram, 'openapi'];
   builtIn ??= new Contract(JSON.parse(execFileSync(process.execPath, print, { encoding: 'utf8', maxBuffer: 1e8 })));
   return builtIn;
@@ -137,4 +137,4 @@ export async function checkByOwnDocument(url: string): Promise<() => void> {
 
 /** Throws when a response is not one that the document of its server describes. */
 export const checkResponse = (method: string, url: URL, status: number, type: string, body: unknown): void =>
-  (others.get(url.origin) ?? ofTheProgram()).check(method, url, status, type, body);
+  (others.get(url.origin) ?? programContract()).check(method, url, status, type, body);

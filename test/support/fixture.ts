@@ -189,7 +189,7 @@ export class Fixture {
   }
 
   /** Advances the clock by so many seconds, and waits until due work is done. */
-  async later(seconds: number): Promise<void> {
+  async advance(seconds: number): Promise<void> {
     this.clock.advance(seconds);
     this.server.tick();
     await this.server.settled();

@@ -51,25 +51,25 @@ export async function replicate(config: string): Promise<Replicating> {
     env: { ...process.env, ...keys },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let said = '';
+  let output = '';
   const written = new Promise<void>((resolve) => {
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => {
-        said += text;
-        if (said.includes('wal segment written')) resolve();
+        output += text;
+        if (output.includes('wal segment written')) resolve();
       });
   });
   await Promise.race([
     written,
     once(child, 'exit').then(() => {
-      throw new Error(`Litestream has ended: ${said}`);
+      throw new Error(`Litestream has ended: ${output}`);
     }),
   ]);
-  return { process: child, said: () => said };
+  return { process: child, said: () => output };
 }
 
 /** Ends a process with a signal. */
-export async function endBy(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+export async function endWithSignal(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   const ended = once(child, 'exit');
   child.kill(signal);
   await ended;

@@ -39,7 +39,7 @@ export async function simulatedService(
 }
 
 /** Advances time by one second, so that every due job makes one step. */
-export const step = (fixture: Fixture): Promise<void> => fixture.later(1);
+export const step = (fixture: Fixture): Promise<void> => fixture.advance(1);
 
 /** Advances time until operations without latency are done. */
 export async function work(fixture: Fixture): Promise<void> {
@@ -47,7 +47,7 @@ export async function work(fixture: Fixture): Promise<void> {
 }
 
 /** The states of a resource from now on, as `<state> <runtime state>`, until it stays, is gone, or so many seconds are over. */
-export async function passage(fixture: Fixture, url: string, seconds = 20): Promise<string[]> {
+export async function collectStates(fixture: Fixture, url: string, seconds = 20): Promise<string[]> {
   const states: string[] = [];
   for (let second = 0; second < seconds; second++) {
     const { body, status } = await fixture.staff.get(url);

@@ -15,7 +15,7 @@ import { loadConfig } from '../../src/app/settings.ts';
 import { version } from '../../src/kernel/version.ts';
 import { responsesOf, storedOf } from './responses.ts';
 
-async function keep(): Promise<void> {
+async function saveData(): Promise<void> {
   const { responses, backup } = storedOf(version);
   if (existsSync(backup)) throw new Error(`${backup} exists already: the data of a released version does not change`);
   const root = mkdtempSync(join(tmpdir(), 'tenantry-upgrade-'));
@@ -29,4 +29,4 @@ async function keep(): Promise<void> {
   rmSync(root, { recursive: true });
 }
 
-await keep();
+await saveData();

@@ -110,7 +110,7 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
 
   /** Lets time pass, second by second, with all the work that comes due. */
   async pass(seconds: number): Promise<void> {
-    for (let second = 0; second < seconds; second++) await this.fixture.later(1);
+    for (let second = 0; second < seconds; second++) await this.fixture.advance(1);
   }
 
   /** The states a resource passes through, as `<state> <runtime state>`, until it rests or is gone. */

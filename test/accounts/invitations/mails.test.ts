@@ -176,15 +176,15 @@ test('retries 4xx and connection errors on the schedule of hooks; after the last
   for (const [retry, delay] of delays.entries()) {
     assert.equal(statuses(), [['pending', retry + 1]]);
     assert.is(await errorOf(invitation), '');
-    await fixture.later(delay * 0.79);
+    await fixture.advance(delay * 0.79);
     assert.equal(statuses(), [['pending', retry + 1]], 'not before its time');
-    await fixture.later(delay * 0.42);
+    await fixture.advance(delay * 0.42);
   }
   assert.equal(statuses(), [['failed', 8]]);
   const { error_message, state } = (await fixture.staff.get(invitation.url)).body;
   assert.match(error_message, /451 Try later/);
   assert.is(state, 'pending');
-  await fixture.later(2 * 86_400);
+  await fixture.advance(2 * 86_400);
   assert.equal(statuses(), [['failed', 8]]);
 });
 
@@ -211,7 +211,7 @@ test('logs every failed attempt for the operator', async () => {
   log.warn = ((values: unknown, text?: string) => warnings.push([values, text])) as typeof log.warn;
   mailbox.rejection = [451, 'Try later'];
   await invite();
-  await fixture.later(10);
+  await fixture.advance(10);
   const warning = [
     {
       mail: db.value(raw('SELECT uuid FROM invitation_mail')),
@@ -277,7 +277,7 @@ test('unsent mails of an ended invitation are never sent', async () => {
   mailbox.rejection = undefined;
   fixture.clock.set(expired.expires);
   await fixture.staff.get(expired.url);
-  await fixture.later(3600);
+  await fixture.advance(3600);
   assert.equal(mailbox.take(), []);
 });
 
@@ -288,7 +288,7 @@ test('send replaces a mail that waits for its retry', async () => {
   mailbox.rejection = undefined;
   await fixture.staff.post(`${url}send/`);
   await fixture.server.settled();
-  await fixture.later(3600);
+  await fixture.advance(3600);
   assert.is(mailbox.take().length, 1);
   assert.equal(statuses(), [
     ['canceled', 1],
@@ -305,7 +305,7 @@ test('mails survive a restart', async () => {
   await fixture.close();
   mailbox.rejection = undefined;
   await fixture.open({ ...mailbox.settings, ephemeral: false, data });
-  await fixture.later(10);
+  await fixture.advance(10);
   const [mail, ...others] = mailbox.take() as [ReceivedMail, ...ReceivedMail[]];
   assert.is(others.length, 0);
   const opened = await fixture.anonymous.post(`/api/user-invitations/${secretIn(mail)}/check/`);
@@ -357,7 +357,7 @@ test('counts mails of invitations that were deleted with their project, and remo
   };
   assert.is((await owner.post('/api/user-invitations/', body)).status, 429);
   assert.is(mails().length, 1);
-  await fixture.later(3600);
+  await fixture.advance(3600);
   assert.equal(mails(), []);
   assert.is((await owner.post('/api/user-invitations/', body)).status, 201);
 });

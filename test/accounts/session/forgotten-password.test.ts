@@ -233,11 +233,11 @@ test('retries a failed mail while its link is valid, then gives up', async () =>
   await ask('alice@example.com');
   await fixture.server.settled();
   assert.equal(state(), { status: 'pending', is_forgotten: 0 });
-  await fixture.later(10);
+  await fixture.advance(10);
   assert.equal(state(), { status: 'pending', is_forgotten: 0 });
-  await fixture.later(3600);
+  await fixture.advance(3600);
   assert.equal(state(), { status: 'skipped', is_forgotten: 1 });
-  await fixture.later(86_400);
+  await fixture.advance(86_400);
   assert.is(state(), undefined, 'and removed after a day');
 });
 

@@ -142,7 +142,7 @@ test('hides expired sessions, and shows used ones although their use is stored l
   fixture.clock.advance(1810);
   assert.equal((await listed(used)).map(({ is_current }) => is_current).filter(Boolean), [true], 'before it is stored');
   await lasting.get('/api/').then(({ status }) => assert.is(status, 401));
-  await fixture.later(120);
+  await fixture.advance(120);
   assert.is((await listed(used)).length, 1);
   assert.equal(await reports(used.get(url)), notFound);
   fixture.events();

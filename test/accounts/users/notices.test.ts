@@ -57,7 +57,7 @@ test('a user gets at most five such mails an hour; a rejected change sends none'
   fixture.clock.advance(3600);
   await setPassword('correct horse 9');
   assert.is((await reports()).length, 6);
-  await fixture.later(7200);
+  await fixture.advance(7200);
   assert.is(fixture.server.app.db.value(sql`SELECT count(*) FROM user_notice`), 0);
 });
 

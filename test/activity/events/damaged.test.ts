@@ -88,7 +88,7 @@ test('sends it to a hook without its context', async () => {
   damage('Second');
   receiver.take();
   receiver.behaviour = 200;
-  await fixture.later(60);
+  await fixture.advance(60);
   const [sent] = receiver.take();
   const { context, message } = JSON.parse(sent?.body ?? '{}');
   assert.equal([message, context], ['Second', {}]);
@@ -104,7 +104,7 @@ test('an hourly digest mail includes it', async () => {
   });
   for (const name of ['Alice', 'Bob']) await fixture.customer(name);
   damage('Customer Alice has been created.');
-  await fixture.later(3600);
+  await fixture.advance(3600);
   assert.equal(
     mailbox.take().map(({ text }) => text?.trim().split('\n')),
     [['Jan 05 04:47 Customer Alice has been created.', 'Jan 05 04:47 Customer Bob has been created.']],
@@ -115,7 +115,7 @@ test('an hourly digest mail includes it', async () => {
 for (const context of ['{bad', '7', '["a"]'])
   test(`one that is ${context} is removed like the others when it is old`, async () => {
     await threeEvents(context);
-    await fixture.later(8 * 86_400);
+    await fixture.advance(8 * 86_400);
     const { db } = fixture.server.app;
     for (const table of ['event', 'event_about'])
       assert.is(db.scalar(sql`SELECT count(*) FROM ${raw(table)}`), 0, table);

@@ -446,7 +446,7 @@ test('a delivery that is canceled or deleted during an attempt stays so, whateve
       ['delivered', 'delivered'],
     );
     await fixture.staff.patch(disabled.url, { is_active: true });
-    await fixture.later(60);
+    await fixture.advance(60);
     assert.equal(
       receiver
         .take()
@@ -488,7 +488,7 @@ test('the response of the old receiver does not affect a hook that has a new one
     await fixture.server.settled();
     assert.is((await fixture.staff.get(created.url)).body.is_active, true, String(status));
     assert.equal([(await only(created)).status, (await only(created)).response_code], ['pending', status]);
-    await fixture.later(10);
+    await fixture.advance(10);
     assert.equal(
       (await log(created)).map((each) => each.status),
       ['delivered', 'delivered'],

@@ -68,7 +68,7 @@ test('retries after a temporary SMTP 4xx', async () => {
   assert.equal([outcome.status, outcome.attempts, outcome.response_code], ['pending', 1, 451]);
   assert.match(outcome.error_message, /451 Try later/);
   mailbox.rejection = undefined;
-  await fixture.later(10);
+  await fixture.advance(10);
   assert.is(mailbox.take().length, 1);
   assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '', response_code: null }]);
 });
@@ -81,7 +81,7 @@ test('gives up immediately on a permanent SMTP 5xx', async () => {
   assert.equal([outcome.status, outcome.attempts, outcome.response_code], ['failed', 1, 550]);
   assert.match(outcome.error_message, /550 No such user/);
   mailbox.rejection = undefined;
-  await fixture.later(3600);
+  await fixture.advance(3600);
   assert.equal(mailbox.take(), []);
 });
 
@@ -99,7 +99,7 @@ test('while the mail server is down, mails stay in the outbox for a retry', asyn
     ],
   );
   assert.match(outcomes()[0].error_message, /ECONNREFUSED/);
-  await fixture.later(10);
+  await fixture.advance(10);
   assert.equal(
     outcomes().map(({ attempts, status }) => [status, attempts]),
     [
@@ -120,7 +120,7 @@ test('retries a busy mail server on the schedule of web hooks; fails after 8 att
       [['pending', attempts]],
     );
     fixture.clock.set(fixture.server.app.db.value<number>(sql`SELECT next_attempt FROM delivery`) as number);
-    await fixture.later(0);
+    await fixture.advance(0);
   }
   const [outcome] = outcomes();
   assert.equal([outcome.status, outcome.attempts, outcome.response_code], ['failed', 8, 452]);

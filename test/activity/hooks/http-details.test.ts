@@ -107,7 +107,7 @@ test('each attempt replaces the previous one, also without a response', async ()
   const rejection = await only(created);
   assert.equal([rejection.response.status, rejection.response.headers['retry-after']], [503, '7']);
   receiver.behaviour = 'reset';
-  await fixture.later(8);
+  await fixture.advance(8);
   const { request, response, response_code, error_message } = await only(created);
   assert.equal([response, response_code, error_message], [null, null, 'The connection was reset.']);
   const [first, second] = receiver.take() as [Received, Received];

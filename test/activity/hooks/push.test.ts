@@ -151,7 +151,7 @@ test('an error in a 2xx response is a failed attempt', async () => {
     { status: 'pending', attempts: 1, error_message: 'The gateway answered 200: Unavailable.' },
   ]);
   gateway.behaviour = { status: 200, body: '{"success":1,"failure":0,"results":[{"message_id":"1"}]}' };
-  await fixture.later(10);
+  await fixture.advance(10);
   assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '' }]);
 });
 
@@ -205,7 +205,7 @@ test('an unregistered token does not affect a new token that the device got mean
   response();
   await fixture.server.settled();
   assert.is(await isActive(creation), true);
-  await fixture.later(10);
+  await fixture.advance(10);
   assert.equal(outcomes(), [{ status: 'delivered', attempts: 2, error_message: '' }]);
 });
 
@@ -271,7 +271,7 @@ test('the next attempt requests a new access token after the gateway has rejecte
   await hook({ type: 'Android', token: 'token' });
   await emit('Hello');
   assert.equal(outcomes(), [{ status: 'pending', attempts: 1, error_message: 'The receiver answered 401.' }]);
-  await fixture.later(10);
+  await fixture.advance(10);
   assert.equal(
     gateway.take().map(({ path }) => path),
     ['/token', '/send', '/token', '/send'],
@@ -310,7 +310,7 @@ test('for Android a service account sends no apns part; a rejection by the token
   ]);
   gateway.take();
   gateway.behaviour = { status: 200, body: '{"access_token":"access"}' };
-  await fixture.later(10);
+  await fixture.advance(10);
   const { message } = JSON.parse(gateway.take().at(-1)?.body as string);
   assert.equal(Object.keys(message), ['token', 'notification', 'data']);
 });

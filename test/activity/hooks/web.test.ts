@@ -115,7 +115,7 @@ test('signs every attempt of both body formats as Standard Webhooks specifies, w
     await fixture.customer('Signed');
     await fixture.server.settled();
     receiver.behaviour = 200;
-    await fixture.later(7);
+    await fixture.advance(7);
     const requests = receiver.take();
     assert.is(requests.length, 2);
     const [{ uuid }] = (await deliveries(fixture.staff, { url })) as [Json];

@@ -229,7 +229,11 @@ test('reports a full disk in one line, and leaves no part of a backup', async ()
 });
 
 /** Runs an action during a command, at moments from its first step to after its last. */
-async function inTheMiddle(words: readonly string[], signal: NodeJS.Signals, then: () => Promise<void>): Promise<void> {
+async function signalDuring(
+  words: readonly string[],
+  signal: NodeJS.Signals,
+  then: () => Promise<void>,
+): Promise<void> {
   const begun = performance.now();
   assert.is((await run(words)).code, 0);
   const whole = performance.now() - begun;
@@ -247,7 +251,7 @@ async function inTheMiddle(words: readonly string[], signal: NodeJS.Signals, the
 test('leaves nothing of an interrupted backup', async () => {
   await backedUp(filled(20_000));
   const outcomes = new Set<boolean>();
-  await inTheMiddle(['backup', 'c'], 'SIGTERM', async () => {
+  await signalDuring(['backup', 'c'], 'SIGTERM', async () => {
     const exists = existsSync(path('c'));
     outcomes.add(exists);
     assert.equal(readdirSync(program.folder).sort(), exists ? ['b', 'c', 'data'] : ['b', 'data']);
@@ -416,7 +420,7 @@ test('never overwrites existing data', async () => {
 test('leaves no database or a complete one after a killed restore, which can be repeated', async () => {
   await backedUp(filled(20_000));
   const outcomes = new Set<boolean>();
-  await inTheMiddle(['restore', 'b', '--data', 'c'], 'SIGKILL', async () => {
+  await signalDuring(['restore', 'b', '--data', 'c'], 'SIGKILL', async () => {
     const exists = existsSync(path('c/tenantry.db'));
     outcomes.add(exists);
     if (!exists) assert.is((await run(['restore', 'b', '--data', 'c'])).code, 0);

@@ -6,7 +6,7 @@ import { Program } from '../../support/program.ts';
 const test = suite('data folder on a remote file system');
 
 /** Makes statfs return the type of a file system. */
-const mountedAs = (type: number): Readonly<Record<string, string>> => {
+const envOfFileSystem = (type: number): Readonly<Record<string, string>> => {
   const code = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
     fs.statfsSync = () => ({ type: ${type}, bavail: 1e9, bsize: 4096 }); syncBuiltinESMExports();`;
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
@@ -34,14 +34,14 @@ test('warns in serve and doctor of file systems that may not support locks and s
       [0xff534d42 | 0, 'CIFS'],
       [0x65735546, 'FUSE'],
     ] as const) {
-      const server = await program.serve([], { env: mountedAs(type) });
+      const server = await program.serve([], { env: envOfFileSystem(type) });
       assert.is(await server.stop(), 0);
       assert.equal(warnings(server.errors()), [{ file_system, folder, level, msg }]);
     }
-    const doctor = await program.run(['doctor', '--data', 'data'], { env: mountedAs(0x6969) });
+    const doctor = await program.run(['doctor', '--data', 'data'], { env: envOfFileSystem(0x6969) });
     assert.equal([doctor.code, doctor.stdout], [0, 'no problems\n']);
     assert.equal(warnings(doctor.stderr), [{ file_system: 'NFS', folder, level, msg }]);
-    const local = await program.serve([], { env: mountedAs(0xef53) });
+    const local = await program.serve([], { env: envOfFileSystem(0xef53) });
     await local.stop();
     assert.equal(warnings(local.errors()), []);
   } finally {

@@ -77,7 +77,7 @@ const further: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The collections of objects in a request. */
-function meant({ body, form, name, path }: Request): string[] {
+function collectionsIn({ body, form, name, path }: Request): string[] {
   const linked = [...JSON.stringify([body, form]).matchAll(exampleLinks)].map(([, collection]) => collection as string);
   return [
     ...linked,
@@ -139,7 +139,7 @@ async function linkOf(collection: string, { name, path }: Request): Promise<stri
 /** Links of all objects of a request, by collection; undefined while one is missing. */
 async function linksOf(request: Request): Promise<ReadonlyMap<string, string> | undefined> {
   const links = new Map<string, string>();
-  for (const collection of meant(request)) {
+  for (const collection of collectionsIn(request)) {
     const link = await linkOf(collection, request);
     if (link === undefined) return undefined;
     links.set(collection, link);

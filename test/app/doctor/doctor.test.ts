@@ -26,7 +26,7 @@ function doctor(...words: string[]): { code: number | null; lines: string[]; err
 const healthy = { code: 0, lines: ['no problems'], error: '' };
 
 /** Changes the file without the program and without foreign keys. */
-function spoil(script: string): void {
+function corrupt(script: string): void {
   const db = new SQLite(file);
   db.unsafeMode();
   db.pragma('foreign_keys = OFF');
@@ -69,7 +69,7 @@ test('reports a database without problems with exit code 0, and does not change 
 });
 
 test('reports a wrong usage with exit code 1; --repair corrects it with a version in its history', () => {
-  spoil(`UPDATE quota SET usage = 7 WHERE name = 'nc_project_count'; UPDATE quota SET usage = 0 WHERE name = 'nc_user_count';
+  corrupt(`UPDATE quota SET usage = 7 WHERE name = 'nc_project_count'; UPDATE quota SET usage = 0 WHERE name = 'nc_user_count';
     UPDATE quota SET usage = 12 WHERE name = 'nc_global_customer_count'; UPDATE quota SET usage = 2 WHERE name = 'nc_service_project_link_count'`);
   const lines = [
     'quota nc_project_count of customer 1: usage 7, counted 1',
@@ -91,7 +91,7 @@ test('reports a wrong usage with exit code 1; --repair corrects it with a versio
 });
 
 test('raises and closes alerts that depend on a repaired usage', () => {
-  spoil(`UPDATE quota SET usage = 0, threshold = 1 WHERE name = 'nc_user_count'`);
+  corrupt(`UPDATE quota SET usage = 0, threshold = 1 WHERE name = 'nc_user_count'`);
   assert.is(doctor('--repair').code, 0);
   assert.is(
     stored(`SELECT alert_type FROM alert WHERE scope_kind = 'customer' AND closed IS NULL`),
@@ -100,7 +100,7 @@ test('raises and closes alerts that depend on a repaired usage', () => {
 });
 
 test('reports missing quotas; --repair creates and counts them', () => {
-  spoil(`DELETE FROM quota WHERE name IN ('nc_project_count', 'nc_global_project_count') OR (scope_kind = 'project' AND name = 'nc_vm_count');
+  corrupt(`DELETE FROM quota WHERE name IN ('nc_project_count', 'nc_global_project_count') OR (scope_kind = 'project' AND name = 'nc_vm_count');
     DELETE FROM quota_version WHERE quota_id NOT IN (SELECT id FROM quota)`);
   const lines = [
     'quota nc_project_count of customer 1 is missing',
@@ -114,7 +114,7 @@ test('reports missing quotas; --repair creates and counts them', () => {
 });
 
 test('reports quotas and alerts of missing objects; --repair deletes them', () => {
-  spoil(
+  corrupt(
     `UPDATE alert SET scope_id = 77; INSERT INTO quota (uuid, scope_kind, scope_id, name, first_at) VALUES ('q', 'project', 78, 'nc_vm_count', 0)`,
   );
   const lines = [
@@ -127,14 +127,14 @@ test('reports quotas and alerts of missing objects; --repair deletes them', () =
 });
 
 test('reports a reference to a missing row and does not change it: exit code 1 also with --repair', () => {
-  spoil(`UPDATE project_role SET user_id = 99; INSERT INTO project_certification VALUES (1, 55)`);
+  corrupt(`UPDATE project_role SET user_id = 99; INSERT INTO project_certification VALUES (1, 55)`);
   const dangling = [
     'database: a row of project_certification refers to a missing service_certification',
     'database: row 1 of project_role refers to a missing user',
   ];
   const { code, lines } = doctor();
   assert.equal([code, lines.sort()], [1, dangling]);
-  spoil(`UPDATE quota SET usage = 7 WHERE name = 'nc_project_count'`);
+  corrupt(`UPDATE quota SET usage = 7 WHERE name = 'nc_project_count'`);
   const repaired = doctor('--repair');
   assert.equal(
     [repaired.code, repaired.lines.sort()],
@@ -144,7 +144,7 @@ test('reports a reference to a missing row and does not change it: exit code 1 a
 });
 
 test('reports the first of many problems of one kind, and the number of the others', () => {
-  spoil(
+  corrupt(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30) INSERT INTO project_certification SELECT 1, 100 + i FROM n`,
   );
   const { code, lines } = doctor();
@@ -152,7 +152,7 @@ test('reports the first of many problems of one kind, and the number of the othe
 });
 
 test('reports a damaged file and does not write to it', () => {
-  spoil(`UPDATE quota SET usage = 7 WHERE name = 'nc_project_count'; PRAGMA writable_schema = ON;
+  corrupt(`UPDATE quota SET usage = 7 WHERE name = 'nc_project_count'; PRAGMA writable_schema = ON;
     UPDATE sqlite_schema SET sql = replace(sql, 'usage NUMERIC NOT NULL DEFAULT 0', 'usage NUMERIC NOT NULL DEFAULT 0 CHECK (usage < 5)') WHERE name = 'quota'`);
   const { code, lines } = doctor('--repair');
   assert.equal(
@@ -170,7 +170,7 @@ test('reports a damaged file and does not write to it', () => {
 });
 
 test('reports a changed byte in a value of an index', () => {
-  spoil('PRAGMA wal_checkpoint(TRUNCATE)');
+  corrupt('PRAGMA wal_checkpoint(TRUNCATE)');
   const content = readFileSync(file);
   const table = stored("SELECT rootpage FROM sqlite_schema WHERE name = 'project'");
   const at = content.indexOf('Rocket', (Number(table) - 1) * Number(stored('PRAGMA page_size')));
@@ -183,7 +183,7 @@ test('reports a changed byte in a value of an index', () => {
 });
 
 test('reports damaged pages that prevent other checks, one line each', () => {
-  spoil('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
+  corrupt('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
   const [page, bytes] = [stored("SELECT rootpage FROM sqlite_schema WHERE name = 'quota'"), stored('PRAGMA page_size')];
   const content = readFileSync(file);
   writeFileSync(file, content.fill(0x55, (Number(page) - 1) * Number(bytes), Number(page) * Number(bytes)));
@@ -193,7 +193,7 @@ test('reports damaged pages that prevent other checks, one line each', () => {
 });
 
 test('removes control characters and line breaks from contents of a damaged file', () => {
-  spoil(
+  corrupt(
     `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE quota (id "' || char(27) || '[31m' || char(10) || 'next' WHERE name = 'quota'`,
   );
   const { code, error } = doctor();

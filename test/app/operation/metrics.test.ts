@@ -92,7 +92,7 @@ test('counts rejected logins, provider calls, jobs, mails and pending messages o
   ]);
   const [jobs] = linesOf(text, 'tenantry_jobs').filter((line) => line.includes('due'));
   assert.is(jobs, '{state="due"} 1');
-  await fixture.later(1);
+  await fixture.advance(1);
   let later = '';
   await eventually('a later scrape includes the calls', async () => {
     later = await scrape();

@@ -444,7 +444,7 @@ let place: Situation;
 let isSpoiled = false;
 
 /** Deleted objects, ended sessions and new roles; an image and an open alert are restored before each request. */
-const spoils = ({ method, path }: Row): boolean =>
+const needsRestore = ({ method, path }: Row): boolean =>
   (method === 'DELETE' && !path.endsWith('/image/') && !isProvided(path)) ||
   path === '/api-auth/logout/' ||
   path === '/api/sessions/end_others/' ||
@@ -493,7 +493,7 @@ async function check(row: Row): Promise<void> {
     if (status in rejections) assert.equal(response.body, rejections[status], who);
     if (status >= 400) assert.equal(place.fixture.events(), [], `${who} causes no event`);
     if (method === 'GET') await checkReading(column, url, status, who);
-    isSpoiled ||= status < 300 && spoils(row);
+    isSpoiled ||= status < 300 && needsRestore(row);
     // Objects of providers are created again after every change.
     if (method !== 'GET' && status < 300) provided = undefined;
   }

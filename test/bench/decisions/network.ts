@@ -52,11 +52,11 @@ export const network: Measure = async () => [
       async () => {
         const hasher = new PasswordHasher();
         const stored = await hasher.hash('correct horse');
-        return fileAsked(() => hasher.matches('correct horse', stored));
+        return fileAccessTime(() => hasher.matches('correct horse', stored));
       },
       async () => {
         const stored = await new PasswordHasher().hash('correct horse');
-        return fileAsked(() => verify(stored, 'correct horse'));
+        return fileAccessTime(() => verify(stored, 'correct horse'));
       },
     )),
   },
@@ -242,7 +242,7 @@ async function resolveTime(resolve: Resolver): Promise<number> {
 }
 
 /** Milliseconds of a file access, which waits for the same threads as the password checks. */
-async function fileAsked(check: () => Promise<boolean>): Promise<number> {
+async function fileAccessTime(check: () => Promise<boolean>): Promise<number> {
   const checks = Array.from({ length: logins }, check);
   const started = performance.now();
   await stat(import.meta.filename);

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
-import { passage, setOptions, simulatedService, step, work } from '../../support/simulated.ts';
+import { collectStates, setOptions, simulatedService, step, work } from '../../support/simulated.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServerPerTest('the simulator (providers.md 3)');
@@ -79,10 +79,10 @@ test('the simulated objects survives unlinking, and goes with the settings', asy
 test('a row is seen in Scheduled, then …ing with the interim runtime state, then OK, also with latency 0', async () => {
   const cloud = await ocean();
   const droplet = await cloud.begin();
-  assert.equal(await passage(fixture, droplet.url), ['Creation Scheduled', 'Creating provisioning', 'OK online']);
+  assert.equal(await collectStates(fixture, droplet.url), ['Creation Scheduled', 'Creating provisioning', 'OK online']);
   const after = async (action: string, body?: unknown): Promise<string[]> => {
     assert.is((await fixture.staff.post(`${droplet.url}${action}/`, body)).status, 202);
-    return passage(fixture, droplet.url);
+    return collectStates(fixture, droplet.url);
   };
   assert.equal(await after('restart'), ['Update Scheduled online', 'Updating online', 'OK online']);
   assert.equal(await after('stop'), ['Update Scheduled online', 'Updating online', 'OK offline']);

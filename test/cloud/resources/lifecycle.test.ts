@@ -4,7 +4,14 @@ import { type Droplets, dropletService } from '../../support/droplets.ts';
 import { by, inCustomer, inJobOf, inProject } from '../../support/expected-event.ts';
 import type { Json, RecordedEvent } from '../../support/fixture.ts';
 import { createPersonas, type Personas } from '../../support/personas.ts';
-import { passage, type SimulatedService, setOptions, simulatedService, step, work } from '../../support/simulated.ts';
+import {
+  collectStates,
+  type SimulatedService,
+  setOptions,
+  simulatedService,
+  step,
+  work,
+} from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer(
@@ -65,7 +72,7 @@ const byAdmin = (): Record<string, string> => by(people.users.admin);
 
 test('a creation goes from Creation Scheduled through Creating to OK, every transition seen, with its events', async () => {
   const droplet = await cloud.begin({}, people.clients.admin);
-  assert.equal(await passage(fixture, droplet.url), ['Creation Scheduled', 'Creating provisioning', 'OK online']);
+  assert.equal(await collectStates(fixture, droplet.url), ['Creation Scheduled', 'Creating provisioning', 'OK online']);
   assert.equal(fixture.events(), [
     reports('resource_creation_scheduled', 'Resource web creation has been scheduled.', droplet, byAdmin()),
     reports('resource_creation_succeeded', 'Resource web has been created.', droplet),
@@ -75,7 +82,7 @@ test('a creation goes from Creation Scheduled through Creating to OK, every tran
 test('a creation that fails is Erred with the text, has no backend_id, and an error event', async () => {
   await fail('create');
   const droplet = await cloud.begin({}, people.clients.admin);
-  assert.equal(await passage(fixture, droplet.url), ['Creation Scheduled', 'Creating provisioning', 'Erred']);
+  assert.equal(await collectStates(fixture, droplet.url), ['Creation Scheduled', 'Creating provisioning', 'Erred']);
   const text = 'Simulated failure of create';
   const { action, backend_id, error_message, runtime_state } = await present(droplet);
   assert.equal([error_message, backend_id, runtime_state, action], [text, '', '', '']);
@@ -108,7 +115,7 @@ test('start, stop and restart need OK and their runtime state, respond 202, and 
     assert.equal(await act(droplet, name), [202, { status: `${name} was scheduled` }]);
     assert.equal(await act(droplet, name), onlyOk, 'the second sees the new state');
     assert.equal(
-      await passage(fixture, droplet.url),
+      await collectStates(fixture, droplet.url),
       [`Update Scheduled ${before}`, running, after].filter((state, i, all) => state !== all[i - 1]),
     );
     assert.equal(fixture.events(), [
@@ -230,7 +237,7 @@ test('a deletion goes through Deletion Scheduled and Deleting until the row is g
   assert.equal([response.status, response.body], [202, { detail: 'Deletion was scheduled.' }]);
   const again = await admin.delete(droplet.url);
   assert.equal([again.status, again.body], pullable);
-  assert.equal(await passage(fixture, droplet.url), ['Deletion Scheduled online', 'Deleting online', 'gone']);
+  assert.equal(await collectStates(fixture, droplet.url), ['Deletion Scheduled online', 'Deleting online', 'gone']);
   assert.equal(fixture.events(), [
     reports('resource_deletion_scheduled', 'Resource web deletion has been scheduled.', droplet, byAdmin()),
     reports('resource_deletion_succeeded', 'DigitalOcean Droplet web has been deleted.', droplet),
@@ -307,7 +314,7 @@ test('a changed name that the provider must learn goes through Update Scheduled;
     [renamed.status, renamed.body.name, renamed.body.state, fixture.events()],
     [200, 'Roadmap', 'Update Scheduled', []],
   );
-  assert.equal(await passage(fixture, project.url), ['Update Scheduled', 'Updating', 'OK']);
+  assert.equal(await collectStates(fixture, project.url), ['Update Scheduled', 'Updating', 'OK']);
   assert.equal(
     fixture.events().map(({ context, message }) => [message, context.user_username]),
     [["JIRA Project Roadmap has been updated. Name has been changed from 'Plan' to 'Roadmap'.", 'admin.of.project']],

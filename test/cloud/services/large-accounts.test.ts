@@ -76,7 +76,7 @@ test('what a synchronisation found is stored in steps, so that others are served
   const { close, fixture, transactions } = await startWithProvider();
   try {
     const created = await addAccount(fixture, 'Large');
-    for (let i = 0; i < 4; i++) await fixture.later(1);
+    for (let i = 0; i < 4; i++) await fixture.advance(1);
     assert.is((await fixture.staff.get(created.settings)).body.state, 'In Sync');
     assert.is((await fixture.staff.get('/api/lighthouse-coasts/')).headers.get('x-result-count'), '300');
     assert.is((await fixture.staff.get(`${created.url}link/`)).headers.get('x-result-count'), String(lamps));
@@ -99,7 +99,7 @@ test('steps of several accounts come alternately, so that others are served betw
   try {
     const created: Json[] = [];
     for (const name of ['First', 'Second', 'Third']) created.push(await addAccount(fixture, name));
-    for (let i = 0; i < 4; i++) await fixture.later(1);
+    for (let i = 0; i < 4; i++) await fixture.advance(1);
     for (const { settings } of created) assert.is((await fixture.staff.get(settings)).body.state, 'In Sync');
     const several = turns.filter((steps) => steps > 1).length;
     assert.ok(turns.filter((steps) => steps === 1).length > 20, 'there were steps');

@@ -166,7 +166,7 @@ test('an object that was simulated when the simulator is switched off is Erred a
     const renamed = await fixture.staff.patch(droplets.settings.url, { name: 'Past' });
     assert.equal([renamed.status, renamed.body.name], [200, 'Past']);
     await fixture.open(disk);
-    await fixture.later(2000);
+    await fixture.advance(2000);
     await work(fixture);
     assert.equal(await reread(), ['In Sync', '', true, null]);
   } finally {

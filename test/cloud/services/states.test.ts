@@ -43,7 +43,7 @@ test('POST leaves settings in Creation Scheduled; the job makes them Creating an
 
 test('the job starts job_delay after the commit, not before', async () => {
   const settings = await make();
-  await fixture.later(0.9);
+  await fixture.advance(0.9);
   assert.equal(await state(settings), ['Creation Scheduled']);
   fixture.clock.advance(0.1);
   fixture.server.tick();

@@ -18,7 +18,7 @@ import { present } from '../../../src/kernel/present.ts';
 import { failEachSync } from '../../chaos/each-sync.ts';
 import { reactions } from '../../chaos/each-sync-work.ts';
 import { canFail, FaultyDisk } from '../../chaos/faulty-disk.ts';
-import { post, serveOn, unlessGone } from '../../chaos/power.ts';
+import { post, serveOn, unlessEnded } from '../../chaos/power.ts';
 import { compiled } from '../../support/compiled.ts';
 import { builtProgram, nativeCache, Program } from '../../support/program.ts';
 
@@ -44,7 +44,7 @@ async function writeUntilEnded({ child, token, url }: Awaited<ReturnType<typeof 
   const ended = once(child, 'close');
   const statuses: number[] = [];
   while (child.exitCode === null)
-    statuses.push((await unlessGone(post(url, token, '/api/customers/', { name: 'Customer' })))?.status ?? 0);
+    statuses.push((await unlessEnded(post(url, token, '/api/customers/', { name: 'Customer' })))?.status ?? 0);
   assert.equal(await ended, [1, null]);
   return statuses;
 }

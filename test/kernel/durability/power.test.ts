@@ -7,7 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { canFail, FaultyDisk } from '../../chaos/faulty-disk.ts';
 import { lostPower, recordEnds, recordsOf } from '../../chaos/lost-power.ts';
-import { losePower, post, serveOn, survivors, unlessGone } from '../../chaos/power.ts';
+import { cutPowerOfServers, post, serveOn, survivors, unlessEnded } from '../../chaos/power.ts';
 import { builtProgram, nativeCache, Program } from '../../support/program.ts';
 import { Receiver } from '../../support/receiver.ts';
 
@@ -19,7 +19,7 @@ const onFaultyDisk = canFail ? test : test.skip;
 onFaultyDisk(
   'no cut of the power loses an acknowledged write, whatever sectors are torn and whichever syncs failed before',
   async () => {
-    const { damaged, losses, rejected: rejection, windows, writes } = await losePower(50, 5000, [builtProgram]);
+    const { damaged, losses, rejected: rejection, windows, writes } = await cutPowerOfServers(50, 5000, [builtProgram]);
     assert.equal({ damaged, losses }, { damaged: 0, losses: 0 });
     assert.ok(writes > 20 && rejection > 0 && windows > 2, JSON.stringify({ writes, refused: rejection, windows }));
   },
@@ -35,7 +35,7 @@ onFaultyDisk(
     try {
       const written: string[] = [];
       const isWritten = async (): Promise<boolean> => {
-        const response = await unlessGone(post(server.url, token, '/api/customers/', { name: 'Customer' }));
+        const response = await unlessEnded(post(server.url, token, '/api/customers/', { name: 'Customer' }));
         if (response?.status !== 201) return false;
         written.push(String(response.body.uuid));
         return true;
@@ -199,7 +199,7 @@ onFaultyDisk('where the disk continues failing, the process says why and ends wi
   const { child, errors, token, url } = await serveOn(disk, [builtProgram]);
   try {
     disk.set('sync', true);
-    const response = await unlessGone(post(url, token, '/api/customers/', { name: 'Customer' }));
+    const response = await unlessEnded(post(url, token, '/api/customers/', { name: 'Customer' }));
     assert.is(response?.status ?? 500, 500);
     assert.is(child.exitCode ?? (await once(child, 'close'))[0], 1);
     assert.match(errors(), /the server stops: check the disk/);

@@ -44,7 +44,7 @@ async function set(seconds: number): Promise<void> {
 
 /** The service runs for so long. */
 async function run(seconds: number): Promise<void> {
-  for (let left = seconds; left > 0; left -= hour) await fixture.later(Math.min(left, hour));
+  for (let left = seconds; left > 0; left -= hour) await fixture.advance(Math.min(left, hour));
 }
 
 const status = async (client: Client): Promise<number> => (await client.get('/api/')).status;
@@ -62,7 +62,7 @@ const isActive = async ({ url }: Json): Promise<boolean> => (await fixture.staff
 /** What the command does in a separate process, and the server notices. */
 async function accept(): Promise<void> {
   new ClockWatch(fixture.server.app, { instants: [], ends: [] }).accept();
-  await fixture.later(1);
+  await fixture.advance(1);
 }
 
 test('a token that was used before the clock is set back expires no later than its lifetime from now', async () => {
@@ -154,7 +154,7 @@ test('an operation and synchronisations continue within minutes when the clock i
   const synced = (): unknown => fixture.server.app.db.value(sql`SELECT synced FROM service_settings`);
   await setOptions(fixture, cloud.settings, { simulator_latency: 'create=60000,sync=0' });
   const droplet = await cloud.begin();
-  await fixture.later(1);
+  await fixture.advance(1);
   await set(-10 * day);
   assert.equal(synced(), clock.now());
   for (let i = 0; i < 4; i++) await run(5 * minute);
@@ -208,7 +208,7 @@ test('a clock that is set forward removes nothing until the server has run for a
 test('or until the operator says that the clock is right', async () => {
   await emit('kept');
   await set(30 * day);
-  await fixture.later(1);
+  await fixture.advance(1);
   assert.equal(await messages(), ['kept']);
   await accept();
   assert.equal(await messages(), []);
@@ -244,7 +244,7 @@ test('an hour more or less is no jump that removals wait for', async () => {
   await emit('old');
   await run(10 * day - hour);
   await set(hour - 1);
-  await fixture.later(2);
+  await fixture.advance(2);
   assert.equal(await messages(), []);
 });
 
@@ -275,7 +275,7 @@ test('an operation under way does not time out because the clock is set forward'
   const cloud = await dropletService(fixture, { customer, project: await fixture.project('Rocket', customer) });
   await setOptions(fixture, cloud.settings, { simulator_latency: 'create=60000' });
   const droplet = await cloud.begin();
-  await fixture.later(1);
+  await fixture.advance(1);
   await set(30 * day);
   await run(5 * minute);
   await work(fixture);
@@ -346,7 +346,7 @@ test('a server that can store nothing when it starts makes good for a jump when 
 test('a clock that an embedding program hands in never jumps', async () => {
   await fixture.open({ events_retention: 10 * day * 1e6 });
   await emit('old');
-  await fixture.later(30 * day);
+  await fixture.advance(30 * day);
   assert.equal(await messages(), []);
   assert.is(fixture.server.app.isClockDoubtful(), false);
 });

@@ -240,7 +240,7 @@ test('every attempt at a rejected destination is reported like one at a name tha
     await fixture.staff.post(`${hook.url}test/`);
     const seen: Json[] = [];
     for (const delay of [0, 5, 30, 120, 600, 3600, 6 * 3600, 24 * 3600]) {
-      await fixture.later(1.25 * delay);
+      await fixture.advance(1.25 * delay);
       const [{ created, hook: _, last_attempt, next_attempt, url, uuid, ...delivery }] = (
         await fixture.staff.get(`${hook.url}deliveries/`)
       ).body;

@@ -259,7 +259,7 @@ tokens('however many tokens have ended, all of them are removed and no others', 
     db.value(sql`SELECT count(*) FROM token WHERE user_id = (SELECT id FROM user WHERE username = 'many')`);
   assert.is(count(), ended.length);
   for (let hour = 0; hour < 2; hour++) {
-    await fixture.later(8 * day);
+    await fixture.advance(8 * day);
     assert.equal([count(), (await staying.get('/api/users/?current')).status], [0, 200]);
     fixture.as('many');
   }

@@ -52,7 +52,7 @@ export async function binary(steps: Steps): Promise<void> {
       assert.equal([await server.stop(), server.errors()], [0, '']);
       assert.match(await say(['rotate-key', '--data', 'demo']), /secrets encrypted with the new key/);
     });
-    await steps.step('serve with a login at an identity provider', () => logInThere(program));
+    await steps.step('serve with a login at an identity provider', () => serveWithSingleSignOn(program));
     await steps.step('everything in test/package/everything.test.ts', () => useEverything(built));
     // Some addons crash Node.js when their objects are collected: src/decisions/pinned-headers.md.
     await steps.step('twenty commands that open the database exit normally', async () => {
@@ -75,7 +75,7 @@ async function logIn({ url }: Serving, username: string, password: string): Prom
 }
 
 /** Serves users that log in at an identity provider. */
-async function logInThere(program: Program): Promise<void> {
+async function serveWithSingleSignOn(program: Program): Promise<void> {
   const saml = await SamlProvider.start();
   try {
     const server = await program.serve(['--data', 'federated', ...saml.words]);

@@ -166,11 +166,11 @@ export async function examples(steps: Steps): Promise<void> {
         await run('promtool', ['check', 'rules', at('dashboard.yml')]);
         const metrics = await (await fetch(`http://127.0.0.1:${admin}/metrics`)).text();
         const check = spawn('promtool', ['check', 'metrics'], { stdio: ['pipe', 'pipe', 'pipe'] });
-        let said = '';
-        for (const stream of [check.stdout, check.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk));
+        let output = '';
+        for (const stream of [check.stdout, check.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk));
         check.stdin.end(metrics);
         const [code] = (await once(check, 'close')) as [number];
-        assert.equal([code, said], [0, '']);
+        assert.equal([code, output], [0, '']);
       },
     );
     await steps.step('Prometheus scrapes the metrics and raises no alert', async () => {

@@ -12,7 +12,7 @@ import { install, logIn, pack, use, useEverything } from '../../support/packed.t
 import type { Steps } from '../steps.ts';
 
 /** The result of `npm pack`, on every supported version of Node.js. */
-export async function packageOfAll(steps: Steps): Promise<void> {
+export async function packagePart(steps: Steps): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-package-'));
   try {
     const file = await steps.step('npm pack', () => pack(folder, false));

@@ -42,7 +42,7 @@ export function asError(thrown: unknown): Error {
 }
 
 /** Rejects when the work exceeds the timeout of a test. */
-async function inTime(what: string, work: () => unknown): Promise<void> {
+async function withTimeout(what: string, work: () => unknown): Promise<void> {
   progress.began(what);
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_, reject) => {
@@ -65,7 +65,7 @@ export function suite<T = Context>(name = '', state?: T): Test<T> {
     (what: string, handler: Callback<T>, hook?: string): Callback<T> =>
     async (context) => {
       try {
-        await inTime(`${name}: ${what}`, () => handler(context));
+        await withTimeout(`${name}: ${what}`, () => handler(context));
       } catch (thrown) {
         const error = asError(thrown);
         if (hook) problems.push(`${hook} hook of suite "${name}" throws: ${error.stack}`);

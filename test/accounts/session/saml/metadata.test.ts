@@ -259,7 +259,7 @@ metadata('metadata on the web must be signed with its certificate, and is read e
     ],
   });
   const refresh = async (seconds = 3600): Promise<void> => {
-    await fixture.later(seconds);
+    await fixture.advance(seconds);
   };
   const listed = async (): Promise<string[]> => (await providersOf(fixture)).map(({ url }: Json) => url);
   const failure = (): string =>

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import type { Client, Json } from '../../../support/fixture.ts';
 import { createPersonas, type Personas } from '../../../support/personas.ts';
 import {
-  passage,
+  collectStates,
   type SimulatedService,
   setOptions,
   simulatedService,
@@ -140,14 +140,14 @@ test('a linked object is neither offered nor linked again', async () => {
 
 test('an imported instance is stopped, resized and destroyed like others', async () => {
   await owner.post(`${instance.url}stop/`);
-  assert.equal((await passage(fixture, instance.url)).at(-1), 'OK stopped');
+  assert.equal((await collectStates(fixture, instance.url)).at(-1), 'OK stopped');
   const same = (await owner.get('/api/aws-sizes/?name_exact=t2.micro')).body[0];
   assert.equal((await owner.post(`${instance.url}resize/`, { size: same.url })).body, {
     size: ['New size is the same as current.'],
   });
   const larger = (await owner.get('/api/aws-sizes/?name_exact=c4.large')).body[0];
   assert.is((await owner.post(`${instance.url}resize/`, { size: larger.url })).status, 202);
-  assert.equal((await passage(fixture, instance.url)).at(-1), 'OK stopped');
+  assert.equal((await collectStates(fixture, instance.url)).at(-1), 'OK stopped');
   assert.is((await present(instance)).cores, 2);
 });
 

@@ -4,7 +4,7 @@ import type { Client, Json, RecordedEvent } from '../../../support/fixture.ts';
 import { createPersonas, type Personas } from '../../../support/personas.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
 import {
-  passage,
+  collectStates,
   type SimulatedService,
   setOptions,
   simulatedService,
@@ -152,7 +152,7 @@ test('a creation is accepted with the values of size, image, region and key', as
 });
 
 test('it is launched: pending, then running, with id, addresses and start time', async () => {
-  assert.equal(await passage(fixture, web.url), ['Creation Scheduled', 'Creating pending', 'OK running']);
+  assert.equal(await collectStates(fixture, web.url), ['Creation Scheduled', 'Creating pending', 'OK running']);
   const { access_url, backend_id, external_ips, internal_ips, start_time } = await present(web);
   assert.match(backend_id, /^i-[0-9a-f]{17}$/);
   assert.equal([access_url, external_ips, internal_ips], [['198.18.0.1'], ['198.18.0.1'], ['10.0.0.1']]);
@@ -266,13 +266,13 @@ test('a running instance is not resized', async () => {
 
 test('restart: it stays running', async () => {
   assert.equal(await act('restart'), [202, { status: 'restart was scheduled' }]);
-  assert.equal(await passage(fixture, web.url), ['Update Scheduled running', 'Updating running', 'OK running']);
+  assert.equal(await collectStates(fixture, web.url), ['Update Scheduled running', 'Updating running', 'OK running']);
   assert.equal(messages(), ['Resource web has been scheduled to restart.', 'Resource web has been restarted.']);
 });
 
 test('stop: stopping, then stopped, without a start time', async () => {
   assert.equal(await act('stop'), [202, { status: 'stop was scheduled' }]);
-  assert.equal(await passage(fixture, web.url), ['Update Scheduled running', 'Updating stopping', 'OK stopped']);
+  assert.equal(await collectStates(fixture, web.url), ['Update Scheduled running', 'Updating stopping', 'OK stopped']);
   assert.is((await present(web)).start_time, null);
   assert.equal(messages(), ['Resource web has been scheduled to stop.', 'Resource web has been stopped.']);
 });
@@ -300,7 +300,7 @@ test('resize: it stays stopped; cores, ram, disk, the root volume and the link f
   await step(fixture);
   const { action, action_details } = await present(web);
   assert.equal([action, action_details], ['resize', { size: 'm4.large' }]);
-  assert.equal(await passage(fixture, web.url), ['Updating stopped', 'OK stopped']);
+  assert.equal(await collectStates(fixture, web.url), ['Updating stopped', 'OK stopped']);
   const { cores, disk, ram } = await present(web);
   assert.equal([cores, ram, disk], [2, 8192, 16384]);
   assert.is((await first('aws-volumes/')).size, 16384);
@@ -315,7 +315,7 @@ test('a resize that fails takes back what it was counted for', async () => {
     { status: 'resize was scheduled' },
   ]);
   assert.equal(await usages(fixture, cloud.link), { ram: 32768, storage: 16384, vcpu: 8 });
-  assert.equal((await passage(fixture, web.url)).at(-1), 'Erred stopped');
+  assert.equal((await collectStates(fixture, web.url)).at(-1), 'Erred stopped');
   assert.is((await present(web)).error_message, 'Simulated failure of resize');
   assert.equal(await usages(fixture, cloud.link), { ram: 8192, storage: 16384, vcpu: 2 });
   await setOptions(fixture, cloud.settings, { simulator_failures: null });
@@ -325,13 +325,13 @@ test('a resize that fails takes back what it was counted for', async () => {
 test('an Erred instance takes no action but pull, which heals it', async () => {
   assert.equal(await act('start'), [409, { detail: 'Valid states for operation: OK.' }]);
   assert.equal(await act('pull'), [202, { detail: 'Pull operation was successfully scheduled.' }]);
-  assert.equal((await passage(fixture, web.url)).at(-1), 'OK stopped');
+  assert.equal((await collectStates(fixture, web.url)).at(-1), 'OK stopped');
   assert.equal(messages(), []);
 });
 
 test('start: pending, then running', async () => {
   assert.equal(await act('start'), [202, { status: 'start was scheduled' }]);
-  assert.equal(await passage(fixture, web.url), ['Update Scheduled stopped', 'Updating pending', 'OK running']);
+  assert.equal(await collectStates(fixture, web.url), ['Update Scheduled stopped', 'Updating pending', 'OK running']);
   assert.equal(messages(), ['Resource web has been scheduled to start.', 'Resource web has been started.']);
 });
 
@@ -341,7 +341,11 @@ test('a start that fails leaves the instance stopped and Erred', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: 'start' });
   fixture.events();
   await act('start');
-  assert.equal(await passage(fixture, web.url), ['Update Scheduled stopped', 'Updating pending', 'Erred stopped']);
+  assert.equal(await collectStates(fixture, web.url), [
+    'Update Scheduled stopped',
+    'Updating pending',
+    'Erred stopped',
+  ]);
   const [, failed] = fixture.events();
   assert.equal(
     [failed?.type, failed?.level, failed?.message],
@@ -363,7 +367,7 @@ test('update changes name, description and tags here only', async () => {
 test('destroy: shutting-down until it is gone, with its root volume', async () => {
   const response = await admin.delete(web.url);
   assert.equal([response.status, response.body], [202, { detail: 'Deletion was scheduled.' }]);
-  assert.equal(await passage(fixture, web.url), ['Deletion Scheduled stopped', 'Deleting shutting-down', 'gone']);
+  assert.equal(await collectStates(fixture, web.url), ['Deletion Scheduled stopped', 'Deleting shutting-down', 'gone']);
   assert.equal((await admin.get('/api/resources/')).body, []);
   assert.equal(await usages(fixture, cloud.link), {});
   assert.equal(await usages(fixture, people.project), { nc_service_project_link_count: 1 });
@@ -385,7 +389,7 @@ test('a deletion lasts at most 25 minutes', async () => {
     await admin.delete(web.url);
     await step(fixture);
     fixture.clock.advance(minutes * 60);
-    assert.equal((await passage(fixture, web.url)).at(-1), state);
+    assert.equal((await collectStates(fixture, web.url)).at(-1), state);
     await act('pull');
     await work(fixture);
   }
@@ -395,12 +399,12 @@ test('a deletion lasts at most 25 minutes', async () => {
 test('a launch that fails leaves an Erred instance without id and without root volume', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: 'Instance.create' });
   web = (await create()).body;
-  assert.equal(await passage(fixture, web.url), ['Creation Scheduled', 'Creating pending', 'Erred']);
+  assert.equal(await collectStates(fixture, web.url), ['Creation Scheduled', 'Creating pending', 'Erred']);
   const { backend_id, error_message } = await present(web);
   assert.equal([backend_id, error_message], ['', 'Simulated failure of create']);
   assert.equal((await admin.get('/api/aws-volumes/')).body, []);
   assert.is((await admin.delete(web.url)).status, 202);
-  assert.equal((await passage(fixture, web.url)).at(-1), 'gone');
+  assert.equal((await collectStates(fixture, web.url)).at(-1), 'gone');
   await setOptions(fixture, cloud.settings, { simulator_failures: null });
 });
 
@@ -417,9 +421,9 @@ test('a forced deletion and an unlink take the root volume along', async () => {
     } else {
       await setOptions(fixture, cloud.settings, { simulator_failures: 'delete' });
       await admin.delete(web.url);
-      assert.equal((await passage(fixture, web.url)).at(-1), 'Erred running');
+      assert.equal((await collectStates(fixture, web.url)).at(-1), 'Erred running');
       await admin.delete(web.url);
-      assert.equal((await passage(fixture, web.url)).at(-1), 'gone');
+      assert.equal((await collectStates(fixture, web.url)).at(-1), 'gone');
       await setOptions(fixture, cloud.settings, { simulator_failures: null });
     }
     assert.equal((await admin.get('/api/resources/')).body, []);

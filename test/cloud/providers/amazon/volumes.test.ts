@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import type { Client, Json } from '../../../support/fixture.ts';
 import { createPersonas, type Personas } from '../../../support/personas.ts';
 import {
-  passage,
+  collectStates,
   type SimulatedService,
   setOptions,
   simulatedService,
@@ -145,7 +145,7 @@ test('a creation is accepted and counted, its size in link storage too', async (
 });
 
 test('it is made: creating, then available', async () => {
-  assert.equal(await passage(fixture, volume.url), ['Creation Scheduled', 'Creating creating', 'OK available']);
+  assert.equal(await collectStates(fixture, volume.url), ['Creation Scheduled', 'Creating creating', 'OK available']);
   assert.match((await present(volume)).backend_id, /^vol-[0-9a-f]{17}$/);
   assert.equal(messages(), ['Resource data creation has been scheduled.', 'Resource data has been created.']);
 });
@@ -216,7 +216,7 @@ test('attach: attaching, then inuse, on both sides', async () => {
   await step(fixture);
   const { action, action_details } = await present(volume);
   assert.equal([action, action_details], ['attach', { instance: 'web', device: '/dev/sdf' }]);
-  assert.equal(await passage(fixture, volume.url), ['Updating attaching', 'OK inuse']);
+  assert.equal(await collectStates(fixture, volume.url), ['Updating attaching', 'OK inuse']);
   const { device, instance, related_resources } = await present(volume);
   assert.equal([device, instance, related_resources.map(({ name }: Json) => name)], ['/dev/sdf', web.url, ['web']]);
   assert.equal((await present(web)).related_resources.map(({ name }: Json) => name).sort(), ['data', 'volume-web']);
@@ -233,7 +233,11 @@ test('an attached volume is neither attached nor destroyed', async () => {
 test('a detach that fails leaves the volume attached and Erred', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: 'detach' });
   assert.equal(await act('detach'), [202, { status: 'detach was scheduled' }]);
-  assert.equal(await passage(fixture, volume.url), ['Update Scheduled inuse', 'Updating detaching', 'Erred inuse']);
+  assert.equal(await collectStates(fixture, volume.url), [
+    'Update Scheduled inuse',
+    'Updating detaching',
+    'Erred inuse',
+  ]);
   assert.is((await present(volume)).instance, web.url);
   await setOptions(fixture, cloud.settings, { simulator_failures: null });
   await act('pull');
@@ -242,7 +246,11 @@ test('a detach that fails leaves the volume attached and Erred', async () => {
 
 test('detach: detaching, then available, without device and instance', async () => {
   assert.equal(await act('detach'), [202, { status: 'detach was scheduled' }]);
-  assert.equal(await passage(fixture, volume.url), ['Update Scheduled inuse', 'Updating detaching', 'OK available']);
+  assert.equal(await collectStates(fixture, volume.url), [
+    'Update Scheduled inuse',
+    'Updating detaching',
+    'OK available',
+  ]);
   const { device, instance, related_resources } = await present(volume);
   assert.equal([device, instance, related_resources], ['', null, []]);
 });
@@ -279,7 +287,7 @@ test('destroy: deleting until it is gone', async () => {
   fixture.events();
   const response = await admin.delete(volume.url);
   assert.equal([response.status, response.body], [202, { detail: 'Deletion was scheduled.' }]);
-  assert.equal(await passage(fixture, volume.url), ['Deletion Scheduled available', 'Deleting deleting', 'gone']);
+  assert.equal(await collectStates(fixture, volume.url), ['Deletion Scheduled available', 'Deleting deleting', 'gone']);
   assert.equal(await usages(fixture, cloud.link), {});
   assert.equal(messages(), ['Resource data deletion has been scheduled.', 'Amazon Volume data has been deleted.']);
 });

@@ -3,7 +3,7 @@ import { type Droplets, dropletService } from '../../../support/droplets.ts';
 import type { ApiResponse, Json } from '../../../support/fixture.ts';
 import { createPersonas, type Personas } from '../../../support/personas.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
-import { passage, setOptions, usages, work } from '../../../support/simulated.ts';
+import { collectStates, setOptions, usages, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('simulated DigitalOcean');
@@ -148,7 +148,7 @@ test('a creation needs service_project_link, name, region, image and size', asyn
 test('region, image and size are never read, region_name is; the droplet becomes online', async () => {
   const { body, status } = await create({ name: 'web-1.example.com', tags: ['env:prod'], description: 'front' });
   assert.is(status, 201);
-  assert.equal(await passage(fixture, body.url), ['Creation Scheduled', 'Creating provisioning', 'OK online']);
+  assert.equal(await collectStates(fixture, body.url), ['Creation Scheduled', 'Creating provisioning', 'OK online']);
   const droplet = (await people.clients.admin.get(body.url)).body;
   for (const name of ['region', 'image', 'size', 'ssh_public_key']) assert.not.ok(name in droplet, name);
   const displayed = {
@@ -246,13 +246,17 @@ test('start needs offline, stop and restart need online', async () => {
   assert.equal(await act(droplet, 'start'), [409, offline]);
   assert.equal(await act(droplet, 'restart'), [202, { status: 'restart was scheduled' }]);
   assert.equal(await act(droplet, 'stop'), [409, { detail: 'Valid states for operation: OK.' }]);
-  assert.equal(await passage(fixture, droplet.url), ['Update Scheduled online', 'Updating online', 'OK online']);
+  assert.equal(await collectStates(fixture, droplet.url), ['Update Scheduled online', 'Updating online', 'OK online']);
   assert.equal(await act(droplet, 'stop'), [202, { status: 'stop was scheduled' }]);
-  assert.equal(await passage(fixture, droplet.url), ['Update Scheduled online', 'Updating online', 'OK offline']);
+  assert.equal(await collectStates(fixture, droplet.url), ['Update Scheduled online', 'Updating online', 'OK offline']);
   assert.equal(await act(droplet, 'stop'), [409, online]);
   assert.equal(await act(droplet, 'restart'), [409, online]);
   assert.equal(await act(droplet, 'start'), [202, { status: 'start was scheduled' }]);
-  assert.equal(await passage(fixture, droplet.url), ['Update Scheduled offline', 'Updating offline', 'OK online']);
+  assert.equal(await collectStates(fixture, droplet.url), [
+    'Update Scheduled offline',
+    'Updating offline',
+    'OK online',
+  ]);
 });
 
 test('start_time is the instant the droplet went online, and null while it is offline', async () => {
@@ -277,7 +281,11 @@ test('resize needs offline, a size and disk', async () => {
     { size: ['This field is required.'], disk: ['This field is required.'] },
   ]);
   assert.equal(await act(droplet, 'resize', { size, disk: true }), [202, { detail: 'resizing was scheduled' }]);
-  assert.equal(await passage(fixture, droplet.url), ['Update Scheduled offline', 'Updating resizing', 'OK offline']);
+  assert.equal(await collectStates(fixture, droplet.url), [
+    'Update Scheduled offline',
+    'Updating resizing',
+    'OK offline',
+  ]);
   const { cores, disk, ram } = (await fixture.staff.get(droplet.url)).body;
   assert.equal({ cores, ram, disk }, { cores: 2, ram: 4096, disk: 81920 });
 });
@@ -353,7 +361,7 @@ test('destroy and unlink end a droplet', async () => {
   const [first, second] = [await cloud.make({ name: 'destroyed' }), await cloud.make({ name: 'unlinked' })];
   const { body, status } = await people.clients.admin.delete(first.url);
   assert.equal([status, body], [202, { detail: 'Deletion was scheduled.' }]);
-  assert.equal(await passage(fixture, first.url), ['Deletion Scheduled online', 'Deleting online', 'gone']);
+  assert.equal(await collectStates(fixture, first.url), ['Deletion Scheduled online', 'Deleting online', 'gone']);
   assert.equal(await act(second, 'unlink'), [204, undefined]);
   assert.is((await fixture.staff.get(second.url)).status, 404);
 });

@@ -3,7 +3,7 @@ import { catalogue } from '../../../support/catalogue.ts';
 import type { Client, Json } from '../../../support/fixture.ts';
 import { createPersonas, type Personas } from '../../../support/personas.ts';
 import {
-  passage,
+  collectStates,
   type SimulatedService,
   setOptions,
   simulatedService,
@@ -115,7 +115,7 @@ test('a creation is accepted and counted', async () => {
 });
 
 test('it is made, with the number of the group as its id', async () => {
-  assert.equal(await passage(fixture, group.url), ['Creation Scheduled', 'Creating', 'OK']);
+  assert.equal(await collectStates(fixture, group.url), ['Creation Scheduled', 'Creating', 'OK']);
   assert.is((await present(group)).backend_id, '1');
   assert.equal(messages(), [
     'Resource Rocket science creation has been scheduled.',
@@ -198,7 +198,7 @@ test('a pull is scheduled; there is no start, stop and restart', async () => {
     202,
     { detail: 'Pull operation was successfully scheduled.' },
   ]);
-  assert.equal(await passage(fixture, group.url), ['Update Scheduled', 'OK']);
+  assert.equal(await collectStates(fixture, group.url), ['Update Scheduled', 'OK']);
   for (const action of ['start', 'stop', 'restart'])
     assert.is((await admin.post(`${group.url}${action}/`)).status, 404);
   const { actions } = (await admin.options(group.url)).body;
@@ -230,7 +230,7 @@ test('a group with projects is not deleted', async () => {
 
 test('destroy: gone', async () => {
   assert.equal(await rejection(admin.delete(group.url)), [202, { detail: 'Deletion was scheduled.' }]);
-  assert.equal(await passage(fixture, group.url), ['Deletion Scheduled', 'Deleting', 'gone']);
+  assert.equal(await collectStates(fixture, group.url), ['Deletion Scheduled', 'Deleting', 'gone']);
   assert.equal(await usages(fixture, forge.service), {});
   assert.equal(messages(), ['Resource Engines deletion has been scheduled.', 'GitLab Group Engines has been deleted.']);
 });
@@ -238,12 +238,12 @@ test('destroy: gone', async () => {
 test('a creation that fails leaves an Erred group without id, and its name taken', async () => {
   await setOptions(fixture, forge.settings, { simulator_failures: 'Group.create' });
   group = (await create()).body;
-  assert.equal(await passage(fixture, group.url), ['Creation Scheduled', 'Creating', 'Erred']);
+  assert.equal(await collectStates(fixture, group.url), ['Creation Scheduled', 'Creating', 'Erred']);
   const { backend_id, error_message } = await present(group);
   assert.equal([backend_id, error_message], ['', 'Simulated failure of create']);
   assert.is((await create()).status, 400);
   await admin.delete(group.url);
-  assert.equal((await passage(fixture, group.url)).at(-1), 'gone');
+  assert.equal((await collectStates(fixture, group.url)).at(-1), 'gone');
 });
 
 test('a parent with groups is not deleted: the text names the kind', async () => {

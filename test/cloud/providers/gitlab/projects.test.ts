@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import type { Client, Json } from '../../../support/fixture.ts';
 import { createPersonas, type Personas } from '../../../support/personas.ts';
 import {
-  passage,
+  collectStates,
   type SimulatedService,
   setOptions,
   simulatedService,
@@ -170,7 +170,7 @@ test('a project has the quota commit_count', async () => {
 });
 
 test('it is made, related to its group', async () => {
-  assert.equal(await passage(fixture, project.url), ['Creation Scheduled', 'Creating', 'OK']);
+  assert.equal(await collectStates(fixture, project.url), ['Creation Scheduled', 'Creating', 'OK']);
   const { backend_id, related_resources } = await present(project);
   assert.match(backend_id, /^\d+$/);
   assert.equal(related_resources, [
@@ -189,7 +189,7 @@ test('a project of a group that is still being made waits for it', async () => {
     await step(fixture);
     assert.equal([(await present(later)).state, (await present(early)).state], ['Creating', 'Creation Scheduled']);
   }
-  assert.equal(await passage(fixture, early.url), ['Creation Scheduled', 'Creating', 'OK']);
+  assert.equal(await collectStates(fixture, early.url), ['Creation Scheduled', 'Creating', 'OK']);
   assert.equal([(await present(later)).state, (await present(early)).group], ['OK', later.url]);
 });
 
@@ -199,7 +199,7 @@ test('a project of a group that could not be made fails', async () => {
     await admin.post('/api/gitlab-groups/', { service_project_link: forge.link.url, name: 'Failed', path: 'failed' })
   ).body;
   const orphan = (await create({ name: 'orphan', group: failed.url })).body;
-  assert.equal((await passage(fixture, orphan.url)).at(-1), 'Erred');
+  assert.equal((await collectStates(fixture, orphan.url)).at(-1), 'Erred');
   assert.is((await present(orphan)).error_message, 'Group does not exist at backend');
   await setOptions(fixture, forge.settings, { simulator_failures: null });
   fixture.events();
@@ -226,10 +226,10 @@ test('there is no start, stop and restart', async () => {
 test('a deletion that fails leaves the project Erred; the next one is forced', async () => {
   await setOptions(fixture, forge.settings, { simulator_failures: 'delete' });
   await admin.delete(project.url);
-  assert.equal(await passage(fixture, project.url), ['Deletion Scheduled', 'Deleting', 'Erred']);
+  assert.equal(await collectStates(fixture, project.url), ['Deletion Scheduled', 'Deleting', 'Erred']);
   assert.is((await present(project)).error_message, 'Simulated failure of delete');
   assert.equal(await rejection(admin.delete(project.url)), [202, { detail: 'Deletion was scheduled.' }]);
-  assert.equal(await passage(fixture, project.url), ['Deletion Scheduled', 'Deleting', 'gone']);
+  assert.equal(await collectStates(fixture, project.url), ['Deletion Scheduled', 'Deleting', 'gone']);
   await setOptions(fixture, forge.settings, { simulator_failures: null });
   assert.equal(messages(), [
     'Resource motor deletion has been scheduled.',

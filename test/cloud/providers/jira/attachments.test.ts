@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../../../src/kernel/db/sql.ts';
 import type { Client, Json } from '../../../support/fixture.ts';
 import { asEachPersona } from '../../../support/personas.ts';
-import { passage, work } from '../../../support/simulated.ts';
+import { collectStates, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import { type Jira, startJira } from './support.ts';
 
@@ -42,7 +42,7 @@ attachments('a file is stored here and then at JIRA: 201, Creation Scheduled, Cr
     error_message: '',
   };
   assert.equal([response.status, attachment], [201, expected]);
-  assert.equal(await passage(fixture, attachment.url), ['Creation Scheduled', 'Creating', 'OK']);
+  assert.equal(await collectStates(fixture, attachment.url), ['Creation Scheduled', 'Creating', 'OK']);
   assert.equal((await clients.owner.get(attachment.url)).body, { ...expected, state: 'OK' });
   const atJira =
     fixture.server.app.db.value<string>(sql`SELECT "values" FROM simulated_object WHERE kind = 'Attachment'`) ?? '{}';
@@ -98,7 +98,7 @@ attachments('deletion goes to JIRA, and the bytes with it: 202, Deletion Schedul
   const files = (): unknown => db.value(sql`SELECT count(*) FROM jira_attachment_file`);
   const before = files();
   assert.equal((await clients.owner.delete(body.url)).body, { detail: 'Deletion was scheduled.' });
-  assert.equal(await passage(fixture, body.url), ['Deletion Scheduled', 'Deleting', 'gone']);
+  assert.equal(await collectStates(fixture, body.url), ['Deletion Scheduled', 'Deleting', 'gone']);
   assert.is(files(), (before as number) - 1);
 });
 

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../../../src/kernel/db/sql.ts';
 import type { Json } from '../../../support/fixture.ts';
 import { asEachPersona } from '../../../support/personas.ts';
-import { passage, setOptions, work } from '../../../support/simulated.ts';
+import { collectStates, setOptions, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import { type Jira, startJira } from './support.ts';
 
@@ -50,7 +50,7 @@ comments('a comment is created here and then at JIRA: 201, Creation Scheduled, C
   };
   assert.equal([response.status, comment], [201, expected]);
   assert.is(response.headers.get('location'), comment.url);
-  assert.equal(await passage(fixture, comment.url), ['Creation Scheduled', 'Creating', 'OK']);
+  assert.equal(await collectStates(fixture, comment.url), ['Creation Scheduled', 'Creating', 'OK']);
   assert.equal((await clients.owner.get(comment.url)).body, { ...expected, author_username: 'simulator', state: 'OK' });
 });
 
@@ -71,7 +71,7 @@ comments(
     const comment = await commented('Tomorrow');
     const { body, status } = await fixture.staff.put(comment.url, { message: 'Today' });
     assert.equal([status, body], [200, { ...comment, message: 'Today', state: 'Update Scheduled' }]);
-    assert.equal(await passage(fixture, comment.url), ['Update Scheduled', 'Updating', 'OK']);
+    assert.equal(await collectStates(fixture, comment.url), ['Update Scheduled', 'Updating', 'OK']);
     assert.is(textsAtJira().at(-1), 'Today\n\n(added by Olga Owner [owner])');
     assert.is((await fixture.staff.get(comment.url)).body.message, 'Today');
     assert.equal((await fixture.staff.put(comment.url, {})).body, { message: required });
@@ -83,7 +83,7 @@ comments('deletion goes to JIRA: 202, Deletion Scheduled, Deleting, gone', async
   const before = textsAtJira().length;
   const { body, status } = await jira.clients.owner.delete(comment.url);
   assert.equal([status, body], [202, { detail: 'Deletion was scheduled.' }]);
-  assert.equal(await passage(jira.fixture, comment.url), ['Deletion Scheduled', 'Deleting', 'gone']);
+  assert.equal(await collectStates(jira.fixture, comment.url), ['Deletion Scheduled', 'Deleting', 'gone']);
   assert.is(textsAtJira().length, before - 1);
 });
 

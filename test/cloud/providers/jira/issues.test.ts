@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../../../src/kernel/db/sql.ts';
 import type { Json } from '../../../support/fixture.ts';
 import { asEachPersona } from '../../../support/personas.ts';
-import { passage, setOptions, simulatedService, step, work } from '../../../support/simulated.ts';
+import { collectStates, setOptions, simulatedService, step, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import { type Jira, startJira } from './support.ts';
 
@@ -70,7 +70,7 @@ issues(
       error_message: '',
     };
     assert.equal([response.status, issue], [201, expected]);
-    assert.equal(await passage(fixture, issue.url), ['Creation Scheduled', 'Creating', 'OK']);
+    assert.equal(await collectStates(fixture, issue.url), ['Creation Scheduled', 'Creating', 'OK']);
     const creation = (await clients.owner.get(issue.url)).body;
     const account = { username: 'simulator', name: 'JIRA simulator', email: 'simulator@jira.example.com' };
     const named = (role: string) =>
@@ -282,7 +282,7 @@ issues('a change goes to JIRA: 200, Update Scheduled, Updating, OK', async () =>
   assert.ok(changed.body.updated > issue.updated);
   const early = await clients.owner.patch(issue.url, { summary: 'Again' });
   assert.equal([early.status, early.body], [409, { detail: 'Valid states for operation: OK.' }]);
-  assert.equal(await passage(fixture, issue.url), ['Update Scheduled', 'Updating', 'OK']);
+  assert.equal(await collectStates(fixture, issue.url), ['Update Scheduled', 'Updating', 'OK']);
   const setup =
     fixture.server.app.db.value<string>(
       sql`SELECT "values" FROM simulated_object WHERE kind = 'Issue' AND backend_id = ${issue.key}`,
@@ -310,7 +310,7 @@ issues('deletion goes to JIRA: 202, Deletion Scheduled, Deleting, gone', async (
   const { body: response, status } = await jira.clients.owner.delete(issue.url);
   assert.equal([status, response], [202, { detail: 'Deletion was scheduled.' }]);
   assert.equal((await jira.clients.owner.delete(issue.url)).body, { detail: 'Valid states for operation: OK, Erred.' });
-  assert.equal(await passage(jira.fixture, issue.url), ['Deletion Scheduled', 'Deleting', 'gone']);
+  assert.equal(await collectStates(jira.fixture, issue.url), ['Deletion Scheduled', 'Deleting', 'gone']);
 });
 
 issues('a failure is Erred with its text; from Erred it can be deleted, whatever JIRA says', async () => {
@@ -321,7 +321,7 @@ issues('a failure is Erred with its text; from Erred it can be deleted, whatever
   await setOptions(fixture, settings, { simulator_failures: 'Issue.update,Issue.delete' });
   const issue = await jira.issue();
   await clients.owner.patch(issue.url, { summary: 'Changed' });
-  assert.equal(await passage(fixture, issue.url), ['Update Scheduled', 'Updating', 'Erred']);
+  assert.equal(await collectStates(fixture, issue.url), ['Update Scheduled', 'Updating', 'Erred']);
   assert.is((await clients.owner.get(issue.url)).body.error_message, 'Simulated failure of update');
   for (const { url } of [failed, issue]) {
     assert.equal((await clients.owner.patch(url, { summary: 'Once more' })).body, {

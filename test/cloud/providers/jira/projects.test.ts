@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../../../src/kernel/db/sql.ts';
 import type { Json } from '../../../support/fixture.ts';
 import { asEachPersona, sameExcept } from '../../../support/personas.ts';
-import { passage, setOptions, usages, work } from '../../../support/simulated.ts';
+import { collectStates, setOptions, usages, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import { type Jira, startJira } from './support.ts';
 
@@ -140,7 +140,7 @@ projects('a key has at most ten characters', async () => {
 
 projects('a key that another project uses is rejected by JIRA', async () => {
   const { body } = await post({ key: 'WEB', name: 'Second' });
-  assert.equal(await passage(jira.fixture, body.url), ['Creation Scheduled', 'Creating', 'Erred']);
+  assert.equal(await collectStates(jira.fixture, body.url), ['Creation Scheduled', 'Creating', 'Erred']);
   const erred = (await jira.fixture.staff.get(body.url)).body;
   assert.equal([erred.error_message, erred.backend_id], ["Project 'Project WEB' uses this project key.", '']);
   assert.is((await jira.fixture.staff.delete(body.url)).status, 202);
@@ -167,7 +167,7 @@ projects('a changed name is pushed, a description is not, and neither key nor te
   );
   const renamed = await fixture.staff.patch(web.url, { name: 'Web shop' });
   assert.equal([renamed.status, renamed.body.state], [200, 'Update Scheduled']);
-  assert.equal(await passage(fixture, web.url), ['Update Scheduled', 'Updating', 'OK']);
+  assert.equal(await collectStates(fixture, web.url), ['Update Scheduled', 'Updating', 'OK']);
   assert.equal(
     fixture.events().map(({ message }) => message),
     [
@@ -201,7 +201,7 @@ projects('only staff delete a project', async () => {
   );
   const { body, status } = await fixture.staff.delete(gone.url);
   assert.equal([status, body], [202, { detail: 'Deletion was scheduled.' }]);
-  assert.equal(await passage(fixture, gone.url), ['Deletion Scheduled', 'Deleting', 'gone']);
+  assert.equal(await collectStates(fixture, gone.url), ['Deletion Scheduled', 'Deleting', 'gone']);
 });
 
 projects('a project is an app: it counts in nc_app_count and in the category apps', async () => {

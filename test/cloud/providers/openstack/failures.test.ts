@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
-import { passage, setOptions, step, usages, work } from '../../../support/simulated.ts';
+import { collectStates, setOptions, step, usages, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import {
   act,
@@ -47,7 +47,7 @@ test('a tenant that fails is Erred, without parts and without an id', async () =
     service_project_link: cloud.link.url,
     name: 'Broken',
   });
-  assert.equal(await passage(cloud.fixture, body.url), ['Creation Scheduled', 'Creating', 'Erred']);
+  assert.equal(await collectStates(cloud.fixture, body.url), ['Creation Scheduled', 'Creating', 'Erred']);
   const { backend_id, error_message } = await present(cloud, body);
   assert.equal([backend_id, error_message], ['', 'Simulated failure of create']);
   assert.equal(await names(cloud, `openstack-networks/?tenant_uuid=${body.uuid}`), []);
@@ -71,7 +71,7 @@ test('an instance that fails leaves its volumes Erred and no new floating IP, an
     '/api/openstack-instances/',
     await instanceBody(cloud, { name: 'broken', data_volume_size: 1024, floating_ips: addresses }),
   );
-  assert.equal(await passage(cloud.fixture, body.url), ['Creation Scheduled', 'Creating BUILDING', 'Erred']);
+  assert.equal(await collectStates(cloud.fixture, body.url), ['Creation Scheduled', 'Creating BUILDING', 'Erred']);
   assert.equal(
     (await volumes('broken')).map(({ backend_id, error_message, name, runtime_state, state }: Json) => [
       name,
@@ -146,7 +146,7 @@ test('an action that fails leaves instance and quotas as they were', async () =>
   ] as [string, Json, string[]][]) {
     await failing(action);
     await post(cloud, `${web.url}${action}/`, body);
-    assert.is((await passage(cloud.fixture, web.url)).at(-1), 'Erred SHUTOFF', action);
+    assert.is((await collectStates(cloud.fixture, web.url)).at(-1), 'Erred SHUTOFF', action);
     const { cores, error_message, external_ips } = await present(cloud, web);
     assert.equal([cores, error_message, external_ips], [1, `Simulated failure of ${action}`, []]);
     assert.equal(messages(cloud), reports);
@@ -180,7 +180,7 @@ test('attach, snapshot and delete of a volume fail', async () => {
   assert.equal([erred.state, erred.runtime_state, erred.instance], ['Erred', 'available', null]);
   await act(cloud, disk, 'pull');
   const [, snapshot] = await post(cloud, `${disk.url}snapshot/`, { name: 'broken' });
-  assert.is((await passage(cloud.fixture, snapshot.url)).at(-1), 'Erred');
+  assert.is((await collectStates(cloud.fixture, snapshot.url)).at(-1), 'Erred');
   await destroy(cloud, snapshot);
   cloud.fixture.events();
   await destroy(cloud, disk);

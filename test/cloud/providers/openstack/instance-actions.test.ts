@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
-import { passage, step, usages, work } from '../../../support/simulated.ts';
+import { collectStates, step, usages, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import {
   act,
@@ -31,7 +31,7 @@ test.before(async () => {
 /** Starts an action; returns it with the states that follow. */
 async function watch(action: string, body?: unknown): Promise<[number, Json, string[]]> {
   const [status, response] = await post(cloud, `${web.url}${action}/`, body);
-  return [status, response, await passage(cloud.fixture, web.url)];
+  return [status, response, await collectStates(cloud.fixture, web.url)];
 }
 
 test('an active instance is stopped, not started', async () => {
@@ -99,7 +99,7 @@ test('change_flavor passes RESIZE and VERIFY_RESIZE, and is counted once it is a
   });
   assert.equal([status, response], [202, { status: 'change_flavor was scheduled' }]);
   assert.equal(await usages(cloud.fixture, cloud.link), { ram: 4096, storage: 10240, vcpu: 2 });
-  assert.equal(await passage(cloud.fixture, web.url), [
+  assert.equal(await collectStates(cloud.fixture, web.url), [
     'Update Scheduled SHUTOFF',
     'Updating RESIZE',
     'Updating VERIFY_RESIZE',

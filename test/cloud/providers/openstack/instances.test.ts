@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
-import { passage, simulatedService, step, usages, work } from '../../../support/simulated.ts';
+import { collectStates, simulatedService, step, usages, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import {
   type Cloud,
@@ -245,7 +245,7 @@ test('an instance comes with its volumes and floating IPs, each with its events'
       ['web-system', 'Creating', 'creating'],
     ],
   );
-  assert.equal(await passage(cloud.fixture, web.url), ['Creating BUILDING', 'OK ACTIVE']);
+  assert.equal(await collectStates(cloud.fixture, web.url), ['Creating BUILDING', 'OK ACTIVE']);
   assert.equal(messages(cloud), [
     'Resource web-system has been created.',
     'Resource web-data has been created.',

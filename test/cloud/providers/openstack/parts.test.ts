@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { asEachPersona, type Part } from '../../../support/personas.ts';
-import { passage, usages, work } from '../../../support/simulated.ts';
+import { collectStates, usages, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import {
   act,
@@ -193,7 +193,7 @@ test('a network gets one subnet', async () => {
     [status, subnet.state, subnet.cidr, subnet.gateway_ip, subnet.network, subnet.network_name, subnet.network_uuid],
     [201, 'Creation Scheduled', '192.168.43.0/24', '192.168.43.1', network.url, 'dmz', network.uuid],
   );
-  assert.equal(await passage(cloud.fixture, subnet.url), ['Creation Scheduled', 'Creating', 'OK']);
+  assert.equal(await collectStates(cloud.fixture, subnet.url), ['Creation Scheduled', 'Creating', 'OK']);
   assert.equal(await names(cloud, `openstack-subnets/?network=${network.url}`), ['dmz-sub']);
   assert.equal(await names(cloud, `openstack-subnets/?network_uuid=${internal.uuid}`), ['lab-sub-net']);
   const { segmentation_id: segment, type } = await present(cloud, network);

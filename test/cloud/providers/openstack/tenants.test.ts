@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { by, expectedEvent, inJobOf, inProject } from '../../../support/expected-event.ts';
 import type { Json } from '../../../support/fixture.ts';
 import { asEachPersona } from '../../../support/personas.ts';
-import { passage, setOptions, simulatedService, usages, work } from '../../../support/simulated.ts';
+import { collectStates, setOptions, simulatedService, usages, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import {
   act,
@@ -38,7 +38,7 @@ test('a tenant is created, and its events tell of it alone', async () => {
     tags: ['env:test'],
   });
   assert.is(status, 201);
-  assert.equal(await passage(fixture, body.url), ['Creation Scheduled', 'Creating', 'OK']);
+  assert.equal(await collectStates(fixture, body.url), ['Creation Scheduled', 'Creating', 'OK']);
   const { availability_zone, description, external_network_id, extra_configuration, state, tags } = await present(
     cloud,
     body,

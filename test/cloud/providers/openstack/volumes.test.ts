@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
-import { passage, step, usages, work } from '../../../support/simulated.ts';
+import { collectStates, step, usages, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import {
   act,
@@ -83,7 +83,11 @@ test('without a tenant the volume goes to the only one of the link that is ready
 test('a volume is created', async () => {
   const [status, body] = await create({ description: 'Data' });
   assert.is(status, 201);
-  assert.equal(await passage(cloud.fixture, body.url), ['Creation Scheduled', 'Creating creating', 'OK available']);
+  assert.equal(await collectStates(cloud.fixture, body.url), [
+    'Creation Scheduled',
+    'Creating creating',
+    'OK available',
+  ]);
   disk = await present(cloud, body);
   const {
     bootable,
@@ -153,7 +157,7 @@ test('a volume grows by at least one GiB', async () => {
   ]);
   assert.equal(await post(cloud, `${disk.url}extend/`, { disk_size: 3072 }), [202, { status: 'extend was scheduled' }]);
   assert.is((await usages(cloud.fixture, cloud.link)).storage, 13312);
-  assert.equal(await passage(cloud.fixture, disk.url), [
+  assert.equal(await collectStates(cloud.fixture, disk.url), [
     'Update Scheduled available',
     'Updating extending',
     'OK available',
@@ -201,7 +205,7 @@ test('a volume is attached to an instance of its tenant that is OK and active or
   await work(cloud.fixture);
   cloud.fixture.events();
   assert.equal(await attach({ instance: web.url, device: '/dev/vdq' }), [202, { status: 'attach was scheduled' }]);
-  assert.equal(await passage(cloud.fixture, disk.url), [
+  assert.equal(await collectStates(cloud.fixture, disk.url), [
     'Update Scheduled available',
     'Updating attaching',
     'OK in-use',
@@ -285,7 +289,11 @@ test('snapshots are made by volumes, not by POST to their list', async () => {
   ]);
   const [status, snapshot] = await post(cloud, `${disk.url}snapshot/`, { name: 'before', description: 'Upgrade' });
   assert.equal([status, (await present(cloud, disk)).state], [201, 'OK']);
-  assert.equal(await passage(cloud.fixture, snapshot.url), ['Creation Scheduled', 'Creating creating', 'OK available']);
+  assert.equal(await collectStates(cloud.fixture, snapshot.url), [
+    'Creation Scheduled',
+    'Creating creating',
+    'OK available',
+  ]);
   const { kept_until, metadata, restorations, size, source_volume, source_volume_name, tenant_name } = await present(
     cloud,
     snapshot,
@@ -376,7 +384,11 @@ test('a volume is destroyed', async () => {
   assert.equal([status, body], [202, { detail: 'Pull operation was successfully scheduled.' }]);
   await work(cloud.fixture);
   await cloud.people.clients.admin.delete(disk.url);
-  assert.equal(await passage(cloud.fixture, disk.url), ['Deletion Scheduled available', 'Deleting deleting', 'gone']);
+  assert.equal(await collectStates(cloud.fixture, disk.url), [
+    'Deletion Scheduled available',
+    'Deleting deleting',
+    'gone',
+  ]);
   assert.equal(await usages(cloud.fixture, cloud.link), { ram: 2048, storage: 10240, vcpu: 1 });
 });
 

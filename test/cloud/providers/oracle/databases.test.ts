@@ -5,7 +5,7 @@ import type { Client, Json } from '../../../support/fixture.ts';
 import { asEachPersona, createPersonas, type Personas } from '../../../support/personas.ts';
 import { publicKeys } from '../../../support/public-keys.ts';
 import {
-  passage,
+  collectStates,
   type SimulatedService,
   setOptions,
   simulatedService,
@@ -211,7 +211,7 @@ test('SID and service name are optional', async () => {
 test('it is made: INITIATED, then RUNNING', async () => {
   fixture.events();
   database = (await create({ name: 'books' })).body;
-  assert.equal(await passage(fixture, database.url), ['Creation Scheduled', 'Creating INITIATED', 'OK RUNNING']);
+  assert.equal(await collectStates(fixture, database.url), ['Creation Scheduled', 'Creating INITIATED', 'OK RUNNING']);
   const { backend_id, start_time } = await present(database);
   assert.equal([backend_id, start_time], ['3', now()]);
   assert.equal(messages(), ['Resource books creation has been scheduled.', 'Resource books has been created.']);
@@ -251,7 +251,7 @@ test('a running database is not started', async () => {
 test('restart: STOPPING, STARTING, RUNNING, with a new start time', async () => {
   fixture.events();
   assert.equal(await act('restart'), [202, { status: 'restart was scheduled' }]);
-  assert.equal(await passage(fixture, database.url), [
+  assert.equal(await collectStates(fixture, database.url), [
     'Update Scheduled RUNNING',
     'Updating STOPPING',
     'Updating STARTING',
@@ -263,7 +263,11 @@ test('restart: STOPPING, STARTING, RUNNING, with a new start time', async () => 
 
 test('stop: STOPPING, then STOPPED, without a start time', async () => {
   assert.equal(await act('stop'), [202, { status: 'stop was scheduled' }]);
-  assert.equal(await passage(fixture, database.url), ['Update Scheduled RUNNING', 'Updating STOPPING', 'OK STOPPED']);
+  assert.equal(await collectStates(fixture, database.url), [
+    'Update Scheduled RUNNING',
+    'Updating STOPPING',
+    'OK STOPPED',
+  ]);
   assert.is((await present(database)).start_time, null);
   assert.equal(messages(), ['Resource books has been scheduled to stop.', 'Resource books has been stopped.']);
 });
@@ -275,14 +279,18 @@ test('a stopped database is neither stopped nor restarted', async () => {
 
 test('start: STARTING, then RUNNING', async () => {
   assert.equal(await act('start'), [202, { status: 'start was scheduled' }]);
-  assert.equal(await passage(fixture, database.url), ['Update Scheduled STOPPED', 'Updating STARTING', 'OK RUNNING']);
+  assert.equal(await collectStates(fixture, database.url), [
+    'Update Scheduled STOPPED',
+    'Updating STARTING',
+    'OK RUNNING',
+  ]);
   assert.equal(messages(), ['Resource books has been scheduled to start.', 'Resource books has been started.']);
 });
 
 test('a restart that fails leaves the database as it was, and Erred', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: 'Database.restart' });
   await act('restart');
-  assert.equal(await passage(fixture, database.url), [
+  assert.equal(await collectStates(fixture, database.url), [
     'Update Scheduled RUNNING',
     'Updating STOPPING',
     'Updating STARTING',
@@ -291,7 +299,7 @@ test('a restart that fails leaves the database as it was, and Erred', async () =
   assert.is((await present(database)).error_message, 'Simulated failure of restart');
   await setOptions(fixture, cloud.settings, { simulator_failures: null });
   await act('pull');
-  assert.equal((await passage(fixture, database.url)).at(-1), 'OK RUNNING');
+  assert.equal((await collectStates(fixture, database.url)).at(-1), 'OK RUNNING');
   fixture.events();
 });
 
@@ -300,11 +308,11 @@ test('an operation lasts at most 60 minutes', async () => {
   await act('stop');
   await step(fixture);
   assert.is((await present(database)).state, 'Updating');
-  await fixture.later(59 * 60);
+  await fixture.advance(59 * 60);
   assert.is((await present(database)).state, 'OK', 'ten minutes of latency are over, and sixty are not');
   await act('start');
   await step(fixture);
-  await fixture.later(61 * 60);
+  await fixture.advance(61 * 60);
   const { error_message, state } = await present(database);
   assert.equal([state, error_message], ['Erred', 'Operation is timed out.']);
   await setOptions(fixture, cloud.settings, { simulator_latency: '0' });
@@ -344,7 +352,11 @@ test('databases cannot be imported', async () => {
 test('destroy: DELETING until it is gone', async () => {
   const { runtime_state: before } = await present(database);
   assert.equal(await rejection(admin.delete(database.url)), [202, { detail: 'Deletion was scheduled.' }]);
-  assert.equal(await passage(fixture, database.url), [`Deletion Scheduled ${before}`, 'Deleting DELETING', 'gone']);
+  assert.equal(await collectStates(fixture, database.url), [
+    `Deletion Scheduled ${before}`,
+    'Deleting DELETING',
+    'gone',
+  ]);
   assert.equal(messages(), [
     'Resource accounts deletion has been scheduled.',
     'Oracle Database accounts has been deleted.',
@@ -356,7 +368,7 @@ test('a creation lasts at most 60 minutes, a deletion 25', async () => {
   const slow = (await create({ name: 'slow' })).body;
   await step(fixture);
   fixture.clock.advance(45 * 60);
-  assert.equal((await passage(fixture, slow.url)).at(-1), 'OK RUNNING');
+  assert.equal((await collectStates(fixture, slow.url)).at(-1), 'OK RUNNING');
   for (const [minutes, state] of [
     [26, 'Erred DELETING'],
     [24, 'gone'],
@@ -364,7 +376,7 @@ test('a creation lasts at most 60 minutes, a deletion 25', async () => {
     await admin.delete(slow.url);
     await step(fixture);
     fixture.clock.advance(minutes * 60);
-    assert.equal((await passage(fixture, slow.url)).at(-1), state);
+    assert.equal((await collectStates(fixture, slow.url)).at(-1), state);
     if (state !== 'gone') await admin.post(`${slow.url}pull/`);
     await work(fixture);
   }

@@ -38,7 +38,7 @@ async function importOf({ staff }: Life, { link }: Account, type: string, name: 
 }
 
 /** Unlinked objects stay at the cloud, and an import restores them. */
-export async function importAgain(life: Life, account: Account, instance: Json): Promise<void> {
+export async function restoreByImport(life: Life, account: Account, instance: Json): Promise<void> {
   const { cloud, staff, steps } = life;
   await steps.step('unlink of an instance and a volume, and import of both', async () => {
     const { name, volumes } = await staff.get(instance.url);
@@ -122,7 +122,7 @@ export async function removeForeign(life: Life, tenant: Json): Promise<void> {
 }
 
 /** Synchronises changes and deletions at the cloud. */
-export async function seeChanges(life: Life, account: Account, tenant: Json): Promise<void> {
+export async function pullChanges(life: Life, account: Account, tenant: Json): Promise<void> {
   const { cloud, staff, steps } = life;
   const volume = await staff.make('/api/openstack-volumes/', {
     service_project_link: account.link.url,

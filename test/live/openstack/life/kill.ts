@@ -4,7 +4,7 @@ import { until } from '../../caller.ts';
 import type { Account, Life } from './life.ts';
 
 /** A second account with other options, whose operations are interrupted by kill -9: they continue, and nothing is created twice. */
-export async function killInFlows(life: Life, { link: { project } }: Account): Promise<void> {
+export async function killDuringOperations(life: Life, { link: { project } }: Account): Promise<void> {
   const { cloud, kill, staff, steps, tag } = life;
   const { facts } = cloud;
   const { customer } = await staff.get(project);
