@@ -9,7 +9,8 @@
  * - `make`: a resource of a provider, with tags; `fields` are what its type requires besides a name and the link to its project.
  * - `grant`: a role `to` a person `in` a customer or project, until it `expires`, or until it `ends`; `next` is the role after that.
  *
- * Names are paths in the scope: `project/owner`. In texts they stand in braces; an object in a request is sent as its link.
+ * Names are paths in the scope: `project/owner`; a `?` at the end allows that nothing has the name. In texts they stand in braces; an
+ * object in a request is sent as its link.
  * `{ "offer": "images", "name": … }` is the link of what the provider account offers, `find` names objects of lists.
  * Instants: `now - 3m`, `6d ago` (in office hours), `project/begins + 1h..30h` and `project/begins .. latest` (random).
  */
@@ -100,8 +101,8 @@ export class Story {
 
   #run(steps: readonly Step[], scope: Scope): void {
     for (const step of steps) {
-      if (step.if !== undefined && !valueAt(scope, step.if)) continue;
-      if (step.unless !== undefined && valueAt(scope, step.unless)) continue;
+      if (step.if !== undefined && !valueAt(scope, `${step.if}?`)) continue;
+      if (step.unless !== undefined && valueAt(scope, `${step.unless}?`)) continue;
       if (step.oneIn !== undefined && this.seed.below(step.oneIn) !== 0) continue;
       for (const [name, value] of Object.entries(step.let ?? {})) {
         if (typeof value === 'string') scope[name] = this.instant(value, scope);
@@ -131,7 +132,7 @@ export class Story {
     const at = this.instant(present(step.at), scope);
     const [, path = '', name = ''] = /^(.*)\/(.*)$/.exec(step.sets ?? '') ?? [];
     if (step.sets !== undefined) valueAt<Scope>(scope, path)[name] = at;
-    const project = resource?.project ?? valueAt<Project>(scope, 'project');
+    const project = resource?.project ?? valueAt<Project>(scope, 'project?');
     this.#planSending(step, scope, { at, request, project, result }, (past, inner) =>
       this.#contentOf(past, step.body ?? {}, inner),
     );
@@ -257,14 +258,14 @@ export class Story {
   }
 }
 
-/** The value of a path; items of lists are found by their position, or by their name. */
+/** The value of a path; items of lists are found by their position or name. Throws if nothing has the name, unless it ends with `?`. */
 function valueAt<T>(scope: Scope, path: string): T {
-  let value: unknown = scope;
-  for (const key of path.split('/'))
-    value =
-      Array.isArray(value) && !/^\d+$/.test(key)
-        ? value.find(({ name }) => name === key)
-        : Reflect.get(Object(value), key);
+  const keys = path.replace(/\?$/, '').split('/');
+  const value = keys.reduce<unknown>((parent, key) => {
+    const isName = Array.isArray(parent) && !/^\d+$/.test(key);
+    return isName ? parent.find(({ name }) => name === key) : Reflect.get(Object(parent), key);
+  }, scope);
+  if (value === undefined && !path.endsWith('?')) throw new Error(`a script names ${path}, which does not exist`);
   return value as T;
 }
 
