@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { raw } from '../../src/kernel/db/sql.ts';
 import { affecting, expectedEvent, inProject } from '../support/expected-event.ts';
 import { type Client, Fixture, type Json } from '../support/fixture.ts';
-import { createPersonas, type Personas, parts } from '../support/personas.ts';
+import { createPersonas, type Personas, personaNames } from '../support/personas.ts';
 import { newestSecret, sentMails } from '../support/sent-mails.ts';
 
 const test = suite('attacks on invitations (services.md 10)');
@@ -62,7 +62,7 @@ test('shows an invitation only to users who may send it; global support cannot u
   const [project, customer] = [await invite(), await invite(fixture.staff, toCustomer())];
   const listed = async (client: Client): Promise<string[]> =>
     (await client.get('/api/user-invitations/?o=created')).body.map(({ uuid }: Json) => uuid).sort();
-  for (const part of parts) {
+  for (const part of personaNames) {
     const client = people.clients[part];
     const seen = part === 'staff' ? [project, customer] : part === 'owner' ? [project] : [];
     assert.equal(await listed(client), seen.map(({ uuid }) => uuid).sort(), part);

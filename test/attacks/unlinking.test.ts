@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert';
 import { type Cloud, startCloud, volume } from '../cloud/providers/openstack/cloud.ts';
 import type { Json } from '../support/fixture.ts';
-import { asEachPersona, createPersonas, type Personas, parts } from '../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas, personaNames } from '../support/personas.ts';
 import { usages, work } from '../support/simulated.ts';
 import { suiteWithServerPerTest } from '../support/suite.ts';
 
@@ -41,7 +41,7 @@ unlinking('lets only staff unlink objects of shared settings, not managers or ow
     const { body, status } = await client.post(`${created.body.url}unlink/`);
     return [status, body];
   });
-  for (const part of parts) {
+  for (const part of personaNames) {
     const expected = { staff: [204, undefined], stranger: [404, { detail: 'Not found.' }] }[part as 'staff'];
     assert.equal(responses[part], expected ?? [403, forbidden], part);
   }

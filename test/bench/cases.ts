@@ -2,7 +2,7 @@ import { askAll, type BenchRequest, headerOf, numberMark, type RecordedResponse 
 import { type Person, password, people, tokenOf, usernameOf } from './seed.ts';
 
 /** The data that the requests of a case are made from. */
-export interface Setup {
+export interface Sample {
   readonly customers: readonly string[];
   readonly projects: readonly string[];
   /** Every customer. */
@@ -15,7 +15,7 @@ export interface Setup {
 export interface Case {
   readonly name: string;
   readonly title: string;
-  readonly requests: (setup: Setup) => readonly BenchRequest[];
+  readonly requests: (sample: Sample) => readonly BenchRequest[];
   /** Whether each request is sent once, in order, which takes a large database; default: random requests, repeatedly. */
   readonly isOnce?: boolean;
   /** Parts of the response that differ between servers. */
@@ -42,10 +42,10 @@ const fresh = (requests: readonly BenchRequest[]): BenchRequest[] =>
     target: `${request.target}${request.target.includes('?') ? '&' : '?'}fresh=${numberMark}`,
   }));
 
-const details = ({ customers }: Setup): BenchRequest[] =>
+const details = ({ customers }: Sample): BenchRequest[] =>
   customers.map((uuid) => ({ method: 'GET', target: `/api/customers/${uuid}/`, token: staff }));
 
-const change = ({ projects }: Setup): BenchRequest[] =>
+const change = ({ projects }: Sample): BenchRequest[] =>
   projects.map((uuid) => ({
     method: 'PATCH',
     target: `/api/projects/${uuid}/`,
@@ -72,15 +72,15 @@ const recreated = /[0-9a-f]{32}|\d{4}-\d\d-\d\dT[\d:.]+Z/g;
  * Reads of a crowd: each user reads their customers and the list of them. At regular intervals staff write: they change a project, and every third
  * time they create a customer.
  */
-function mixed(setup: Setup, share: number): BenchRequest[] {
-  const reads = setup.owned.flatMap(({ customers, user }): BenchRequest[] => {
+function mixed(sample: Sample, share: number): BenchRequest[] {
+  const reads = sample.owned.flatMap(({ customers, user }): BenchRequest[] => {
     const token = tokenOf(user);
     const own = customers
       .slice(0, 4)
       .map((uuid): BenchRequest => ({ method: 'GET', target: `/api/customers/${uuid}/`, token }));
     return [...own, ...own.map((): BenchRequest => ({ method: 'GET', target: '/api/customers/', token }))];
   });
-  const changes = change(setup);
+  const changes = change(sample);
   const count = Math.round((reads.length * share) / (1 - share));
   const writes = Array.from({ length: count }, (_, i) => (i % 3 === 2 ? creation : changes[i % changes.length])).filter(
     (request) => request !== undefined,
@@ -101,7 +101,7 @@ export const cases: readonly Case[] = [
   {
     name: 'one-fresh',
     title: 'GET one customer, fresh address',
-    requests: (setup) => fresh(details(setup)),
+    requests: (sample) => fresh(details(sample)),
     ofBare: 0.6,
     ofPeer: 3,
     ofSmaller: 0.9,
@@ -154,7 +154,7 @@ export const cases: readonly Case[] = [
   {
     name: 'mixed-99',
     title: '99 % reads by 100 owners, 1 % writes',
-    requests: (setup) => mixed(setup, 0.01),
+    requests: (sample) => mixed(sample, 0.01),
     varying: recreated,
     ofPeer: 3.5,
     ofSmaller: 0.9,
@@ -162,7 +162,7 @@ export const cases: readonly Case[] = [
   {
     name: 'mixed-90',
     title: '90 % reads by 100 owners, 10 % writes',
-    requests: (setup) => mixed(setup, 0.1),
+    requests: (sample) => mixed(sample, 0.1),
     varying: recreated,
     ofPeer: 2.5,
     ofSmaller: 0.9,
@@ -201,11 +201,11 @@ export const further: readonly Case[] = [
 /** Sends all requests of the case to both servers; throws unless bodies and list headers are equal. Returns the responses by method and target. */
 export async function agreed(
   { isOnce, requests, title, varying }: Case,
-  setup: Setup,
+  sample: Sample,
   urls: readonly [tenantry: string, peer: string],
 ): Promise<Map<string, RecordedResponse>> {
   // Cases that measure first requests compare only the last hundred, so that the others remain first ones.
-  const sent = isOnce ? requests(setup).slice(-100) : requests(setup);
+  const sent = isOnce ? requests(sample).slice(-100) : requests(sample);
   const [ours, theirs] = (await Promise.all(urls.map((url) => askAll(url, sent)))) as [
     RecordedResponse[],
     RecordedResponse[],

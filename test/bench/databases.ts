@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
-import type { Setup } from './cases.ts';
+import type { Sample } from './cases.ts';
 import { crowd, people, type Size, seed, seedDigest } from './seed.ts';
 
 /** Returns the database of this size inside `folder`, which it creates if it is missing. */
@@ -41,7 +41,7 @@ export function settleCrowd(database: string): void {
 }
 
 /** Some objects of a database, at most so many of a kind, from all of its range. */
-export function readSetup(database: string, most = 2000): Setup {
+export function readSample(database: string, most = 2000): Sample {
   const db = new SQLite(database, { readonly: true });
   const uuids = (name: string): string[] => {
     let every = Math.ceil((db.prepare(`SELECT count(*) FROM ${name}`).pluck().get() as number) / most);
@@ -59,7 +59,7 @@ export function readSetup(database: string, most = 2000): Setup {
     const user = people.length + 1 + i;
     return { user, customers: ownedBy.all(user) as string[] };
   });
-  const setup = { customers: uuids('customer'), projects: uuids('project'), all, owned };
+  const sample = { customers: uuids('customer'), projects: uuids('project'), all, owned };
   db.close();
-  return setup;
+  return sample;
 }

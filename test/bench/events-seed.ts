@@ -28,13 +28,13 @@ export function logFile(folder: string, count = events): string {
 export async function seedLog(file: string, count = events): Promise<void> {
   if (existsSync(file)) return;
   mkdirSync(dirname(file), { recursive: true });
-  const setup = `${file}.seed`;
+  const seeded = `${file}.seed`;
   const partial = `${file}.partial`;
-  for (const path of [setup, partial])
+  for (const path of [seeded, partial])
     for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true });
-  await seed(setup, size);
-  copyFileSync(setup, partial);
-  rmSync(setup);
+  await seed(seeded, size);
+  copyFileSync(seeded, partial);
+  rmSync(seeded);
   const db = SqliteDatabase.open(partial);
   db.define('country_name', countryName);
   // The file gets its name when it is complete; no journal is necessary before.

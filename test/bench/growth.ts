@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Case, cases, further, type Setup } from './cases.ts';
-import { readSetup, seeded, settleCrowd } from './databases.ts';
+import { type Case, cases, further, type Sample } from './cases.ts';
+import { readSample, seeded, settleCrowd } from './databases.ts';
 import { dataFolder, type Load, type Running, startLoad, startTenantry } from './processes.ts';
 import { checked, median, row } from './report.ts';
 import { huge, medium, type Size, small } from './seed.ts';
@@ -20,7 +20,7 @@ const warming = 2;
 
 interface Grown {
   readonly size: Size;
-  readonly sample: Setup;
+  readonly sample: Sample;
   readonly server: Running;
   /** Index of the next request of cases that send each request once. */
   sent: number;
@@ -37,22 +37,22 @@ export async function run(
   program: (name: string) => string,
   report: (text: string) => void,
 ): Promise<string> {
-  const setups: Grown[] = [];
+  const databases: Grown[] = [];
   const load = startLoad(program('load'));
   const data = ({ customers }: Size): string => join(copies, `growth-${customers}`);
   try {
     for (const size of sizes) {
       const database = await seeded(folder, size, report);
-      const folderOfSetup = dataFolder(data(size), database);
-      const copy = join(folderOfSetup, 'tenantry.db');
+      const databaseFolder = dataFolder(data(size), database);
+      const copy = join(databaseFolder, 'tenantry.db');
       settleCrowd(copy);
-      const setup = readSetup(copy, sampleSize);
-      setups.push({ size, sample: setup, server: await startTenantry(bundle, folderOfSetup), sent: 0 });
+      const sample = readSample(copy, sampleSize);
+      databases.push({ size, sample, server: await startTenantry(bundle, databaseFolder), sent: 0 });
     }
     const lines: string[] = [];
     for (const of of [...cases.filter(({ ofSmaller }) => ofSmaller !== undefined), ...further]) {
       report(`${of.title} …`);
-      lines.push(await line(of, setups, load));
+      lines.push(await line(of, databases, load));
     }
     const head = [
       'Requests a second',
@@ -62,20 +62,20 @@ export async function run(
     ];
     return [row(head), row(head.map((_, i) => (i === 0 ? ':--' : '--:'))), ...lines].join('\n');
   } finally {
-    await Promise.all([load.stop(), ...setups.map(({ server }) => server.stop())]);
+    await Promise.all([load.stop(), ...databases.map(({ server }) => server.stop())]);
     for (const size of sizes) rmSync(data(size), { recursive: true, force: true });
   }
 }
 
-async function line(of: Case, setups: readonly Grown[], load: Load): Promise<string> {
-  const speeds: number[][] = setups.map(() => []);
+async function line(of: Case, databases: readonly Grown[], load: Load): Promise<string> {
+  const speeds: number[][] = databases.map(() => []);
   for (let round = 0; round < warming + rounds; round++) {
-    const order = [...setups.entries()];
+    const order = [...databases.entries()];
     // The order alternates, because the first in a round has an advantage.
-    for (const [i, { server, sample: setup }] of round % 2 === 0 ? order : order.reverse()) {
+    for (const [i, { server, sample }] of round % 2 === 0 ? order : order.reverse()) {
       const { perSecond } = await load.run({
         url: server.url,
-        requests: of.requests(setup),
+        requests: of.requests(sample),
         connections: 64,
         milliseconds,
       });

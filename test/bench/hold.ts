@@ -35,7 +35,7 @@ const resources = 200_000;
 interface Figure {
   readonly what: string;
   /** Milliseconds until the response. */
-  readonly responses: readonly number[];
+  readonly durations: readonly number[];
   /** Milliseconds for which the event loop was blocked. */
   readonly held: readonly number[];
   /** The same for requests above the target, measured again on other servers: the median, or the largest of several requests. */
@@ -151,7 +151,7 @@ async function resourcesFile(folder: string): Promise<string> {
 interface Measured {
   readonly path: string;
   readonly person: Person;
-  readonly responses: number[];
+  readonly durations: number[];
   readonly held: number[];
 }
 
@@ -196,14 +196,14 @@ export async function measured(
     report(`again: ${path} as ${person}: held ${held.map((each) => each.toFixed(1)).join(', ')} ms`);
   const worst = walked.reduce((a, b) => (worstOf(b) > worstOf(a) ? b : a));
   return [
-    { what: `Nothing for ${rest / 1000} s`, responses: [], held: [idle], isControl: true },
+    { what: `Nothing for ${rest / 1000} s`, durations: [], held: [idle], isControl: true },
     ...questions.map((question) => {
       const again = questionsAgain.find(({ path, person }) => path === question.path && person === question.person);
       return { ...question, again: again && median(again.held) };
     }),
     {
       what: `Every list, by each filter and order: ${walked.length} requests; the worst: ${worst.path} as ${worst.person}`,
-      responses: walked.flatMap(({ responses }) => responses),
+      durations: walked.flatMap(({ durations }) => durations),
       held: walked.flatMap(({ held }) => held),
       again: walkedAgain.length === 0 ? undefined : Math.max(...walkedAgain.map(({ held }) => median(held))),
     },
@@ -213,15 +213,15 @@ export async function measured(
 const newMeasurement = ({ path, person }: Pick<Measured, 'path' | 'person'>): Measured => ({
   path,
   person,
-  responses: [],
+  durations: [],
   held: [],
 });
 
 const worstOf = ({ held }: Pick<Figure, 'held'>): number => Math.max(...held);
 const isHeld = (read: Measured): boolean => worstOf(read) > target;
 
-const describeHold = ({ responses, held, path, person }: Measured): string =>
-  `${path} as ${person}: held ${Math.max(...held).toFixed(1)} ms, response in ${Math.max(...responses).toFixed(0)} ms`;
+const describeHold = ({ durations, held, path, person }: Measured): string =>
+  `${path} as ${person}: held ${Math.max(...held).toFixed(1)} ms, response in ${Math.max(...durations).toFixed(0)} ms`;
 
 /** Serves this data with the built program while `work` runs. */
 async function serving(data: string, bundle: string, work: (server: Metered) => Promise<void>): Promise<void> {
@@ -261,11 +261,11 @@ async function heldBy({ process: child }: Metered): Promise<number> {
 }
 
 /** Sends one request, to another path if given, and stores its measurements. */
-async function sendOnce(server: Metered, { responses, held, path, person }: Measured, target = path): Promise<void> {
+async function sendOnce(server: Metered, { durations, held, path, person }: Measured, target = path): Promise<void> {
   await heldBy(server);
   const started = performance.now();
   const { body, status } = await ask(server.url, { method: 'GET', target, token: tokenOf(person) });
-  responses.push(performance.now() - started);
+  durations.push(performance.now() - started);
   if (status >= 500 && status !== 503) throw new Error(`${target} returned ${status}: ${body}`);
   held.push(await heldBy(server));
 }
@@ -282,10 +282,10 @@ async function write(server: Metered, round: number): Promise<void> {
 }
 
 function table(figures: readonly Figure[]): string {
-  const rows = figures.map(({ again, responses, held, isControl, what }) =>
+  const rows = figures.map(({ again, durations, held, isControl, what }) =>
     row([
       what,
-      isControl ? '' : `${median(responses).toFixed(1)} / ${Math.max(...responses).toFixed(1)} ms`,
+      isControl ? '' : `${median(durations).toFixed(1)} / ${Math.max(...durations).toFixed(1)} ms`,
       `${worstOf({ held }).toFixed(1)} ms`,
       again === undefined ? '' : `${again.toFixed(1)} ms`,
       isControl ? '' : checked({ text: `≤ ${target} ms`, met: (again ?? worstOf({ held })) <= target }),

@@ -38,13 +38,13 @@ const questions: readonly { readonly what: string; readonly target: string; read
 
 /** Measures everything on a copy of the database inside `folder`. */
 export async function run(folder: string, report: (text: string) => void, count = usual): Promise<string> {
-  const setup = join(folder, `resources-${seedDigest()}.db`);
+  const seeded = join(folder, `resources-${seedDigest()}.db`);
   report(`A database of ${size.name} customers …`);
-  await seed(setup, size);
+  await seed(seeded, size);
   const data = join(folder, 'resources');
   rmSync(data, { recursive: true, force: true });
   mkdirSync(data, { recursive: true });
-  copyFileSync(setup, join(data, 'tenantry.db'), constants.COPYFILE_FICLONE);
+  copyFileSync(seeded, join(data, 'tenantry.db'), constants.COPYFILE_FICLONE);
   const server = await createServer({ data, port: 0, log_level: 'silent' });
   try {
     report(`${count.toLocaleString('en')} resources …`);

@@ -23,9 +23,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
-import { agreed, type Case, cases, type Setup } from './cases.ts';
+import { agreed, type Case, cases, type Sample } from './cases.ts';
 import { run as measureConsole } from './console.ts';
-import { readSetup, seeded } from './databases.ts';
+import { readSample, seeded } from './databases.ts';
 import { run as measureDecisions, measures } from './decisions.ts';
 import { run as measureEvents } from './events.ts';
 import { run as measureFixture } from './fixture.ts';
@@ -79,7 +79,7 @@ const report = (text: string): void => void process.stderr.write(`${text}\n`);
 /** A database with the three servers that serve it. */
 interface Arena {
   readonly size: Size;
-  readonly sample: Setup;
+  readonly sample: Sample;
   readonly tenantry: Running;
   readonly peer: Running;
   readonly bare: Bare;
@@ -110,7 +110,7 @@ async function openArena(size: Size, program: (name: string) => string): Promise
     startPeer(program('peer'), data('peer')),
     startBare(program('bare')),
   ]);
-  return { size, sample: readSetup(database), tenantry, peer, bare };
+  return { size, sample: readSample(database), tenantry, peer, bare };
 }
 
 /** One case on every database: first the responses are compared, then the servers alternate. */
@@ -118,8 +118,8 @@ async function measure(of: Case, arenas: readonly Arena[], load: Load): Promise<
   const runs = arenas.flatMap((arena) =>
     (['tenantry', 'peer', 'bare'] as const).map((server) => ({ arena, server, rounds: [] as Round[], sent: 0 })),
   );
-  for (const { bare, peer, tenantry, sample: setup } of arenas)
-    await bare.teach(await agreed(of, setup, [tenantry.url, peer.url]));
+  for (const { bare, peer, tenantry, sample } of arenas)
+    await bare.teach(await agreed(of, sample, [tenantry.url, peer.url]));
   for (let round = 0; round <= pace.rounds; round++) {
     for (const run of runs) {
       const { arena, server, rounds } = run;

@@ -1,16 +1,25 @@
 import type { Client, Fixture, Json } from './fixture.ts';
 
 /** The personas, named by their relation to a customer and its project. */
-export const parts = ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'stranger'] as const;
+export const personaNames = [
+  'staff',
+  'support',
+  'owner',
+  'helper',
+  'manager',
+  'admin',
+  'observer',
+  'stranger',
+] as const;
 
-export type Part = (typeof parts)[number];
+export type PersonaName = (typeof personaNames)[number];
 
 /** A customer with one project, and one user for each relation to them; the username is that of the relation. */
 export interface Personas {
   readonly customer: Json;
   readonly project: Json;
-  readonly users: Readonly<Record<Exclude<Part, 'staff'>, Json>>;
-  readonly clients: Readonly<Record<Part, Client>>;
+  readonly users: Readonly<Record<Exclude<PersonaName, 'staff'>, Json>>;
+  readonly clients: Readonly<Record<PersonaName, Client>>;
 }
 
 /**
@@ -51,16 +60,19 @@ export async function createPersonas(fixture: Fixture): Promise<Personas> {
 /** The result of `send` for each persona. */
 export async function asEachPersona<T>(
   { clients }: Personas,
-  send: (client: Client, part: Part) => Promise<T>,
-): Promise<Record<Part, T>> {
-  const results = {} as Record<Part, T>;
-  for (const part of parts) results[part] = await send(clients[part], part);
+  send: (client: Client, part: PersonaName) => Promise<T>,
+): Promise<Record<PersonaName, T>> {
+  const results = {} as Record<PersonaName, T>;
+  for (const part of personaNames) results[part] = await send(clients[part], part);
   return results;
 }
 
 /** The same value for each persona, except those with a separate one. */
-export function sameExcept<T>(usual: T, exceptions: Readonly<Partial<Record<Part, T>>> = {}): Record<Part, T> {
-  const results = {} as Record<Part, T>;
-  for (const part of parts) results[part] = exceptions[part] ?? usual;
+export function sameExcept<T>(
+  usual: T,
+  exceptions: Readonly<Partial<Record<PersonaName, T>>> = {},
+): Record<PersonaName, T> {
+  const results = {} as Record<PersonaName, T>;
+  for (const part of personaNames) results[part] = exceptions[part] ?? usual;
   return results;
 }

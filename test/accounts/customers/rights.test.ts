@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
-import { asEachPersona, createPersonas, type Part, type Personas, sameExcept } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type PersonaName, type Personas, sameExcept } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('who sees and changes customers (core.md 6.3)');
@@ -10,7 +10,7 @@ test.before(async () => {
   company = await createPersonas(fixture);
 });
 
-const statuses = (ask: (client: Client) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
+const statuses = (ask: (client: Client) => Promise<{ status: number }>): Promise<Record<PersonaName, number>> =>
   asEachPersona(company, async (client) => (await ask(client)).status);
 const names = (list: Json): string[] => list.map((item: Json) => item.name);
 
@@ -136,12 +136,12 @@ test('shows in a customer only the projects that the caller can see', async () =
   };
   for (const path of [company.customer.url, '/api/customers/?name=Alice']) {
     for (const [part, expected] of Object.entries(seen)) {
-      const { body } = await company.clients[part as Part].get(path);
+      const { body } = await company.clients[part as PersonaName].get(path);
       assert.equal(names((Array.isArray(body) ? body[0] : body).projects), expected, `${part} ${path}`);
     }
   }
   for (const [part, expected] of Object.entries(seen)) {
-    const { body } = await company.clients[part as Part].get(`${company.customer.url}counters/`);
+    const { body } = await company.clients[part as PersonaName].get(`${company.customer.url}counters/`);
     assert.is(body.projects, expected.length, part);
   }
   await fixture.staff.delete(other.url);

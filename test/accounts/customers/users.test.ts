@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { type Json, start } from '../../support/fixture.ts';
-import { createPersonas, type Part, type Personas } from '../../support/personas.ts';
+import { createPersonas, type PersonaName, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('users of a customer (core.md 6.5)');
@@ -12,7 +12,7 @@ test.before(async () => {
   usersUrl = `${company.customer.url}users/`;
 });
 
-const usernames = async (query = '', part: Part = 'staff'): Promise<string[]> => {
+const usernames = async (query = '', part: PersonaName = 'staff'): Promise<string[]> => {
   const { status, body } = await company.clients[part].get(`${usersUrl}${query}`);
   assert.is(status, 200, JSON.stringify(body));
   return body.map((user: Json) => user.username);
@@ -108,7 +108,7 @@ test('an item has the customer role, its permission and end, and the roles in pr
 test('an item has only roles in projects that the caller can see', async () => {
   const hidden = await fixture.project('Hidden', company.customer);
   await fixture.grant(hidden, company.users.admin, 'manager');
-  const projectsOfAdmin = async (part: Part) => {
+  const projectsOfAdmin = async (part: PersonaName) => {
     const { body } = await company.clients[part].get(`${usersUrl}?username=admin.of`);
     return body[0].projects.map((project: Json) => project.name);
   };

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
-import { asEachPersona, createPersonas, type Part, type Personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type PersonaName, type Personas } from '../../support/personas.ts';
 
 const unknown = ['Invalid hyperlink - Object does not exist.'];
 const sooner = '2018-03-01T00:00:00Z';
@@ -10,7 +10,7 @@ const later = '2018-06-01T00:00:00.000001Z';
 let count = 0;
 
 /** Expected statuses by role: a default, and the exceptions. */
-const statuses = (rest: number, named: Partial<Record<Part, number>>): Record<Part, number> => ({
+const statuses = (rest: number, named: Partial<Record<PersonaName, number>>): Record<PersonaName, number> => ({
   staff: rest,
   support: rest,
   owner: rest,

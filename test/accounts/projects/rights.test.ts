@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import type { Client, Json } from '../../support/fixture.ts';
-import { asEachPersona, createPersonas, type Part, type Personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type PersonaName, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('who sees and changes projects (core.md 7.3)');
@@ -10,7 +10,7 @@ test.before(async () => {
   company = await createPersonas(fixture);
 });
 
-const statuses = (ask: (client: Client) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
+const statuses = (ask: (client: Client) => Promise<{ status: number }>): Promise<Record<PersonaName, number>> =>
   asEachPersona(company, async (client) => (await ask(client)).status);
 
 const reading = {
@@ -135,7 +135,7 @@ test('staff and owners of the customer delete projects', async () => {
   const expected = { support: 403, owner: 204, helper: 403, manager: 403, admin: 403, observer: 403, stranger: 404 };
   for (const [part, status] of Object.entries(expected)) {
     const own = part === 'owner' ? await fixture.project('Short-lived', company.customer) : company.project;
-    assert.is((await company.clients[part as Part].delete(own.url)).status, status, part);
+    assert.is((await company.clients[part as PersonaName].delete(own.url)).status, status, part);
   }
   const other = await fixture.project('Short-lived', company.customer);
   assert.is((await fixture.staff.delete(other.url)).status, 204);

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import type { Client, Json } from '../../support/fixture.ts';
-import { asEachPersona, createPersonas, type Part, type Personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type PersonaName, type Personas } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('who sees and changes users (core.md 4.3)');
@@ -20,7 +20,7 @@ test.before(async () => {
 });
 
 /** Expected statuses by user: a default, and the exceptions. */
-const statuses = (rest: number, named: Partial<Record<Part, number>>): Record<Part, number> => ({
+const statuses = (rest: number, named: Partial<Record<PersonaName, number>>): Record<PersonaName, number> => ({
   staff: rest,
   support: rest,
   owner: rest,
@@ -138,7 +138,7 @@ test('an invisible user is not found by any method', async () => {
 
 test('users change their own account and password, global support too', async () => {
   for (const [name, user] of Object.entries(people.users)) {
-    const me = people.clients[name as Part];
+    const me = people.clients[name as PersonaName];
     assert.is((await me.put(user.url, { agree_with_policy: true, job_title: 'Own' })).status, 200);
     assert.is((await me.patch(user.url, { job_title: 'Own' })).status, 200);
     assert.is((await me.post(`${user.url}claim_organization/`, { organization: 'Own' })).status, 200);

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert';
-import { createPersonas, type Part, type Personas, parts } from '../../support/personas.ts';
+import { createPersonas, type PersonaName, type Personas, personaNames } from '../../support/personas.ts';
 import { Receiver } from '../../support/receiver.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -10,7 +10,7 @@ let people: Personas;
 test.before(async () => {
   receiver = await Receiver.start();
   people = await createPersonas(fixture);
-  for (const part of parts) {
+  for (const part of personaNames) {
     await people.clients[part].post('/api/hooks-web/', {
       destination_url: `${receiver.url}/${part}`,
       event_groups: ['customers', 'projects', 'ssh', 'users'],
@@ -21,15 +21,15 @@ test.before(async () => {
 test.after(() => receiver.close());
 
 /** The users that were notified of each type since the last call. */
-async function reports(): Promise<Record<string, readonly Part[]>> {
+async function reports(): Promise<Record<string, readonly PersonaName[]>> {
   await fixture.server.settled();
-  const hearers: Record<string, Part[]> = {};
+  const hearers: Record<string, PersonaName[]> = {};
   for (const { body, path } of receiver.take()) {
     const { type } = JSON.parse(body);
-    hearers[type] = [...(hearers[type] ?? []), path.slice(1) as Part];
+    hearers[type] = [...(hearers[type] ?? []), path.slice(1) as PersonaName];
   }
   return Object.fromEntries(
-    Object.entries(hearers).map(([type, who]) => [type, parts.filter((part) => who.includes(part))]),
+    Object.entries(hearers).map(([type, who]) => [type, personaNames.filter((part) => who.includes(part))]),
   );
 }
 
@@ -126,7 +126,9 @@ test('deleting a project or customer ends every role in it, and each former hold
       .filter(({ body }) => JSON.parse(body).type === 'role_revoked')
       .map(({ path }) => path.slice(1));
     return Object.fromEntries(
-      parts.filter((part) => paths.includes(part)).map((part) => [part, paths.filter((path) => path === part).length]),
+      personaNames
+        .filter((part) => paths.includes(part))
+        .map((part) => [part, paths.filter((path) => path === part).length]),
     );
   };
   assert.equal(await times(project.url), {

@@ -3,7 +3,7 @@ import { countQuotas, createQuotas, requireQuotas } from '../../../src/activity/
 import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Json } from '../../support/fixture.ts';
 import { change, contextOf, link, setQuota, settings } from '../../support/links.ts';
-import { asEachPersona, createPersonas, type Personas, parts, sameExcept } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type Personas, personaNames, sameExcept } from '../../support/personas.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServerPerTest('quotas: list, read, edit (events.md 2.1, 2.3, 2.4)');
@@ -161,7 +161,7 @@ test('list, read and history: ST and GS all; CO, CS, PA, PM, PS of readable scop
   for (const url of [(await globalQuota('nc_global_project_count')).url, shared])
     assert.equal(
       await readers(url),
-      Object.fromEntries(parts.map((part) => [part, part === 'staff' || part === 'support' ? 200 : 404])),
+      Object.fromEntries(personaNames.map((part) => [part, part === 'staff' || part === 'support' ? 200 : 404])),
     );
   for (const path of [shared, `${shared}history/?point=1`]) assert.is((await fixture.anonymous.get(path)).status, 401);
 });

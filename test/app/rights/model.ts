@@ -56,7 +56,7 @@ export interface Settings {
   readonly managers_can_manage_admins: boolean;
 }
 
-export interface Setup {
+export interface State {
   now: number;
   readonly settings: Settings;
   readonly users: Map<string, User>;
@@ -68,8 +68,8 @@ export interface Setup {
   readonly limits: Map<string, number>;
 }
 
-/** A setup with the first staff user alone. */
-export function emptySetup(now: number, settings: Settings): Setup {
+/** A state with the first staff user alone. */
+export function emptyState(now: number, settings: Settings): State {
   const admin: User = {
     id: 'admin',
     fullName: '',
@@ -100,37 +100,37 @@ const columns = { owner: 'CO', support: 'CS', admin: 'PA', manager: 'PM' } as co
 const columnOf = (role: Role): Standing =>
   role.structure === 'project' && role.role === 'support' ? 'PS' : columns[role.role as keyof typeof columns];
 
-export const activeRoles = (setup: Setup): Role[] => [...setup.roles.values()].filter((role) => role.ended === null);
+export const activeRoles = (state: State): Role[] => [...state.roles.values()].filter((role) => role.ended === null);
 
 const everywhere = (caller: User): Standing[] => (caller.staff ? ['ST'] : caller.support ? ['GS'] : []);
 
 /** The caller's relation to a customer: by a role in it or in one of its projects. */
-export const inCustomer = (setup: Setup, caller: User, customer: string): Standing[] => [
+export const inCustomer = (state: State, caller: User, customer: string): Standing[] => [
   ...everywhere(caller),
-  ...activeRoles(setup)
+  ...activeRoles(state)
     .filter(
       (role) =>
-        role.user === caller.id && (role.scope === customer || setup.projects.get(role.scope)?.customer === customer),
+        role.user === caller.id && (role.scope === customer || state.projects.get(role.scope)?.customer === customer),
     )
     .map(columnOf),
 ];
 
 /** The caller's relation to a project: by a role in it or in its customer. */
-export const inProject = (setup: Setup, caller: User, project: string): Standing[] => [
+export const inProject = (state: State, caller: User, project: string): Standing[] => [
   ...everywhere(caller),
-  ...activeRoles(setup)
+  ...activeRoles(state)
     .filter(
       (role) =>
-        role.user === caller.id && (role.scope === project || role.scope === setup.projects.get(project)?.customer),
+        role.user === caller.id && (role.scope === project || role.scope === state.projects.get(project)?.customer),
     )
     .map(columnOf),
 ];
 
 export const inScope = (
-  setup: Setup,
+  state: State,
   caller: User,
   { structure, scope }: Pick<Role, 'structure' | 'scope'>,
-): Standing[] => (structure === 'customer' ? inCustomer(setup, caller, scope) : inProject(setup, caller, scope));
+): Standing[] => (structure === 'customer' ? inCustomer(state, caller, scope) : inProject(state, caller, scope));
 
 /** The caller's relation to an account or key of a user. */
 export const toOwner = (caller: User, owner: string): Standing[] => [
@@ -182,17 +182,17 @@ export const rights: Readonly<Record<string, readonly (Standing | `${'CO' | 'PM'
 };
 
 /** Whether a caller of this standing has the right. */
-export const may = (setup: Setup, right: string, standing: readonly Standing[]): boolean =>
+export const may = (state: State, right: string, standing: readonly Standing[]): boolean =>
   (rights[right] ?? []).some((who) => {
     const [column, setting] = who.split(' with ') as [Standing, keyof Settings | undefined];
-    return standing.includes(column) && (setting === undefined || setup.settings[setting]);
+    return standing.includes(column) && (setting === undefined || state.settings[setting]);
   });
 
 /** The caller's own role must last until t; a permanent role requires a permanent one. */
 const holdsUntil =
   (name: string) =>
-  (setup: Setup, caller: User, scope: string, t: number | null): boolean =>
-    activeRoles(setup).some(
+  (state: State, caller: User, scope: string, t: number | null): boolean =>
+    activeRoles(state).some(
       (role) =>
         role.user === caller.id &&
         role.scope === scope &&
@@ -203,23 +203,23 @@ export const ownsUntil = holdsUntil('owner');
 
 /** Managers of a project, with the setting, over the role of another administrator. */
 export const managesUntil = (
-  setup: Setup,
+  state: State,
   caller: User,
   { role, scope, user }: Pick<Role, 'role' | 'scope' | 'user'>,
   t: number | null,
 ): boolean =>
-  setup.settings.managers_can_manage_admins &&
+  state.settings.managers_can_manage_admins &&
   role === 'admin' &&
   user !== caller.id &&
-  holdsUntil('manager')(setup, caller, scope, t);
+  holdsUntil('manager')(state, caller, scope, t);
 
 /** A member has a role in the single customer whose abbreviation is the target's organization. */
-export function isMember(setup: Setup, caller: User, target: User): boolean {
-  const named = [...setup.customers.values()].filter(
+export function isMember(state: State, caller: User, target: User): boolean {
+  const named = [...state.customers.values()].filter(
     ({ abbreviation }) => abbreviation !== '' && abbreviation === target.organization,
   );
   return (
-    named.length === 1 && activeRoles(setup).some((role) => role.user === caller.id && role.scope === named[0]?.id)
+    named.length === 1 && activeRoles(state).some((role) => role.user === caller.id && role.scope === named[0]?.id)
   );
 }
 
@@ -239,32 +239,32 @@ const hasAny = (standing: readonly Standing[], ...wanted: readonly Standing[]): 
   standing.some((column) => wanted.includes(column));
 
 /** Who sees an object in a list and as a detail. */
-const sight: { readonly [K in Kind]: (setup: Setup, caller: User, id: string) => boolean } = {
-  users: (setup, caller, id) =>
-    seesAll(caller) || caller.id === id || has(setup.users, id, (user) => user.active && !user.staff),
-  keys: (setup, caller, id) => seesAll(caller) || has(setup.keys, id, (key) => key.owner === caller.id),
-  customers: (setup, caller, id) => inCustomer(setup, caller, id).length > 0,
-  projects: (setup, caller, id) => inProject(setup, caller, id).length > 0,
-  quotas: (setup, caller, id) => quotaScope(setup, caller, id).length > 0,
-  'customer-permissions': (setup, caller, id) =>
-    has(setup.roles, id, (role) => inCustomer(setup, caller, role.scope).length > 0),
-  'project-permissions': (setup, caller, id) =>
+const sight: { readonly [K in Kind]: (state: State, caller: User, id: string) => boolean } = {
+  users: (state, caller, id) =>
+    seesAll(caller) || caller.id === id || has(state.users, id, (user) => user.active && !user.staff),
+  keys: (state, caller, id) => seesAll(caller) || has(state.keys, id, (key) => key.owner === caller.id),
+  customers: (state, caller, id) => inCustomer(state, caller, id).length > 0,
+  projects: (state, caller, id) => inProject(state, caller, id).length > 0,
+  quotas: (state, caller, id) => quotaScope(state, caller, id).length > 0,
+  'customer-permissions': (state, caller, id) =>
+    has(state.roles, id, (role) => inCustomer(state, caller, role.scope).length > 0),
+  'project-permissions': (state, caller, id) =>
     has(
-      setup.roles,
+      state.roles,
       id,
       (role) =>
         role.user === caller.id ||
-        hasAny(inProject(setup, caller, role.scope), 'ST', 'GS', 'CO') ||
-        managesUntil(setup, caller, role, 0),
+        hasAny(inProject(state, caller, role.scope), 'ST', 'GS', 'CO') ||
+        managesUntil(state, caller, role, 0),
     ),
-  'customer-permissions-log': (setup, caller, id) =>
+  'customer-permissions-log': (state, caller, id) =>
     has(
-      setup.roles,
+      state.roles,
       id,
-      (role) => seesAll(caller) || activeRoles(setup).some((own) => own.user === caller.id && own.scope === role.scope),
+      (role) => seesAll(caller) || activeRoles(state).some((own) => own.user === caller.id && own.scope === role.scope),
     ),
-  'project-permissions-log': (setup, caller, id) =>
-    has(setup.roles, id, (role) => hasAny(inProject(setup, caller, role.scope), 'ST', 'GS', 'CO')),
+  'project-permissions-log': (state, caller, id) =>
+    has(state.roles, id, (role) => hasAny(inProject(state, caller, role.scope), 'ST', 'GS', 'CO')),
 };
 
 function has<T>(objects: ReadonlyMap<string, T>, id: string, condition: (object: T) => boolean): boolean {
@@ -273,16 +273,16 @@ function has<T>(objects: ReadonlyMap<string, T>, id: string, condition: (object:
 }
 
 /** Labels of all objects of a kind, visible or not. */
-export function existing(setup: Setup, kind: Kind): string[] {
+export function existing(state: State, kind: Kind): string[] {
   const roles = (structure: Role['structure'], past: boolean): string[] =>
-    [...setup.roles.values()]
+    [...state.roles.values()]
       .filter((role) => role.structure === structure && (role.ended !== null) === past)
       .map(({ id }) => id);
   switch (kind) {
     case 'quotas':
       return [
-        ...quotasOf([...setup.customers.keys()], customerQuotas),
-        ...quotasOf([...setup.projects.keys()], projectQuotas),
+        ...quotasOf([...state.customers.keys()], customerQuotas),
+        ...quotasOf([...state.projects.keys()], projectQuotas),
       ];
     case 'customer-permissions':
       return roles('customer', false);
@@ -293,28 +293,28 @@ export function existing(setup: Setup, kind: Kind): string[] {
     case 'project-permissions-log':
       return roles('project', true);
     default:
-      return [...setup[kind].keys()];
+      return [...state[kind].keys()];
   }
 }
 
 /** Labels of the objects visible to a caller. */
-export const visible = (setup: Setup, caller: User, kind: Kind): string[] =>
-  existing(setup, kind).filter((id) => sight[kind](setup, caller, id));
+export const visible = (state: State, caller: User, kind: Kind): string[] =>
+  existing(state, kind).filter((id) => sight[kind](state, caller, id));
 
-export const sees = (setup: Setup, caller: User, kind: Kind, id: string): boolean =>
-  existing(setup, kind).includes(id) && sight[kind](setup, caller, id);
+export const sees = (state: State, caller: User, kind: Kind, id: string): boolean =>
+  existing(state, kind).includes(id) && sight[kind](state, caller, id);
 
 /** Labels of the users with an active role in a customer or one of its projects: what nc_user_count counts. */
-export const members = (setup: Setup, customer: string): string[] => [
+export const members = (state: State, customer: string): string[] => [
   ...new Set(
-    activeRoles(setup)
-      .filter(({ scope }) => scope === customer || setup.projects.get(scope)?.customer === customer)
+    activeRoles(state)
+      .filter(({ scope }) => scope === customer || state.projects.get(scope)?.customer === customer)
       .map(({ user }) => user),
   ),
 ];
 
-export const projectsOf = (setup: Setup, customer: string): string[] =>
-  [...setup.projects.values()].filter((project) => project.customer === customer).map(({ id }) => id);
+export const projectsOf = (state: State, customer: string): string[] =>
+  [...state.projects.values()].filter((project) => project.customer === customer).map(({ id }) => id);
 
 /** Quotas have labels `<scope>.<name>`. The model knows these of every customer and project. */
 export const customerQuotas = ['nc_project_count', 'nc_user_count', 'nc_vm_count'] as const;
@@ -326,19 +326,19 @@ const quotasOf = (scopes: readonly string[], names: readonly string[]): string[]
 export const scopeOf = (quota: string): string => quota.split('.')[0] as string;
 
 /** The caller's relation to the object of a quota. */
-export const quotaScope = (setup: Setup, caller: User, quota: string): Standing[] =>
-  setup.customers.has(scopeOf(quota))
-    ? inCustomer(setup, caller, scopeOf(quota))
-    : inProject(setup, caller, scopeOf(quota));
+export const quotaScope = (state: State, caller: User, quota: string): Standing[] =>
+  state.customers.has(scopeOf(quota))
+    ? inCustomer(state, caller, scopeOf(quota))
+    : inProject(state, caller, scopeOf(quota));
 
-export const limitOf = (setup: Setup, quota: string): number => setup.limits.get(quota) ?? -1;
+export const limitOf = (state: State, quota: string): number => state.limits.get(quota) ?? -1;
 
 /** The usage of a quota; the model has no machines. */
-export function usageOf(setup: Setup, quota: string): number {
+export function usageOf(state: State, quota: string): number {
   const [scope = '', name] = quota.split('.');
   return name === 'nc_project_count'
-    ? projectsOf(setup, scope).length
+    ? projectsOf(state, scope).length
     : name === 'nc_user_count'
-      ? members(setup, scope).length
+      ? members(state, scope).length
       : 0;
 }

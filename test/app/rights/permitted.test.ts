@@ -1,6 +1,6 @@
 /** core.md 1.10: the header X-Permitted of OPTIONS. */
 import * as assert from 'uvu/assert';
-import { asEachPersona, createPersonas, type Part, type Personas, sameExcept } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type PersonaName, type Personas, sameExcept } from '../../support/personas.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test: permitted, fixture } = suiteWithServer('X-Permitted of OPTIONS');
@@ -10,7 +10,7 @@ permitted.before(async () => {
   cast = await createPersonas(fixture);
 });
 
-const permissionsAt = (path: string): Promise<Record<Part, string | number | null>> =>
+const permissionsAt = (path: string): Promise<Record<PersonaName, string | number | null>> =>
   asEachPersona(cast, async (client) => {
     const { headers, status } = await client.options(path);
     return status === 200 ? headers.get('x-permitted') : status;

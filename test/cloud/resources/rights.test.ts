@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { createDroplet, type Droplets } from '../../support/droplets.ts';
 import type { Client, Json } from '../../support/fixture.ts';
-import { asEachPersona, type Part, type Personas, sameExcept } from '../../support/personas.ts';
+import { asEachPersona, type PersonaName, type Personas, sameExcept } from '../../support/personas.ts';
 import { simulatedService, work } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -14,7 +14,9 @@ test.before(async () => {
   ({ people, cloud, droplet } = await createDroplet(fixture));
 });
 
-const statuses = (ask: (client: Client, part: Part) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
+const statuses = (
+  ask: (client: Client, part: PersonaName) => Promise<{ status: number }>,
+): Promise<Record<PersonaName, number>> =>
   asEachPersona(people, async (client, part) => (await ask(client, part)).status);
 const seeing = sameExcept(200, { stranger: 404 });
 const changing = (status: number) => ({

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import type { Client, Json } from '../../support/fixture.ts';
-import { asEachPersona, createPersonas, type Part, type Personas } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type PersonaName, type Personas } from '../../support/personas.ts';
 import { simulatedService, usages, work } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -327,7 +327,9 @@ test('POST counts against nc_service_count, and the link against nc_service_proj
   assert.is(nc_service_count, 1, 'nothing is stored');
 });
 
-const statuses = (ask: (client: Client, part: Part) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
+const statuses = (
+  ask: (client: Client, part: PersonaName) => Promise<{ status: number }>,
+): Promise<Record<PersonaName, number>> =>
   asEachPersona(people, async (client, part) => (await ask(client, part)).status);
 
 test('services are created by staff and owners; other viewers of the customer are 403, strangers 400', async () => {

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
-import { asEachPersona, createPersonas, type Part, type Personas, sameExcept } from '../../support/personas.ts';
+import { asEachPersona, createPersonas, type PersonaName, type Personas, sameExcept } from '../../support/personas.ts';
 import { simulatedService } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -30,7 +30,7 @@ test.before(async () => {
   };
 });
 
-const statuses = (ask: (client: Client) => Promise<{ status: number }>): Promise<Record<Part, number>> =>
+const statuses = (ask: (client: Client) => Promise<{ status: number }>): Promise<Record<PersonaName, number>> =>
   asEachPersona(people, async (client) => (await ask(client)).status);
 const all = ['foreign', 'nobodys', 'own', 'shared', 'sharedOwn'];
 const ofCustomer = ['own', 'shared', 'sharedOwn'];

@@ -1,5 +1,5 @@
 /** A request under evaluation: possible rejections, the values of its body, and the events it causes. */
-import { type Kind, may, type Setup, type Standing, sees, type User } from '../model.ts';
+import { type Kind, may, type Standing, type State, sees, type User } from '../model.ts';
 import { type Call, unreadable } from './call.ts';
 import type { Shown } from './shown.ts';
 
@@ -43,7 +43,7 @@ export const bad = (message: string): never => {
 
 export class Attempt {
   constructor(
-    readonly setup: Setup,
+    readonly state: State,
     readonly call: Call,
     readonly caller: User,
     readonly events: string[],
@@ -56,11 +56,11 @@ export class Attempt {
 
   /** The label of the addressed object, if visible to the caller. */
   see(kind: Kind, key = this.call.key as string): string {
-    return sees(this.setup, this.caller, kind, key) ? key : notFound();
+    return sees(this.state, this.caller, kind, key) ? key : notFound();
   }
 
   need(standing: readonly Standing[], right = this.right): void {
-    if (!may(this.setup, right, standing)) forbidden();
+    if (!may(this.state, right, standing)) forbidden();
   }
 
   /** The values of the body; collects all field errors. */
@@ -112,13 +112,13 @@ export const choice =
 
 export const link =
   (kind: Kind): Reader =>
-  (value, { setup, caller }) => {
+  (value, { state, caller }) => {
     if (value === null) return bad('This field may not be null.');
     if (typeof value === 'number') return bad('Incorrect type. Expected URL string, received int.');
     if (typeof value === 'string') return bad('Invalid hyperlink - No URL match.');
     const { link: on, key } = value as { link: Kind; key: string };
     if (on !== kind) return bad('Invalid hyperlink - Incorrect URL match.');
-    return sees(setup, caller, kind, key) ? key : bad('Invalid hyperlink - Object does not exist.');
+    return sees(state, caller, kind, key) ? key : bad('Invalid hyperlink - Object does not exist.');
   };
 
 const time: Reader = (value) => {
@@ -133,5 +133,5 @@ const time: Reader = (value) => {
 
 export const timeToCome: Reader = (value, attempt) => {
   const at = time(value, attempt) as number | null;
-  return at !== null && at <= attempt.setup.now ? bad('Expiration time should be greater than current time.') : at;
+  return at !== null && at <= attempt.state.now ? bad('Expiration time should be greater than current time.') : at;
 };

@@ -7,7 +7,7 @@ import { representation } from './shown.ts';
 const username: Reader = (value, attempt) => {
   const name = text(30, { blank: false })(value, attempt) as string;
   if (!/^[a-z0-9]+$/i.test(name)) bad('Enter a valid username.');
-  return attempt.setup.users.has(name.toLowerCase()) ? bad('user with this username already exists.') : name;
+  return attempt.state.users.has(name.toLowerCase()) ? bad('user with this username already exists.') : name;
 };
 
 /** Only true accepts the policy; other values cause no separate error. */
@@ -17,7 +17,7 @@ const yes: Reader = (value) => value === true;
 const byStaff = { is_staff: truth, is_active: truth, is_support: truth };
 
 export function createUser(attempt: Attempt): Reply {
-  const { setup, caller } = attempt;
+  const { state, caller } = attempt;
   attempt.need(toOwner(caller, ''));
   const values = attempt.read({ username, full_name: text(100), organization: text(80), ...byStaff }, ['username']) as {
     [name: string]: never;
@@ -30,7 +30,7 @@ export function createUser(attempt: Attempt): Reply {
     full_name: fullName = '',
     organization = '',
   } = values;
-  setup.users.set(id, {
+  state.users.set(id, {
     id,
     fullName,
     organization,
@@ -42,12 +42,12 @@ export function createUser(attempt: Attempt): Reply {
     token: active ? 'valid' : 'none',
   });
   attempt.happens('user_creation_succeeded', id);
-  return { status: 201, created: id, object: representation(setup, caller, 'users', id) };
+  return { status: 201, created: id, object: representation(state, caller, 'users', id) };
 }
 
 export function updateUser(attempt: Attempt): Reply {
-  const { setup, caller } = attempt;
-  const user = setup.users.get(attempt.see('users')) as User;
+  const { state, caller } = attempt;
+  const user = state.users.get(attempt.see('users')) as User;
   const viewer = { ...caller };
   attempt.need(toOwner(caller, user.id));
   const readers = {
@@ -74,17 +74,17 @@ export function updateUser(attempt: Attempt): Reply {
   }
   const fields = ['fullName', 'organization', 'approved', 'staff', 'support', 'agreed'] as const;
   if (fields.some((name) => user[name] !== before[name])) attempt.happens('user_update_succeeded', user.id);
-  return { status: 200, object: representation(setup, viewer, 'users', user.id) };
+  return { status: 200, object: representation(state, viewer, 'users', user.id) };
 }
 
 export function deleteUser(attempt: Attempt): Reply {
-  const { setup, caller } = attempt;
+  const { state, caller } = attempt;
   const id = attempt.see('users');
   attempt.need(toOwner(caller, id));
-  for (const key of [...setup.keys.values()].filter(({ owner }) => owner === id)) forgetKey(attempt, key.id);
+  for (const key of [...state.keys.values()].filter(({ owner }) => owner === id)) forgetKey(attempt, key.id);
   forgetRoles(attempt, ({ user }) => user === id);
-  for (const role of setup.roles.values()) if (role.author === id) role.author = null;
-  setup.users.delete(id);
+  for (const role of state.roles.values()) if (role.author === id) role.author = null;
+  state.users.delete(id);
   attempt.happens('user_deletion_succeeded', id);
   return { status: 204 };
 }
@@ -96,7 +96,7 @@ const password: Reader = (value) => {
 };
 
 export function setPassword(attempt: Attempt): Reply {
-  const user = attempt.setup.users.get(attempt.see('users')) as User;
+  const user = attempt.state.users.get(attempt.see('users')) as User;
   attempt.need(toOwner(attempt.caller, user.id));
   attempt.read({ password }, ['password']);
   if (user !== attempt.caller && user.token === 'valid') user.token = 'revoked';
@@ -105,7 +105,7 @@ export function setPassword(attempt: Attempt): Reply {
 }
 
 export function claimOrganization(attempt: Attempt): Reply {
-  const user = attempt.setup.users.get(attempt.see('users')) as User;
+  const user = attempt.state.users.get(attempt.see('users')) as User;
   attempt.need(toOwner(attempt.caller, user.id));
   const { organization } = attempt.read({ organization: text(80, { blank: false }) }, ['organization']) as {
     organization: string;
@@ -141,9 +141,9 @@ export function removeOrganization(attempt: Attempt): Reply {
 }
 
 function decidable(attempt: Attempt, orElse: (user: User) => boolean = () => false): User {
-  const { setup, caller } = attempt;
-  const user = setup.users.get(attempt.see('users')) as User;
-  return caller.staff || isMember(setup, caller, user) || orElse(user) ? user : forbidden();
+  const { state, caller } = attempt;
+  const user = state.users.get(attempt.see('users')) as User;
+  return caller.staff || isMember(state, caller, user) || orElse(user) ? user : forbidden();
 }
 
 function belong(attempt: Attempt, user: User, organization: string, approved: boolean, event: string): void {
@@ -157,38 +157,38 @@ const publicKey: Reader = (value, attempt) => {
   const line = text(2000, { blank: false })(value, attempt) as string;
   const [, content] = line.split(' ');
   if (content === undefined || content.length < 60) return bad('Invalid SSH public key.');
-  const owned = [...attempt.setup.keys.values()].filter(({ owner }) => owner === attempt.caller.id);
+  const owned = [...attempt.state.keys.values()].filter(({ owner }) => owner === attempt.caller.id);
   return owned.some((key) => key.content === content) ? bad('Key with same fingerprint already exists.') : line;
 };
 
 export function createKey(attempt: Attempt): Reply {
-  const { setup, caller, call } = attempt;
+  const { state, caller, call } = attempt;
   const values = attempt.read({ name: text(150), public_key: publicKey }, ['public_key']) as {
     name?: string;
     public_key: string;
   };
   const [, content = '', comment = ''] = values.public_key.split(' ');
   const isTaken = (name: string): boolean =>
-    name !== '' && [...setup.keys.values()].some((key) => key.owner === caller.id && key.name === name);
+    name !== '' && [...state.keys.values()].some((key) => key.owner === caller.id && key.name === name);
   if (values.name && isTaken(values.name)) reject(400, { name: ['This field must be unique.'] });
   let name = values.name || comment;
   for (let number = 2; isTaken(name); number++) name = `${comment} ${number}`;
   const id = `k${call.at}`;
-  setup.keys.set(id, { id, owner: caller.id, name, content });
+  state.keys.set(id, { id, owner: caller.id, name, content });
   attempt.happens('ssh_key_creation_succeeded', id);
-  return { status: 201, created: id, object: representation(setup, caller, 'keys', id) };
+  return { status: 201, created: id, object: representation(state, caller, 'keys', id) };
 }
 
 export function deleteKey(attempt: Attempt): Reply {
-  const { setup, caller } = attempt;
+  const { state, caller } = attempt;
   const id = attempt.see('keys');
-  attempt.need(toOwner(caller, setup.keys.get(id)?.owner as string));
+  attempt.need(toOwner(caller, state.keys.get(id)?.owner as string));
   forgetKey(attempt, id);
   return { status: 204 };
 }
 
 /** The event of a key names its owner instead of the actor. */
 function forgetKey(attempt: Attempt, id: string): void {
-  attempt.events.push(`ssh_key_deletion_succeeded ${id} by ${attempt.setup.keys.get(id)?.owner}`);
-  attempt.setup.keys.delete(id);
+  attempt.events.push(`ssh_key_deletion_succeeded ${id} by ${attempt.state.keys.get(id)?.owner}`);
+  attempt.state.keys.delete(id);
 }

@@ -1,7 +1,7 @@
 /** Sends the requests of the model to a server and compares its responses and events with the verdicts. */
 import { isDeepStrictEqual } from 'node:util';
 import { type ApiResponse, Client, Fixture, type Json, start } from '../../../support/fixture.ts';
-import { customerQuotas, emptySetup, type Kind, type Settings, type Setup } from '../model.ts';
+import { customerQuotas, emptyState, type Kind, type Settings, type State } from '../model.ts';
 import { type Call, describeCall, isLabel, type Link, unreadable } from './call.ts';
 import { Random } from './requests.ts';
 import { type Shown, seen, seenMember } from './shown.ts';
@@ -41,7 +41,7 @@ type Found = Omit<Difference, 'index'> | undefined;
 type Comparison = (about: string, expected: unknown, got: unknown) => Found;
 
 class Player {
-  readonly #setup: Setup;
+  readonly #state: State;
   /** Label to uuid or pk, and uuid or `structure/pk` to label. */
   readonly #keys = new Map<string, string>();
   readonly #labels = new Map<string, string>();
@@ -51,7 +51,7 @@ class Player {
     private readonly fixture: Fixture,
     settings: Settings,
   ) {
-    this.#setup = emptySetup(Date.parse(start), settings);
+    this.#state = emptyState(Date.parse(start), settings);
     this.#clients
       .set('anonymous', fixture.anonymous)
       .set('forged', new Client(fixture, 'f'.repeat(40)))
@@ -64,7 +64,7 @@ class Player {
 
   /** Sends one request and, after a change, reads the changed objects. */
   async step(call: Call): Promise<Found> {
-    const verdict = check(this.#setup, call);
+    const verdict = check(this.#state, call);
     const difference = await this.#compare(call, verdict);
     if (difference) return difference;
     const hasChanged =
@@ -74,7 +74,7 @@ class Player {
       : call.at % 200 === 0
         ? this.#everything(call)
         : [];
-    const verdicts = looks.map((look) => check(this.#setup, look));
+    const verdicts = looks.map((look) => check(this.#state, look));
     const matches = await Promise.all(looks.map((look, index) => this.#compare(look, verdicts[index] as Verdict)));
     return matches.find((one) => one !== undefined);
   }
@@ -82,7 +82,7 @@ class Player {
   /** Staff reads the changed object and, where it counts, all customers with their quotas; a random user reads the list. */
   #looks(call: Call, key: string): Call[] {
     const look = { at: call.at, wait: 0, method: 'GET', query: { page_size: '300' } } as const;
-    const viewer = new Random(call.at).of([...this.#setup.users.keys()]);
+    const viewer = new Random(call.at).of([...this.#state.users.keys()]);
     const { on } = call;
     const counts = on === 'projects' || on.endsWith('permissions') || call.method === 'DELETE';
     return [
@@ -106,7 +106,7 @@ class Player {
       'project-permissions-log',
     ];
     const look = { at: call.at, wait: 0, method: 'GET', query: { page_size: '300' } } as const;
-    const viewer = new Random(call.at).of([...this.#setup.users.keys()]);
+    const viewer = new Random(call.at).of([...this.#state.users.keys()]);
     return kinds.flatMap((on) => ['admin', viewer].map((by) => ({ ...look, by, on, ...known(on) })));
   }
 
@@ -196,7 +196,7 @@ class Player {
   }
 
   #signIn(label: string): void {
-    if (this.#setup.users.get(label)?.active) this.#clients.set(label, this.fixture.as(label));
+    if (this.#state.users.get(label)?.active) this.#clients.set(label, this.fixture.as(label));
   }
 
   /** An event in the notation of verdicts. */

@@ -1,5 +1,5 @@
 /** Random requests: mostly sensible ones, mostly by callers with access to the addressed objects. */
-import { activeRoles, customerQuotas, existing, type Kind, type Setup, scopeOf } from '../model.ts';
+import { activeRoles, customerQuotas, existing, type Kind, type State, scopeOf } from '../model.ts';
 import { type Call, type Link, type Method, unreadable } from './call.ts';
 import { writing } from './verdict.ts';
 
@@ -53,29 +53,29 @@ const populations: readonly (readonly [kind: Kind, least: number, most: number])
   ['keys', 3, 10],
 ];
 
-/** The next request of a script that started at an instant, given the setup before it. */
-export function randomCall(random: Random, setup: Setup, at: number, started: number): Call {
-  const signedOut = [...setup.users.values()]
+/** The next request of a script that started at an instant, given the state before it. */
+export function randomCall(random: Random, state: State, at: number, started: number): Call {
+  const signedOut = [...state.users.values()]
     .filter(({ active, token }) => active && token !== 'valid')
     .map(({ id }) => id);
   // An invalid token tests little: its owner signs in again soon.
   if (signedOut.length > 1 && random.chance(0.03))
     return { at, wait: 0, by: random.of(signedOut), method: 'sign in', on: 'users' };
-  const step = { at, wait: waiting(random, setup, started) };
+  const step = { at, wait: waiting(random, state, started) };
   // The first user stays signed in, to read the changes of others.
-  const others = [...setup.users.keys()].slice(1);
+  const others = [...state.users.keys()].slice(1);
   if (random.chance(0.01)) return { ...step, by: random.of(['anonymous', ...others]), method: 'POST', on: 'logout' };
-  if (random.chance(0.01)) return { ...step, by: callerOf(random, setup), method: 'GET', on: 'user-counters' };
-  const balance = random.chance(0.5) ? balancing(random, setup) : undefined;
+  if (random.chance(0.01)) return { ...step, by: callerOf(random, state), method: 'GET', on: 'user-counters' };
+  const balance = random.chance(0.5) ? balancing(random, state) : undefined;
   if (balance)
-    return { ...step, ...requestOf(random, setup, at, balance), ...(balance !== 'POST keys' && { by: 'admin' }) };
-  return { ...step, ...requestOf(random, setup, at, random.chance(0.45) ? reading(random) : random.of(writing)) };
+    return { ...step, ...requestOf(random, state, at, balance), ...(balance !== 'POST keys' && { by: 'admin' }) };
+  return { ...step, ...requestOf(random, state, at, random.chance(0.45) ? reading(random) : random.of(writing)) };
 }
 
 /** The operation that brings the number of objects nearer to its bounds. */
-function balancing(random: Random, setup: Setup): string | undefined {
+function balancing(random: Random, state: State): string | undefined {
   const wanted = populations.flatMap(([kind, least, most]) => {
-    const count = existing(setup, kind).length;
+    const count = existing(state, kind).length;
     return count < least ? [`POST ${kind}`] : count > most ? [`DELETE ${kind}`] : [];
   });
   return wanted.length > 0 ? random.of(wanted) : undefined;
@@ -89,29 +89,29 @@ function reading(random: Random): string {
 }
 
 /** A request of an operation, `METHOD collection[/tail]`, with a caller, an object and a body. */
-function requestOf(random: Random, setup: Setup, at: number, operation: string): Omit<Call, 'at' | 'wait'> {
+function requestOf(random: Random, state: State, at: number, operation: string): Omit<Call, 'at' | 'wait'> {
   const [method, path] = operation.split(' ') as [Method, string];
   const [on, tail] = path.split('/') as [Kind, string | undefined];
   const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(method);
   const isOfOne = tail !== undefined || (isRead ? random.chance(0.6) : method !== 'POST');
-  const key = isOfOne ? keyOf(random, setup, on) : undefined;
-  const body = isRead || method === 'DELETE' ? undefined : bodyOf(random, setup, at, on, tail, method);
+  const key = isOfOne ? keyOf(random, state, on) : undefined;
+  const body = isRead || method === 'DELETE' ? undefined : bodyOf(random, state, at, on, tail, method);
   return {
-    by: callerOf(random, setup, key ?? scopeIn(body)),
+    by: callerOf(random, state, key ?? scopeIn(body)),
     method,
     on,
     ...(key !== undefined && { key: !isRead && key === 'admin' ? 'u1' : key }),
     ...(tail !== undefined && { tail }),
     ...(random.chance(0.04) && { written: random.of(['upper', 'bare'] as const) }),
-    ...(isRead && (!isOfOne || tail === 'users') && { query: queryOf(random, setup, isOfOne ? undefined : on) }),
+    ...(isRead && (!isOfOne || tail === 'users') && { query: queryOf(random, state, isOfOne ? undefined : on) }),
     ...(body &&
       (random.chance(0.02) ? { unreadable: random.of(Object.keys(unreadable)) as keyof typeof unreadable } : { body })),
   };
 }
 
-function keyOf(random: Random, setup: Setup, kind: Kind): string {
+function keyOf(random: Random, state: State, kind: Kind): string {
   // A log also has roles of the other list, which must not be found there.
-  const known = existing(setup, random.chance(0.9) ? kind : (kind.replace('-log', '') as Kind));
+  const known = existing(state, random.chance(0.9) ? kind : (kind.replace('-log', '') as Kind));
   if (known.length > 0 && random.chance(0.93)) return random.of(known);
   return random.of([`${letters[kind]}999999`, 'abc', '0', 'f'.repeat(31), 'g'.repeat(32), '1e1']);
 }
@@ -120,34 +120,34 @@ const scopeIn = (body?: Readonly<Record<string, unknown>>): string | undefined =
   ((body?.customer ?? body?.project) as Link | null | undefined)?.key;
 
 /** A caller: staff, a user with a role near the addressed object, any user, or none. */
-function callerOf(random: Random, setup: Setup, key?: string): string {
-  const users = [...setup.users.values()];
+function callerOf(random: Random, state: State, key?: string): string {
+  const users = [...state.users.values()];
   const any = users.filter(({ active, token }) => active && token === 'valid').map(({ id }) => id);
   const odds = random.next();
   if (odds < 0.08)
     return random.of(['anonymous', 'forged', ...users.map(({ id }) => id).filter((id) => !any.includes(id))]);
   // Only staff changes the relevant fields of accounts.
-  if (odds < (setup.users.has(key ?? '') ? 0.5 : 0.25))
+  if (odds < (state.users.has(key ?? '') ? 0.5 : 0.25))
     return random.of(users.filter(({ staff, support, id }) => (staff || support) && any.includes(id))).id;
-  const owner = setup.users.has(key ?? '') ? key : setup.keys.get(key ?? '')?.owner;
-  const organization = [...setup.customers.values()].find(
-    ({ abbreviation }) => abbreviation !== '' && abbreviation === setup.users.get(key ?? '')?.organization,
+  const owner = state.users.has(key ?? '') ? key : state.keys.get(key ?? '')?.owner;
+  const organization = [...state.customers.values()].find(
+    ({ abbreviation }) => abbreviation !== '' && abbreviation === state.users.get(key ?? '')?.organization,
   );
-  const scope = setup.roles.get(key ?? '')?.scope ?? organization?.id ?? scopeOf(key ?? '');
-  const customer = setup.projects.get(scope)?.customer ?? scope;
-  const near = activeRoles(setup)
-    .filter((role) => role.scope === customer || setup.projects.get(role.scope)?.customer === customer)
+  const scope = state.roles.get(key ?? '')?.scope ?? organization?.id ?? scopeOf(key ?? '');
+  const customer = state.projects.get(scope)?.customer ?? scope;
+  const near = activeRoles(state)
+    .filter((role) => role.scope === customer || state.projects.get(role.scope)?.customer === customer)
     .map(({ user }) => user);
   const related = [...near, ...(owner === undefined ? [] : [owner])].filter((id) => any.includes(id));
   return odds < 0.75 && related.length > 0 ? random.of(related) : random.of(any);
 }
 
-function queryOf(random: Random, setup: Setup, kind?: Kind): Readonly<Record<string, string>> {
+function queryOf(random: Random, state: State, kind?: Kind): Readonly<Record<string, string>> {
   const sizes = random.chance(0.8)
     ? { page_size: '300' }
     : { page_size: '3', page: random.of(['1', '2', 'last', '5']) };
   if (kind === undefined || (kind !== 'quotas' && random.chance(0.6))) return sizes;
-  const key = (of: Kind): string => random.of([...existing(setup, of), `${letters[of]}999999`]);
+  const key = (of: Kind): string => random.of([...existing(state, of), `${letters[of]}999999`]);
   const filters: Readonly<Partial<Record<Kind, readonly (() => Readonly<Record<string, string>>)[]>>> = {
     users: [
       () => ({ current: '' }),
@@ -168,7 +168,7 @@ type Member = readonly [presence: number, good: () => unknown, bad: readonly unk
 // Long because it is a table of the members of all bodies.
 function bodyOf(
   random: Random,
-  setup: Setup,
+  state: State,
   at: number,
   on: Kind,
   tail: string | undefined,
@@ -177,8 +177,8 @@ function bodyOf(
   const always = method === 'PATCH' ? 0.6 : 0.97;
   const link = (kind: Kind, not: Kind): Member => [
     always,
-    () => ({ link: kind, key: random.of([...existing(setup, kind), `${letters[kind]}999999`]) }),
-    [null, 7, 'nowhere', { link: not, key: existing(setup, not)[0] ?? `${letters[not]}999999` }],
+    () => ({ link: kind, key: random.of([...existing(state, kind), `${letters[kind]}999999`]) }),
+    [null, 7, 'nowhere', { link: not, key: existing(state, not)[0] ?? `${letters[not]}999999` }],
   ];
   const words = (...good: readonly string[]): Member => [
     always,
@@ -191,7 +191,7 @@ function bodyOf(
     () => (random.chance(0.75) ? likely : !likely),
     [null, 'perhaps'],
   ];
-  const expiry: Member = [0.7, () => expiryOf(random, setup), ['tomorrow', 12]];
+  const expiry: Member = [0.7, () => expiryOf(random, state), ['tomorrow', 12]];
   const organizations = words('ALPHA', 'BETA', 'GAMMA');
   const members: Readonly<Record<string, Readonly<Record<string, Member>>>> = {
     users: {
@@ -243,13 +243,13 @@ function bodyOf(
 }
 
 /** Permanent, short and long roles, roles that end with or next to another one, and past ones. */
-function expiryOf(random: Random, setup: Setup): string | null {
-  const others = activeRoles(setup).flatMap(({ expires }) => expires ?? []);
-  const ahead = setup.now + random.of([1, 1000, 60_000, 600_000, 3_600_000, 86_400_000]);
+function expiryOf(random: Random, state: State): string | null {
+  const others = activeRoles(state).flatMap(({ expires }) => expires ?? []);
+  const ahead = state.now + random.of([1, 1000, 60_000, 600_000, 3_600_000, 86_400_000]);
   const near = others.length > 0 ? random.of(others) + random.of([-1, 0, 0, 1]) : ahead;
   const odds = random.next();
   if (odds < 0.3) return null;
-  return new Date(odds < 0.4 ? setup.now - random.of([0, 1, 1000]) : odds < 0.75 ? near : ahead).toISOString();
+  return new Date(odds < 0.4 ? state.now - random.of([0, 1, 1000]) : odds < 0.75 ? near : ahead).toISOString();
 }
 
 /** One of few keys, so that some are equal. */
@@ -263,11 +263,11 @@ function publicKey(random: Random): string {
 const longest = 6 * 24 * 3_600_000;
 
 /** The time before a request: none, a little, until the next expiry or just before it, an hour. */
-function waiting(random: Random, setup: Setup, started: number): number {
+function waiting(random: Random, state: State, started: number): number {
   const odds = random.next();
-  if (odds < 0.8 || setup.now - started > longest) return 0;
+  if (odds < 0.8 || state.now - started > longest) return 0;
   if (odds < 0.88) return random.of([1, 500, 1000, 2000]);
-  const next = Math.min(...activeRoles(setup).flatMap(({ expires }) => expires ?? [])) - setup.now;
+  const next = Math.min(...activeRoles(state).flatMap(({ expires }) => expires ?? [])) - state.now;
   if (odds < 0.995) return next < 7_200_000 ? next - random.of([0, 0, 1]) : 0;
   return 3_600_000;
 }

@@ -30,16 +30,16 @@ const roles = { customer: ['owner', 'support'], project: ['admin', 'manager', 's
 
 /** The caller's right to a role that lasts until t; by default one that ends immediately. */
 function need(attempt: Attempt, role: Pick<Role, 'role' | 'scope' | 'structure' | 'user'>, t: number | null = 0): void {
-  const { setup, caller } = attempt;
-  attempt.need(inScope(setup, caller, role));
-  const customer = setup.projects.get(role.scope)?.customer ?? role.scope;
-  if (!caller.staff && !ownsUntil(setup, caller, customer, t) && !managesUntil(setup, caller, role, t)) forbidden();
+  const { state, caller } = attempt;
+  attempt.need(inScope(state, caller, role));
+  const customer = state.projects.get(role.scope)?.customer ?? role.scope;
+  if (!caller.staff && !ownsUntil(state, caller, customer, t) && !managesUntil(state, caller, role, t)) forbidden();
 }
 
 export const grantRole =
   (structure: Structure) =>
   (attempt: Attempt): Reply => {
-    const { setup, caller, call } = attempt;
+    const { state, caller, call } = attempt;
     const readers = {
       role: choice(...roles[structure]),
       expiration_time: timeToCome,
@@ -53,13 +53,13 @@ export const grantRole =
       (values.expiration_time ?? null) as number | null,
     ];
     need(attempt, { role: values.role as string, scope, structure, user }, t);
-    if (activeRoles(setup).some((role) => role.user === user && role.scope === scope)) {
+    if (activeRoles(state).some((role) => role.user === user && role.scope === scope)) {
       reject(400, { non_field_errors: [`The fields ${structure} and user must make a unique set.`] });
     }
-    const customer = setup.projects.get(scope)?.customer ?? scope;
-    if (!members(setup, customer).includes(user)) requireQuotas(attempt, customer, { nc_user_count: 1 });
+    const customer = state.projects.get(scope)?.customer ?? scope;
+    if (!members(state, customer).includes(user)) requireQuotas(attempt, customer, { nc_user_count: 1 });
     const id = `r${call.at}`;
-    setup.roles.set(id, {
+    state.roles.set(id, {
       id,
       structure,
       scope,
@@ -70,21 +70,21 @@ export const grantRole =
       ended: null,
     });
     attempt.happens('role_granted', user, scope);
-    return { status: 201, created: id, object: representation(setup, caller, `${structure}-permissions`, id) };
+    return { status: 201, created: id, object: representation(state, caller, `${structure}-permissions`, id) };
   };
 
 /** The addressed role; visible to every user who sees its customer or project. */
 function addressed(attempt: Attempt, structure: Structure): Role {
-  const { setup, caller, call } = attempt;
-  const role = setup.roles.get(call.key as string);
-  const isActive = role !== undefined && existing(setup, `${structure}-permissions`).includes(role.id);
-  return isActive && sees(setup, caller, `${structure}s`, role.scope) ? role : notFound();
+  const { state, caller, call } = attempt;
+  const role = state.roles.get(call.key as string);
+  const isActive = role !== undefined && existing(state, `${structure}-permissions`).includes(role.id);
+  return isActive && sees(state, caller, `${structure}s`, role.scope) ? role : notFound();
 }
 
 export const prolongRole =
   (structure: Structure) =>
   (attempt: Attempt): Reply => {
-    const { setup, caller } = attempt;
+    const { state, caller } = attempt;
     const role = addressed(attempt, structure);
     need(attempt, role);
     if (role.user === caller.id) forbidden();
@@ -94,7 +94,7 @@ export const prolongRole =
     const t = requests === undefined ? role.expires : requests;
     need(attempt, role, t);
     role.expires = t;
-    return { status: 200, object: representation(setup, caller, `${structure}-permissions`, role.id) };
+    return { status: 200, object: representation(state, caller, `${structure}-permissions`, role.id) };
   };
 
 export const revokeRole =
@@ -107,28 +107,28 @@ export const revokeRole =
   };
 
 function end(attempt: Attempt, role: Role): void {
-  role.ended = attempt.setup.now;
+  role.ended = attempt.state.now;
   attempt.happens('role_revoked', role.user, role.scope);
 }
 
 /** Roles are deleted with their user, customer or project, past ones too; active ones end before. */
 export function forgetRoles(attempt: Attempt, of: (role: Role) => boolean): void {
-  const { setup } = attempt;
-  for (const role of activeRoles(setup).filter(of)) end(attempt, role);
-  for (const role of setup.roles.values()) if (of(role)) setup.roles.delete(role.id);
+  const { state } = attempt;
+  for (const role of activeRoles(state).filter(of)) end(attempt, role);
+  for (const role of state.roles.values()) if (of(role)) state.roles.delete(role.id);
 }
 
 /** Rejects a request that would exceed the quotas of a customer (events.md 2.2). */
 export function requireQuotas(
-  { setup }: Attempt,
+  { state }: Attempt,
   customer: string,
   adds: { readonly nc_project_count?: number; readonly nc_user_count?: number },
 ): void {
-  const { name, abbreviation } = setup.customers.get(customer) as { name: string; abbreviation: string };
+  const { name, abbreviation } = state.customers.get(customer) as { name: string; abbreviation: string };
   const exceeded = (['nc_project_count', 'nc_user_count'] as const).flatMap((quota) => {
     const [limit, usage, added] = [
-      limitOf(setup, `${customer}.${quota}`),
-      usageOf(setup, `${customer}.${quota}`),
+      limitOf(state, `${customer}.${quota}`),
+      usageOf(state, `${customer}.${quota}`),
       adds[quota] ?? 0,
     ];
     if (limit === -1 || added === 0 || usage + added <= limit) return [];

@@ -11,7 +11,7 @@ import {
   members,
   projectsOf,
   type Role,
-  type Setup,
+  type State,
   scopeOf,
   sees,
   type User,
@@ -24,42 +24,42 @@ export type Shown = Readonly<Record<string, unknown>>;
 export type LabelOf = (key: string) => string;
 
 const keyIn = (link: string): string => link.split('/').at(-2) as string;
-const usersWith = (setup: Setup, scope: string, role: string): string[] =>
-  activeRoles(setup)
+const usersWith = (state: State, scope: string, role: string): string[] =>
+  activeRoles(state)
     .filter((held) => held.scope === scope && held.role === role)
     .map(({ user }) => user)
     .sort();
 
 /** An object of a list or a detail as this caller must see it. `own` means that the caller's own token is included. */
-export function representation(setup: Setup, caller: User, kind: Kind, id: string, own = true): Shown {
+export function representation(state: State, caller: User, kind: Kind, id: string, own = true): Shown {
   switch (kind) {
     case 'users':
-      return shownUser(setup.users.get(id) as User, caller, own);
+      return shownUser(state.users.get(id) as User, caller, own);
     case 'keys': {
-      const key = setup.keys.get(id);
+      const key = state.keys.get(id);
       return { id, name: key?.name, user: caller.staff ? key?.owner : undefined };
     }
     case 'customers':
       return {
         id,
-        name: setup.customers.get(id)?.name,
-        abbreviation: setup.customers.get(id)?.abbreviation,
-        projects: projectsOf(setup, id)
-          .filter((project) => sees(setup, caller, 'projects', project))
+        name: state.customers.get(id)?.name,
+        abbreviation: state.customers.get(id)?.abbreviation,
+        projects: projectsOf(state, id)
+          .filter((project) => sees(state, caller, 'projects', project))
           .sort(),
-        owners: usersWith(setup, id, 'owner'),
-        support_users: usersWith(setup, id, 'support'),
-        nc_project_count: usageOf(setup, `${id}.nc_project_count`),
-        nc_user_count: usageOf(setup, `${id}.nc_user_count`),
+        owners: usersWith(state, id, 'owner'),
+        support_users: usersWith(state, id, 'support'),
+        nc_project_count: usageOf(state, `${id}.nc_project_count`),
+        nc_user_count: usageOf(state, `${id}.nc_user_count`),
       };
     case 'projects': {
-      const { name, description, customer } = setup.projects.get(id) ?? {};
+      const { name, description, customer } = state.projects.get(id) ?? {};
       return { id, name, description, customer, usages: 0 };
     }
     case 'quotas':
-      return { id, limit: limitOf(setup, id), usage: usageOf(setup, id), scope: scopeOf(id), threshold: 0 };
+      return { id, limit: limitOf(state, id), usage: usageOf(state, id), scope: scopeOf(id), threshold: 0 };
     default: {
-      const { role, user, scope, author, expires, ended } = setup.roles.get(id) as Role;
+      const { role, user, scope, author, expires, ended } = state.roles.get(id) as Role;
       return { id, role, user, scope, author, expires: ended ?? expires };
     }
   }
@@ -164,12 +164,12 @@ export function seen(kind: Kind, body: Json, label: LabelOf): Shown {
 }
 
 /** An item of the users/ of a customer or project. */
-export function shownMember(setup: Setup, caller: User, scope: string, user: string): Shown {
-  const structure = setup.customers.has(scope) ? 'customer' : 'project';
-  const held = activeRoles(setup).filter((role) => role.user === user);
+export function shownMember(state: State, caller: User, scope: string, user: string): Shown {
+  const structure = state.customers.has(scope) ? 'customer' : 'project';
+  const held = activeRoles(state).filter((role) => role.user === user);
   const own = held.find((role) => role.scope === scope);
   const inProjects = held.filter(
-    (role) => projectsOf(setup, scope).includes(role.scope) && inScope(setup, caller, role).length > 0,
+    (role) => projectsOf(state, scope).includes(role.scope) && inScope(state, caller, role).length > 0,
   );
   const projects =
     structure === 'customer'
@@ -194,9 +194,9 @@ export function seenMember(body: Json, label: LabelOf): Shown {
 }
 
 /** Labels of the users in the users/ list of a customer or project. */
-export const membersOf = (setup: Setup, scope: string): string[] =>
-  setup.customers.has(scope)
-    ? members(setup, scope)
-    : activeRoles(setup)
+export const membersOf = (state: State, scope: string): string[] =>
+  state.customers.has(scope)
+    ? members(state, scope)
+    : activeRoles(state)
         .filter((role) => role.scope === scope)
         .map(({ user }) => user);

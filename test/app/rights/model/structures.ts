@@ -31,88 +31,88 @@ function changes<T extends object>(object: T, values: Partial<T>): boolean {
 }
 
 export function createCustomer(attempt: Attempt): Reply {
-  const { setup, caller, call } = attempt;
-  attempt.need(inCustomer(setup, caller, ''));
+  const { state, caller, call } = attempt;
+  attempt.need(inCustomer(state, caller, ''));
   const values = attempt.read(customerFields, required(attempt, 'name')) as unknown as Omit<Customer, 'abbreviation'>;
   const id = `c${call.at}`;
-  setup.customers.set(id, { abbreviation: '', ...values, id });
+  state.customers.set(id, { abbreviation: '', ...values, id });
   attempt.happens('customer_creation_succeeded', id);
-  return { status: 201, created: id, object: representation(setup, caller, 'customers', id) };
+  return { status: 201, created: id, object: representation(state, caller, 'customers', id) };
 }
 
 export function updateCustomer(attempt: Attempt): Reply {
-  const { setup, caller } = attempt;
-  const customer = setup.customers.get(attempt.see('customers')) as Customer;
-  attempt.need(inCustomer(setup, caller, customer.id));
+  const { state, caller } = attempt;
+  const customer = state.customers.get(attempt.see('customers')) as Customer;
+  attempt.need(inCustomer(state, caller, customer.id));
   const values = attempt.read(customerFields, required(attempt, 'name'));
   if (changes(customer, values)) attempt.happens('customer_update_succeeded', customer.id);
-  return { status: 200, object: representation(setup, caller, 'customers', customer.id) };
+  return { status: 200, object: representation(state, caller, 'customers', customer.id) };
 }
 
 export function deleteCustomer(attempt: Attempt): Reply {
-  const { setup, caller } = attempt;
+  const { state, caller } = attempt;
   const id = attempt.see('customers');
-  attempt.need(inCustomer(setup, caller, id));
-  if (projectsOf(setup, id).length > 0) conflict('Cannot delete organization with existing projects');
+  attempt.need(inCustomer(state, caller, id));
+  if (projectsOf(state, id).length > 0) conflict('Cannot delete organization with existing projects');
   forgetRoles(attempt, ({ scope }) => scope === id);
-  setup.customers.delete(id);
+  state.customers.delete(id);
   attempt.happens('customer_deletion_succeeded', id);
   return { status: 204 };
 }
 
 export function createProject(attempt: Attempt): Reply {
-  const { setup, caller, call } = attempt;
+  const { state, caller, call } = attempt;
   const values = attempt.read(projectFields, required(attempt, 'name', 'customer')) as unknown as Omit<
     Project,
     'description'
   >;
-  attempt.need(inCustomer(setup, caller, values.customer));
+  attempt.need(inCustomer(state, caller, values.customer));
   requireQuotas(attempt, values.customer, { nc_project_count: 1 });
   const id = `p${call.at}`;
-  setup.projects.set(id, { description: '', ...values, id });
+  state.projects.set(id, { description: '', ...values, id });
   attempt.happens('project_creation_succeeded', id);
-  return { status: 201, created: id, object: representation(setup, caller, 'projects', id) };
+  return { status: 201, created: id, object: representation(state, caller, 'projects', id) };
 }
 
 export function updateProject(attempt: Attempt): Reply {
-  const { setup, caller } = attempt;
-  const project = setup.projects.get(attempt.see('projects')) as Project;
-  attempt.need(inProject(setup, caller, project.id));
+  const { state, caller } = attempt;
+  const project = state.projects.get(attempt.see('projects')) as Project;
+  attempt.need(inProject(state, caller, project.id));
   const values = attempt.read(projectFields, required(attempt, 'name', 'customer')) as Partial<Project>;
   const target = values.customer ?? project.customer;
   if (target !== project.customer) {
-    attempt.need(inCustomer(setup, caller, target));
-    const isEndless = [project.customer, target].every((customer) => ownsUntil(setup, caller, customer, null));
+    attempt.need(inCustomer(state, caller, target));
+    const isEndless = [project.customer, target].every((customer) => ownsUntil(state, caller, customer, null));
     if (!caller.staff && !isEndless) forbidden();
     const own = new Set(
-      activeRoles(setup)
+      activeRoles(state)
         .filter(({ scope }) => scope === project.id)
         .map(({ user }) => user),
     );
-    const strangers = [...own].filter((user) => !members(setup, target).includes(user));
+    const strangers = [...own].filter((user) => !members(state, target).includes(user));
     requireQuotas(attempt, target, { nc_project_count: 1, nc_user_count: strangers.length });
   }
   if (changes(project, values)) attempt.happens('project_update_succeeded', project.id);
-  return { status: 200, object: representation(setup, caller, 'projects', project.id) };
+  return { status: 200, object: representation(state, caller, 'projects', project.id) };
 }
 
 export function deleteProject(attempt: Attempt): Reply {
-  const { setup, caller } = attempt;
+  const { state, caller } = attempt;
   const id = attempt.see('projects');
-  attempt.need(inProject(setup, caller, id));
+  attempt.need(inProject(state, caller, id));
   forgetRoles(attempt, ({ scope }) => scope === id);
-  setup.projects.delete(id);
+  state.projects.delete(id);
   attempt.happens('project_deletion_succeeded', id);
   return { status: 204 };
 }
 
 /** No certification exists here, so that only the empty set is valid. */
 export function updateCertifications(attempt: Attempt): Reply {
-  const { setup, caller } = attempt;
+  const { state, caller } = attempt;
   const id = attempt.see('projects');
-  attempt.need(inProject(setup, caller, id));
+  attempt.need(inProject(state, caller, id));
   attempt.read({ certifications: (value) => value }, ['certifications']);
-  return { status: 200, object: representation(setup, caller, 'projects', id) };
+  return { status: 200, object: representation(state, caller, 'projects', id) };
 }
 
 const limit: Reader = (value) => {
@@ -121,15 +121,15 @@ const limit: Reader = (value) => {
 };
 
 export function updateQuota(attempt: Attempt): Reply {
-  const { setup, caller } = attempt;
+  const { state, caller } = attempt;
   const id = attempt.see('quotas');
   attempt.need(
-    quotaScope(setup, caller, id),
-    `${attempt.right} of ${setup.customers.has(scopeOf(id)) ? 'customers' : 'projects'}`,
+    quotaScope(state, caller, id),
+    `${attempt.right} of ${state.customers.has(scopeOf(id)) ? 'customers' : 'projects'}`,
   );
   const { limit: requests } = attempt.read({ limit }) as { limit?: number };
-  if (requests !== undefined && requests !== -1 && requests < usageOf(setup, id))
+  if (requests !== undefined && requests !== -1 && requests < usageOf(state, id))
     reject(400, { limit: ['Current quota usage exceeds new limit.'] });
-  if (requests !== undefined) setup.limits.set(id, requests);
-  return { status: 200, object: representation(setup, caller, 'quotas', id) };
+  if (requests !== undefined) state.limits.set(id, requests);
+  return { status: 200, object: representation(state, caller, 'quotas', id) };
 }

@@ -1,4 +1,4 @@
-/** The result of a request by the conventions: its response, its changes to the setup, and its events. */
+/** The result of a request by the conventions: its response, its changes to the state, and its events. */
 import {
   activeRoles,
   inProject,
@@ -8,7 +8,7 @@ import {
   projectsOf,
   quotaScope,
   type Role,
-  type Setup,
+  type State,
   scopeOf,
   sees,
   type User,
@@ -82,14 +82,14 @@ const writes: Readonly<Record<string, (attempt: Attempt) => Reply>> = {
 /** The requests with changes, as `METHOD collection[/tail]`. */
 export const writing: readonly string[] = Object.keys(writes);
 
-/** Lets time pass, evaluates the request, and applies its changes to the setup. */
-export function check(setup: Setup, call: Call): Verdict {
-  if (call.method === 'sign in') return signIn(setup, call);
-  setup.now += call.wait;
-  const events = expire(setup);
+/** Lets time pass, evaluates the request, and applies its changes to the state. */
+export function check(state: State, call: Call): Verdict {
+  if (call.method === 'sign in') return signIn(state, call);
+  state.now += call.wait;
+  const events = expire(state);
   try {
-    const caller = authenticate(setup, call);
-    return { ...response(new Attempt(setup, call, caller, events)), events };
+    const caller = authenticate(state, call);
+    return { ...response(new Attempt(state, call, caller, events)), events };
   } catch (error) {
     if (error instanceof Rejection) return { ...error.response, events };
     throw error;
@@ -97,20 +97,20 @@ export function check(setup: Setup, call: Call): Verdict {
 }
 
 /** Roles end at their instant, with an event without an actor. */
-function expire(setup: Setup): string[] {
-  const due = activeRoles(setup).filter((role) => role.expires !== null && role.expires <= setup.now);
+function expire(state: State): string[] {
+  const due = activeRoles(state).filter((role) => role.expires !== null && role.expires <= state.now);
   for (const role of due) role.ended = role.expires;
   return due.map((role: Role) => `role_revoked ${role.user} ${role.scope}`);
 }
 
-function signIn(setup: Setup, { by }: Call): Verdict {
-  const user = setup.users.get(by);
+function signIn(state: State, { by }: Call): Verdict {
+  const user = state.users.get(by);
   if (user?.active) user.token = 'valid';
   return { status: 200, events: [] };
 }
 
-function authenticate(setup: Setup, { by }: Call): User {
-  const caller = setup.users.get(by);
+function authenticate(state: State, { by }: Call): User {
+  const caller = state.users.get(by);
   if (by === 'anonymous' || caller?.token === 'none')
     reject(401, { detail: 'Authentication credentials were not provided.' });
   if (caller === undefined) return reject(401, { detail: 'Invalid token.' });
@@ -119,7 +119,7 @@ function authenticate(setup: Setup, { by }: Call): User {
 }
 
 function response(attempt: Attempt): Reply {
-  const { setup, caller, call } = attempt;
+  const { state, caller, call } = attempt;
   const { method, on } = call;
   if (on === 'logout') {
     caller.token = 'revoked';
@@ -129,7 +129,7 @@ function response(attempt: Attempt): Reply {
   if (on === 'user-counters')
     return {
       status: 200,
-      body: { keys: [...setup.keys.values()].filter(({ owner }) => owner === caller.id).length, hooks: 0 },
+      body: { keys: [...state.keys.values()].filter(({ owner }) => owner === caller.id).length, hooks: 0 },
     };
   if (method === 'GET' || method === 'HEAD') return read(attempt);
   if (method === 'OPTIONS') return describe(attempt);
@@ -139,39 +139,39 @@ function response(attempt: Attempt): Reply {
 /** The filters of lists: predicates of visible objects. */
 const filters: Readonly<Record<string, (attempt: Attempt, id: string, value: string) => boolean>> = {
   'users current': ({ caller }, id) => id === caller.id,
-  'users customer_uuid': ({ setup, caller }, id, value) =>
-    sees(setup, caller, 'customers', value) && members(setup, value).includes(id),
-  'users project_uuid': ({ setup, caller }, id, value) =>
-    sees(setup, caller, 'projects', value) && membersOf(setup, value).includes(id),
-  'users potential': ({ setup, caller }, id) =>
-    !setup.users.get(id)?.staff &&
-    visible(setup, caller, 'customers').some((customer) => members(setup, customer).includes(id)),
+  'users customer_uuid': ({ state, caller }, id, value) =>
+    sees(state, caller, 'customers', value) && members(state, value).includes(id),
+  'users project_uuid': ({ state, caller }, id, value) =>
+    sees(state, caller, 'projects', value) && membersOf(state, value).includes(id),
+  'users potential': ({ state, caller }, id) =>
+    !state.users.get(id)?.staff &&
+    visible(state, caller, 'customers').some((customer) => members(state, customer).includes(id)),
   'quotas name': (_, id, value) => id.includes(value),
-  'customers user_uuid': ({ setup, caller }, id, value) => {
-    const user = setup.users.get(value);
-    return !(caller.staff || caller.support) || (user !== undefined && sees(setup, user, 'customers', id));
+  'customers user_uuid': ({ state, caller }, id, value) => {
+    const user = state.users.get(value);
+    return !(caller.staff || caller.support) || (user !== undefined && sees(state, user, 'customers', id));
   },
-  'projects customer': ({ setup }, id, value) => setup.projects.get(id)?.customer === value,
+  'projects customer': ({ state }, id, value) => state.projects.get(id)?.customer === value,
   // The caller's own roles count, also for staff.
-  'projects can_manage': ({ setup, caller }, id) =>
-    inProject(setup, { ...caller, staff: false, support: false }, id).some((own) => own === 'CO' || own === 'PM'),
-  'projects can_admin': ({ setup, caller }, id) =>
-    inProject(setup, { ...caller, staff: false, support: false }, id).includes('PA'),
+  'projects can_manage': ({ state, caller }, id) =>
+    inProject(state, { ...caller, staff: false, support: false }, id).some((own) => own === 'CO' || own === 'PM'),
+  'projects can_admin': ({ state, caller }, id) =>
+    inProject(state, { ...caller, staff: false, support: false }, id).includes('PA'),
 };
 
 function read(attempt: Attempt): Reply {
-  const { setup, caller, call } = attempt;
+  const { state, caller, call } = attempt;
   const kind = call.on as Kind;
   const requests = Object.entries(call.query ?? {}).filter(([name]) => `${kind} ${name}` in filters);
   if (call.key === undefined) {
-    const matching = visible(setup, caller, kind).filter((id) =>
+    const matching = visible(state, caller, kind).filter((id) =>
       requests.every(([name, value]) => filters[`${kind} ${name}`]?.(attempt, id, value)),
     );
     return page(
       call,
       matching.map((id) =>
         representation(
-          setup,
+          state,
           caller,
           kind,
           id,
@@ -184,10 +184,10 @@ function read(attempt: Attempt): Reply {
   if (call.tail === 'users')
     return page(
       call,
-      membersOf(setup, id).map((user) => shownMember(setup, caller, id, user)),
+      membersOf(state, id).map((user) => shownMember(state, caller, id, user)),
     );
   if (call.tail === 'counters') return { status: 200, body: counters(attempt, kind, id) };
-  return { status: 200, object: representation(setup, caller, kind, id) };
+  return { status: 200, object: representation(state, caller, kind, id) };
 }
 
 function page({ query }: Call, list: readonly Shown[]): Reply {
@@ -196,22 +196,22 @@ function page({ query }: Call, list: readonly Shown[]): Reply {
   return { status: 200, list };
 }
 
-function counters({ setup, caller }: Attempt, kind: Kind, id: string): Readonly<Record<string, number>> {
-  const users = membersOf(setup, id).length;
+function counters({ state, caller }: Attempt, kind: Kind, id: string): Readonly<Record<string, number>> {
+  const users = membersOf(state, id).length;
   if (kind === 'projects') return { users, alerts: 0, apps: 0, vms: 0, private_clouds: 0, storages: 0 };
   return {
     alerts: 0,
     services: 0,
-    projects: projectsOf(setup, id).filter((project) => sees(setup, caller, 'projects', project)).length,
+    projects: projectsOf(state, id).filter((project) => sees(state, caller, 'projects', project)).length,
     users,
   };
 }
 
-const mayEdit = ({ setup, caller }: Attempt, quota: string): boolean =>
+const mayEdit = ({ state, caller }: Attempt, quota: string): boolean =>
   may(
-    setup,
-    `PUT quotas of ${setup.customers.has(scopeOf(quota)) ? 'customers' : 'projects'}`,
-    quotaScope(setup, caller, quota),
+    state,
+    `PUT quotas of ${state.customers.has(scopeOf(quota)) ? 'customers' : 'projects'}`,
+    quotaScope(state, caller, quota),
   );
 
 /** OPTIONS: visible like GET; fields are described on paths that write, of users and quotas only for callers with the right (core.md 1.10). */

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
-import { asEachPersona, type Part } from '../../../support/personas.ts';
+import { asEachPersona, type PersonaName } from '../../../support/personas.ts';
 import { collectStates, usages, work } from '../../../support/simulated.ts';
 import { suiteWithServer } from '../../../support/suite.ts';
 import {
@@ -265,7 +265,7 @@ test('rights are those of resources', async () => {
     ['observer', 403],
     ['stranger', 404],
     ['manager', 200],
-  ] as [Part, number][]) {
+  ] as [PersonaName, number][]) {
     assert.is((await cloud.people.clients[part].patch(ping.url, { name: 'ping' })).status, status, part);
   }
 });

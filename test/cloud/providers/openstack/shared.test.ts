@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture, type Json } from '../../../support/fixture.ts';
-import { asEachPersona, createPersonas, type Part, type Personas } from '../../../support/personas.ts';
+import { asEachPersona, createPersonas, type PersonaName, type Personas } from '../../../support/personas.ts';
 import { work } from '../../../support/simulated.ts';
 
 const test = suite('OpenStack: tenants on shared settings, and their credentials (services.md 8.7, providers.md 4.3)');
@@ -70,7 +70,7 @@ test('owners delete tenants on shared settings, managers and administrators do n
     ['observer', 403],
     ['stranger', 404],
     ['owner', 202],
-  ] as [Part, number][]) {
+  ] as [PersonaName, number][]) {
     const { url } = await tenant(shared, { name: `of ${part}` });
     assert.is((await shared.people.clients[part].delete(url)).status, status, part);
   }
@@ -83,7 +83,7 @@ test('with manager_can_manage_tenants managers and administrators delete them, t
     ['manager', 202],
     ['admin', 202],
     ['observer', 403],
-  ] as [Part, number][]) {
+  ] as [PersonaName, number][]) {
     const { url } = await tenant(shared, { name: `of ${part}` });
     assert.is((await shared.people.clients[part].delete(url)).status, status, part);
   }
