@@ -7,6 +7,7 @@ import { type Item, pathOf, textOf } from './api.ts';
 const telling = [
   '@timestamp',
   'message',
+  'summary',
   'full_name',
   'username',
   'user_full_name',
@@ -90,19 +91,14 @@ export function columnsOf(items: readonly Item[], isOfKind: boolean): readonly s
   const isPlain = (name: string): boolean =>
     items.some((item) => item[name] !== null && item[name] !== '' && item[name] !== undefined) &&
     items.every((item) => typeof item[name] !== 'object' || item[name] === null);
+  const isLink = (name: string): boolean => items.some((item) => /^https?:/.test(textOf(item, name)));
   const isQuiet =
     /^(url|uuid|pk|token|description|certificate|backend_id|scope|@version|levelname|event_type)$|_uuid$|_url$|native_name|_abbreviation$/;
   // Where a longer name says the same, the short one says less.
   const isSaid = (name: string): boolean =>
     name === 'type' && (names.includes('resource_type') || names.includes('event_type'));
-  const first = telling.filter((name) => names.includes(name) && isPlain(name) && !isSaid(name));
-  const rest = names.filter(
-    (name) =>
-      !first.includes(name) &&
-      !isQuiet.test(name) &&
-      isPlain(name) &&
-      !items.some((item) => /^https?:/.test(textOf(item, name))),
-  );
+  const first = telling.filter((name) => names.includes(name) && isPlain(name) && !isSaid(name) && !isLink(name));
+  const rest = names.filter((name) => !first.includes(name) && !isQuiet.test(name) && isPlain(name) && !isLink(name));
   // Where hardly anything is known to tell much, what there is has to do.
   return [...first, ...(first.length < 4 ? rest : [])].slice(0, maxColumns);
 }

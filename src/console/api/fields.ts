@@ -86,12 +86,14 @@ function formField(name: string, field: Item, collection: Collection | undefined
     type === 'list' && choices.length === 0
       ? collection && ownValue(collection.items, name)?.map(memberField)
       : undefined;
+  const kind = members ? 'rows' : kindOf(name, type, choices.length > 0, list !== '');
   return {
     name,
     label: fieldLabel(name) ? titleOf(name) : t(textOf(field, 'label')) || titleOf(name),
-    help: textOf(field, 'help_text'),
+    // The control of a size has a unit of its own.
+    help: kind === 'size' && /MiB/.test(textOf(field, 'help_text')) ? '' : textOf(field, 'help_text'),
     isRequired: field.required === true,
-    kind: members ? 'rows' : kindOf(name, type, choices.length > 0, list !== ''),
+    kind,
     ...(members && { members }),
     type,
     choices,

@@ -159,7 +159,10 @@ const opensDialog = ({ fields, isDestructive }: Action): boolean => fields.lengt
 /** The actions as items of a menu, the destructive ones last. */
 function menuOf(actions: readonly Action[], start: (action: Action) => void): readonly MenuItem[] {
   const safe = actions.filter(({ isDestructive }) => !isDestructive);
-  const destructive = actions.filter(({ isDestructive }) => isDestructive);
+  // What removes most comes last.
+  const destructive = actions
+    .filter(({ isDestructive }) => isDestructive)
+    .sort((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
   return [...safe, ...destructive].map((action) => ({
     title: action.title,
     icon: iconOf(action),

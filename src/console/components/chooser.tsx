@@ -26,6 +26,13 @@ export function useSearch(): readonly [text: string, settled: string, setText: (
   return [text, settled, setText];
 }
 
+/** The last value that was known, while the next one is read: choices do not vanish under the user's fingers. */
+export function useLatest<T>(value: T | undefined): T | undefined {
+  const latest = useRef(value);
+  if (value !== undefined) latest.current = value;
+  return latest.current;
+}
+
 export function Chooser({
   label,
   placeholder = label,

@@ -19,7 +19,9 @@ const nameColumn = (name: string, title: string, sort: string | undefined, isOfK
   class: 'name',
   cell: (item) => {
     const url = textOf(item, 'url');
-    const text = textOf(item, name);
+    // A quota or a measurement is named by a word of the API.
+    const own = textOf(item, name);
+    const text = isQuota(item) ? nameOf(item) : isApiName(own) ? titleOf(own) : own;
     return (
       <NameCell
         icon={iconOf(item)}
@@ -30,6 +32,10 @@ const nameColumn = (name: string, title: string, sort: string | undefined, isOfK
     );
   },
 });
+
+const isQuota = (item: Item): boolean => 'limit' in item && 'usage' in item;
+
+const isApiName = (text: string): boolean => /^[a-z]+(_[a-z]+)+$/.test(text);
 
 const iconOf = (item: Item): string | undefined => {
   const type = textOf(item, 'resource_type');

@@ -9,12 +9,13 @@ import { chooseScope, scope } from '../api/scope.ts';
 import { collections } from '../api/session.ts';
 import { choiceText } from '../format/choices.ts';
 import { kindOfType } from '../format/kinds.ts';
+import { matches } from '../format/search.ts';
 import { statusOfWord } from '../format/status.ts';
 import { dayText, shortId } from '../format/text.ts';
 import { numberText, serverText, t, titleOf } from '../i18n/words.ts';
 import { type Item, pathOf, textOf } from '../item.ts';
 import { ownValue } from '../own.ts';
-import { Chooser, useSearch } from './chooser.tsx';
+import { Chooser, useLatest, useSearch } from './chooser.tsx';
 import { Icon } from './icons.tsx';
 import { Menu, MenuItems } from './menu.tsx';
 import { Popover } from './popover.tsx';
@@ -362,14 +363,16 @@ function ObjectChooser({
   const filters = collections.value.get(list)?.filters ?? [];
   const name = ['name', 'full_name'].find((one) => filters.some((filter) => filter.name === one)) ?? 'name';
   const query = new URLSearchParams({ page_size: '20', ...(settled !== '' && { [name]: settled }) });
-  const { value: page } = usePage(`/api/${list}/?${query}`);
+  const page = useLatest(usePage(`/api/${list}/?${query}`).value);
+  // What is shown fits the text already, until the server has searched for it.
+  const items = (page?.items ?? []).filter((item) => matches(nameOf(item), text));
   return (
     <Chooser
       label={label}
       text={text}
       onText={setText}
       isLoading={page === undefined}
-      choices={(page?.items ?? []).map((item) => ({
+      choices={items.map((item) => ({
         key: textOf(item, 'uuid'),
         content: (
           <span>

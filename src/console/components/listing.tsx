@@ -9,10 +9,13 @@ import { Card } from './card.tsx';
 import { StatusText } from './status.tsx';
 import { ObjectLink } from './values.tsx';
 
+/** A member as text, but for a link. */
+const plainText = (item: Item, name: string): string => (/^https?:/.test(textOf(item, name)) ? '' : textOf(item, name));
+
 /** What an object belongs to, in words. */
 const ownersOf = (item: Item): string =>
   [
-    textOf(item, 'resource_type') === '' ? textOf(item, 'type') : t(kindOfType(textOf(item, 'resource_type')).word),
+    textOf(item, 'resource_type') === '' ? plainText(item, 'type') : t(kindOfType(textOf(item, 'resource_type')).word),
     textOf(item, 'project_name'),
     textOf(item, 'customer_name'),
   ]

@@ -42,6 +42,7 @@ const spelled: Readonly<Record<string, string>> = {
   gitlab: 'GitLab',
   jira: 'JIRA',
   sla: 'SLA',
+  cpu: 'CPU',
   ips: 'IPs',
   ssh: 'SSH',
   vms: 'VMs',

@@ -240,7 +240,9 @@ export function EventCounts({
   // Each point tells how many there were before it.
   const before = response?.isOk ? response.body.map(totalOf) : [];
   const counts = before.slice(1).map((count, index) => count - (before[index] ?? 0));
-  if (!response?.isOk || counts.length === 0) return null;
+  // As high as the chart, so that nothing moves when it comes.
+  if (!response) return <div class="chart waiting" aria-busy="true" />;
+  if (!response.isOk || counts.length === 0) return null;
   return (
     <Chart
       title={t('Events over time')}

@@ -121,13 +121,22 @@ interface Place {
   readonly uuid: string;
 }
 
+const hollowTile = (
+  <div class="tile hollow" aria-hidden="true">
+    <span class="label">–</span>
+    <span class="value">–</span>
+  </div>
+);
+
 /** How many objects of each kind it has. */
 function Counters({ kind, uuid }: Place): JSX.Element | null {
   const { value: response } = useGet(
     () => api.GET(`/api/${kind}s/{key}/counters/` as const, { params: { path: { key: uuid } } }),
     [kind, uuid],
   );
-  if (!response?.isOk) return null;
+  // As high as the tiles, so that nothing moves when they come.
+  if (!response) return <div class="tiles">{hollowTile}</div>;
+  if (!response.isOk) return null;
   const counts = Object.entries(response.body).filter(([, count]) => typeof count === 'number');
   return (
     <div class="tiles">

@@ -257,11 +257,11 @@ function MonitoringHistory({ scope }: { readonly scope: string }): JSX.Element {
       {(response?.isOk ? response.body : [])
         .filter(({ history }) => history.some(({ value }) => value !== undefined))
         .map(({ history, name }) => (
-          <Card key={name} title={t('{name}, the last week', { name })}>
+          <Card key={name} title={t('{name}, the last week', { name: titleOf(name) })}>
             <Chart
-              title={name}
+              title={titleOf(name)}
               times={history.map(({ point }) => point)}
-              series={[{ name, values: history.map(({ value }) => value) }]}
+              series={[{ name: titleOf(name), values: history.map(({ value }) => value) }]}
               min={Math.min(0, ...history.map(({ value }) => value ?? 0))}
             />
           </Card>

@@ -16,6 +16,7 @@ import { pageMenu } from '../components/page-menu.ts';
 import { StatusText } from '../components/status.tsx';
 import { nameOf } from '../components/values.tsx';
 import { iconOfList, kindOfType } from '../format/kinds.ts';
+import { folded, matches } from '../format/search.ts';
 import { plural, t, titleOf } from '../i18n/words.ts';
 import { navigation } from './navigation.ts';
 
@@ -234,18 +235,6 @@ function objectChoice(list: string, item: Item): Choice {
     choose: () => go(path),
   };
 }
-
-/** Without case and accents, as people type. */
-const folded = (text: string): string =>
-  text
-    .normalize('NFD')
-    .replace(/\p{Mn}/gu, '')
-    .toLowerCase();
-
-const matches = (title: string, text: string): boolean =>
-  folded(text)
-    .split(/\s+/)
-    .every((word) => folded(title).includes(word));
 
 /** Where a text begins in a title: titles that begin with it come first. */
 const startOf = (title: string, text: string): number => folded(title).indexOf(folded(text));

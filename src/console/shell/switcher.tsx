@@ -3,10 +3,11 @@ import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { usePage } from '../api/reading.ts';
 import { chooseScope, type Scope, scope, scopeObject } from '../api/scope.ts';
-import { type Choice, Chooser, useSearch } from '../components/chooser.tsx';
+import { type Choice, Chooser, useLatest, useSearch } from '../components/chooser.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Popover } from '../components/popover.tsx';
 import { Face } from '../components/values.tsx';
+import { matches } from '../format/search.ts';
 import { plural, t } from '../i18n/words.ts';
 import { type Item, itemsIn, textOf } from '../item.ts';
 
@@ -53,14 +54,15 @@ function ScopeChooser({ onClose }: { readonly onClose: () => void }): JSX.Elemen
   const search: Readonly<Record<string, string>> = settled === '' ? {} : { name: settled };
   const query = new URLSearchParams({ page_size: '20', field: 'url', ...search });
   for (const name of ['uuid', 'name', 'projects']) query.append('field', name);
-  const { value: page } = usePage(`/api/customers/?${query}`);
+  const page = useLatest(usePage(`/api/customers/?${query}`).value);
   const { value: projects } = usePage(
     settled === '' ? '' : `/api/projects/?${new URLSearchParams({ ...search, page_size: '10' })}`,
   );
-  const customers = page?.items ?? [];
-  const found = projects?.items ?? [];
+  // What is shown fits the text already, until the server has searched for it.
+  const customers = (page?.items ?? []).filter((item) => matches(textOf(item, 'name'), text));
+  const found = (projects?.items ?? []).filter((item) => matches(textOf(item, 'name'), text));
   const choices: readonly Choice[] = [
-    ...(settled === '' ? [{ key: 'all', isChosen: customer === undefined, content: <AllCustomers /> }] : []),
+    ...(text === '' ? [{ key: 'all', isChosen: customer === undefined, content: <AllCustomers /> }] : []),
     ...customers.flatMap((one): Choice[] => {
       const own = itemsIn(one.projects);
       const isHere = textOf(one, 'uuid') === customer?.uuid;
@@ -70,7 +72,7 @@ function ScopeChooser({ onClose }: { readonly onClose: () => void }): JSX.Elemen
           isChosen: isHere && project === undefined,
           content: <CustomerRow item={one} count={own.length} />,
         },
-        ...(isHere && settled === '' ? own : []).map((each) => ({
+        ...(isHere && text === '' ? own : []).map((each) => ({
           key: textOf(each, 'uuid'),
           isDeep: true,
           isChosen: textOf(each, 'uuid') === project?.uuid,

@@ -48,7 +48,7 @@ import {
 
 const fields = {
   ...chosenTenantFields(
-    'Default: that of the subnets in internal_ips_set, else the only tenant of the link that is OK.',
+    'Default: the tenant of the subnets, or the only tenant of the link that is OK.',
   ),
   flavor: propertyLink('OpenStack.Flavor', 'openstack-flavors', { displayName: 'display_name' }),
   image: propertyLink('OpenStack.Image', 'openstack-images'),

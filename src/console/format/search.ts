@@ -1,0 +1,14 @@
+/** Comparing names with what a user types. */
+
+/** Without case and accents, as people type. */
+export const folded = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replace(/\p{Mn}/gu, '')
+    .toLowerCase();
+
+/** Whether a title contains every word of a text. */
+export const matches = (title: string, text: string): boolean =>
+  folded(text)
+    .split(/\s+/)
+    .every((word) => folded(title).includes(word));

@@ -1,0 +1,31 @@
+/** What pages show: no names, units or ids of the API outside Details, Raw and the API explorer. */
+import * as assert from 'uvu/assert';
+import { everyPlace } from '../support/console-places.ts';
+import { suiteWithDemoConsole } from '../support/demo-console.ts';
+
+const { browser, run } = await suiteWithDemoConsole('the visible text of the console');
+
+/** Pages that show the API itself, and settings and quotas whose names are those of the program. */
+const isTechnical = (place: string): boolean => /^\/(all|deployment-settings)\//.test(place);
+
+function faultsIn(text: string): string[] {
+  const names = text.match(/\b[a-z]+(?:_[a-z]+)+\b|@timestamp/g) ?? [];
+  const sizes = (text.match(/[\d,]+ MiB/g) ?? []).filter(
+    (size) => Number.parseInt(size.replaceAll(',', ''), 10) >= 1024,
+  );
+  const ids = text.match(/\b[0-9a-f]{32}\b/g) ?? [];
+  return [...new Set([...names, ...sizes, ...ids])];
+}
+
+browser('shows labels, units and cut ids, never what the API calls or counts', async (demo) => {
+  const faults: string[] = [];
+  for (const place of await everyPlace(demo.ask)) {
+    if (isTechnical(place)) continue;
+    await demo.visit(place);
+    const text = await demo.staff.page.evaluate<string>("document.querySelector('main').innerText");
+    faults.push(...faultsIn(text).map((fault) => `${place}: ${fault}`));
+  }
+  assert.equal(faults, []);
+});
+
+run();
