@@ -1,6 +1,6 @@
 /** What pages show: no names, units or ids of the API outside Details, Raw and the API explorer. */
 import * as assert from 'uvu/assert';
-import { everyPlace } from '../support/console-places.ts';
+import { allPlaces } from '../support/console-places.ts';
 import { suiteWithDemoConsole } from '../support/demo-console.ts';
 
 const { browser, run } = await suiteWithDemoConsole('the visible text of the console');
@@ -19,7 +19,7 @@ function faultsIn(text: string): string[] {
 
 browser('shows labels, units and cut ids, never what the API calls or counts', async (demo) => {
   const faults: string[] = [];
-  for (const place of await everyPlace(demo.ask)) {
+  for (const place of await allPlaces(demo.ask)) {
     if (isTechnical(place)) continue;
     await demo.visit(place);
     const text = await demo.staff.page.evaluate<string>("document.querySelector('main').innerText");
