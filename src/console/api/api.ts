@@ -12,8 +12,8 @@ interface Given {
 }
 
 /**
- * Sends a request to a path that the API has told: by a link, its document or OPTIONS. `T` is what the caller knows of
- * the body from there. What is known while the page is written goes by `api`, whose types hold.
+ * Sends a request to a path from a link, the OpenAPI document or OPTIONS. `T` is the type that the caller expects of the body.
+ * Pages written for one path use `api`, whose types are checked.
  */
 export async function request<T>(method: string, path: string, { body, etag }: Given = {}): Promise<ApiResponse<T>> {
   const response = await responseOf(
@@ -39,7 +39,7 @@ export interface Page<T extends Item = Item> {
   readonly problem?: string | undefined;
 }
 
-/** Reads a page of a list that the API has told of. */
+/** Reads a page of a list at a path from a link or the OpenAPI document. */
 export const readPage = async (path: string): Promise<Page> => pageOf(await request<readonly Item[]>('GET', path));
 
 /** The page that was responseOf. */
@@ -48,7 +48,7 @@ export function pageOf<T extends Item>({ body, headers, isOk }: ApiResponse<read
   return { items: body, count: Number(headers.get('X-Result-Count') ?? body.length), etag: headers.get('ETag') };
 }
 
-/** What a refusal says as a whole: its detail, and what belongs to no field. */
+/** Returns the message of a rejection: its detail, and the errors that belong to no field. */
 export function problemOf(body: unknown): string {
   if (!isItem(body)) return t('The server sent a response that this page does not understand.');
   const { detail, non_field_errors: others } = body;
@@ -56,7 +56,7 @@ export function problemOf(body: unknown): string {
   return texts.map(serverText).join(' ');
 }
 
-/** What a refusal says of each field. */
+/** Returns the errors of a rejection by field. */
 export function fieldProblems(body: unknown): Readonly<Record<string, string>> {
   if (!isItem(body)) return {};
   return Object.fromEntries(

@@ -3,8 +3,8 @@
 import { ownValue } from '../own.ts';
 import { type Item, pathOf, textOf } from './api.ts';
 
-/** Columns that tell most, in the order in which they are shown where a list has them. */
-const telling = [
+/** The most informative columns, in their order. */
+const informative = [
   '@timestamp',
   'message',
   'summary',
@@ -79,8 +79,8 @@ const byList: Readonly<Record<string, readonly string[]>> = {
 export const listOf = (item: Item): string => /([a-z-]+)\/[0-9a-f]+\/$/.exec(pathOf(textOf(item, 'url')))?.[1] ?? '';
 
 /**
- * The columns of a table. Where one kind of object is looked at, `isOfKind`, those that its list has of its own; else what
- * tells most, then other plain values that are not the same for all.
+ * Returns the columns of a table. For objects of one kind (`isOfKind`), those of their list; otherwise the most informative
+ * ones, then other plain values that differ.
  */
 export function columnsOf(items: readonly Item[], isOfKind: boolean): readonly string[] {
   const [list = '', ...others] = new Set(items.map(listOf));
@@ -97,8 +97,8 @@ export function columnsOf(items: readonly Item[], isOfKind: boolean): readonly s
   // Where a longer name says the same, the short one says less.
   const isSaid = (name: string): boolean =>
     name === 'type' && (names.includes('resource_type') || names.includes('event_type'));
-  const first = telling.filter((name) => names.includes(name) && isPlain(name) && !isSaid(name) && !isLink(name));
+  const first = informative.filter((name) => names.includes(name) && isPlain(name) && !isSaid(name) && !isLink(name));
   const rest = names.filter((name) => !first.includes(name) && !isQuiet.test(name) && isPlain(name) && !isLink(name));
-  // Where hardly anything is known to tell much, what there is has to do.
+  // Lists with few of these show their other values, too.
   return [...first, ...(first.length < 4 ? rest : [])].slice(0, maxColumns);
 }

@@ -1,4 +1,4 @@
-/** What the server says of itself to everybody: how people sign in, and which policy they agree with. */
+/** The public configuration of the server: sign-in methods and the policy that users agree to. */
 import { signal } from '@preact/signals';
 import { api, responseOf } from './connection.ts';
 

@@ -4,7 +4,7 @@ import createClient, { type Middleware } from 'openapi-fetch';
 import type { paths } from 'tenantry';
 import { t } from '../i18n/words.ts';
 
-/** What the server responseOf; `status` 0: it could not be reached. A refusal has the server's words for its body. */
+/** A response of the server; `status` 0: the server cannot be reached. The body of a rejection has its messages. */
 export type ApiResponse<T> = { readonly status: number; readonly headers: Headers } & (
   | { readonly isOk: true; readonly body: T }
   | { readonly isOk: false; readonly body: unknown }
@@ -18,10 +18,10 @@ export const storageKeyOf = (name: string): string => `tenantry ${base.pathname}
 
 const storageKey = `tenantry ${base.pathname}`;
 
-/** The token of this tab, which ends with the tab; null: nobody is signed in. */
+/** The token of this tab, which ends with the tab; null: signed out. */
 export const token = signal<string | null>(sessionStorage.getItem(storageKey));
 
-/** When the token was last used, in milliseconds: its life begins anew with each use. */
+/** When the token was last used, in milliseconds: each use extends its life. */
 export const lastUse = signal(Date.now());
 
 /** Whether the server has rejected the token, so that the password has to be asked for. */
@@ -33,7 +33,7 @@ export const isOffline = signal(false);
 /** Requests that wait for another token. */
 let waiting: (() => void)[] = [];
 
-/** Keeps the token for this tab, and lets those go on that wait for it. */
+/** Stores the token for this tab, and continues the requests that wait for it. */
 export function keepToken(value: string | null): void {
   if (value === null) sessionStorage.removeItem(storageKey);
   else sessionStorage.setItem(storageKey, value);
@@ -96,7 +96,7 @@ const withToken: Middleware = {
     let response = first;
     while (copy && response.status === 401 && token.value !== null) {
       isExpired.value = true;
-      // Read, so that the exchange is over while the password is asked for.
+      // Read, so that the request is complete while the user types the password.
       await response.clone().arrayBuffer();
       await new Promise<void>((go) => waiting.push(go));
       if (token.value === null) break;
@@ -120,8 +120,8 @@ function connect<Paths extends object>() {
 /** The API by the types of its document: what a page is written for. */
 export const api = connect<paths>();
 
-/** A path that the API has told: in a link, in its document or by OPTIONS. Nothing is known of it before. */
-interface ToldPath {
+/** A path from a link, the document or OPTIONS: its types are unknown. */
+interface DescribedPath {
   readonly parameters: { readonly header?: { readonly 'If-Match'?: string } };
   readonly requestBody?: { readonly content: { readonly 'application/json': unknown } };
   readonly responses: { readonly 200: { readonly content: { readonly 'application/json': unknown } } };
@@ -129,8 +129,8 @@ interface ToldPath {
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'patch'] as const;
 
-/** The API as it tells of itself: what lists, forms and actions are made of that no page is written for. */
-export const described = connect<Readonly<Record<string, Readonly<Record<(typeof methods)[number], ToldPath>>>>>();
+/** The API by its own description, for lists, forms and actions without a page of their type. */
+export const described = connect<Readonly<Record<string, Readonly<Record<(typeof methods)[number], DescribedPath>>>>>();
 
 /** A method as clients name it. */
 export const methodOf = (name: string): (typeof methods)[number] =>
@@ -144,7 +144,7 @@ type Bad = { readonly error?: unknown; readonly response: Response };
 
 const isGood = <T>(result: Good<T> | Bad): result is Good<T> => result.response.ok;
 
-/** What came of a request of one of the clients; a server that is not reached is told in words as a refusal is. */
+/** Returns the result of a request of one of the clients; an unreachable server gives a message like a rejection. */
 export async function responseOf<T>(sent: Sent<T>): Promise<ApiResponse<T>> {
   try {
     const result = await sent;
@@ -152,7 +152,7 @@ export async function responseOf<T>(sent: Sent<T>): Promise<ApiResponse<T>> {
     if (isGood(result)) return { status, headers, isOk: true, body: result.data };
     return { status, headers, isOk: false, body: result.error };
   } catch (error) {
-    // What is no JSON was responseOf by somebody else.
+    // Something other than the server sent this: it is no JSON.
     const detail =
       error instanceof SyntaxError
         ? t('The server sent a response that this page does not understand.')
@@ -162,7 +162,7 @@ export async function responseOf<T>(sent: Sent<T>): Promise<ApiResponse<T>> {
 }
 
 /**
- * Reads a stream of events, each of which is told by its uuid, until it ends or is given up; begins after the event that
+ * Reads a stream of events until it ends or is aborted, and reports the uuid of each; begins after the event that
  * `last` names. AlertActions the status of the response, 0 where there was none.
  */
 export async function followEvents(last: string, signal: AbortSignal, happened: (id: string) => void): Promise<number> {
@@ -186,7 +186,7 @@ export async function followEvents(last: string, signal: AbortSignal, happened: 
       for (const block of blocks) if (/^data: /m.test(block)) happened(/^id: (.*)$/m.exec(block)?.[1] ?? '');
     }
   } catch {
-    // It ended otherwise than it should: whoever reads comes back.
+    // It ended unexpectedly: the caller reconnects.
   }
   return status;
 }

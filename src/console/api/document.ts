@@ -50,10 +50,10 @@ export interface Collection {
 /** Parameters that the pages use by themselves. */
 const ownParameters = new Set(['o', 'field', 'fields', 'page', 'page_size', 'named']);
 
-/** The lists that a document describes, by name; those that `mayRead` refuses by what is said of who reads them are left out. */
+/** Returns the lists of a document by name, without those whose described readers `mayRead` rejects. */
 export function collectionsOf(document: Item, mayRead: (readers: string) => boolean): ReadonlyMap<string, Collection> {
   const paths = memberOf(document, 'paths');
-  const found = new Map<string, Collection>();
+  const lists = new Map<string, Collection>();
   for (const [path, methods] of Object.entries(paths)) {
     const [, name] = /^\/api\/([a-z0-9-]+)\/$/.exec(path) ?? [];
     const get = isItem(methods) ? memberOf(methods, 'get') : {};
@@ -65,7 +65,7 @@ export function collectionsOf(document: Item, mayRead: (readers: string) => bool
         return segment !== undefined && isItem(its) && its[method] && isWanted(memberOf(its, method)) ? [segment] : [];
       });
     const parameters = itemsIn(get.parameters);
-    found.set(name, {
+    lists.set(name, {
       name,
       get title() {
         return titleOf(name);
@@ -87,7 +87,7 @@ export function collectionsOf(document: Item, mayRead: (readers: string) => bool
       ),
     });
   }
-  return found;
+  return lists;
 }
 
 const memberOf = (item: Item, name: string): Item => {
@@ -146,7 +146,7 @@ function bodyOf(document: Item, methods: unknown, method: string): Item {
   return memberOf(form, 'properties');
 }
 
-/** Which list a link leads into is told by its example. */
+/** Returns the list that a link leads into, from its example. */
 function listOfLink(property: unknown): string | undefined {
   if (!isItem(property) || !/^uri/.test(textOf(property, 'format'))) return undefined;
   return /\/api\/([a-z0-9-]+)\//.exec(Array.isArray(property.examples) ? String(property.examples[0]) : '')?.[1];

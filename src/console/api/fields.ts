@@ -43,7 +43,7 @@ export interface FormField {
   readonly shownBy: string;
   readonly maxLength: number | undefined;
   readonly fallback: unknown;
-  /** Of a list what its items have: fields of their own; of plain values one without a name. */
+  /** The members of the items of a list; for plain values, one without a name. */
   readonly members?: readonly FormField[];
   /** Whether it stands behind what opens on demand. */
   readonly isFolded?: boolean;
@@ -68,7 +68,7 @@ export function formFieldsOf(described: unknown, collection: Collection | undefi
     if (!isItem(field) || field.read_only === true) return [];
     if (name !== 'agree_with_policy') return [formField(name, field, collection)];
     const page = configuration.value?.policy;
-    // Nobody has to agree with what does not exist.
+    // Without a policy there is nothing to agree to.
     return page === undefined ? [] : [{ ...formField(name, field, collection), page }];
   });
 }
@@ -90,7 +90,7 @@ function formField(name: string, field: Item, collection: Collection | undefined
   return {
     name,
     label: fieldLabel(name) ? titleOf(name) : t(textOf(field, 'label')) || titleOf(name),
-    // The control of a size has a unit of its own.
+    // The control of a size shows its own unit.
     help: kind === 'size' && /MiB/.test(textOf(field, 'help_text')) ? '' : textOf(field, 'help_text'),
     isRequired: field.required === true,
     kind,
@@ -184,7 +184,7 @@ export const rowOf = (members: readonly FormField[], item?: unknown): Row =>
     }),
   );
 
-/** What is wrong with what is typed, as far as that can be told before it is sent; empty: nothing. */
+/** Returns the error that can be found before sending; empty if there is none. */
 export function problemIn({ kind, type }: FormField, typed: Typed): string {
   if (kind === 'size' && typeof typed === 'string' && typed.trim() !== '' && parseSize(typed) === undefined)
     return t('Enter a size, such as 20, 500 MiB or 1.5 TiB.');
@@ -205,7 +205,7 @@ function localTime(instant: string): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** What is sent for what a control holds. What is no number or time is sent as it was typed: the server tells what is wrong. */
+/** Returns the value to send. A text that is no number or time is sent as typed: the server reports the error. */
 export function sentOf({ kind, members = [], type }: FormField, typed: Typed): unknown {
   if (kind === 'rows') return rowsIn(typed).map((row) => itemOf(members, row));
   if (typeof typed !== 'string') return typed;
@@ -224,7 +224,7 @@ export function sentOf({ kind, members = [], type }: FormField, typed: Typed): u
   return type === 'list' ? typed.split('\n').filter((line) => line.trim() !== '') : typed;
 }
 
-/** An item of a list as it is sent: what was left empty, though it need not be given, is not. */
+/** Returns an item of a list as it is sent, without its empty optional members. */
 function itemOf(members: readonly FormField[], row: Row): unknown {
   const sent = members.map((member) => [member, sentOf(member, row[member.name] ?? '')] as const);
   if (members[0]?.name === '') return sent[0]?.[1];

@@ -1,6 +1,6 @@
 /**
- * What is shown of an object before the server has responseOf: where an response is hardly ever a refusal and nothing hangs on
- * it, people see at once what they did, and a refusal takes it back.
+ * Changes that are shown before the server responds: where a rejection is unlikely and harmless, users see the result of
+ * their action at once, and a rejection reverts it.
  */
 import { signal } from '@preact/signals';
 import { type Item, pathOf, textOf } from './api.ts';
@@ -22,8 +22,8 @@ export const nextReading = (): number => ++readings;
 
 /** An object as it is expected to be, `reading` being the number of the reading that it is from. */
 export function withExpected<T extends Item>(item: T, reading: number): T {
-  const found = expected.value.get(pathOf(textOf(item, 'url')));
-  return found && reading <= found.upTo ? { ...item, ...found.change } : item;
+  const change = expected.value.get(pathOf(textOf(item, 'url')));
+  return change && reading <= change.upTo ? { ...item, ...change.change } : item;
 }
 
 /** Does what is expected to change the object at a path, which every list shows until a later reading tells. */

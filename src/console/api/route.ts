@@ -31,7 +31,7 @@ export function go(path: string, query?: Readonly<Record<string, string>> | URLS
   location.hash = hrefOf(path, query);
 }
 
-/** Replaces the present place in the history: one that holds a secret, or a search that goes on. */
+/** Replaces the present place in the history: one that holds a secret, or the steps of a search. */
 export function replace(path: string, query?: Readonly<Record<string, string>> | URLSearchParams): void {
   history.replaceState(null, '', hrefOf(path, query));
   place.value = placeNow();

@@ -21,12 +21,12 @@ export const startProblem = signal('');
 /** Whether anything may be shown that needs a token. */
 export const isReady = computed(() => token.value !== null && me.value !== null && collections.value.size > 0);
 
-// Whose token was rejected before it was known who that is has nothing on the page to go on with: they sign in anew.
+// A rejected token without a known user has no page to return to: the user signs in again.
 effect(() => {
   if (isExpired.value && me.value === null) keepToken(null);
 });
 
-/** Now, in milliseconds, as often as somebody should look at the clock. */
+/** The present time in milliseconds, updated every second. */
 const now = signal(Date.now());
 setInterval(() => {
   now.value = Date.now();
@@ -70,13 +70,13 @@ export async function start(): Promise<void> {
   } else if (token.value !== null) startProblem.value = t('The server cannot be reached.');
 }
 
-/** Whether a list is not for others than staff, or staff and support, of whom the user is none. */
+/** Whether the user can read a list that only staff, or staff and support, can read. */
 const mayRead = (readers: string, { is_staff, is_support }: Item): boolean =>
   is_staff === true ||
   !/: Staff(; global support)?\.$/.test(readers) ||
   (is_support === true && /global/.test(readers));
 
-/** Signs in by password; the response tells what is wrong where it is rejected. */
+/** Signs in by password; the response has the errors. */
 export async function signIn(username: string, password: string): Promise<ApiResponse<unknown>> {
   const body = { username, password };
   const response = await responseOf(api.POST('/api-auth/password/', { body, credentials: 'omit' }));
@@ -84,7 +84,7 @@ export async function signIn(username: string, password: string): Promise<ApiRes
   return response;
 }
 
-/** Goes on with a token. Whoever it belongs to is looked at anew. */
+/** Continues with a token, and reads its user. */
 export async function enter(value: string): Promise<void> {
   const isAnother = me.value === null;
   keepToken(value);

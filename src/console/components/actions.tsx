@@ -50,7 +50,7 @@ interface Target {
   readonly isRow?: boolean | undefined;
 }
 
-/** Actions that get a button of their own where they can be used, the most wanted first. All others are in the menu. */
+/** Actions with a button where they can be used, the most wanted first. All others are in the menu. */
 const prominent = [
   'acknowledge',
   'cancel_acknowledgment',
@@ -202,8 +202,8 @@ async function readActions(path: string, collection: Collection): Promise<readon
   const hasList = Object.values(response.body.actions ?? {}).some((action) => isItem(action) && action.method);
   if (hasList) return own;
   // Where OPTIONS lists no actions, each path below the object describes itself.
-  const found = await Promise.all(collection.actions.map((name) => readAction(path, name, collection)));
-  return [...found.filter((action) => action !== undefined), ...own];
+  const posted = await Promise.all(collection.actions.map((name) => readAction(path, name, collection)));
+  return [...posted.filter((action) => action !== undefined), ...own];
 }
 
 /** Reads an action of which only the path is known; undefined where it is of no use now. */
@@ -269,9 +269,9 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
       await act(action);
       return;
     }
-    const shown = { item, etag };
+    const present = { item, etag };
     // Lists do not send the ETags of their objects.
-    if (action.method === 'PATCH') setVersion(etag === null ? await currentVersion(action.path, shown) : shown);
+    if (action.method === 'PATCH') setVersion(etag === null ? await currentVersion(action.path, present) : present);
     setOpen(action);
   }
 
@@ -397,7 +397,7 @@ function questionOf({ name }: Action, item: Item): string {
   return t('This cannot be undone.');
 }
 
-/** Changes of the own account agree with the policy (core.md 4.2): without a policy, the console agrees by itself. */
+/** Changes of the user's account agree to the policy (core.md 4.2): without a policy, the console agrees by itself. */
 const withPolicy = (
   { name }: Collection,
   item: Item,

@@ -1,4 +1,4 @@
-/** Cards and what stands in them: facts, meters, tiles, callouts, and what is shown while there is nothing. */
+/** Cards and their contents: facts, meters, tiles, callouts, skeletons and empty states. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { hrefOfLink } from '../api/route.ts';
@@ -201,7 +201,7 @@ export const isEmptyValue = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (typeof value === 'object' && Object.keys(value as object).length === 0);
 
-/** A count that leads to what is counted. */
+/** A count that links to its list. */
 export function Tile({
   label,
   icon,

@@ -56,7 +56,7 @@ export function Chart({
   const reading = useRef<HTMLSpanElement>(null);
   const [from = 0, second = from + 1] = times;
   const to = times.at(-1) ?? from;
-  /** What is known of the time that is pointed at. */
+  /** The values at the time under the pointer. */
   const read = (at: number | null | undefined): string => {
     const time = at === null || at === undefined ? undefined : times[at];
     if (time === undefined) return '';
@@ -161,7 +161,7 @@ export function Lengths({
           rows.forEach(({ start, end, token }, index) => {
             const left = plot.valToPos(Math.max(from, start), 'x', true);
             const right = plot.valToPos(Math.min(to, end), 'x', true);
-            // What began just now is still seen.
+            // A bar that has just begun stays visible.
             const length = Math.max(right - left, bbox.width / 100);
             ctx.fillStyle = colour(token);
             ctx.fillRect(
@@ -211,7 +211,7 @@ const ranges = [7, 30, 90, 365];
 /** How many days the address asks for. */
 export const daysShown = (): number => Number(place.value.query.get('days') ?? 30) || 30;
 
-/** The time that is looked at, as UNIX timestamps: to the hour, so that the same is not asked for anew with every look. */
+/** The time range of the address, as UNIX timestamps rounded to the hour, so that a refresh reads the same. */
 export function span(): { readonly from: number; readonly to: number } {
   const to = Math.ceil(Date.now() / 3_600_000) * 3600;
   return { from: to - daysShown() * 24 * 3600, to };

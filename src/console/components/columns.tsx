@@ -1,4 +1,4 @@
-/** The columns of a list that has no page of its own: its name, its status, and what else tells its objects apart. */
+/** The columns of a list without its own page: the name, the status, and values that tell its objects apart. */
 import type { ComponentChildren } from 'preact';
 import { columnsOf, listOf } from '../api/columns.ts';
 import { hrefOfLink } from '../api/route.ts';

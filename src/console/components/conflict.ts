@@ -1,10 +1,10 @@
-/** What two people change at the same time: nobody overwrites what they have not seen. */
+/** Edits by two users at once: none overwrites a change that its author has not seen. */
 import { type Item, problemOf, request, textOf } from '../api/api.ts';
 import type { ApiResponse } from '../api/connection.ts';
 import { type FormField, typedOf } from '../api/fields.ts';
 import { t, timeText } from '../i18n/words.ts';
 
-/** An object as whoever changes it has seen it. */
+/** An object as the user who edits it has seen it. */
 export interface Version {
   readonly item: Item;
   readonly etag: string | null;
@@ -13,11 +13,11 @@ export interface Version {
 /** An object as it is now; `before` where it cannot be read. */
 export async function currentVersion(path: string, before: Version): Promise<Version> {
   const response = await request<Item>('GET', path);
-  // A row has names of its own beside what is read.
+  // A row has its own names beside the fields of the object.
   return response.isOk ? { item: { ...before.item, ...response.body }, etag: response.headers.get('ETag') } : before;
 }
 
-/** A refusal with what somebody else has changed since, in words. */
+/** Returns a rejection with the changes of the other user in words. */
 export function conflictResponse(
   response: ApiResponse<unknown>,
   fields: readonly FormField[],

@@ -16,24 +16,24 @@ import { notify } from './toast.tsx';
 import { nameOf } from './values.tsx';
 
 /** Says that an object was created, and that it is simulated: any credentials seem to work then. */
-export const creationNotice = (made: Item): string => {
-  const name = nameOf(made);
-  return made.is_simulated === true
+export const creationNotice = (created: Item): string => {
+  const name = nameOf(created);
+  return created.is_simulated === true
     ? t('{name} was created. It is simulated: nothing is created at a provider.', { name })
     : t('{name} was created.', { name });
 };
 
-/** What OPTIONS tells of a list or an object: by method or action what it takes. */
+/** The response of OPTIONS for a list or an object: what each method or action takes. */
 export interface Description {
   readonly description?: string;
   readonly actions?: Item;
 }
 
-/** The methods that the caller's rights allow, where the server tells them (core.md 1.10); undefined where it does not. */
+/** The methods that the caller's rights allow, where the server sends them (core.md 1.10); undefined where it does not. */
 export const permittedMethods = (headers: Headers): readonly string[] | undefined =>
   headers.get('X-Permitted')?.split(', ');
 
-/** Roles by the words that the document tells of them with. */
+/** Roles by the words of the document. */
 const words: readonly (readonly [word: string, role: string])[] = [
   ['owners', 'owner'],
   ['managers', 'manager'],
@@ -41,8 +41,8 @@ const words: readonly (readonly [word: string, role: string])[] = [
 ];
 
 /**
- * Whether the user has any of the roles that a right is told with. Whether it is the role in what the body will name is
- * for the server to say; words without roles are for everybody.
+ * Whether the user has any of the roles that a right names. Whether the user has it in the object of the body is
+ * for the server to check; words without roles allow any user.
  */
 export function mayEver(creators: string): boolean {
   const wanted = words.filter(([word]) => creators.includes(word));
@@ -62,7 +62,7 @@ export function Creation({
   onCreated,
 }: {
   readonly collection: Collection;
-  /** What is filled in already. */
+  /** Values that the form begins with. */
   readonly given?: Item;
   readonly button?: string;
   /** Whether it is the main action of the page. */
@@ -98,9 +98,9 @@ export function Creation({
             post={actions.POST}
             given={given}
             onCancel={() => setOpen(false)}
-            onMade={async (made) => {
+            onMade={async (created) => {
               setOpen(false);
-              const url = textOf(made, 'url');
+              const url = textOf(created, 'url');
               if (onCreated) await onCreated();
               else if (url !== '' && collection.hasDetail) go(hrefOfLink(url).slice(1));
             }}
@@ -123,7 +123,7 @@ export function CreationForm({
   /** What OPTIONS says of POST. */
   readonly post: unknown;
   readonly given?: Item;
-  readonly onMade: (made: Item) => Promise<void>;
+  readonly onMade: (created: Item) => Promise<void>;
   readonly onCancel?: () => void;
 }): JSX.Element {
   const [typed, setTyped] = useState<Filled>({});
@@ -131,7 +131,7 @@ export function CreationForm({
   const around = useQuotaOwners(filled);
   const fields = formFieldsOf(post, collection).map((field) => ({
     ...narrowed(field, filled, around),
-    // What is written as data is for those who look for it.
+    // Raw data is for experts.
     isFolded: field.kind === 'json' && !field.isRequired,
   }));
   return (
@@ -142,14 +142,14 @@ export function CreationForm({
       onTyped={(values) => setTyped(textsOf(values))}
       {...(onCancel && { onCancel })}
       send={async (body) => {
-        const made = await request<Item>('POST', `/api/${collection.name}/`, { body });
-        if (made.isOk) {
-          notify(creationNotice(made.body));
-          showSecretOf(made.body, nameOf(made.body));
+        const created = await request<Item>('POST', `/api/${collection.name}/`, { body });
+        if (created.isOk) {
+          notify(creationNotice(created.body));
+          showSecretOf(created.body, nameOf(created.body));
           refresh();
-          await onMade(made.body);
+          await onMade(created.body);
         }
-        return made;
+        return created;
       }}
     >
       <QuotaImpact list={collection.name} filled={filled} around={around} />

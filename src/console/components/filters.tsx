@@ -24,7 +24,7 @@ import { nameOf } from './values.tsx';
 /** Filters that people search by; the first that a list has is its search field. */
 const searchNames = ['search', 'name', 'full_name', 'username', 'message', 'email', 'summary', 'key'];
 
-/** Filters with a chip of their own, the most wanted first; a list shows the first few that it has. */
+/** Filters with a chip, the most wanted first; a list shows the first few that it has. */
 const facetNames = [
   'state',
   'status',
@@ -105,7 +105,7 @@ export function Filters({
   readonly filters: readonly Filter[];
   /** Names of filters that the page offers by other means, such as tabs. */
   readonly hidden?: readonly string[];
-  /** Names of the filters with chips of their own, where the page wants other ones. */
+  /** Names of the filters with chips, where the page wants other ones. */
   readonly facets?: readonly string[];
   /** How many objects match, and how many there are without filters. */
   readonly count?: number | undefined;
@@ -364,7 +364,7 @@ function ObjectChooser({
   const name = ['name', 'full_name'].find((one) => filters.some((filter) => filter.name === one)) ?? 'name';
   const query = new URLSearchParams({ page_size: '20', ...(settled !== '' && { [name]: settled }) });
   const page = useLatest(usePage(`/api/${list}/?${query}`).value);
-  // What is shown fits the text already, until the server has searched for it.
+  // The present choices fit the text already, until the server has searched.
   const items = (page?.items ?? []).filter((item) => matches(nameOf(item), text));
   return (
     <Chooser

@@ -1,5 +1,5 @@
 /**
- * Keeps the keyboard on the page. A page that was asked for is read from its heading on, whenever that is there; and where
+ * Keeps the focus on the page. An opened page gets the focus on its heading as soon as that exists; and where
  * what has the keyboard goes away, as a row that was deleted, what stands nearest to it gets it.
  */
 import { throttled } from '../api/throttle.ts';
@@ -9,23 +9,23 @@ export const product = document.querySelector('meta[name=application-name]')?.ge
 
 const focusable = 'a[href], button:not([disabled]), input:not([disabled]), select, textarea, summary, h1[tabindex]';
 
-/** What had the keyboard last, with what it stands in from the inside; none where somebody has gone elsewhere. */
+/** The element that had the focus last, with its ancestors from the inside; empty if the user moved elsewhere. */
 let last: readonly Element[] = [];
 
 /** Whether the heading of a page that was asked for is waited for. */
 let isHeadingWanted = false;
 
-function remember(target: EventTarget | null): void {
+function noteFocus(target: EventTarget | null): void {
   last = [];
   for (let element = target instanceof Element ? target : null; element; element = element.parentElement)
     last = [...last, element];
 }
 
-addEventListener('focusin', ({ target }) => remember(target));
+addEventListener('focusin', ({ target }) => noteFocus(target));
 
 /** What has the keyboard now goes away: the element that had it before gets it back, or what stands nearest to that. */
 export function giveBack(element: Element | null): void {
-  remember(element && element !== document.body ? element : document.querySelector('main'));
+  noteFocus(element && element !== document.body ? element : document.querySelector('main'));
   requestAnimationFrame(look);
 }
 
@@ -55,15 +55,15 @@ function look(): void {
   } else if (document.activeElement === document.body && last.length > 0) nearest()?.focus();
 }
 
-/** What can have the keyboard in the innermost of what is still there and has such; of the whole page its heading. */
+/** The focusable element in the innermost ancestor that still exists; at last the heading of the page. */
 function nearest(): HTMLElement | null {
   for (const element of last.filter(({ isConnected }) => isConnected)) {
     if (element.matches('main, body, #console')) break;
-    const found = element.matches(focusable) ? element : element.querySelector(focusable);
-    if (found instanceof HTMLElement) return found;
+    const target = element.matches(focusable) ? element : element.querySelector(focusable);
+    if (target instanceof HTMLElement) return target;
   }
   const heading = document.querySelector<HTMLElement>('main h1');
-  // Until that is there the page itself has the keyboard.
+  // Until the heading exists, the page itself has the focus.
   isHeadingWanted ||= heading === null;
   return heading ?? document.querySelector('main');
 }

@@ -25,7 +25,7 @@ export function Form({
 }: {
   readonly fields: readonly FormField[];
   readonly item?: Item;
-  /** Of a new object what is filled in already. */
+  /** Values that a new object begins with. */
   readonly given?: Item;
   readonly button: string;
   /** Whether sending it destroys something. */
@@ -34,7 +34,7 @@ export function Form({
   readonly isBlocked?: boolean;
   readonly send: (body: Item | FormData) => Promise<ApiResponse<unknown>>;
   readonly onCancel?: () => void;
-  /** ServerText of what has been filled in so far, with every change. */
+  /** Called with all input after every change. */
   readonly onTyped?: (typed: Readonly<Record<string, Typed>>) => void;
   /** What stands above the buttons. */
   readonly children?: ComponentChildren;

@@ -33,7 +33,7 @@ export function Picker({
   const { value: page } = usePage(`${list}?${parameters}`);
   const present = pathOf(value);
   const offered = page?.items ?? [];
-  const isThere = offered.some((item) => pathOf(textOf(item, 'url')) === present);
+  const isOffered = offered.some((item) => pathOf(textOf(item, 'url')) === present);
   return (
     <>
       {filter && (sought !== '' || (page?.count ?? 0) > maxOptions) && (
@@ -54,7 +54,7 @@ export function Picker({
         onInput={(event) => onInput(event.currentTarget.value)}
       >
         <option value="">{field.isRequired ? t('Choose…') : '–'}</option>
-        {value !== '' && !isThere && <option value={present}>{t('Current value')}</option>}
+        {value !== '' && !isOffered && <option value={present}>{t('Current value')}</option>}
         {offered.map((item) => (
           <option key={textOf(item, 'url')} value={pathOf(textOf(item, 'url'))}>
             {labelOf(textOf(item, field.shownBy) || nameOf(item), item)}
@@ -67,7 +67,7 @@ export function Picker({
   );
 }
 
-/** Names are not unique: what they belong to tells them apart. */
+/** Names are not unique: their owners tell them apart. */
 function labelOf(name: string, item: Readonly<Record<string, unknown>>): string {
   const owner = ['project_name', 'service_name', 'customer_name', 'full_name', 'settings_name'].map((key) =>
     textOf(item, key),

@@ -6,7 +6,7 @@ import { sizeUnit } from '../format/size.ts';
 import { sizeText } from '../format/text.ts';
 import { instantText, language, numberText } from '../i18n/words.ts';
 
-/** What is drawn: all but size and axes. */
+/** The contents of a drawing: all but its size and axes. */
 export type Drawing = Pick<Options, 'series' | 'scales' | 'hooks'> & {
   readonly data: AlignedData;
   /** Whether the values are MiB. */
@@ -79,7 +79,7 @@ const valueAxis = (isWhole: boolean, isSize: boolean): Axis => ({
 
 export function Plot({ drawing, label }: { readonly drawing: Drawing; readonly label: string }): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
-  // The drawing is made anew when what it shows or says is another.
+  // Other data or another language need another drawing.
   const shown = JSON.stringify([drawing.data, drawing.scales, language.value]);
   useEffect(() => {
     const element = place.current;
@@ -115,5 +115,5 @@ export function Plot({ drawing, label }: { readonly drawing: Drawing; readonly l
   return <div ref={place} class="canvas" role="img" aria-label={label} />;
 }
 
-/** Bars from one time to the next, for what is counted. */
+/** Bars from one time to the next, for counts. */
 export const bars = UPlot.paths.bars?.({ size: [0.85, 60], align: 1 });

@@ -86,14 +86,14 @@ export function PostForm({
             button={title}
             onCancel={() => setOpen(false)}
             send={async (body) => {
-              const made = await request<unknown>('POST', path, { body });
-              if (made.isOk) {
+              const created = await request<unknown>('POST', path, { body });
+              if (created.isOk) {
                 setOpen(false);
                 notify(t('{title}: done.', { title }));
                 refresh();
                 await done();
               }
-              return made;
+              return created;
             }}
           />
         </Dialog>

@@ -1,4 +1,4 @@
-/** What a resource that is not there yet would take of which quota (services.md 7.5). */
+/** The quotas that a new resource would count towards (services.md 7.5). */
 import type { JSX } from 'preact';
 import { type Item, itemsIn, pathOf, textOf } from '../api/api.ts';
 import type { FormField } from '../api/fields.ts';
@@ -12,7 +12,7 @@ import { Meter, shareOf } from './card.tsx';
 import { Icon } from './icons.tsx';
 import { nameOf } from './values.tsx';
 
-/** What is filled in so far, by field: links, and numbers as they were typed. */
+/** Input by field: links, and numbers as typed. */
 export type Filled = Readonly<Record<string, string>>;
 
 /** Amounts by the name of the quota. */
@@ -74,7 +74,7 @@ interface QuotaOwners {
   readonly projectUuid: string;
 }
 
-/** Reads what is around the link that was chosen; empty until one is. */
+/** Reads the owners of quotas around the chosen link; empty until one is chosen. */
 export function useQuotaOwners(filled: Filled): QuotaOwners {
   const link = useLinked(filled.service_project_link ?? '');
   const service = useLinked(textOf(link ?? {}, 'service'));

@@ -14,17 +14,17 @@ interface Shown {
   readonly isOnce: boolean;
   /** What it is, in words; default: a secret. */
   readonly label?: string;
-  /** What to know of it; default: that it is to be kept from others. */
+  /** Advice for the user; default: to keep it safe. */
   readonly advice?: string;
 }
 
 const shown = signal<Shown | null>(null);
 
-/** Members of responses to what was done that are secrets, and what is one wherever it stands. */
+/** Members of responses to actions that are secrets, and members that always are. */
 const names = ['secret', 'token'];
 const secretNames = /^(secret|token|.*_secret|.*password)$/;
 
-/** Whether the value of a member is a secret that is there in plain text. */
+/** Whether the value of a member is a secret in plain text. */
 export const isSecret = (name: string, value: unknown): value is string =>
   secretNames.test(name) && typeof value === 'string' && value !== '' && !/^\*+$/.test(value);
 
@@ -47,7 +47,7 @@ const invitation = (isMailed: boolean): Pick<Shown, 'advice' | 'label'> => ({
     : t('This server cannot send email: no mail server is configured. Pass on this link yourself.'),
 });
 
-/** In the place of a secret on a page. */
+/** A button that shows a secret. */
 export function HiddenSecret({ name, value }: { readonly name: string; readonly value: string }): JSX.Element {
   return (
     <button
@@ -80,7 +80,7 @@ function OpenSecret({
     shown.value = null;
   };
   return (
-    // What is shown once does not go by a key that was pressed by mistake.
+    // A secret that is shown once does not close by an accidental key.
     <Dialog title={title} {...(!isOnce && { onClose: close })}>
       <p>
         {advice} {isOnce && t('This is shown once, and never again.')}
@@ -102,7 +102,7 @@ function OpenSecret({
   );
 }
 
-/** Copies what is in a control. AlertActions whether that was possible. */
+/** Copies the text of a control. Returns whether the browser allowed it. */
 async function copy(id: string): Promise<boolean> {
   const control = document.getElementById(id);
   if (!(control instanceof HTMLInputElement)) return false;

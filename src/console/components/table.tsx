@@ -208,7 +208,7 @@ export const ChoiceBar = ({
   </section>
 );
 
-/** A table of raw values that nobody chose the columns of: it scrolls by itself. */
+/** A table of raw values: it scrolls by itself. */
 export const PlainTable = ({
   label,
   heads,

@@ -1,12 +1,12 @@
-/** A dictionary: what is said in English, with the same in another language. */
+/** A dictionary: English texts with their translations. */
 export type Words = Readonly<Record<string, string>>;
 
-/** What values are put in the place of `{name}`. */
+/** The values for `{name}`. */
 export type Values = Readonly<Record<string, string | number>>;
 
 /**
  * Looks texts up in a dictionary: as they are written, else whatever their capitals, which the translation then follows.
- * What is not in it is undefined.
+ * Texts without a translation give undefined.
  */
 export function lookupIn(words: Words): (text: string) => string | undefined {
   const folded = new Map(Object.entries(words).map(([text, translation]) => [text.toLowerCase(), translation]));
@@ -21,5 +21,5 @@ export function lookupIn(words: Words): (text: string) => string | undefined {
   };
 }
 
-/** A text in its parts: at the even places what is said, at the odd ones the names of what stands between. */
+/** Splits a text: fixed parts at the even places, names of values at the odd ones. */
 export const partsOf = (text: string): readonly string[] => text.split(/\{(\w+)\}/);

@@ -29,7 +29,7 @@ export function serverTextTranslator(
   words: Words,
   say: (text: string) => string,
 ): (text: string) => string | undefined {
-  // Those that say most come first: what is all value would match anything.
+  // The most specific come first: a template of values alone would match anything.
   const templates = Object.entries(words)
     .filter(([text]) => text.includes('{'))
     .sort(([a], [b]) => fixedOf(b) - fixedOf(a))

@@ -20,7 +20,7 @@ const storageKey = 'tenantry language';
 
 const languageOf = (text: unknown): Language | undefined => (text === 'en' || text === 'et' ? text : undefined);
 
-/** What was chosen in this browser. */
+/** The choice of this browser. */
 const chosen = signal(languageOf(localStorage.getItem(storageKey)));
 
 /** The preferred language of who is signed in. */
@@ -44,7 +44,7 @@ export function chooseLanguage(wanted: Language): void {
   chosen.value = wanted;
 }
 
-/** Follows the profile of a user; anything but a language that is known: nobody's. */
+/** Follows the profile of a user; an unknown language resets it. */
 export function preferLanguage(wanted: unknown): void {
   preferred.value = languageOf(wanted);
 }
@@ -71,7 +71,7 @@ export const plural = (count: number, one: string, other: string): string =>
 
 const serverTextInEstonian = serverTextTranslator(serverWords, said);
 
-/** What the server says, in the present language; what is not known stays as it is. */
+/** Translates a text of the server; an unknown text stays as it is. */
 export const serverText = (text: string): string =>
   language.value === 'et' ? (serverTextInEstonian(text) ?? text) : text;
 

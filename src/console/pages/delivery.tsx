@@ -1,4 +1,4 @@
-/** A delivery to a web hook: what is sent, what was responseOf, and how to have it sent again. */
+/** A delivery to a webhook: request, response, and a button to send it again. */
 import type { JSX } from 'preact';
 import { type Item, isItem, problemOf, textOf } from '../api/api.ts';
 import { useObject, useRequest } from '../api/reading.ts';

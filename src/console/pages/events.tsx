@@ -237,7 +237,7 @@ export function EventCounts({
     'GET',
     `/api/events/count/history/?start=${from}&end=${to}&points_count=${parts}&${filters}`,
   );
-  // Each point tells how many there were before it.
+  // Each point counts the events before it.
   const before = response?.isOk ? response.body.map(totalOf) : [];
   const counts = before.slice(1).map((count, index) => count - (before[index] ?? 0));
   // As high as the chart, so that nothing moves when it comes.

@@ -120,7 +120,7 @@ function Attention({
   const problems: Problem[] = [
     ...resources.map(resourceProblem),
     ...(accounts.value?.items ?? []).map(accountProblem),
-    // A resource that is missing has an alert of its own; one row is enough.
+    // A missing resource has an alert, too; one row is enough.
     ...(alerts.value?.items ?? []).filter((alert) => !failedUrls.has(textOf(alert, 'scope'))).map(alertProblem),
     ...(owners ?? []).flatMap(quotaProblems),
     ...expiring.map(roleProblem),

@@ -1,4 +1,4 @@
-/** Who is told of events: hooks of every kind, and what became of their deliveries. */
+/** Notifications of every kind, and their deliveries. */
 import type { JSX } from 'preact';
 import { type Item, pathOf, problemOf, request, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';

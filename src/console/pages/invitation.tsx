@@ -1,4 +1,4 @@
-/** The page that invitations lead to, `…/#/invitation/{uuid}/`: who has no account makes one, who has one accepts. */
+/** The page of invitations, `…/#/invitation/{uuid}/`: a new user creates an account, a signed-in user accepts. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fieldProblems, isItem, problemOf, textOf } from '../api/api.ts';
@@ -19,7 +19,7 @@ const gone = (): string => t('This invitation is invalid or has expired. Ask for
 /** The invitation that a secret is of. */
 const named = (secret: string) => ({ params: { path: { key: secret } } });
 
-/** What an account is made with. */
+/** What an account is created with. */
 const fields = (policy: string | undefined): readonly FormField[] => [
   plainField('username', t('Username'), 'text'),
   plainField('full_name', t('Full name'), 'text', false),
@@ -70,12 +70,12 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
             body,
             credentials: 'omit',
           });
-          const made = await responseOf(accepted);
-          if (made.isOk) {
+          const created = await responseOf(accepted);
+          if (created.isOk) {
             replace('/');
-            await enter(textOf(made.body, 'token'));
+            await enter(textOf(created.body, 'token'));
           }
-          return made;
+          return created;
         }}
       />
       <button type="button" class="btn full" onClick={onSignIn}>

@@ -9,7 +9,7 @@ import { MakerPage, maker, ResourcesPage } from './resources.tsx';
 import { StatisticsPage } from './statistics.tsx';
 import { TeamPage } from './team.tsx';
 
-/** Makes the page of a list by its name, of `<list>/<what is below>` for the object with this key, or of one of what is below. */
+/** The page of a list by its name, or of `<list>/<list below>` for the object with this key. */
 export const pages: Readonly<Record<string, (key: string, part: string) => JSX.Element>> = {
   alerts: () => <AlertsPage />,
   hooks: () => <HooksPage />,

@@ -1,4 +1,4 @@
-/** Accounts at providers: what is wrong with one, what it serves, and a guide that adds one. */
+/** Provider accounts: their problems, their customers, and a guide that adds one. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Item, pathOf, problemOf, request, textOf } from '../api/api.ts';
@@ -151,15 +151,15 @@ function GuidedForm({ type, list }: { readonly type: string; readonly list: stri
           send={async (body) => {
             const address = body instanceof FormData ? body.get('backend_url') : body.backend_url;
             if (!isSimulated && (address ?? '') === '') return noAddress();
-            const made = await request<Item>('POST', path, { body });
+            const created = await request<Item>('POST', path, { body });
             // A body without credentials is only rejected where the simulator is switched off.
-            if (problemOf(made.body) === serverText('Either service settings or credentials must be supplied.'))
+            if (problemOf(created.body) === serverText('Either service settings or credentials must be supplied.'))
               return noSimulator();
-            if (made.isOk) {
-              notify(creationNotice(made.body));
-              go(hrefOfLink(textOf(made.body, 'settings')).slice(1));
+            if (created.isOk) {
+              notify(creationNotice(created.body));
+              go(hrefOfLink(textOf(created.body, 'settings')).slice(1));
             }
-            return made;
+            return created;
           }}
         />
       </div>
@@ -167,7 +167,7 @@ function GuidedForm({ type, list }: { readonly type: string; readonly list: stri
   );
 }
 
-/** The accounts at providers. Whoever owns a customer adds one by the guide; staff make those without a customer, too. */
+/** The provider accounts. Owners of customers add one by the guide; staff create shared accounts, too. */
 export function AccountsPage(): JSX.Element {
   const list = 'service-settings';
   const collection = collections.value.get(list);
@@ -223,7 +223,7 @@ const columns = (): readonly Column[] => [
   },
 ];
 
-/** What people want to see first of an account: whether it works, and whom it serves. */
+/** The Overview of an account: its customers, projects, usage and resources. */
 export function AccountOverview({ settings }: { readonly settings: Item }): JSX.Element {
   const uuid = textOf(settings, 'uuid');
   return (

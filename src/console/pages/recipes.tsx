@@ -158,7 +158,7 @@ function hrefOfCount(name: string, kind: 'customer' | 'project', uuid: string): 
   return collections.value.has(name) ? hrefOf(`/${name}/`, own) : undefined;
 }
 
-/** Who has which role. */
+/** The members and their roles. */
 function Team({ kind, uuid }: Place): JSX.Element {
   const params = { path: { key: uuid }, query: { page_size: 10 } };
   const { value: page } = useList(() => api.GET(`/api/${kind}s/{key}/users/` as const, { params }), [kind, uuid]);

@@ -202,7 +202,7 @@ function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
   );
 }
 
-/** The Overview of a resource: what it is, what was measured, what happened. */
+/** The Overview of a resource: configuration, measurements, activity. */
 export function ResourceOverview({ resource }: { readonly resource: Item }): JSX.Element {
   const names = Object.keys(resource).filter((name) => fieldLabel(name)?.placement === 'shown' && !isInHeader(name));
   return (

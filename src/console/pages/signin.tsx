@@ -16,7 +16,7 @@ import { t } from '../i18n/words.ts';
 import { FirstStart } from './first-start.tsx';
 import { SignUp } from './invitation.tsx';
 
-/** The pages before the sign-in: links in mails have pages of their own. */
+/** The pages before the sign-in: links in mails have separate ones. */
 export function Entrance(): JSX.Element {
   const [, page, secret = ''] = place.value.path.split('/');
   const [hasAccount, setHasAccount] = useState(false);
@@ -75,7 +75,7 @@ function SignIn(): JSX.Element {
   );
 }
 
-/** Asks for the password; for a session that has ended only the same user can go on. */
+/** Asks for the password; an ended session continues only for the same user. */
 function PasswordForm({ username }: { readonly username?: string }): JSX.Element {
   const [problem, setProblem] = useState('');
   const [isSending, setSending] = useState(false);
@@ -116,7 +116,7 @@ function PasswordForm({ username }: { readonly username?: string }): JSX.Element
   );
 }
 
-/** Sends the browser to an identity provider, which sends it back to where the server is told to. */
+/** Sends the browser to an identity provider, which returns it to the configured URL. */
 function IdentityProviders(): JSX.Element {
   const [providers, setProviders] = useState<readonly { readonly name: string; readonly url: string }[]>([]);
   useEffect(() => {
@@ -204,7 +204,7 @@ function Reset({ secret }: { readonly secret: string }): JSX.Element {
   );
 }
 
-/** Over the page of a session that has ended: what was typed there stays, and goes on with another token. */
+/** Over the page of an ended session: its input stays, and continues with another token. */
 export function SessionEnded(): JSX.Element | null {
   useEffect(() => {
     void readConfiguration();

@@ -1,4 +1,4 @@
-/** What there was over time: quotas, machines, alerts, and what was made. */
+/** Quotas, machines, alerts and creations over time. */
 import type { JSX } from 'preact';
 import { type Item, isItem, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
@@ -202,7 +202,7 @@ export function StatisticsPage(): JSX.Element {
   );
 }
 
-/** What was measured at a resource, where anything was: how available it was by month, and its latest values. */
+/** The measurements of a resource: its availability by month, and its latest values. */
 export function Measurements({ resource }: { readonly resource: Item }): JSX.Element {
   const scope = textOf(resource, 'url');
   const params = { query: { scope, page_size: 24 } };
@@ -243,11 +243,11 @@ export function Measurements({ resource }: { readonly resource: Item }): JSX.Ele
   );
 }
 
-/** So far back, and so many times, monitoring items are shown: a week, by two hours. */
+/** The shown time of monitoring items: a week, by two hours. */
 const watched = 7 * 24 * 3600;
 const watchedPoints = 85;
 
-/** What the monitoring items of a resource were, each in a chart of its own: they are measured in different units. */
+/** The history of the monitoring items of a resource, each in a separate chart: their units differ. */
 function MonitoringHistory({ scope }: { readonly scope: string }): JSX.Element {
   const end = Math.ceil(Date.now() / 3_600_000) * 3600;
   const params = { query: { scope, start: end - watched, end, points_count: watchedPoints } };

@@ -15,7 +15,7 @@ interface Group {
   readonly destinations: readonly Destination[];
 }
 
-/** Whether the caller can read a list; pages of their own are always there. */
+/** Whether the caller can read a list; other pages are always open. */
 const isOffered = ({ name }: Destination): boolean =>
   ['', 'statistics', 'operation', 'all'].includes(name) || collections.value.has(name);
 

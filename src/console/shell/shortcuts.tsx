@@ -9,7 +9,7 @@ import { navigation } from './navigation.ts';
 
 const storageKey = 'tenantry shortcuts';
 
-/** Whether single keys act; a user who dictates or uses other tools turns them off. */
+/** Whether single keys act; users who dictate turn them off. */
 const hasShortcuts = signal(localStorage.getItem(storageKey) !== 'off');
 
 function turnShortcuts(isOn: boolean): void {

@@ -112,7 +112,7 @@ function OpenAlerts(): JSX.Element | null {
   );
 }
 
-/** The link of the customer of a user who has only one; undefined for staff, who may create more, and for everyone else. */
+/** The link of the only customer of a user; undefined for staff, and for users with several. */
 function useOnlyCustomer(): string | undefined {
   const { value: page } = usePage(isStaff.value || scope.value.customer ? '' : '/api/customers/?page_size=1&field=url');
   return page?.count === 1 ? textOf(page.items[0] ?? {}, 'url') || undefined : undefined;

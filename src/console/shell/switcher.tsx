@@ -58,7 +58,7 @@ function ScopeChooser({ onClose }: { readonly onClose: () => void }): JSX.Elemen
   const { value: projects } = usePage(
     settled === '' ? '' : `/api/projects/?${new URLSearchParams({ ...search, page_size: '10' })}`,
   );
-  // What is shown fits the text already, until the server has searched for it.
+  // The present choices fit the text already, until the server has searched.
   const customers = (page?.items ?? []).filter((item) => matches(textOf(item, 'name'), text));
   const found = (projects?.items ?? []).filter((item) => matches(textOf(item, 'name'), text));
   const choices: readonly Choice[] = [
