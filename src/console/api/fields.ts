@@ -47,6 +47,8 @@ export interface FormField {
   readonly members?: readonly FormField[];
   /** Whether it stands behind what opens on demand. */
   readonly isFolded?: boolean;
+  /** Whether the objects of a short list are offered as cards. */
+  readonly isOfCards?: boolean;
 }
 
 /** What the control of every kind is given. */
@@ -73,6 +75,9 @@ export function formFieldsOf(described: unknown, collection: Collection | undefi
   });
 }
 
+/** Help that names fields of the API, or their unit, is for programs: the console has pickers and units instead. */
+const helpOf = (help: string): string => (/\b[a-z]+_[a-z_]+\b|\bMiB\b/.test(help) ? '' : help);
+
 function formField(name: string, field: Item, collection: Collection | undefined): FormField {
   const type = textOf(field, 'type');
   const child = isItem(field.child) ? field.child : {};
@@ -90,8 +95,7 @@ function formField(name: string, field: Item, collection: Collection | undefined
   return {
     name,
     label: fieldLabel(name) ? titleOf(name) : t(textOf(field, 'label')) || titleOf(name),
-    // The control of a size shows its own unit.
-    help: kind === 'size' && /MiB/.test(textOf(field, 'help_text')) ? '' : textOf(field, 'help_text'),
+    help: helpOf(textOf(field, 'help_text')),
     isRequired: field.required === true,
     kind,
     ...(members && { members }),

@@ -4,7 +4,7 @@ import { useId } from 'preact/hooks';
 import { type ControlProperties, type FormField, problemIn, rowsIn, type Typed } from '../api/fields.ts';
 import { serverText, serverTextLanguage, t } from '../i18n/words.ts';
 import { Icon } from './icons.tsx';
-import { Picker } from './picker.tsx';
+import { CardPicker, Picker } from './picker.tsx';
 import { Rows } from './rows.tsx';
 
 const textsIn = (typed: Typed): readonly string[] =>
@@ -50,6 +50,14 @@ export function Control({
           control={(member, value, itemProblem, input) => (
             <Control field={member} typed={value} problem={itemProblem} onInput={input} />
           )}
+          onInput={onInput}
+        />
+      ) : field.kind === 'link' && field.isOfCards ? (
+        <CardPicker
+          field={field}
+          common={common}
+          value={typeof typed === 'string' ? typed : ''}
+          problem=""
           onInput={onInput}
         />
       ) : field.kind === 'flag' ? (

@@ -111,15 +111,25 @@ export function Creation({
   );
 }
 
+/** Fields of new resources that stand behind "More options". */
+const rare = new Set(['description', 'tags', 'user_data', 'availability_zone']);
+/** Links whose objects are offered as cards. */
+const cards = new Set(['flavor', 'size', 'image']);
+
 /** The form that creates an object; of a resource it says as it is filled in what that takes of which quota. */
 export function CreationForm({
   collection,
   post,
   given = {},
+  button = t('Create'),
+  sectionOf,
   onMade,
   onCancel,
 }: {
   readonly collection: Collection;
+  readonly button?: string;
+  /** The title of the card of a field, for a page of several cards. */
+  readonly sectionOf?: (field: FormField) => string;
   /** What OPTIONS says of POST. */
   readonly post: unknown;
   readonly given?: Item;
@@ -131,14 +141,16 @@ export function CreationForm({
   const around = useQuotaOwners(filled);
   const fields = formFieldsOf(post, collection).map((field) => ({
     ...narrowed(field, filled, around),
-    // Raw data is for experts.
-    isFolded: field.kind === 'json' && !field.isRequired,
+    // Most objects need neither.
+    isFolded: (field.kind === 'json' || (sectionOf !== undefined && rare.has(field.name))) && !field.isRequired,
+    isOfCards: sectionOf !== undefined && cards.has(field.name),
   }));
   return (
     <Form
       fields={startingWith(fields)}
       given={{ link_template: invitationLink, ...given }}
-      button={t('Create')}
+      button={button}
+      sectionOf={sectionOf}
       onTyped={(values) => setTyped(textsOf(values))}
       {...(onCancel && { onCancel })}
       send={async (body) => {

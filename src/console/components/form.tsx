@@ -4,6 +4,7 @@ import { fieldProblems, type Item, isItem, pathOf, problemOf } from '../api/api.
 import type { ApiResponse } from '../api/connection.ts';
 import { type FormField, sentOf, type Typed, typedOf } from '../api/fields.ts';
 import { t } from '../i18n/words.ts';
+import { Card } from './card.tsx';
 import { Control } from './controls.tsx';
 import { Icon } from './icons.tsx';
 
@@ -22,6 +23,7 @@ export function Form({
   onCancel,
   onTyped,
   children,
+  sectionOf,
 }: {
   readonly fields: readonly FormField[];
   readonly item?: Item;
@@ -36,8 +38,10 @@ export function Form({
   readonly onCancel?: () => void;
   /** Called with all input after every change. */
   readonly onTyped?: (typed: Readonly<Record<string, Typed>>) => void;
-  /** What stands above the buttons. */
+  /** What stands above the buttons; beside the sections, where there are any. */
   readonly children?: ComponentChildren;
+  /** The title of the card that a field stands in, for forms of several cards. */
+  readonly sectionOf?: ((field: FormField) => string) | undefined;
 }): JSX.Element {
   const atFirst = (field: FormField): Typed => typedOf(field, (item ?? given)[field.name]);
   const [typed, setTyped] = useState<Readonly<Record<string, Typed>>>({});
@@ -60,9 +64,9 @@ export function Form({
     setSending(false);
     if (response.isOk) return;
     const fieldMessages = response.status === 400 ? fieldProblems(response.body) : {};
-    const shown = new Set(fields.map(({ name }) => name));
+    const known = new Set(fields.map(({ name }) => name));
     const others = Object.entries(fieldMessages).flatMap(([name, text]) =>
-      shown.has(name) ? [] : [`${name}: ${text}`],
+      known.has(name) ? [] : [`${name}: ${text}`],
     );
     setProblems(fieldMessages);
     setRejected(response.status === 400 && isItem(response.body) ? response.body : {});
@@ -89,10 +93,39 @@ export function Form({
     />
   );
 
+  const more = folded.length > 0 && (
+    <details class="fold" open={folded.some(({ name }) => name in problems)}>
+      <summary>
+        <Icon name="next" /> {t('More options')}
+      </summary>
+      <div class="form">{folded.map(control)}</div>
+    </details>
+  );
+  const foot = (
+    <footer class="form-foot">
+      {onCancel && (
+        <button type="button" class="btn" onClick={onCancel}>
+          {t('Cancel')}
+        </button>
+      )}
+      <button
+        type="submit"
+        class={isDangerous ? 'btn danger' : 'btn primary'}
+        aria-busy={isSending}
+        aria-disabled={isBlocked || undefined}
+        disabled={isSending}
+      >
+        {button}
+      </button>
+    </footer>
+  );
+  const shown = fields.filter(({ isFolded }) => !isFolded);
+  const sections = sectionOf ? [...new Set(shown.map(sectionOf))] : [];
+
   return (
     <form
       ref={form}
-      class="form"
+      class={sectionOf ? undefined : 'form'}
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -105,32 +138,31 @@ export function Form({
           <p class="words">{problem}</p>
         </div>
       )}
-      {fields.filter(({ isFolded }) => !isFolded).map(control)}
-      {folded.length > 0 && (
-        <details class="fold" open={folded.some(({ name }) => name in problems)}>
-          <summary>
-            <Icon name="next" /> {t('More options')}
-          </summary>
-          <div class="form">{folded.map(control)}</div>
-        </details>
+      {sectionOf ? (
+        <div class="split">
+          <div class="stack">
+            {sections.map((title) => (
+              <Card key={title} title={title}>
+                <div class="form">{shown.filter((field) => sectionOf(field) === title).map(control)}</div>
+              </Card>
+            ))}
+            {folded.length > 0 && (
+              <div class="card">
+                <div class="in">{more}</div>
+              </div>
+            )}
+          </div>
+          <div class="stack">{children}</div>
+          {foot}
+        </div>
+      ) : (
+        <>
+          {shown.map(control)}
+          {more}
+          {children}
+        </>
       )}
-      {children}
-      <footer class="form-foot">
-        {onCancel && (
-          <button type="button" class="btn" onClick={onCancel}>
-            {t('Cancel')}
-          </button>
-        )}
-        <button
-          type="submit"
-          class={isDangerous ? 'btn danger' : 'btn primary'}
-          aria-busy={isSending}
-          aria-disabled={isBlocked || undefined}
-          disabled={isSending}
-        >
-          {button}
-        </button>
-      </footer>
+      {!sectionOf && foot}
     </form>
   );
 }

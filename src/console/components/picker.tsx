@@ -1,10 +1,12 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { pathOf, textOf } from '../api/api.ts';
+import { type Item, pathOf, textOf } from '../api/api.ts';
 import type { ControlProperties, FormField } from '../api/fields.ts';
 import { usePage } from '../api/reading.ts';
 import { collections } from '../api/session.ts';
+import { sizeText } from '../format/text.ts';
 import { t } from '../i18n/words.ts';
+import { Options } from './options.tsx';
 import { nameOf } from './values.tsx';
 
 /** So many objects are offered at a time; of a longer list one refreshCount for the one that is meant. */
@@ -67,7 +69,77 @@ export function Picker({
   );
 }
 
-/** Names are not unique: their owners tell them apart. */
+/** More objects than these are chosen from a list. */
+const maxCards = 12;
+
+/** Chooses one of a few objects, such as flavors or images, as cards that show what each has; of more, from a list. */
+export function CardPicker({
+  field,
+  common,
+  value,
+  problem,
+  onInput,
+}: {
+  readonly field: FormField;
+  readonly common: ControlProperties;
+  readonly value: string;
+  readonly problem: string;
+  readonly onInput: (value: string) => void;
+}): JSX.Element {
+  const [list = '', query = ''] = field.list.split('?');
+  const parameters = new URLSearchParams(query);
+  parameters.set('page_size', String(maxCards + 1));
+  const { value: page } = usePage(`${list}?${parameters}`);
+  if (!page || page.count === 0 || page.count > maxCards || page.problem)
+    return (
+      <>
+        <label for={common.id}>
+          {field.label} {field.isRequired && <span aria-hidden="true">*</span>}
+        </label>
+        <Picker field={field} common={common} value={value} onInput={onInput} />
+      </>
+    );
+  return (
+    <Options
+      label={field.label}
+      isRequired={field.isRequired}
+      value={pathOf(value)}
+      problem={problem}
+      options={[...page.items]
+        .sort(bySize)
+        .map((item) => ({ value: pathOf(textOf(item, 'url')), title: nameOf(item), sub: capacityOf(item) }))}
+      onInput={onInput}
+    />
+  );
+}
+
+const sizesOf = (item: Item): readonly number[] => ['cores', 'ram', 'disk'].map((name) => Number(item[name] ?? 0));
+
+/** Smaller flavors first; others by name. */
+function bySize(one: Item, other: Item): number {
+  const [sizes, others] = [sizesOf(one), sizesOf(other)];
+  const at = sizes.findIndex((size, index) => size !== others[index]);
+  return at === -1 ? nameOf(one).localeCompare(nameOf(other)) : (sizes[at] ?? 0) - (others[at] ?? 0);
+}
+
+/** What a flavor has, or an image needs. */
+function capacityOf(item: Item): string {
+  const size = (name: string): string => sizeText(Number(item[name]));
+  if (typeof item.cores === 'number')
+    return [
+      t('{cores} vCPU', { cores: item.cores }),
+      t('{size} memory', { size: size('ram') }),
+      ...(Number(item.disk) > 0 ? [t('{size} disk', { size: size('disk') })] : []),
+    ].join(' · ');
+  if (typeof item.min_disk !== 'number' && typeof item.min_ram !== 'number') return '';
+  const needs = [
+    ...(Number(item.min_disk) > 0 ? [t('{size} disk', { size: size('min_disk') })] : []),
+    ...(Number(item.min_ram) > 0 ? [t('{size} memory', { size: size('min_ram') })] : []),
+  ];
+  return needs.length > 0 ? t('needs {sizes}', { sizes: needs.join(', ') }) : t('no minimum');
+}
+
+/** Names are not unique: what they belong to tells them apart. */
 function labelOf(name: string, item: Readonly<Record<string, unknown>>): string {
   const owner = ['project_name', 'service_name', 'customer_name', 'full_name', 'settings_name'].map((key) =>
     textOf(item, key),

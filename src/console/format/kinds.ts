@@ -28,24 +28,28 @@ const resourceTypes: Readonly<Record<string, Kind>> = {
   'Oracle.Database': of('database', 'Oracle database'),
 };
 
-/** Icons of objects by the list that they are in. */
+/** The types of resources by the list that they are in. */
+const typesByList: Readonly<Record<string, string>> = {
+  'openstack-instances': 'OpenStack.Instance',
+  'openstack-volumes': 'OpenStack.Volume',
+  'openstack-snapshots': 'OpenStack.Snapshot',
+  'openstack-tenants': 'OpenStack.Tenant',
+  'openstack-networks': 'OpenStack.Network',
+  'openstack-subnets': 'OpenStack.SubNet',
+  'openstack-floating-ips': 'OpenStack.FloatingIP',
+  'openstack-security-groups': 'OpenStack.SecurityGroup',
+  'digitalocean-droplets': 'DigitalOcean.Droplet',
+  'aws-instances': 'Amazon.Instance',
+  'aws-volumes': 'Amazon.Volume',
+  'gitlab-groups': 'GitLab.Group',
+  'gitlab-projects': 'GitLab.Project',
+  'jira-projects': 'JIRA.Project',
+  'oracle-databases': 'Oracle.Database',
+};
+
+/** Icons of other lists whose names are not those of icons. */
 const listIcons: Readonly<Record<string, string>> = {
-  'openstack-instances': 'machine',
-  'digitalocean-droplets': 'machine',
-  'aws-instances': 'machine',
-  'openstack-volumes': 'volume',
-  'aws-volumes': 'volume',
-  'openstack-snapshots': 'snapshot',
-  'openstack-tenants': 'cloud',
-  'openstack-networks': 'network',
-  'openstack-subnets': 'network',
-  'openstack-floating-ips': 'network',
-  'openstack-security-groups': 'shield',
-  'gitlab-groups': 'application',
-  'gitlab-projects': 'repository',
-  'jira-projects': 'issue',
   'jira-issues': 'issue',
-  'oracle-databases': 'database',
   'openstack-flavors': 'flavor',
   'openstack-images': 'image',
   users: 'user',
@@ -55,7 +59,13 @@ const listIcons: Readonly<Record<string, string>> = {
 export const kindOfType = (type: string): Kind => ownValue(resourceTypes, type) ?? of('resources', type);
 
 /** Returns the icon of the objects of a list. */
-export const iconOfList = (list: string): string => ownValue(listIcons, list) ?? list;
+export const iconOfList = (list: string): string => kindOfList(list)?.icon ?? ownValue(listIcons, list) ?? list;
+
+/** Returns what one resource of a list is called; undefined for other lists. */
+export function kindOfList(list: string): Kind | undefined {
+  const type = ownValue(typesByList, list);
+  return type === undefined ? undefined : kindOfType(type);
+}
 
 /** Every word of a type, for the test of translations. */
 export const kindWords: readonly string[] = Object.values(resourceTypes).map(({ word }) => word);

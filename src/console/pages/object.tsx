@@ -30,6 +30,8 @@ export interface ObjectRecipe {
   readonly tabs?: readonly {
     readonly name: string;
     readonly title: string;
+    /** Default: of every object. */
+    readonly isShown?: (item: Item) => boolean;
     readonly count?: (item: Item) => number | undefined;
     readonly content: (item: Item, reload: () => Promise<void>) => ComponentChildren;
   }[];
@@ -108,7 +110,7 @@ function OpenObject({
     noteRecent({ path, title: name, kind: owner || collection.title, icon });
   }, [path, name]);
   const present = place.value.query.get('tab') ?? '';
-  const own = recipe.tabs ?? [];
+  const own = (recipe.tabs ?? []).filter(({ isShown }) => isShown?.(item) ?? true);
   const tab = own.find((one) => one.name === present);
   const tabs: readonly Tab[] = [
     { href: hrefOf(path), title: t('Overview'), isCurrent: !tab && !['details', 'raw'].includes(present) },
@@ -186,7 +188,7 @@ function crumbsOf(item: Item, collection: Collection): readonly Crumb[] {
 }
 
 /** The type, the provider account and when it was created. */
-function GenericFacts({ item }: { readonly item: Item }): JSX.Element {
+export function GenericFacts({ item }: { readonly item: Item }): JSX.Element {
   const type = textOf(item, 'resource_type');
   const settings = textOf(item, 'service_settings');
   return (

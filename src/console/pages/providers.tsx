@@ -1,7 +1,7 @@
 /** Provider accounts: their problems, their customers, and a guide that adds one. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Item, pathOf, problemOf, request, textOf } from '../api/api.ts';
+import { type Item, itemsIn, pathOf, problemOf, request, textOf } from '../api/api.ts';
 import { type ApiResponse, api } from '../api/connection.ts';
 import { type FormField, formFieldsOf } from '../api/fields.ts';
 import { useGet, useList, usePage, useRequest } from '../api/reading.ts';
@@ -18,6 +18,7 @@ import { Options, Steps } from '../components/options.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { SimulatedBadge } from '../components/status.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
+import { Check, Checks } from '../components/timeline.tsx';
 import { notify } from '../components/toast.tsx';
 import { ObjectLink, Time, Value } from '../components/values.tsx';
 import { serverText, t, titleOf } from '../i18n/words.ts';
@@ -112,12 +113,17 @@ const rejection = (body: Item): ApiResponse<Item> => ({ status: 400, headers: ne
 /** Without an address the server would take its simulator for the provider. */
 const noAddress = (): ApiResponse<Item> => rejection({ backend_url: [serverText('This field is required.')] });
 
-const noSimulator = (): ApiResponse<Item> => rejection({ detail: serverText('Simulation is switched off.') });
+/** A body without credentials is only rejected where the simulator is switched off. */
+const withoutAccount = (response: ApiResponse<Item>): ApiResponse<Item> =>
+  problemOf(response.body) === serverText('Either service settings or credentials must be supplied.')
+    ? rejection({ detail: serverText('Simulation is switched off.') })
+    : response;
 
 function GuidedForm({ type, list }: { readonly type: string; readonly list: string }): JSX.Element {
   const path = `/api/${list}/`;
   const { value: response } = useRequest<Description>('OPTIONS', path);
   const [isSimulated, setSimulated] = useState(false);
+  const [test, setTest] = useState<ConnectionTest>();
   if (!response) return <Loading />;
   const post = response.isOk ? response.body.actions?.POST : undefined;
   if (!post) return <Callout tone="warn">{t('Only staff can add provider accounts here.')}</Callout>;
@@ -128,46 +134,106 @@ function GuidedForm({ type, list }: { readonly type: string; readonly list: stri
     }),
   );
   return (
-    <div class="card narrow">
-      <div class="in form">
-        <Options
-          label={t('Where the resources are')}
-          options={[
-            { value: 'real', title: type, sub: t('The credentials are tested before the account is saved.') },
-            {
-              value: 'simulated',
-              title: t('Simulator'),
-              sub: t('Runs on this server and needs no credentials. Its resources cost nothing.'),
-            },
-          ]}
-          value={isSimulated ? 'simulated' : 'real'}
-          isWide
-          onInput={(value) => setSimulated(value === 'simulated')}
-        />
-        <Form
-          fields={guided(formFieldsOf(post, collections.value.get(list)), type, isSimulated)}
-          given={{ available_for_all: true, backend_url: ownValue(publicAddresses, type) ?? '', ...given }}
-          button={isSimulated ? t('Add account') : t('Test and add')}
-          send={async (body) => {
-            const address = body instanceof FormData ? body.get('backend_url') : body.backend_url;
-            if (!isSimulated && (address ?? '') === '') return noAddress();
-            const created = await request<Item>('POST', path, { body });
-            // A body without credentials is only rejected where the simulator is switched off.
-            if (problemOf(created.body) === serverText('Either service settings or credentials must be supplied.'))
-              return noSimulator();
-            if (created.isOk) {
-              notify(creationNotice(created.body));
-              go(hrefOfLink(textOf(created.body, 'settings')).slice(1));
-            }
-            return created;
-          }}
-        />
+    <div class="split">
+      <Card title={t('Account')}>
+        <div class="form">
+          <Options
+            label={t('Where the resources are')}
+            options={[
+              { value: 'real', title: type, sub: t('The credentials are tested before the account is saved.') },
+              {
+                value: 'simulated',
+                title: t('Simulator'),
+                sub: t('Runs on this server and needs no credentials. Its resources cost nothing.'),
+              },
+            ]}
+            value={isSimulated ? 'simulated' : 'real'}
+            isWide
+            onInput={(value) => {
+              setSimulated(value === 'simulated');
+              setTest(undefined);
+            }}
+          />
+          <Form
+            fields={guided(formFieldsOf(post, collections.value.get(list)), type, isSimulated)}
+            given={{ available_for_all: true, backend_url: ownValue(publicAddresses, type) ?? '', ...given }}
+            button={isSimulated ? t('Add account') : t('Test and add')}
+            send={async (body) => {
+              const address = body instanceof FormData ? body.get('backend_url') : body.backend_url;
+              if (!isSimulated && (address ?? '') === '') return noAddress();
+              if (!isSimulated) {
+                setTest('running');
+                const tested = await request<Item>('POST', `${path}test/`, { body });
+                setTest(tested.isOk ? itemsIn(tested.body.checks) : undefined);
+                if (!tested.isOk) return withoutAccount(tested);
+                const failed = itemsIn(tested.body.checks).find(({ status }) => status === 'failed');
+                if (failed) return rejection({ detail: testFailure(failed) });
+              }
+              const made = await request<Item>('POST', path, { body });
+              if (made.isOk) {
+                notify(creationNotice(made.body));
+                go(hrefOfLink(textOf(made.body, 'settings')).slice(1));
+              }
+              return withoutAccount(made);
+            }}
+          />
+        </div>
+      </Card>
+      <div class="stack">
+        {!isSimulated && <ConnectionChecks test={test} />}
+        <Card title={t('What happens next')}>
+          <p class="note">
+            {t('Tenantry reads flavors, images and existing resources of the account. Then projects can use it.')}
+          </p>
+        </Card>
       </div>
     </div>
   );
 }
 
-/** The provider accounts. Owners of customers add one by the guide; staff create shared accounts, too. */
+/** The checks of a connection test as the server returns them (services.md 4.3). */
+type ConnectionTest = 'running' | readonly Item[] | undefined;
+
+const checkTitles = (): readonly (readonly [name: string, title: string])[] => [
+  ['endpoint', t('Endpoint is reachable')],
+  ['certificate', t('Certificate is trusted')],
+  ['authentication', t('Credentials are accepted')],
+  ['inventory', t('Resources can be read')],
+];
+
+const checkStates: Readonly<Record<string, 'good' | 'bad'>> = { passed: 'good', failed: 'bad' };
+
+const testFailure = (check: Item): string =>
+  t('Connection test failed: {check}. {message}', {
+    check: checkTitles().find(([name]) => name === check.name)?.[1] ?? textOf(check, 'name'),
+    message: serverText(textOf(check, 'message')),
+  });
+
+/** Which parts of the connection work, so that users know which field to correct. */
+function ConnectionChecks({ test }: { readonly test: ConnectionTest }): JSX.Element {
+  const checks = typeof test === 'object' ? test : [];
+  return (
+    <Card title={t('Connection test')}>
+      <Checks>
+        {checkTitles().map(([name, title]) => {
+          const check = checks.find((one) => one.name === name);
+          const status = textOf(check ?? {}, 'status');
+          return (
+            <Check key={name} state={ownValue(checkStates, status) ?? 'wait'} title={title}>
+              {test === 'running'
+                ? t('Testing…')
+                : status === 'skipped'
+                  ? t('Not checked')
+                  : serverText(textOf(check ?? {}, 'message'))}
+            </Check>
+          );
+        })}
+      </Checks>
+    </Card>
+  );
+}
+
+/** The accounts at providers. Whoever owns a customer adds one by the guide; staff make those without a customer, too. */
 export function AccountsPage(): JSX.Element {
   const list = 'service-settings';
   const collection = collections.value.get(list);

@@ -14,12 +14,13 @@ import { numberText, phrase, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
 import { EventTimeline } from './events.tsx';
 import { Deliveries } from './hooks.tsx';
+import { isMachine, MachineOverview } from './machine.tsx';
 import type { ObjectRecipe } from './object.tsx';
 import { BackupContent } from './operation.tsx';
 import { PersonOverview } from './person.tsx';
 import { AccountOverview, LastSync } from './providers.tsx';
-import { ResourceOverview } from './resources.tsx';
-import { QuotaHistory, UsageTimeline } from './statistics.tsx';
+import { ResourceFacts, ResourceOverview } from './resources.tsx';
+import { Measurements, QuotaHistory, UsageTimeline } from './statistics.tsx';
 
 /** Returns the recipe of the objects of a list. */
 export function recipeOf(collection: Collection): ObjectRecipe {
@@ -28,7 +29,22 @@ export function recipeOf(collection: Collection): ObjectRecipe {
   return collection.filters.some(({ name }) => name === 'runtime_state') ? resource : {};
 }
 
-const resource: ObjectRecipe = { overview: (item) => <ResourceOverview resource={item} /> };
+const resource: ObjectRecipe = {
+  overview: (item) => (isMachine(item) ? <MachineOverview machine={item} /> : <ResourceOverview resource={item} />),
+  facts: (item) => <ResourceFacts resource={item} />,
+  tabs: [
+    {
+      name: 'monitoring',
+      title: t('Monitoring'),
+      isShown: isMachine,
+      content: (item) => (
+        <div class="stack">
+          <Measurements resource={item} />
+        </div>
+      ),
+    },
+  ],
+};
 
 const recipes: Readonly<Record<string, ObjectRecipe>> = {
   customers: {

@@ -8,6 +8,7 @@ import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { collections, isStaff, roles } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Callout, Card, FieldFacts, Loading } from '../components/card.tsx';
+import { Code } from '../components/copy.tsx';
 import { CreationForm, type Description, mayEver } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
 import { ListPage } from '../components/list.tsx';
@@ -17,10 +18,12 @@ import { PostForm } from '../components/post.tsx';
 import { ChoiceBar } from '../components/table.tsx';
 import { notify } from '../components/toast.tsx';
 import { nameOf } from '../components/values.tsx';
-import { iconOfList } from '../format/kinds.ts';
+import { iconOfList, kindOfList } from '../format/kinds.ts';
 import { fieldLabel } from '../i18n/labels.ts';
 import { actionTitle, plural, t, titleOf } from '../i18n/words.ts';
 import { EventTimeline } from './events.tsx';
+import { addressOf } from './machine.tsx';
+import { GenericFacts } from './object.tsx';
 import { Measurements } from './statistics.tsx';
 
 /** Where resources are made. */
@@ -147,7 +150,7 @@ export function MakerPage({ list }: { readonly list: string }): JSX.Element {
           [hrefOf('/resources/'), titleOf('resources')],
           ...(collection ? [[hrefOf(maker, place.value.query), t('Create a resource')] as const] : []),
         ]}
-        title={collection ? t('Create: {title}', { title: collection.title }) : t('Create a resource')}
+        title={collection ? t('New {title}', { title: wordOfList(list) }) : t('Create a resource')}
       />
       {!response && <Loading />}
       {collection ? (
@@ -189,16 +192,45 @@ function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
   const post = response.isOk ? response.body.actions?.POST : undefined;
   if (!post) return <Callout tone="warn">{t('You cannot create this type of resource.')}</Callout>;
   return (
-    <div class="card narrow">
-      <div class="in">
-        <CreationForm
-          collection={collection}
-          post={post}
-          given={Object.fromEntries(place.value.query)}
-          onMade={async (made) => go(hrefOfLink(textOf(made, 'url')).slice(1))}
-        />
-      </div>
-    </div>
+    <CreationForm
+      collection={collection}
+      post={post}
+      given={Object.fromEntries(place.value.query)}
+      button={t('Create {title}', { title: wordOfList(list) })}
+      sectionOf={({ name }) => (sections().find(([, names]) => names.has(name)) ?? sections()[0])[0]}
+      onCancel={() => go(hrefOf(maker, place.value.query).slice(1))}
+      onMade={async (made) => go(hrefOfLink(textOf(made, 'url')).slice(1))}
+    />
+  );
+}
+
+/** The cards of the form of a new resource, with their fields; others stand in the first. */
+const sections = (): readonly [first: Section, ...others: Section[]] => [
+  [t('General'), new Set(['name', 'service_project_link', 'tenant', 'region', 'zone'])],
+  [t('Size'), new Set(['flavor', 'size', 'cores', 'ram', 'disk'])],
+  [t('Image'), new Set(['image', 'template'])],
+  [t('Storage'), new Set(['system_volume_size', 'data_volume_size', 'volume_size', 'disk_size'])],
+  [
+    t('Network and access'),
+    new Set(['ssh_public_key', 'internal_ips_set', 'security_groups', 'floating_ips', 'subnet_cidr']),
+  ],
+];
+type Section = readonly [title: string, names: ReadonlySet<string>];
+
+/** What one resource of a list is called. */
+const wordOfList = (list: string): string => {
+  const word = kindOfList(list)?.word;
+  return word === undefined ? titleOf(list) : t(word);
+};
+
+/** Below the title of a resource: type, account, address and age. */
+export function ResourceFacts({ resource }: { readonly resource: Item }): JSX.Element {
+  const address = addressOf(resource);
+  return (
+    <>
+      <GenericFacts item={resource} />
+      {address !== '' && <Code text={address} what={titleOf('ip_address')} />}
+    </>
   );
 }
 

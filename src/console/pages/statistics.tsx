@@ -232,7 +232,7 @@ export function Measurements({ resource }: { readonly resource: Item }): JSX.Ele
         <Card title={t('Monitoring')}>
           <Facts>
             {items.items.map((item) => (
-              <Fact key={textOf(item, 'name')} label={titleOf(textOf(item, 'name'))}>
+              <Fact key={textOf(item, 'name')} label={monitoringTitle(textOf(item, 'name'))}>
                 {numberText(Number(item.value))}
               </Fact>
             ))}
@@ -243,7 +243,11 @@ export function Measurements({ resource }: { readonly resource: Item }): JSX.Ele
   );
 }
 
-/** The shown time of monitoring items: a week, by two hours. */
+/** The title of a monitoring item: agents of operators choose the names. */
+export const monitoringTitle = (name: string): string =>
+  ({ cpu_usage: t('CPU'), ram_usage: t('Memory'), disk_usage: t('Disk') })[name] ?? titleOf(name);
+
+/** So far back, and so many times, monitoring items are shown: a week, by two hours. */
 const watched = 7 * 24 * 3600;
 const watchedPoints = 85;
 
@@ -257,11 +261,11 @@ function MonitoringHistory({ scope }: { readonly scope: string }): JSX.Element {
       {(response?.isOk ? response.body : [])
         .filter(({ history }) => history.some(({ value }) => value !== undefined))
         .map(({ history, name }) => (
-          <Card key={name} title={t('{name}, the last week', { name: titleOf(name) })}>
+          <Card key={name} title={t('{name}, the last week', { name: monitoringTitle(name) })}>
             <Chart
-              title={titleOf(name)}
+              title={monitoringTitle(name)}
               times={history.map(({ point }) => point)}
-              series={[{ name: titleOf(name), values: history.map(({ value }) => value) }]}
+              series={[{ name: monitoringTitle(name), values: history.map(({ value }) => value) }]}
               min={Math.min(0, ...history.map(({ value }) => value ?? 0))}
             />
           </Card>
