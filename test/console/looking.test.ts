@@ -124,6 +124,9 @@ browser(
 browser('a resource shows its availability and what was measured last', async () => {
   const { page } = owner;
   await owner.go(`/digitalocean-droplets/${world.droplet.uuid}/`, /^web/);
+  await page.getByRole('region', { name: 'Availability' }).getByText('99.7%').waitFor();
+  await page.getByRole('region', { name: 'Monitoring', exact: true }).getByText('64.8%').waitFor();
+  await page.getByRole('link', { name: 'Monitoring' }).click();
   const months = page.getByRole('region', { name: 'Availability by month' });
   await months.getByText('View as table').click();
   const rows = await months.getByRole('row').allInnerTexts();
@@ -135,7 +138,7 @@ browser('a resource shows its availability and what was measured last', async ()
     ],
   );
   await page.getByRole('region', { name: 'Monitoring', exact: true }).getByText('64.8').waitFor();
-  const watched = page.getByRole('region', { name: 'cpu_usage, the last week' });
+  const watched = page.getByRole('region', { name: 'CPU, the last week' });
   await watched.getByText('View as table').click();
   assert.match(await watched.getByRole('row').last().innerText(), /64\.8/);
   assert.equal(await owner.findings(), []);

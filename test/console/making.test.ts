@@ -44,7 +44,7 @@ browser('a kind is chosen, and the form says what it takes of which quota as it 
   await manager.link('OpenStack instances').waitFor();
   assert.equal(await manager.findings(), []);
   await manager.link('Droplets').click();
-  await manager.heading('Create: Droplets').waitFor();
+  await manager.heading('New Droplet').waitFor();
   const takes = page.getByRole('region', { name: 'Quota impact' });
   const choose = async (label: string, index = 1): Promise<void> => {
     const select = page.getByLabel(label);
@@ -58,18 +58,43 @@ browser('a kind is chosen, and the form says what it takes of which quota as it 
   await takes.getByText('2 of 2').waitFor();
   assert.is(await takes.getByText('over the limit').count(), 0);
   await choose('Region *');
-  await choose('Image *');
-  await page.getByLabel('Size *').selectOption({ label: 's-2vcpu-4gb' });
+  await page.getByRole('group', { name: 'Image' }).getByRole('radio').first().check();
+  await page
+    .getByRole('group', { name: 'Size' })
+    .getByRole('radio', { name: /s-2vcpu-4gb/ })
+    .check();
   // Quotas without a limit are behind a click: 1 GiB is used, and the machine needs 4 GiB.
   await takes.getByText(/All \d+ quotas$/).click();
   await takes.getByText('5 GiB', { exact: true }).waitFor();
   assert.equal(await manager.findings(), []);
-  await manager.button('Create').click();
+  await manager.button('Create Droplet').click();
   await manager.heading(/^cache/).waitFor();
   await work(fixture);
   await manager.status('Running');
   await page.getByRole('region', { name: 'Activity' }).getByText('Resource cache has been created.').waitFor();
   assert.is((await fixture.staff.get('/api/resources/?name=cache')).body[0].project_name, 'Rocket');
+});
+
+browser('a short list of flavors and images is offered as cards, the smallest first', async () => {
+  const { page } = manager;
+  await manager.go('/new-resource/openstack-instances/', 'New OpenStack instance');
+  const link = page.getByLabel('Project connection *');
+  await link.locator('option').nth(1).waitFor({ state: 'attached' });
+  await link.selectOption({ index: 1 });
+  await manager.settled();
+  const flavors = page.getByRole('group', { name: 'Flavor' });
+  await flavors.getByRole('radio').first().waitFor();
+  const cards = await flavors.locator('label').allInnerTexts();
+  assert.match(cards[0] as string, /^m1\.tiny\n1 vCPU · 512 MiB memory/);
+  assert.match(cards.at(-1) as string, /^m1\.xlarge\n8 vCPU · 16 GiB memory/);
+  await flavors.getByRole('radio', { name: /m1\.small/ }).check();
+  await page
+    .getByRole('group', { name: 'Image' })
+    .getByText(/^needs .* disk/)
+    .first()
+    .waitFor();
+  assert.is(await page.getByText('MiB.').count(), 0);
+  assert.equal(await manager.findings(), []);
 });
 
 browser('what there is no room for is told before, and refused with the words of the server', async () => {

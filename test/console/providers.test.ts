@@ -53,8 +53,16 @@ browser('the guide asks for what the provider needs, and keeps nothing that does
   await owner.button('Test and add').click();
   await page
     .getByRole('alert')
-    .getByText(/^Wrong settings: /)
+    .getByText('Connection test failed: Credentials are accepted. Unable to authenticate you')
     .waitFor();
+  const checks = page.getByRole('region', { name: 'Connection test' });
+  assert.equal(await checks.getByRole('listitem').allInnerTexts(), [
+    'Endpoint is reachable',
+    'Certificate is trusted\nNot checked',
+    'Credentials are accepted\nUnable to authenticate you.',
+    'Resources can be read\nNot checked',
+  ]);
+  assert.equal(await owner.findings(), []);
   assert.ok(vendor.take().every(({ headers }) => headers.authorization === 'Bearer no-such-token'));
   assert.is(await page.getByLabel('Name *', { exact: true }).inputValue(), 'Droplets');
   assert.equal((await fixture.staff.get('/api/service-settings/')).body, []);
