@@ -9,8 +9,8 @@ import { Control } from './controls.tsx';
 import { Icon } from './icons.tsx';
 
 /**
- * A form made of described fields. `send` gets what was filled in, of an object that is there only what was changed; what
- * it refuses is shown beside the fields, in the server's words.
+ * A form made of described fields. `send` receives the filled fields, of an existing object only the changed ones. Rejections
+ * are shown beside the fields, in the server's words.
  */
 export function Form({
   fields,
@@ -119,8 +119,8 @@ export function Form({
       </button>
     </footer>
   );
-  const shown = fields.filter(({ isFolded }) => !isFolded);
-  const sections = sectionOf ? [...new Set(shown.map(sectionOf))] : [];
+  const visible = fields.filter(({ isFolded }) => !isFolded);
+  const sections = sectionOf ? [...new Set(visible.map(sectionOf))] : [];
 
   return (
     <form
@@ -143,7 +143,7 @@ export function Form({
           <div class="stack">
             {sections.map((title) => (
               <Card key={title} title={title}>
-                <div class="form">{shown.filter((field) => sectionOf(field) === title).map(control)}</div>
+                <div class="form">{visible.filter((field) => sectionOf(field) === title).map(control)}</div>
               </Card>
             ))}
             {folded.length > 0 && (
@@ -157,7 +157,7 @@ export function Form({
         </div>
       ) : (
         <>
-          {shown.map(control)}
+          {visible.map(control)}
           {more}
           {children}
         </>

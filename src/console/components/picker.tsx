@@ -139,7 +139,7 @@ function capacityOf(item: Item): string {
   return needs.length > 0 ? t('needs {sizes}', { sizes: needs.join(', ') }) : t('no minimum');
 }
 
-/** Names are not unique: their owners tell them apart. */
+/** Names are not unique: their owners distinguish them. */
 function labelOf(name: string, item: Readonly<Record<string, unknown>>): string {
   const owner = ['project_name', 'service_name', 'customer_name', 'full_name', 'settings_name'].map((key) =>
     textOf(item, key),

@@ -23,7 +23,7 @@ export const addressOf = (item: Item): string => {
 };
 
 /** vCPUs and memory, such as `2 vCPU · 4 GiB memory`. */
-export const sizeWords = (item: Item): string =>
+const sizeWords = (item: Item): string =>
   t('{cores} vCPU · {memory} memory', {
     cores: numberText(Number(item.cores ?? 0)),
     memory: sizeText(Number(item.ram ?? 0)),

@@ -169,12 +169,12 @@ function GuidedForm({ type, list }: { readonly type: string; readonly list: stri
                 const failed = itemsIn(tested.body.checks).find(({ status }) => status === 'failed');
                 if (failed) return rejection({ detail: testFailure(failed) });
               }
-              const made = await request<Item>('POST', path, { body });
-              if (made.isOk) {
-                notify(creationNotice(made.body));
-                go(hrefOfLink(textOf(made.body, 'settings')).slice(1));
+              const created = await request<Item>('POST', path, { body });
+              if (created.isOk) {
+                notify(creationNotice(created.body));
+                go(hrefOfLink(textOf(created.body, 'settings')).slice(1));
               }
-              return withoutAccount(made);
+              return withoutAccount(created);
             }}
           />
         </div>
