@@ -16,7 +16,6 @@ import * as assert from 'uvu/assert';
 const limits: Readonly<Record<string, number>> = {
   'src/app': 30,
   'src/cloud': 112,
-  'src/console': 36,
   'src/kernel': 516,
   'test/cloud': 101,
   'test/console': 182,

@@ -1,4 +1,4 @@
-// Before the chart library, which formats numbers by the language of the browser while it loads.
+// Must precede the chart library, which formats numbers by the language of the browser while it loads.
 import './i18n/browser-languages.ts';
 import type { JSX } from 'preact';
 import { render } from 'preact';
@@ -22,7 +22,7 @@ import { Entrance } from './pages/signin.tsx';
 import { Shell } from './shell/shell.tsx';
 import './shell/appearance.ts';
 
-/** The page of the present address. */
+/** The page of the current address. */
 function Page(): JSX.Element {
   const { path } = place.value;
   const [, list = '', key = '', below = '', part = ''] = path.split('/');
@@ -52,7 +52,7 @@ function Page(): JSX.Element {
   return <ObjectPage key={path} path={path} collection={collection} recipe={recipeOf(collection)} />;
 }
 
-/** Shows a page, or that it failed: the frame around it keeps working, and another address opens another page. */
+/** Shows a page, or its failure: the sidebar keeps working, so that the user can open another page. */
 function GuardedPage(): JSX.Element {
   const { path, query } = place.value;
   const [error, reset] = useErrorBoundary((thrown) => console.error(thrown));
@@ -117,7 +117,7 @@ function App(): JSX.Element {
   );
 }
 
-// Where a login at an identity provider ends, when login_completed_url is `…/#/signed-in/{token}/{method}`.
+// A login at an identity provider ends here if login_completed_url is `…/#/signed-in/{token}/{method}`.
 const [, page, given] = place.value.path.split('/');
 if (page === 'signed-in' && given) {
   replace('/');

@@ -46,7 +46,7 @@ browser('a web hook is made by a form that refuses beside the field, and its sec
   await form.getByRole('button', { name: 'Create' }).click();
   const once = owner.dialog();
   assert.match(await once.getByLabel('Secret').inputValue(), /^whsec_/);
-  await once.getByRole('button', { name: 'I have kept it' }).click();
+  await once.getByRole('button', { name: 'I have saved it' }).click();
   await owner.heading(`${receiver.url}/in`).waitFor();
   assert.is(await owner.page.getByText('whsec_').count(), 0);
   const [hook] = (await fixture.as('owner').get('/api/hooks-web/')).body;
@@ -129,7 +129,7 @@ browser('a secret is replaced, and the new one shown once', async () => {
   const once = owner.dialog();
   assert.match(await once.getByLabel('Secret').inputValue(), /^whsec_/);
   await owner.page.keyboard.press('Escape');
-  await once.getByRole('button', { name: 'I have kept it' }).click();
+  await once.getByRole('button', { name: 'I have saved it' }).click();
   await once.waitFor({ state: 'detached' });
   assert.equal(owner.complaints, []);
   assert.equal(await owner.findings(), []);

@@ -216,7 +216,7 @@ browser('an alert is acknowledged, a notification is delivered, and what there w
   await person.reach(person.page.getByLabel('projects', { exact: true }));
   await person.press('Space');
   await person.activate('Create');
-  await person.activate('I have kept it');
+  await person.activate('I have saved it');
   await person.arrived(`${receiver.url}/in`);
   await person.activate('Test');
   await deliver();

@@ -37,7 +37,7 @@ browser('the secret of a new hook is shown once, can be copied, and does not go 
   assert.is(await page.evaluate('navigator.clipboard.readText()'), shown);
   for (let i = 0; i < 3; i += 1) await page.keyboard.press('Escape');
   assert.is(await secret(), shown);
-  await owner.dialog().getByRole('button', { name: 'I have kept it' }).click();
+  await owner.dialog().getByRole('button', { name: 'I have saved it' }).click();
   await owner.dialog().waitFor({ state: 'detached' });
   assert.not((await page.content()).includes(shown));
 });
@@ -48,7 +48,7 @@ browser('so is the one that a rotation makes', async () => {
   await owner.act('Rotate secret');
   await owner.dialog().getByText('This is shown once, and never again.').waitFor();
   assert.match(await secret(), /^whsec_/);
-  await owner.dialog().getByRole('button', { name: 'I have kept it' }).click();
+  await owner.dialog().getByRole('button', { name: 'I have saved it' }).click();
 });
 
 browser('the own token is on no page until it is asked for', async () => {

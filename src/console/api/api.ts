@@ -4,10 +4,10 @@ import { type ApiResponse, described, methodOf, responseOf } from './connection.
 
 export * from '../item.ts';
 
-/** What a request may bring besides its path. */
-interface Given {
+/** The optional parts of a request. */
+interface RequestOptions {
   readonly body?: Item | FormData | undefined;
-  /** The ETag that the object must still have. */
+  /** Sent as If-Match. */
   readonly etag?: string | null | undefined;
 }
 
@@ -15,7 +15,11 @@ interface Given {
  * Sends a request to a path from a link, the OpenAPI document or OPTIONS. `T` is the type that the caller expects of the body.
  * Pages written for one path use `api`, whose types are checked.
  */
-export async function request<T>(method: string, path: string, { body, etag }: Given = {}): Promise<ApiResponse<T>> {
+export async function request<T>(
+  method: string,
+  path: string,
+  { body, etag }: RequestOptions = {},
+): Promise<ApiResponse<T>> {
   const response = await responseOf(
     described.request(methodOf(method), path, {
       ...(body && { body }),
@@ -29,20 +33,20 @@ export async function request<T>(method: string, path: string, { body, etag }: G
   return { ...response, body: parsed };
 }
 
-/** The page of a list with the number of all its objects. */
+/** A page of a list, with the number of objects on all pages. */
 export interface Page<T extends Item = Item> {
   readonly items: readonly T[];
   readonly count: number;
-  /** As long as it is the same nothing has changed. */
+  /** Unchanged while the page is unchanged. */
   readonly etag?: string | null;
-  /** What to say when it could not be read. */
+  /** The error message, if the page could not be read. */
   readonly problem?: string | undefined;
 }
 
 /** Reads a page of a list at a path from a link or the OpenAPI document. */
 export const readPage = async (path: string): Promise<Page> => pageOf(await request<readonly Item[]>('GET', path));
 
-/** The page that was responseOf. */
+/** Converts a response to a page. */
 export function pageOf<T extends Item>({ body, headers, isOk }: ApiResponse<readonly T[]>): Page<T> {
   if (!isOk) return { items: [], count: 0, problem: problemOf(body) };
   return { items: body, count: Number(headers.get('X-Result-Count') ?? body.length), etag: headers.get('ETag') };

@@ -1,4 +1,4 @@
-/** Which columns a table has. */
+/** Chooses the columns of a table. */
 
 import { ownValue } from '../own.ts';
 import { type Item, pathOf, textOf } from './api.ts';
@@ -48,7 +48,7 @@ const storage = ['name', 'state', 'runtime_state', 'size', 'instance_name', 'pro
 
 const events = ['@timestamp', 'message', 'level', 'event_type', 'user_username', 'customer_name', 'project_name'];
 
-/** The columns of lists that are looked at for something else than others. A name that is not there is the object's. */
+/** The columns of lists whose users look for something else. A name that is not there is the object's. */
 const byList: Readonly<Record<string, readonly string[]>> = {
   'digitalocean-droplets': machine,
   'aws-instances': machine,
@@ -75,7 +75,7 @@ const byList: Readonly<Record<string, readonly string[]>> = {
   deliveries: ['created', 'event_type', 'status', 'attempts', 'response_code', 'error_message', 'next_attempt'],
 };
 
-/** The list that an object is in, by its link; of what lies below another object the last one. */
+/** Returns the list of an object by its link: the innermost one, if it is nested. */
 export const listOf = (item: Item): string => /([a-z-]+)\/[0-9a-f]+\/$/.exec(pathOf(textOf(item, 'url')))?.[1] ?? '';
 
 /**
@@ -94,7 +94,7 @@ export function columnsOf(items: readonly Item[], isOfKind: boolean): readonly s
   const isLink = (name: string): boolean => items.some((item) => /^https?:/.test(textOf(item, name)));
   const isQuiet =
     /^(url|uuid|pk|token|description|certificate|backend_id|scope|@version|levelname|event_type)$|_uuid$|_url$|native_name|_abbreviation$/;
-  // Where a longer name says the same, the short one says less.
+  // `resource_type` and `event_type` are more precise.
   const isSaid = (name: string): boolean =>
     name === 'type' && (names.includes('resource_type') || names.includes('event_type'));
   const first = informative.filter((name) => names.includes(name) && isPlain(name) && !isSaid(name) && !isLink(name));

@@ -5,11 +5,11 @@ import { api, responseOf } from './connection.ts';
 interface Configuration {
   /** The ways to sign in. */
   readonly methods: readonly string[];
-  /** The page with the policy that people agree with; undefined where there is none. */
+  /** The address of the policy that users accept; undefined without a policy. */
   readonly policy: string | undefined;
 }
 
-/** Undefined before it is known. */
+/** Undefined until it is loaded. */
 export const configuration = signal<Configuration | undefined>(undefined);
 
 export async function readConfiguration(): Promise<void> {

@@ -1,4 +1,4 @@
-/** The connection with the server: one client of its API, by the types of the OpenAPI document, and the token it sends. */
+/** The connection to the server: a client with the types of the OpenAPI document, and the token that it sends. */
 import { signal } from '@preact/signals';
 import createClient, { type Middleware } from 'openapi-fetch';
 import type { paths } from 'tenantry';
@@ -10,10 +10,10 @@ export type ApiResponse<T> = { readonly status: number; readonly headers: Header
   | { readonly isOk: false; readonly body: unknown }
 );
 
-/** The folder that this page was responseOf at: whatever prefix a proxy puts in front of it, the API is below it. */
+/** The folder that serves this page. The API is below it, even behind a proxy that adds a prefix. */
 const base = new URL('.', location.href.replace(/[?#].*$/, ''));
 
-/** A key of the browser's storage. Two servers behind one host differ by the path. */
+/** The storage key of the token. Includes the path, because two servers can share a host. */
 export const storageKeyOf = (name: string): string => `tenantry ${base.pathname} ${name}`;
 
 const storageKey = `tenantry ${base.pathname}`;
@@ -24,13 +24,13 @@ export const token = signal<string | null>(sessionStorage.getItem(storageKey));
 /** When the token was last used, in milliseconds: each use extends its life. */
 export const lastUse = signal(Date.now());
 
-/** Whether the server has rejected the token, so that the password has to be asked for. */
+/** Whether the server has rejected the token, so that the user has to sign in again. */
 export const isExpired = signal(false);
 
-/** Whether the server could not be reached when it was last asked. */
+/** Whether the last request failed to reach the server. */
 export const isOffline = signal(false);
 
-/** Requests that wait for another token. */
+/** Requests that wait for a new token. */
 let waiting: (() => void)[] = [];
 
 /** Stores the token for this tab, and continues the requests that wait for it. */
@@ -39,21 +39,21 @@ export function keepToken(value: string | null): void {
   else sessionStorage.setItem(storageKey, value);
   token.value = value;
   isExpired.value = false;
-  const going = waiting;
+  const resumed = waiting;
   waiting = [];
-  for (const go of going) go();
+  for (const resume of resumed) resume();
 }
 
-/** What aborts the requests that are under way with the token. */
+/** Aborts the pending requests that use the token. */
 let session = new AbortController();
 
-/** Aborts the requests that are under way with the token: when the user signs out, the server would reject the rest. */
+/** Aborts the pending requests of the session: after a sign-out the server would reject them. */
 export function abortSession(): void {
   session.abort();
   session = new AbortController();
 }
 
-/** Sends a request, and notes whether the server can be reached. One of a session that was aborted stays without a response. */
+/** Sends a request and notes whether the server is reachable. A request of an aborted session never settles. */
 async function send(request: Request): Promise<Response> {
   const { signal } = session;
   const isOfSession = request.credentials !== 'omit';
@@ -77,13 +77,13 @@ async function send(request: Request): Promise<Response> {
 
 const authorize = ({ headers }: Request): void => headers.set('Authorization', `Token ${token.value}`);
 
-/** Requests as they were before they were sent, which takes their bodies. */
+/** Copies of the sent requests: sending a request consumes its body. */
 const copies = new WeakMap<Request, Request>();
 
 /**
- * Sends the token along, but with `credentials: 'omit'`. When it is rejected the password is asked for and the request is
- * sent again, so that nothing is lost that was typed. A stream has the token looked at once: it neither asks nor counts as
- * a use of it.
+ * Adds the token to each request, unless `credentials` is `omit`. When the server rejects the token, the user signs in again
+ * and the request is repeated, so that no input is lost. A stream sends the token once: it never asks for the password, and
+ * it does not extend the lifetime of the token.
  */
 const withToken: Middleware = {
   onRequest({ request, options }) {
@@ -117,7 +117,7 @@ function connect<Paths extends object>() {
   return client;
 }
 
-/** The API by the types of its document: what a page is written for. */
+/** The API with the types of its document, for paths that are known at build time. */
 export const api = connect<paths>();
 
 /** A path from a link, the document or OPTIONS: its types are unknown. */
@@ -132,11 +132,11 @@ const methods = ['get', 'put', 'post', 'delete', 'options', 'patch'] as const;
 /** The API by its own description, for lists, forms and actions without a page of their type. */
 export const described = connect<Readonly<Record<string, Readonly<Record<(typeof methods)[number], DescribedPath>>>>>();
 
-/** A method as clients name it. */
+/** The name of a method in the client. */
 export const methodOf = (name: string): (typeof methods)[number] =>
   methods.find((method) => method === name.toLowerCase()) ?? 'get';
 
-/** What a client has sent. */
+/** A pending request of a client. */
 export type Sent<T> = Promise<Good<T> | Bad>;
 
 type Good<T> = { readonly data: T; readonly response: Response };
@@ -163,7 +163,7 @@ export async function responseOf<T>(sent: Sent<T>): Promise<ApiResponse<T>> {
 
 /**
  * Reads a stream of events until it ends or is aborted, and reports the uuid of each; begins after the event that
- * `last` names. AlertActions the status of the response, 0 where there was none.
+ * `last` names. Returns the status of the response, 0 where there was none.
  */
 export async function followEvents(last: string, signal: AbortSignal, happened: (id: string) => void): Promise<number> {
   let status = 0;
@@ -182,7 +182,7 @@ export async function followEvents(last: string, signal: AbortSignal, happened: 
       text += part.value;
       const blocks = text.split('\n\n');
       text = blocks.pop() ?? '';
-      // A gap has no id: then anything may have happened.
+      // A gap in the stream has no id: any event may be missing.
       for (const block of blocks) if (/^data: /m.test(block)) happened(/^id: (.*)$/m.exec(block)?.[1] ?? '');
     }
   } catch {
@@ -191,7 +191,7 @@ export async function followEvents(last: string, signal: AbortSignal, happened: 
   return status;
 }
 
-/** Has the browser save bytes that were responseOf. */
+/** Saves the bytes of a response as a file. */
 export function saveFile(bytes: Blob, name: string): void {
   const url = URL.createObjectURL(bytes);
   Object.assign(document.createElement('a'), { href: url, download: name }).click();

@@ -1,4 +1,4 @@
-/** What the OpenAPI document of the server says: which lists there are, by what they are filtered, what they take. */
+/** Reads the OpenAPI document of the server: its lists, their filters, and the fields that they take. */
 
 import { titleOf } from '../i18n/words.ts';
 import { type Item, isItem, itemsIn, textOf } from './api.ts';
@@ -11,43 +11,43 @@ export interface Filter {
   readonly help: string;
   readonly type: 'text' | 'number' | 'boolean' | 'choice';
   readonly choices: readonly string[];
-  /** Whether it takes the link or the uuid of an object. */
+  /** Whether its value is the link or the uuid of an object. */
   readonly isLink: boolean;
 }
 
-/** One member of the objects in a list that is part of a body; a list of plain values has one without a name. */
+/** One member of the items of a list in a request body. A list of plain values has one member without a name. */
 export interface ItemMember {
   readonly name: string;
   readonly type: string;
   readonly isRequired: boolean;
   readonly choices: readonly string[];
-  /** The list that a link leads into. */
+  /** The list of the linked object. */
   readonly list: string;
 }
 
-/** A list of the API with the objects in it. */
+/** A list of the API and its objects. */
 export interface Collection {
-  /** The segment behind /api/. */
+  /** The path segment after /api/. */
   readonly name: string;
-  /** In the present language. */
+  /** In the language of the page. */
   readonly title: string;
   readonly filters: readonly Filter[];
   readonly orderings: readonly string[];
   readonly isCreatedHere: boolean;
-  /** Who may create, in words. */
+  /** The users who may create objects, as the document describes them. */
   readonly creators: string;
-  /** Whether its objects have pages. */
+  /** Whether its objects have an address. */
   readonly hasDetail: boolean;
-  /** Last segments of the paths below an object: those that are lists, and those that are posted to. */
+  /** Last path segments below an object: lists, and actions that take POST. */
   readonly lists: readonly string[];
   readonly actions: readonly string[];
-  /** Of links in bodies the list that what they lead to is in, by field. */
+  /** The list of the linked object, by the name of the link in request bodies. */
   readonly targets: Readonly<Record<string, string>>;
-  /** Of lists in bodies, also those of actions, what their items have, by field. */
+  /** The members of list items, by the name of the list in the request bodies of the object and its actions. */
   readonly items: Readonly<Record<string, readonly ItemMember[]>>;
 }
 
-/** Parameters that the pages use by themselves. */
+/** Parameters that the console sets itself. */
 const ownParameters = new Set(['o', 'field', 'fields', 'page', 'page_size', 'named']);
 
 /** Returns the lists of a document by name, without those whose described readers `mayRead` rejects. */
@@ -95,7 +95,7 @@ const memberOf = (item: Item, name: string): Item => {
   return isItem(member) ? member : {};
 };
 
-/** A schema, or the one that it refers to. */
+/** Resolves the reference of a schema. */
 function followed(document: Item, schema: Item): Item {
   const reference = textOf(schema, '$ref');
   if (reference === '') return schema;
@@ -137,11 +137,11 @@ function orderingsOf(parameters: readonly Item[]): string[] {
   );
 }
 
-/** The members of the body of a method, by name. */
+/** Returns the members of the request body of a method, by name. */
 function bodyOf(document: Item, methods: unknown, method: string): Item {
   const body = memberOf(memberOf(isItem(methods) ? methods : {}, method), 'requestBody');
   const schema = followed(document, memberOf(memberOf(memberOf(body, 'content'), 'application/json'), 'schema'));
-  // Where a list is taken by itself, too, it is a member of the other form.
+  // A body that is a list or an object: the object has the list as a member.
   const form = [schema, ...itemsIn(schema.oneOf)].find(({ properties }) => isItem(properties)) ?? {};
   return memberOf(form, 'properties');
 }
@@ -160,7 +160,7 @@ const targetsOf = (document: Item, methods: unknown, method: string): Record<str
     }),
   );
 
-/** The lists in a body with what their items have, but for those whose values are all known. */
+/** Returns the members of the list items in a body, except for lists with a fixed set of values. */
 function itemsOfBody(document: Item, methods: unknown, method: string): [string, readonly ItemMember[]][] {
   return Object.entries(bodyOf(document, methods, method)).flatMap(([name, property]) => {
     const schema = followed(document, isItem(property) ? property : {});

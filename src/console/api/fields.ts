@@ -1,4 +1,4 @@
-/** The fields of forms as OPTIONS describes them, in both of its formats. */
+/** The fields of forms, from both formats of OPTIONS. */
 
 import { choiceText } from '../format/choices.ts';
 import { parseSize, sizeInput } from '../format/size.ts';
@@ -19,7 +19,7 @@ export interface FormField {
   readonly name: string;
   readonly label: string;
   readonly help: string;
-  /** A page that says more of it. */
+  /** The address of a page with more information. */
   readonly page?: string;
   readonly isRequired: boolean;
   readonly kind:
@@ -38,20 +38,20 @@ export interface FormField {
     | 'json';
   readonly type: string;
   readonly choices: readonly Choice[];
-  /** The list that a link is chosen from, and the member of its objects that people know them by. */
+  /** The list that a link is chosen from, and the member that names its objects. */
   readonly list: string;
   readonly shownBy: string;
   readonly maxLength: number | undefined;
   readonly fallback: unknown;
   /** The members of the items of a list; for plain values, one without a name. */
   readonly members?: readonly FormField[];
-  /** Whether it stands behind what opens on demand. */
+  /** Whether it is in a section that is closed by default. */
   readonly isFolded?: boolean;
   /** Whether the objects of a short list are offered as cards. */
   readonly isOfCards?: boolean;
 }
 
-/** What the control of every kind is given. */
+/** The properties that every kind of control needs. */
 export interface ControlProperties {
   readonly id: string;
   readonly name: string;
@@ -63,7 +63,7 @@ export interface ControlProperties {
 const secrets = /^(password|current_password|token|secret|.*_secret|.*_password)$/;
 const long = new Set(['description', 'contact_details', 'user_data', 'public_key', 'message']);
 
-/** The fields that may be written, of a member of `actions`. */
+/** Returns the writable fields of a member of `actions`. */
 export function formFieldsOf(described: unknown, collection: Collection | undefined): readonly FormField[] {
   if (!isItem(described)) return [];
   return Object.entries(described).flatMap(([name, field]) => {
@@ -108,7 +108,7 @@ function formField(name: string, field: Item, collection: Collection | undefined
   };
 }
 
-/** The field of a member of the items of a list. */
+/** Returns the field of a member of list items. */
 function memberField({ choices, isRequired, list, name, type }: ItemMember): FormField {
   const label = name === 'url' ? titleOf(list) : name === '' ? t('Value') : titleOf(name);
   return {
@@ -116,12 +116,12 @@ function memberField({ choices, isRequired, list, name, type }: ItemMember): For
     type,
     list: list === '' ? '' : `/api/${list}/`,
     shownBy: 'name',
-    // One of them may stand for all.
+    // One value may mean all.
     choices: choices.map((value) => ({ value, label: value === '' ? t('Any') : choiceText(value) })),
   };
 }
 
-/** A field of a form that no OPTIONS describes, as those before a sign-in. */
+/** A field of a form without OPTIONS, such as the forms before the sign-in. */
 export const plainField = (name: string, label: string, kind: FormField['kind'], isRequired = true): FormField => ({
   name,
   label,
@@ -155,31 +155,31 @@ function kindOf(name: string, type: string, hasChoices: boolean, hasList: boolea
   );
 }
 
-/** What the controls of an item of a list hold, by the names of its members. */
+/** The values of the controls of a list item, by member. */
 export type Row = Readonly<Record<string, string | boolean>>;
 
-/** What a control holds: a text, a box that is ticked, several choices, the items of a list, a file. */
+/** The value of a control: a text, a checkbox, several choices, the items of a list, or a file. */
 export type Typed = string | boolean | readonly string[] | readonly Row[] | File;
 
-/** What the control of a list holds. */
+/** Returns the items in the control of a list. */
 export const rowsIn = (typed: Typed): readonly Row[] =>
   Array.isArray(typed) ? typed.filter((row): row is Row => typeof row === 'object') : [];
 
-/** What the control of a field shows at first. */
+/** Returns the initial value of the control of a field. */
 export function typedOf(field: FormField, value: unknown): Typed {
   const { fallback, kind, members = [] } = field;
-  const shown = value ?? fallback;
-  if (kind === 'rows') return (Array.isArray(shown) ? shown : []).map((item: unknown) => rowOf(members, item));
-  if (kind === 'flag') return shown === true;
-  if (kind === 'choices') return Array.isArray(shown) ? shown.map(String) : [];
-  if (kind === 'json') return shown === undefined || shown === null ? '' : jsonText(shown);
-  if (kind === 'time') return typeof shown === 'string' ? localTime(shown) : '';
-  if (kind === 'file' || shown === undefined || shown === null) return '';
-  if (kind === 'size' && typeof shown === 'number') return sizeInput(shown);
-  return String(shown);
+  const current = value ?? fallback;
+  if (kind === 'rows') return (Array.isArray(current) ? current : []).map((item: unknown) => rowOf(members, item));
+  if (kind === 'flag') return current === true;
+  if (kind === 'choices') return Array.isArray(current) ? current.map(String) : [];
+  if (kind === 'json') return current === undefined || current === null ? '' : jsonText(current);
+  if (kind === 'time') return typeof current === 'string' ? localTime(current) : '';
+  if (kind === 'file' || current === undefined || current === null) return '';
+  if (kind === 'size' && typeof current === 'number') return sizeInput(current);
+  return String(current);
 }
 
-/** An item of a list as its controls hold it; nothing of an item that is new. */
+/** Converts a list item to the values of its controls. Without an item, they are empty. */
 export const rowOf = (members: readonly FormField[], item?: unknown): Row =>
   Object.fromEntries(
     members.map((member) => {
@@ -197,13 +197,13 @@ export function problemIn({ kind, type }: FormField, typed: Typed): string {
   return Number.isNaN(Number(typed)) ? serverText('A valid number is required.') : '';
 }
 
-/** Texts a line each, anything else as JSON. */
+/** Converts a list of texts to lines, and any other value to JSON. */
 const jsonText = (value: unknown): string =>
   Array.isArray(value) && value.every((item) => typeof item === 'string')
     ? value.join('\n')
     : JSON.stringify(value, null, 2);
 
-/** An instant as the browser's control wants it, in the time of this place. */
+/** Converts an instant to the local time that the browser's control takes. */
 function localTime(instant: string): string {
   const date = new Date(instant);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);

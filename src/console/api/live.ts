@@ -1,13 +1,13 @@
 /**
- * Live updates. The stream of events says when something has happened; other changes are looked for every few seconds. Nothing
- * is read in a hidden tab, or after a while without any input: a session ends even if its page stays open.
+ * Live updates. The stream of events triggers a refresh; other changes are found by polling every few seconds. A hidden tab, or
+ * one without input for a while, reads nothing: a session expires even if its page stays open.
  */
 import { effect, signal } from '@preact/signals';
 import { followEvents, isExpired, isOffline, token } from './connection.ts';
 import { lifetime, me } from './session.ts';
 import { throttled } from './throttle.ts';
 
-/** Changes whenever the page reads its data again. */
+/** Incremented whenever the page reads its data again. */
 export const refreshCount = signal(0);
 
 /** Whether the page follows the events of the server. */

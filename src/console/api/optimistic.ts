@@ -6,27 +6,27 @@ import { signal } from '@preact/signals';
 import { type Item, pathOf, textOf } from './api.ts';
 import type { ApiResponse } from './connection.ts';
 
-/** What is expected of an object, in whatever was read up to a reading, by its number. */
+/** An expected change of an object. It applies to all reads up to the one with the number `upTo`. */
 interface Expected {
   readonly change: Item;
   readonly upTo: number;
 }
 
-/** By the paths of the objects. */
+/** By the path of the object. */
 const expected = signal<ReadonlyMap<string, Expected>>(new Map());
 
 let readings = 0;
 
-/** The number of a reading that begins. */
+/** Returns the number of the next read. */
 export const nextReading = (): number => ++readings;
 
-/** An object as it is expected to be, `reading` being the number of the reading that it is from. */
+/** Applies the expected change to an object that comes from the read with the number `reading`. */
 export function withExpected<T extends Item>(item: T, reading: number): T {
   const change = expected.value.get(pathOf(textOf(item, 'url')));
   return change && reading <= change.upTo ? { ...item, ...change.change } : item;
 }
 
-/** Does what is expected to change the object at a path, which every list shows until a later reading tells. */
+/** Performs an action and shows its expected change of an object in every list until the next read. */
 export async function optimistically<T>(
   path: string,
   change: Item,

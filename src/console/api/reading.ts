@@ -5,30 +5,30 @@ import { type ApiResponse, responseOf, type Sent } from './connection.ts';
 import { isFormOpen, refreshCount } from './live.ts';
 import { nextReading, withExpected } from './optimistic.ts';
 
-/** What is read of the server: undefined until the first response. */
+/** Data from the server; `value` is undefined until the first response. */
 interface Reading<T> {
   readonly value: T | undefined;
-  /** Reads again; what was read stays until then. */
+  /** Reads again; the value stays until the response arrives. */
   readonly reload: () => Promise<void>;
-  /** The number of the reading that the value is from. */
+  /** The number of the read that returned the value. */
   readonly number: number;
 }
 
-/** How what is read may change by itself: whether two responses tell the same, and whether one is worth showing. */
+/** How refreshed data is compared: whether two values are equal, and whether one is worth showing. */
 interface Changing<T> {
   readonly isSame: (one: T, other: T) => boolean;
   readonly isWorth: (value: T) => boolean;
 }
 
 /**
- * Reads something whenever its key changes, and responses only what belongs to the present key. What changes by itself is
- * read again every few seconds and when something has happened, as long as somebody refreshCount at it and no form is open.
+ * Reads data whenever the key changes, and returns only the data of the current key. With `changing`, it reads again every few
+ * seconds and after events, while the user looks at the page and no form is open.
  */
 export function useReading<T>(key: string, read: () => Promise<T>, changing?: Changing<T>): Reading<T> {
   const [state, setState] = useState<{ readonly key: string; readonly value: T; readonly number: number }>();
-  const shown = useRef(state);
-  shown.current = state;
-  // The key stands for all that is read.
+  const latest = useRef(state);
+  latest.current = state;
+  // The key identifies everything that `read` depends on.
   const reload = useCallback(async () => {
     const number = nextReading();
     const value = await read();
@@ -44,7 +44,7 @@ export function useReading<T>(key: string, read: () => Promise<T>, changing?: Ch
     looked.current = look;
     const number = nextReading();
     void read().then((value) => {
-      const before = shown.current;
+      const before = latest.current;
       if (before?.key !== key || !changing.isWorth(value) || changing.isSame(before.value, value) || isFormOpen())
         return;
       setState({ key, value, number });
@@ -53,25 +53,25 @@ export function useReading<T>(key: string, read: () => Promise<T>, changing?: Ch
   return { value: state?.key === key ? state.value : undefined, reload, number: state?.number ?? 0 };
 }
 
-/** How often something was written that lists may show. */
+/** Counts the writes that lists may show. */
 const writings = signal(0);
 
-/** Has every list on the page read again: something was written that they may show. */
+/** Makes every list on the page read again after a write. */
 export function refresh(): void {
   writings.value++;
 }
 
-/** What `api` responses to `ask`; it is asked anew whenever one of `about` has changed, which is all that `ask` depends on. */
+/** Sends the request of `ask` with `api`, again whenever a value in `about` changes. `about` has all that `ask` depends on. */
 export const useGet = <T>(ask: () => Sent<T>, about: readonly (string | number)[] = []): Reading<ApiResponse<T>> =>
   useReading(about.join(' '), () => responseOf(ask()));
 
-/** The same of a page of a list, as it is at any time. */
+/** The same for a page of a list, refreshed. */
 export const useList = <T extends Item>(
   ask: () => Sent<readonly T[]>,
   about: readonly (string | number)[] = [],
 ): Reading<Page<T>> => useListed(about.join(' '), async () => pageOf(await responseOf(ask())));
 
-/** The same of a list that the API has told of; an empty path reads nothing. */
+/** The same for a path that is only known at run time; an empty path reads nothing. */
 export const usePage = (path: string): Reading<Page> =>
   useListed(path, async () => (path === '' ? { items: [], count: 0 } : await readPage(path)));
 
@@ -90,7 +90,7 @@ function useListed<T extends Item>(key: string, read: () => Promise<Page<T>>): R
   return { ...reading, value: value && { ...value, items: value.items.map((item) => withExpected(item, number)) } };
 }
 
-/** Reads again every few seconds while something is under way and the page is looked at. */
+/** Reads again every few seconds while an operation runs and the user looks at the page. */
 export function useRepeated(reload: () => Promise<void>, isUnderWay: boolean, milliseconds = 3000): void {
   useEffect(() => {
     if (!isUnderWay) return;
@@ -101,18 +101,18 @@ export function useRepeated(reload: () => Promise<void>, isUnderWay: boolean, mi
   }, [isUnderWay, reload, milliseconds]);
 }
 
-/** The object that a link leads to, where it can be read; an empty link reads nothing. */
+/** Reads the linked object, if the user may read it; an empty link reads nothing. */
 export function useLinked(link: string): Item | undefined {
   const path = pathOf(link);
   const { value } = useReading(path, async () => (link === '' ? undefined : await request<Item>('GET', path)));
   return value?.isOk ? value.body : undefined;
 }
 
-/** The response to a GET or OPTIONS. */
+/** Sends a GET or OPTIONS request. */
 export const useRequest = <T>(method: 'GET' | 'OPTIONS', path: string): Reading<ApiResponse<T>> =>
   useReading(`${method} ${path}`, () => request<T>(method, path));
 
-/** An object as it is at any time. */
+/** Reads an object and refreshes it. */
 export const useObject = (path: string): Reading<ApiResponse<Item>> =>
   useReading(`GET ${path}`, () => request<Item>('GET', path), {
     isWorth: ({ status }) => status > 0 && status < 500,

@@ -1,13 +1,13 @@
-/** The pages of objects that were opened last in this tab, for the command palette. */
+/** The recently opened objects of this tab, for the command palette. */
 import { signal } from '@preact/signals';
 import { isItem, textOf } from '../item.ts';
 import { storageKeyOf, token } from './connection.ts';
 
 interface Recent {
-  /** Of the console. */
+  /** The address in the console. */
   readonly path: string;
   readonly title: string;
-  /** What it is, such as the type of a resource. */
+  /** Its kind, such as the type of a resource. */
   readonly kind: string;
   readonly icon: string;
 }
@@ -33,7 +33,7 @@ function readRecents(): readonly Recent[] {
 
 export const recents = signal<readonly Recent[]>(readRecents());
 
-/** Notes that the page of an object was opened. */
+/** Records that the page of an object was opened. */
 export function noteRecent(recent: Recent): void {
   recents.value = [recent, ...recents.value.filter(({ path }) => path !== recent.path)].slice(0, maxRecents);
   sessionStorage.setItem(storageKey, JSON.stringify(recents.value));

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { pathOf } from './api.ts';
 
-/** Where one is: behind the `#` stands a path, of lists and objects that of the API below /api, and a query. */
+/** The current place: the path and query after the `#`. The path of a list or object is that of the API below /api. */
 interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -24,7 +24,7 @@ export function hrefOf(path: string, query: Readonly<Record<string, string>> | U
   return `#${path}${text === '' ? '' : `?${text}`}`;
 }
 
-/** The address of what a link of the API leads to. */
+/** The address of the object that a link of the API names. */
 export const hrefOfLink = (link: string): string => `#${pathOf(link).slice('/api'.length)}`;
 
 export function go(path: string, query?: Readonly<Record<string, string>> | URLSearchParams): void {

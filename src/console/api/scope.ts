@@ -44,11 +44,11 @@ export function chooseScope(chosen: Scope): void {
 }
 
 token.subscribe((value) => {
-  // The next user of this tab begins with everything.
+  // The next user of this tab starts without a scope.
   if (value === null) chooseScope({});
 });
 
-/** An object of the API as a part of the scope. */
+/** Converts an object of the API to a part of the scope. */
 export const scopeObject = (item: Item): ScopeObject => ({
   uuid: textOf(item, 'uuid'),
   url: textOf(item, 'url'),

@@ -6,19 +6,19 @@ import { type ApiResponse, abortSession, api, isExpired, keepToken, lastUse, res
 import { type Collection, collectionsOf } from './document.ts';
 import { go } from './route.ts';
 
-/** The user who is signed in; null before that is known. */
+/** The signed-in user; null until loaded. */
 export const me = signal<Item | null>(null);
 
-/** The lists of this server by name; empty before they are known. */
+/** The lists of this server by name; empty until loaded. */
 export const collections = signal<ReadonlyMap<string, Collection>>(new Map());
 
 /** The roles that the user holds anywhere: owner, manager, admin, support. */
 export const roles = signal<ReadonlySet<string>>(new Set());
 
-/** What could not be read at the start, in words. */
+/** The error message of a failed start. */
 export const startProblem = signal('');
 
-/** Whether anything may be shown that needs a token. */
+/** Whether pages that need a token can be shown. */
 export const isReady = computed(() => token.value !== null && me.value !== null && collections.value.size > 0);
 
 // A rejected token without a known user has no page to return to: the user signs in again.
@@ -32,23 +32,23 @@ setInterval(() => {
   now.value = Date.now();
 }, 1000);
 
-/** How long the token lives when it is not used, in seconds; null: for ever. */
+/** The lifetime of an unused token in seconds; null: unlimited. */
 export const lifetime = computed(() => {
   const value = me.value?.token_lifetime;
   return typeof value === 'number' ? value : null;
 });
 
-/** Seconds until the token ends, from the last quarter of its life but at most two minutes before; else undefined. */
+/** Seconds until the token expires, in the last quarter of its lifetime but at most the last two minutes; otherwise undefined. */
 export const secondsLeft = computed(() => {
   if (lifetime.value === null || token.value === null || isExpired.value) return undefined;
   const left = Math.ceil(lifetime.value - (now.value - lastUse.value) / 1000);
   return left <= Math.min(120, lifetime.value / 4) ? Math.max(0, left) : undefined;
 });
 
-/** Reads who is signed in, alone in a list. */
+/** Reads a list with only the signed-in user. */
 export const readMe = () => responseOf(api.GET('/api/users/', { params: { query: { current: '' } } }));
 
-/** Reads who is signed in and what the server has. */
+/** Reads the signed-in user, their roles and the lists of the server. */
 export async function start(): Promise<void> {
   startProblem.value = '';
   const [own, document] = await Promise.all([
@@ -93,7 +93,7 @@ export async function enter(value: string): Promise<void> {
 
 /** Ends the session on the server and here. */
 export async function signOut(): Promise<void> {
-  // From now on nothing is read by itself.
+  // Stops the automatic refresh.
   me.value = null;
   abortSession();
   if (!isExpired.value) await responseOf(api.POST('/api-auth/logout/'));

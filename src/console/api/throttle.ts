@@ -1,4 +1,4 @@
-/** Returns a function that calls `act` once, the given time after the first of the calls that come meanwhile. */
+/** Returns a function that collects calls, and calls `act` once, the given time after the first of them. */
 export function throttled(delayMs: number, act: () => void): () => void {
   let isWaiting = false;
   return () => {

@@ -1,4 +1,4 @@
-/** What a user can do with an object, and why not: only OPTIONS decides, for the caller and the present state. */
+/** The actions of an object, with the reasons why some are unavailable. OPTIONS decides, for the caller and the current state. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { type Item, isItem, pathOf, problemOf, request, textOf } from '../api/api.ts';
@@ -24,7 +24,7 @@ import { showSecretOf } from './secret.tsx';
 import { notify } from './toast.tsx';
 import { nameOf } from './values.tsx';
 
-/** One thing that a user can do. */
+/** One action. */
 interface Action {
   /** Such as `start`, `update`, `destroy` or `PATCH`. */
   readonly name: string;
@@ -32,7 +32,7 @@ interface Action {
   readonly method: string;
   readonly path: string;
   readonly isDestructive: boolean;
-  /** Why it cannot be done now. */
+  /** Why it is unavailable now. */
   readonly reason: string | undefined;
   readonly fields: readonly FormField[];
 }
@@ -44,9 +44,9 @@ interface Target {
   readonly etag: string | null;
   readonly collection: Collection;
   readonly reload: () => Promise<void>;
-  /** Other titles for methods and actions on this page. */
+  /** Titles of methods and actions that differ on this page. */
   readonly titles?: Readonly<Record<string, string>> | undefined;
-  /** Whether it is one of many objects on a page, which stays open when the object is deleted. */
+  /** Whether it is one of several objects on a page, which stays open after a deletion. */
   readonly isRow?: boolean | undefined;
 }
 
@@ -83,7 +83,7 @@ export function useActions(
   const { busy, dialog, start } = useActionRunner({ ...target, reload: again });
   const usable = (actions ?? []).filter(({ isDestructive, reason }) => !isDestructive && reason === undefined);
   const wanted = prominent.flatMap((name) => usable.filter((action) => action.name === name)).slice(0, maxButtons);
-  // Without anything better, editing is the first thing to do.
+  // By default, editing is the main action.
   const buttons =
     wanted.length > 0 ? wanted : usable.filter(({ method }) => method === 'PATCH').slice(0, Math.min(1, maxButtons));
   const rest = (actions ?? []).filter((action) => !buttons.includes(action));
@@ -174,7 +174,7 @@ function menuOf(actions: readonly Action[], start: (action: Action) => void): re
   }));
 }
 
-/** Reads which actions an object has; undefined until that is known. Reads again when the state of the object changes. */
+/** Reads the actions of an object, again when its state changes; undefined until the first response. */
 function useActionList({ collection, etag, item, path, titles = {} }: Target): {
   readonly actions: readonly Action[] | undefined;
   readonly reload: () => Promise<void>;
@@ -206,7 +206,7 @@ async function readActions(path: string, collection: Collection): Promise<readon
   return [...posted.filter((action) => action !== undefined), ...own];
 }
 
-/** Reads an action of which only the path is known; undefined where it is of no use now. */
+/** Reads an action by its path; undefined if it is unavailable. */
 async function readAction(object: string, name: string, collection: Collection): Promise<Action | undefined> {
   const path = `/api${object}${name}/`;
   const response = await request<Description>('OPTIONS', path);
@@ -252,7 +252,7 @@ function actionsOf(body: Description, headers: Headers, path: string, collection
   ];
 }
 
-/** Performs actions: at once, after a confirmation, or with what the form of the action takes. */
+/** Performs actions: immediately, after a confirmation, or with the input of a form. */
 function useActionRunner({ collection, etag, isRow, item, path, reload }: Target): {
   readonly start: (action: Action) => void;
   readonly dialog: ComponentChildren;
@@ -261,7 +261,7 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
 } {
   const [open, setOpen] = useState<Action>();
   const [busy, setBusy] = useState<string>();
-  // The form keeps the version that it began with, whatever happens to the page below.
+  // The form keeps the version that it was opened with, even if the page below is refreshed.
   const [version, setVersion] = useState<Version>({ item, etag });
 
   async function start(action: Action): Promise<void> {
@@ -368,7 +368,7 @@ function GuardedForm({
   );
 }
 
-/** What an action has done, in words. */
+/** Describes the result of an action. */
 function resultOf(name: string, title: string, object: string, status: number): string {
   const begun: Readonly<Record<string, string>> = {
     start: t('{name} is starting', { name: object }),
@@ -386,7 +386,7 @@ function resultOf(name: string, title: string, object: string, status: number): 
   return ownValue(done, name) ?? t('{title}: done.', { title });
 }
 
-/** What an action does that the user should know before it. */
+/** The question before an action, with the consequences that the user should know. */
 function questionOf({ name }: Action, item: Item): string {
   if (name === 'unlink')
     return t('It keeps running at the provider but is removed from this service. You can import it again.');
@@ -413,10 +413,10 @@ const withPolicy = (
     ? { ...body, agree_with_policy: true }
     : body;
 
-/** The options of a removal, which its query carries. */
+/** Converts the options of a deletion to a query. */
 const flagsOf = (body: Item): string =>
   `?${new URLSearchParams(Object.entries(body).map(([name, value]) => [name, String(value)]))}`;
 
-/** The present items of the lists that a form takes: what it sends replaces them. */
+/** Returns the current items of the lists in a form: the form replaces them. */
 const listsOf = (item: Item, fields: readonly FormField[]): Item =>
   Object.fromEntries(fields.filter(({ kind }) => kind === 'rows').map(({ name }) => [name, item[name] ?? []]));

@@ -18,7 +18,7 @@ export function Button({
   /** The default is a bordered button. A page has one primary button. */
   readonly kind?: 'primary' | 'quiet' | 'danger' | undefined;
   readonly small?: boolean;
-  /** Names a button without text, or says what a text alone does not. */
+  /** Names a button without text, or explains a short text. */
   readonly label?: string | undefined;
   readonly reason?: string | undefined;
   readonly isBusy?: boolean;

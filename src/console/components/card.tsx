@@ -28,7 +28,7 @@ export function Card({
   readonly count?: number | undefined;
   /** A short text beside the title, such as a period. */
   readonly note?: ComponentChildren;
-  /** The address of everything that the card shows a part of, with the words of the link; default: "Show all". */
+  /** The address of the whole list that the card shows a part of, with the text of the link; default: "Show all". */
   readonly more?: string | readonly [href: string, words: string] | undefined;
   readonly actions?: ComponentChildren;
   readonly problem?: string | undefined;
@@ -79,7 +79,7 @@ const hasContent = (children: ComponentChildren): boolean =>
     ? children.some(hasContent)
     : children !== null && children !== undefined && children !== false;
 
-/** Grey lines in the shape of text, after 300 ms: what comes sooner needs no placeholder. */
+/** Grey lines in the shape of text. They appear after 300 ms: faster responses need no placeholder. */
 export function Skeleton({ lines = 3 }: { readonly lines?: number }): JSX.Element {
   const [isShown, setShown] = useState(false);
   useEffect(() => {
@@ -96,14 +96,14 @@ export function Skeleton({ lines = 3 }: { readonly lines?: number }): JSX.Elemen
   );
 }
 
-/** A whole page, or a card without a title, that is being read. */
+/** A placeholder for a page, or for a card without a title. */
 export const Loading = (): JSX.Element => (
   <div class="card">
     <Skeleton lines={4} />
   </div>
 );
 
-/** What a list or page without content says: what this is, and the first action. */
+/** The content of an empty list or page: its purpose, and the first action. */
 export function Empty({
   icon,
   title,
@@ -241,7 +241,7 @@ export function Tile({
   );
 }
 
-/** The share of a limit that is used, from 0; undefined where there is no limit. */
+/** The used share of a limit, from 0; undefined without a limit. */
 export function shareOf(quota: Item): number | undefined {
   const { limit, usage } = quota;
   if (typeof limit !== 'number' || typeof usage !== 'number' || limit < 0) return undefined;

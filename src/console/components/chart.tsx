@@ -1,4 +1,4 @@
-/** Charts: drawn for those who look, with the same as a table for those who listen or want the numbers. */
+/** Charts, with the same data as a table for screen readers and exact numbers. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { hrefOf, place } from '../api/route.ts';
@@ -9,15 +9,15 @@ import { Choices } from './page.tsx';
 import { bars, colour, type Drawing, Plot } from './plot.tsx';
 import { PlainTable } from './table.tsx';
 
-/** One line of a chart: a value for each of its times, undefined where nothing is known. */
+/** One line of a chart: a value for each of its times, undefined if unknown. */
 interface Series {
   readonly name: string;
   readonly values: readonly (number | undefined)[];
-  /** Whether it is what the others must stay below. */
+  /** Whether it is the limit of the others. */
   readonly isLimit?: boolean;
 }
 
-/** Where a value is known, but not those beside it. */
+/** Indexes of values without known neighbours. */
 const alone = (values: Series['values']): number[] =>
   values.flatMap((value, at) =>
     value !== undefined && values[at - 1] === undefined && values[at + 1] === undefined ? [at] : [],
@@ -27,8 +27,8 @@ const alone = (values: Series['values']): number[] =>
 const tokenOf = ({ isLimit }: Series, index: number): string => (isLimit ? '--ink-muted' : `--series-${index + 1}`);
 
 /**
- * Values over time. `times` are UNIX timestamps; with `isCount` each value is of the time from one to the next. The axis
- * begins at `min`.
+ * Values over time. `times` are UNIX timestamps; with `isCount` each value covers the interval to the next one. The axis
+ * starts at `min`.
  */
 export function Chart({
   title,
@@ -40,7 +40,7 @@ export function Chart({
   min = 0,
 }: {
   readonly title: string;
-  /** What stands above it, where that is not the title. */
+  /** The content above the chart, instead of the title. */
   readonly caption?: string;
   readonly times: readonly number[];
   readonly series: readonly Series[];
@@ -52,7 +52,7 @@ export function Chart({
   const all = series.flatMap(({ values }) => values.filter((value) => value !== undefined));
   const max = Math.max(0, ...all);
   const words = (value: number): string => (isSize ? sizeText(value) : numberText(value));
-  const shown = series.filter(({ values }) => values.some((value) => value !== undefined));
+  const visible = series.filter(({ values }) => values.some((value) => value !== undefined));
   const reading = useRef<HTMLSpanElement>(null);
   const [from = 0, second = from + 1] = times;
   const to = times.at(-1) ?? from;
@@ -60,14 +60,14 @@ export function Chart({
   const read = (at: number | null | undefined): string => {
     const time = at === null || at === undefined ? undefined : times[at];
     if (time === undefined) return '';
-    const known = shown.map(({ name, values }) => {
+    const known = visible.map(({ name, values }) => {
       const value = values[at ?? 0];
       return `${name} ${value === undefined ? '–' : words(value)}`;
     });
     return [timeText(time * 1000), ...known].join(' · ');
   };
   const drawing: Drawing = {
-    data: [[...times], ...shown.map(({ values }) => values.map((value) => value ?? null))],
+    data: [[...times], ...visible.map(({ values }) => values.map((value) => value ?? null))],
     isWhole: all.every(Number.isInteger),
     isSize,
     scales: {
@@ -76,11 +76,11 @@ export function Chart({
     },
     series: [
       {},
-      ...shown.map((one, index) => ({
+      ...visible.map((one, index) => ({
         stroke: () => colour(tokenOf(one, index)),
         width: isCount ? 0 : 2,
         ...(one.isLimit && { dash: [6, 4] }),
-        // A line shows itself, but where nothing is known before and after a value.
+        // Only a value without known neighbours needs a point.
         points: { show: true, size: 5, filter: () => alone(one.values) },
         ...(isCount && bars && { fill: () => colour(tokenOf(one, index)), paths: bars, points: { show: false } }),
       })),
@@ -99,9 +99,9 @@ export function Chart({
         <span>{caption}</span>
         {/* The table has the same for those who do not point at it. */}
         <span ref={reading} class="muted small" aria-hidden="true" />
-        {shown.length > 1 && (
+        {visible.length > 1 && (
           <span class="legend">
-            {shown.map(({ name, isLimit }, index) => (
+            {visible.map(({ name, isLimit }, index) => (
               <span key={name}>
                 <i class={isLimit ? 'limit-key' : ['', 'two', 'three'][index]} aria-hidden="true" />
                 {name}
@@ -111,11 +111,11 @@ export function Chart({
         )}
       </figcaption>
       <Plot drawing={drawing} label={t('{title}, up to {most}', { title, most: words(max) })} />
-      <Behind title={title} heads={[t('Time'), ...shown.map(({ name }) => name)]}>
+      <Behind title={title} heads={[t('Time'), ...visible.map(({ name }) => name)]}>
         {times.map((time, at) => (
           <tr key={time}>
             <th scope="row">{timeText(time * 1000)}</th>
-            {shown.map(({ name, values }) => {
+            {visible.map(({ name, values }) => {
               const value = values[at];
               return <td key={name}>{value === undefined ? '–' : words(value)}</td>;
             })}
@@ -126,14 +126,14 @@ export function Chart({
   );
 }
 
-/** What lasted from one time to another, with the token of its colour. */
+/** A period with the token of its colour. */
 interface Lasting {
   readonly start: number;
   readonly end: number;
   readonly token: string;
 }
 
-/** What lasted how long, a bar below the other, between two UNIX timestamps; `children` is the table behind it. */
+/** Periods as bars, one below the other, between two UNIX timestamps; `children` is the table with the same data. */
 export function Lengths({
   title,
   from,
@@ -156,7 +156,7 @@ export function Lengths({
       draw: [
         (plot) => {
           const { ctx, bbox } = plot;
-          // A few rows are no thicker than many would be let them.
+          // Limits the thickness of a few bars.
           const slot = Math.min(bbox.height / rows.length, bbox.height / 6);
           rows.forEach(({ start, end, token }, index) => {
             const left = plot.valToPos(Math.max(from, start), 'x', true);
@@ -183,7 +183,7 @@ export function Lengths({
   );
 }
 
-/** The table behind a chart, which opens on demand. */
+/** The table with the data of a chart, closed by default. */
 export function Behind({
   title,
   heads,
@@ -205,10 +205,10 @@ export function Behind({
   );
 }
 
-/** The days that can be looked at. */
+/** The available periods in days. */
 const ranges = [7, 30, 90, 365];
 
-/** How many days the address asks for. */
+/** The period of the address, in days. */
 export const daysShown = (): number => Number(place.value.query.get('days') ?? 30) || 30;
 
 /** The time range of the address, as UNIX timestamps rounded to the hour, so that a refresh reads the same. */
@@ -217,7 +217,7 @@ export function span(): { readonly from: number; readonly to: number } {
   return { from: to - daysShown() * 24 * 3600, to };
 }
 
-/** Links to the days that can be looked at, each of which is an address. */
+/** Links to the available periods. */
 export function Ranges(): JSX.Element {
   const { path } = place.value;
   return (

@@ -12,10 +12,10 @@ export interface Choice {
   readonly isDeep?: boolean;
 }
 
-/** Time without typing before the server is asked, in milliseconds. */
+/** Debounce of the search, in milliseconds. */
 const searchDelayMs = 150;
 
-/** The text of a search field, and the same once the user has stopped typing. */
+/** The text of a search field, and its debounced value. */
 export function useSearch(): readonly [text: string, settled: string, setText: (text: string) => void] {
   const [text, setText] = useState('');
   const [settled, setSettled] = useState('');

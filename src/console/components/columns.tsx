@@ -1,4 +1,4 @@
-/** The columns of a list without its own page: the name, the status, and values that tell its objects apart. */
+/** The columns of a list without its own page: the name, the status, and the fields that distinguish its objects. */
 import type { ComponentChildren } from 'preact';
 import { columnsOf, listOf } from '../api/columns.ts';
 import { hrefOfLink } from '../api/route.ts';
@@ -42,7 +42,7 @@ const iconOf = (item: Item): string | undefined => {
   return type === '' ? iconOfList(listOf(item)) : kindOfType(type).icon;
 };
 
-/** What stands below a name: the type, or what the object belongs to. */
+/** The line below a name: the type, or the owner of the object. */
 function subOf(item: Item, isOfKind: boolean): ComponentChildren {
   const type = textOf(item, 'resource_type');
   if (type !== '' && !isOfKind) return t(kindOfType(type).word);
@@ -64,7 +64,7 @@ const sizeColumn = (): Column => ({
   },
 });
 
-/** The status of an object with what went wrong below. */
+/** The status of an object, with its error message below. */
 export const statusColumn = (sort?: string): Column => ({
   key: 'state',
   title: titleOf('state'),
@@ -123,7 +123,7 @@ export function fieldColumn(name: string, sort?: string): Column {
   };
 }
 
-/** The columns of a list by what its objects have. */
+/** Chooses the columns of a list by the fields of its objects. */
 export function genericColumns(
   items: readonly Item[],
   orderings: readonly string[],

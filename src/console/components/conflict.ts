@@ -10,7 +10,7 @@ export interface Version {
   readonly etag: string | null;
 }
 
-/** An object as it is now; `before` where it cannot be read. */
+/** Reads the current version of an object; returns `before` if that fails. */
 export async function currentVersion(path: string, before: Version): Promise<Version> {
   const response = await request<Item>('GET', path);
   // A row has its own names beside the fields of the object.
@@ -32,9 +32,9 @@ export function conflictResponse(
   return { ...response, body: { detail: [problemOf(response.body), ...changes, rest].join(' ') } };
 }
 
-const longest = 80;
+const maxValueLength = 80;
 
-/** The value of a field as it would be read aloud. */
+/** Returns the value of a field as readable text. */
 function wordsOf(field: FormField, item: Item): string {
   const typed = typedOf(field, item[field.name]);
   if (typeof typed === 'boolean') return typed ? t('Yes') : t('No');
@@ -46,5 +46,5 @@ function wordsOf(field: FormField, item: Item): string {
   }
   if (field.kind === 'time') return timeText(typed);
   const text = field.kind === 'link' ? textOf(item, `${field.name}_name`) || typed : labelOf(typed);
-  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+  return text.length > maxValueLength ? `${text.slice(0, maxValueLength)}…` : text;
 }

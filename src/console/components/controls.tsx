@@ -19,9 +19,9 @@ export function Control({
 }: {
   readonly field: FormField;
   readonly typed: Typed;
-  /** What the server says about it. */
+  /** The error message of the server. */
   readonly problem: string | undefined;
-  /** The same as the server sent it: for a list, an entry for each item. */
+  /** The same in the original form: for a list, an entry for each item. */
   readonly rejected?: unknown;
   readonly onInput: (value: Typed) => void;
 }): JSX.Element {

@@ -15,7 +15,7 @@ import { showSecretOf } from './secret.tsx';
 import { notify } from './toast.tsx';
 import { nameOf } from './values.tsx';
 
-/** Says that an object was created, and that it is simulated: any credentials seem to work then. */
+/** The message after a creation. It mentions the simulator, which accepts any credentials. */
 export const creationNotice = (created: Item): string => {
   const name = nameOf(created);
   return created.is_simulated === true
@@ -49,10 +49,10 @@ export function mayEver(creators: string): boolean {
   return isStaff.value || wanted.length === 0 || wanted.some(([, role]) => roles.value.has(role));
 }
 
-/** Where mails of invitations lead, for the one list that asks. */
+/** The address of the links in invitation mails, for the one list that takes it. */
 const invitationLink = `${location.href.replace(/[?#].*$/, '')}#/invitation/{uuid}/`;
 
-/** The button that creates an object of a list, for those who may. */
+/** The button that creates an object, for users who may. */
 export function Creation({
   collection,
   given = {},
@@ -67,9 +67,9 @@ export function Creation({
   readonly button?: string;
   /** Whether it is the main action of the page. */
   readonly isPrimary?: boolean;
-  /** Whether it is one of many on a page. */
+  /** Whether the page has many of them. */
   readonly isQuiet?: boolean;
-  /** What follows; default: the page of the new object. */
+  /** Runs after the creation; default: open the page of the new object. */
   readonly onCreated?: () => Promise<void>;
 }): JSX.Element | null {
   const path = `/api/${collection.name}/`;
@@ -169,10 +169,10 @@ export function CreationForm({
   );
 }
 
-/** Those values that are texts. */
+/** Returns the values that are texts. */
 const textsOf = (values: Readonly<Record<string, unknown>>): Filled =>
   Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 
-/** The fields with those that are required first. */
+/** Sorts required fields first. */
 const startingWith = (fields: readonly FormField[]): readonly FormField[] =>
   [...fields].sort((a, b) => Number(b.isRequired) - Number(a.isRequired));

@@ -37,7 +37,7 @@ export function Dialog({
         event.preventDefault();
         onClose?.();
       }}
-      // A second Escape closes it whatever the page says: without a way to dismiss it, it opens again.
+      // Browsers close a dialog on the second Escape; one that cannot be dismissed opens again.
       onClose={() => (onClose ? onClose() : element.current?.showModal())}
     >
       <header>
@@ -61,7 +61,7 @@ export function Confirmation({
   readonly title: string;
   readonly question: ComponentChildren;
   readonly button: string;
-  /** What the user has to type, such as the name of a machine. */
+  /** The text that the user has to type, such as the name of a machine. */
   readonly typed?: string | undefined;
   readonly onYes: () => void;
   readonly onNo: () => void;

@@ -21,7 +21,7 @@ import { Menu, MenuItems } from './menu.tsx';
 import { Popover } from './popover.tsx';
 import { nameOf } from './values.tsx';
 
-/** Filters that people search by; the first that a list has is its search field. */
+/** Filters for text search; the first one that a list has is its search field. */
 const searchNames = ['search', 'name', 'full_name', 'username', 'message', 'email', 'summary', 'key'];
 
 /** Filters with a chip, the most wanted first; a list shows the first few that it has. */
@@ -63,20 +63,20 @@ const objectLists: Readonly<Record<string, string>> = {
   tenant_uuid: 'openstack-tenants',
 };
 
-/** Values of filters that the document does not list. */
+/** Values of filters that are missing in the document. */
 const knownChoices: Readonly<Record<string, readonly string[]>> = {
   state: ['OK', 'Erred', 'Creating', 'Updating', 'Deleting'],
   category: ['vms', 'storages', 'private_clouds', 'apps'],
   severity: ['Error', 'Warning', 'Info', 'Debug'],
 };
 
-/** Filters that programs use: the console shows them only where an address sets them. */
+/** Filters for programs: the console shows them only if the address sets them. */
 const isTechnical = ({ isLink, name }: Filter): boolean =>
   (isLink && ownValue(objectLists, name) === undefined) ||
   (/(^|_)(url|exact|abbreviation)$|native_name|^exclude_|^rtag$|_uuid$|^resource_category$|^(from|to)$/.test(name) &&
     ownValue(objectLists, name) === undefined);
 
-/** Filters that say the same as another one. */
+/** Filters that duplicate another one. */
 const hasTwin = ({ name }: Filter, filters: readonly Filter[]): boolean =>
   filters.some(
     (other) => other.name === `${name}_uuid` || (name === 'settings_uuid' && other.name === 'service_settings_uuid'),
@@ -169,7 +169,7 @@ function SearchField({ path, filter }: { readonly path: string; readonly filter:
   const [text, setText] = useState(present);
   const sent = useRef(present);
   useEffect(() => {
-    // The address has changed by other means, such as the way back.
+    // The address has changed otherwise, for example by going back.
     if (present !== sent.current) setText(present);
     sent.current = present;
   }, [present]);
@@ -178,7 +178,7 @@ function SearchField({ path, filter }: { readonly path: string; readonly filter:
     const isFirst = sent.current === '';
     sent.current = wanted;
     const parameters = withParameter(name, wanted);
-    // One entry of the history for a search, whatever is typed on the way.
+    // One search is one entry of the history, not one for each key.
     if (isFirst || wanted === '') go(path, parameters);
     else replace(path, parameters);
   };
@@ -207,7 +207,7 @@ function SearchField({ path, filter }: { readonly path: string; readonly filter:
   );
 }
 
-/** The customer or project of the sidebar, which can be removed. */
+/** The customer or project of the sidebar as a chip that can be removed. */
 function ScopeChip(): JSX.Element | null {
   const { customer, project } = scope.value;
   const chosen = project ?? customer;
@@ -263,7 +263,7 @@ function SetChip({
   );
 }
 
-/** A value of a filter in words. */
+/** Returns the text of a filter value. */
 function valueText({ name, type }: Filter, value: string): string {
   if (type === 'boolean' || value === 'true' || value === '') return value === 'false' ? t('No') : t('Yes');
   if (name === 'state' || name === 'severity' || name === 'status' || name === 'level')
@@ -332,7 +332,7 @@ function FacetChip({
   );
 }
 
-/** The values that a filter is chosen from; empty where it takes an object or a text. */
+/** Returns the choices of a filter; empty if it takes an object or a text. */
 function useChoices({ choices, name, type }: Filter, isWanted: boolean): readonly string[] {
   const isProvider = name === 'resource_type' && choices.length === 0;
   const { value: metadata } = useReading(isProvider && isWanted ? 'resource types' : 'none', async () =>
@@ -349,7 +349,7 @@ function useChoices({ choices, name, type }: Filter, isWanted: boolean): readonl
   return ownValue(knownChoices, name) ?? [];
 }
 
-/** The objects of a list, searched by their names; gives the uuid. */
+/** Chooses an object of a list by its name; the value is the uuid. */
 function ObjectChooser({
   list,
   label,

@@ -4,7 +4,7 @@
  */
 import { throttled } from '../api/throttle.ts';
 
-/** What the server calls itself. */
+/** The name of the product. */
 export const product = document.querySelector('meta[name=application-name]')?.getAttribute('content') ?? '';
 
 const focusable = 'a[href], button:not([disabled]), input:not([disabled]), select, textarea, summary, h1[tabindex]';
@@ -12,7 +12,7 @@ const focusable = 'a[href], button:not([disabled]), input:not([disabled]), selec
 /** The element that had the focus last, with its ancestors from the inside; empty if the user moved elsewhere. */
 let last: readonly Element[] = [];
 
-/** Whether the heading of a page that was asked for is waited for. */
+/** Whether a new page waits for its heading. */
 let isHeadingWanted = false;
 
 function noteFocus(target: EventTarget | null): void {
@@ -23,7 +23,7 @@ function noteFocus(target: EventTarget | null): void {
 
 addEventListener('focusin', ({ target }) => noteFocus(target));
 
-/** What has the keyboard now goes away: the element that had it before gets it back, or what stands nearest to that. */
+/** Returns the focus to an element before the focused one is removed, or to the nearest focusable element. */
 export function giveBack(element: Element | null): void {
   noteFocus(element && element !== document.body ? element : document.querySelector('main'));
   requestAnimationFrame(look);
@@ -34,13 +34,13 @@ for (const kind of ['pointerdown', 'keydown'])
     kind,
     (event) => {
       isHeadingWanted = false;
-      // The pointer may be on nothing, and Tab may lead out of the page.
+      // A click may hit nothing focusable, and Tab may leave the page.
       if (kind === 'pointerdown' || (event instanceof KeyboardEvent && event.key === 'Tab')) last = [];
     },
     { capture: true },
   );
 
-/** Another page was asked for, whose heading gets the keyboard. */
+/** Moves the focus to the heading of the new page. */
 export function expectHeading(): void {
   isHeadingWanted = true;
   look();
@@ -68,10 +68,10 @@ function nearest(): HTMLElement | null {
   return heading ?? document.querySelector('main');
 }
 
-/** Milliseconds that what takes the place of something may take to come. */
-const pause = 60;
+/** Time for a replacement of the removed element to appear. */
+const delayMs = 60;
 
-new MutationObserver(throttled(pause, look)).observe(document.body, {
+new MutationObserver(throttled(delayMs, look)).observe(document.body, {
   childList: true,
   subtree: true,
   attributeFilter: ['disabled', 'hidden', 'open'],

@@ -30,9 +30,9 @@ export function Form({
   /** Values that a new object begins with. */
   readonly given?: Item;
   readonly button: string;
-  /** Whether sending it destroys something. */
+  /** Whether it performs a destructive action. */
   readonly isDangerous?: boolean;
-  /** Whether it cannot be sent yet, for a reason outside of its fields. */
+  /** Whether it cannot be sent yet, for a reason outside its fields. */
   readonly isBlocked?: boolean;
   readonly send: (body: Item | FormData) => Promise<ApiResponse<unknown>>;
   readonly onCancel?: () => void;
@@ -167,15 +167,15 @@ export function Form({
   );
 }
 
-/** An object without one of its members. */
+/** Returns an object without one of its members. */
 const without = <T,>(members: Readonly<Record<string, T>>, name: string): Readonly<Record<string, T>> =>
   Object.fromEntries(Object.entries(members).filter(([other]) => other !== name));
 
-/** Links are the same whatever base they were written with. */
+/** Converts a value for comparison: links are equal if their paths are. */
 const comparable = ({ kind }: FormField, typed: Typed): Typed =>
   kind === 'link' && typeof typed === 'string' ? pathOf(typed) : typed;
 
-/** The same body with files in it. */
+/** Converts a body with files to form data. */
 function asForm(body: Item): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(body)) {

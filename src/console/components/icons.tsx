@@ -1,4 +1,4 @@
-/** Decorative icons of the set Lucide. They are hidden from screen readers: a word always stands beside them. */
+/** Decorative icons of the set Lucide. They are hidden from screen readers, because a word always accompanies them. */
 import { h, type JSX } from 'preact';
 import { ownValue } from '../own.ts';
 import lucide from './lucide.json' with { type: 'json' };
@@ -6,7 +6,7 @@ import lucide from './lucide.json' with { type: 'json' };
 /** An icon of Lucide: the elements inside its `svg`. */
 type Elements = readonly (readonly [tag: string, attributes: Readonly<Record<string, string | number>>])[];
 
-/** Icons by name: pages of the console, types of objects, actions, tones and severities. */
+/** Icons by name: pages of the console, types of objects, actions, tones, and severities. */
 const icons: Readonly<Record<string, keyof typeof lucide>> = {
   home: 'House',
   customers: 'Building2',

@@ -1,4 +1,4 @@
-/** Any list of the API: its filters, its order and its page stand in the address. */
+/** Any list of the API. The address has its filters, order and page. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Page } from '../api/api.ts';
@@ -49,19 +49,19 @@ export function ListPage({
 interface ListProperties {
   readonly path: string;
   readonly collection: Collection | undefined;
-  /** The columns of the table, where they differ from the generic ones. */
+  /** The columns of the table, instead of the generic ones. */
   readonly columns?: ((items: readonly Item[]) => readonly Column[]) | undefined;
-  /** What stands at the end of each row, such as `RowActions`. */
+  /** The content at the end of each row, such as `RowActions`. */
   readonly rowActions?: ((item: Item) => ComponentChildren) | undefined;
   readonly selection?: Selection | undefined;
-  /** What stands above the table in its card, such as a `ChoiceBar`. */
+  /** The content above the table in its card, such as a `ChoiceBar`. */
   readonly above?: ComponentChildren;
   /** Names of filters that the page offers by other means, such as tabs. */
   readonly hiddenFilters?: readonly string[];
   readonly facets?: readonly string[];
-  /** What to show while the list has no objects at all. */
+  /** The content of a list without objects. */
   readonly empty?: ComponentChildren;
-  /** Parameters that the page always sends besides those of the address. */
+  /** Parameters that the page sends in addition to those of the address. */
   readonly fixed?: Readonly<Record<string, string>>;
   /** The drawer with the details of a row, beside the table; gets the objects that the table shows. */
   readonly drawer?: ((items: readonly Item[]) => ComponentChildren) | undefined;
@@ -69,7 +69,7 @@ interface ListProperties {
   readonly hrefOfItem?: ((item: Item) => string | undefined) | undefined;
 }
 
-/** The page of a list before the present one, until that has come: nothing on the page may jump. */
+/** Returns the previous page of a list until the current one is loaded, so that the layout stays stable. */
 function usePreviousPage(path: string, value: Page | undefined): Page | undefined {
   const last = useRef<{ readonly path: string; readonly value: Page } | undefined>(undefined);
   if (value) last.current = { path, value };
@@ -193,11 +193,11 @@ function TableCard({
   const { query } = place.value;
   const card = useRef<HTMLDivElement>(null);
   const number = Number(query.get('page') ?? 1) || 1;
-  const shown = useRef(number);
+  const visible = useRef(number);
   useLayoutEffect(() => {
-    // Another page is read from its first row on.
-    if (!isBusy && shown.current !== number) {
-      shown.current = number;
+    // Scrolls to the first row of another page.
+    if (!isBusy && visible.current !== number) {
+      visible.current = number;
       if (card.current && card.current.getBoundingClientRect().top < 0) card.current.scrollIntoView();
     }
   }, [isBusy, number]);
@@ -219,7 +219,7 @@ function TableCard({
   );
 }
 
-/** Which rows of how many are shown, with the ways to the pages before and after. */
+/** The range of visible rows, with links to the previous and next page. */
 function Pager({
   path,
   number,

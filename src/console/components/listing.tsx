@@ -12,7 +12,7 @@ import { ObjectLink } from './values.tsx';
 /** A member as text, but for a link. */
 const plainText = (item: Item, name: string): string => (/^https?:/.test(textOf(item, name)) ? '' : textOf(item, name));
 
-/** What an object belongs to, in words. */
+/** Returns the names of what an object belongs to. */
 const ownersOf = (item: Item): string =>
   [
     textOf(item, 'resource_type') === '' ? plainText(item, 'type') : t(kindOfType(textOf(item, 'resource_type')).word),
@@ -22,7 +22,7 @@ const ownersOf = (item: Item): string =>
     .filter((text) => text !== '')
     .join(' · ');
 
-/** Each object with its status and what it belongs to. */
+/** Lists objects with their status and owner. */
 const objectLines = (items: readonly Item[]): JSX.Element => (
   <ul class="lines">
     {items.map((item) => (
@@ -58,7 +58,7 @@ export function Listing({
   readonly lines?: (items: readonly Item[]) => JSX.Element;
   readonly size?: number;
   readonly actions?: ComponentChildren;
-  /** What stands below the objects. */
+  /** The content below the objects. */
   readonly children?: ComponentChildren;
 }): JSX.Element {
   const { value: page } = usePage(`/api${path}?${query}&page_size=${size}`);

@@ -1,4 +1,4 @@
-/** Menus behind a button, such as "…": a list of actions with the reasons why some cannot be used now. */
+/** Menus behind a button, such as "…": a list of actions, with the reasons why some are unavailable. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Icon } from './icons.tsx';
@@ -7,14 +7,14 @@ import { Popover } from './popover.tsx';
 export interface MenuItem {
   readonly title: string;
   readonly icon?: string | undefined;
-  /** Why it cannot be used now, as visible text. */
+  /** Why it is unavailable now, as visible text. */
   readonly reason?: string | undefined;
   readonly isDestructive?: boolean | undefined;
   /** Whether a separator stands above it. */
   readonly isSeparated?: boolean | undefined;
-  /** Text at the end of the row, such as the present value. */
+  /** Text at the end of the row, such as the current value. */
   readonly hint?: ComponentChildren;
-  /** Whether it is the chosen one of several; undefined: it is no choice. */
+  /** Whether it is the selected choice; undefined if it is an action. */
   readonly isChecked?: boolean | undefined;
   /** Whether it opens a dialog. */
   readonly opensDialog?: boolean | undefined;
@@ -22,7 +22,7 @@ export interface MenuItem {
   readonly onSelect?: (() => void) | undefined;
 }
 
-/** A button that opens a menu. `children` is what the button shows; `label` names it where that is only an icon. */
+/** A button that opens a menu. `children` is the content of the button; `label` names a button that has only an icon. */
 export function Menu({
   label,
   items,
@@ -90,7 +90,7 @@ export function MenuItems({
   const select = (item: MenuItem): void => {
     if (item.reason !== undefined) return;
     onClose();
-    // After the layer is gone and the button has the focus again, which a dialog returns it to.
+    // Waits until the layer is closed and the button has the focus: a dialog returns the focus there.
     if (item.onSelect) requestAnimationFrame(item.onSelect);
   };
   return (

@@ -1,4 +1,4 @@
-/** Choices as cards: radio buttons that show what each means. */
+/** Choices as cards: radio buttons with an explanation. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 
@@ -6,7 +6,7 @@ interface Option {
   readonly value: string;
   readonly title: ComponentChildren;
   readonly sub?: ComponentChildren;
-  /** Why it cannot be chosen. */
+  /** Why it is unavailable. */
   readonly reason?: string | undefined;
 }
 
@@ -66,7 +66,7 @@ export function Options({
   );
 }
 
-/** The steps of a guide, with the present one. */
+/** The steps of a guide, with the current one. */
 export const Steps = ({
   steps,
   current,

@@ -1,4 +1,4 @@
-/** The menu "…" of the open page, which the command palette offers, too. */
+/** The menu "…" of the open page. The command palette offers it, too. */
 import { signal } from '@preact/signals';
 import type { MenuItem } from './menu.tsx';
 

@@ -6,10 +6,10 @@ import { Icon } from './icons.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
 import { pageMenu } from './page-menu.ts';
 
-/** An address with its words. */
+/** An address with its text. */
 export type Crumb = readonly [href: string, title: string];
 
-/** Where the page stands: the customer, the project, the list. */
+/** The parents of the page: the customer, the project, the list. */
 const Crumbs = ({ crumbs }: { readonly crumbs: readonly Crumb[] }): JSX.Element | null =>
   crumbs.length === 0 ? null : (
     <nav aria-label={t('Breadcrumbs')}>
@@ -24,7 +24,7 @@ const Crumbs = ({ crumbs }: { readonly crumbs: readonly Crumb[] }): JSX.Element 
   );
 
 /**
- * The header of a page: where it stands, its title with one badge, one line of facts, at most two buttons, and a menu "…" for
+ * The header of a page: its parents, its title with one badge, one line of facts, at most two buttons, and a menu "…" for
  * every other action. Destructive actions belong in the menu.
  */
 export function PageHeader({
@@ -108,7 +108,7 @@ export const Tabs = ({ tabs, label = t('Sections') }: { readonly tabs: readonly 
   </nav>
 );
 
-/** A choice between a few ways to see the same, such as periods. */
+/** A choice between a few views of the same data, such as periods. */
 export const Choices = ({ tabs, label }: { readonly tabs: readonly Tab[]; readonly label: string }): JSX.Element => (
   <nav class="group" aria-label={label}>
     {tabs.map(({ href, isCurrent, title }) => (

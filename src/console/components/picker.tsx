@@ -9,10 +9,10 @@ import { t } from '../i18n/words.ts';
 import { Options } from './options.tsx';
 import { nameOf } from './values.tsx';
 
-/** So many objects are offered at a time; of a longer list one refreshCount for the one that is meant. */
+/** The number of choices at a time; a longer list is searched. */
 const maxOptions = 100;
 
-/** Chooses the object that a link leads to out of its list. */
+/** Chooses the linked object from its list. */
 export function Picker({
   field,
   common,

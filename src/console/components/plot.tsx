@@ -1,4 +1,4 @@
-/** Drawings over time on a canvas, by uPlot: in the colours of the present theme, as wide as the place they are in. */
+/** Draws values over time on a canvas with uPlot, in the colours of the theme and the width of the container. */
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot, { type AlignedData, type Axis, type Options } from 'uplot';
@@ -11,9 +11,9 @@ export type Drawing = Pick<Options, 'series' | 'scales' | 'hooks'> & {
   readonly data: AlignedData;
   /** Whether the values are MiB. */
   readonly isSize?: boolean;
-  /** Whether there is nothing between whole numbers. */
+  /** Whether all values are integers. */
   readonly isWhole?: boolean;
-  /** Whether the values need no axis. */
+  /** Whether the value axis is hidden. */
   readonly isBare?: boolean;
 };
 
@@ -21,14 +21,14 @@ const height = 150;
 const hour = 3600;
 const day = 24 * hour;
 
-/** A token of the style sheet as it is in the present theme. */
+/** Returns the value of a style token in the current theme. */
 export const colour = (token: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(token).trim();
 
-/** The font of the page for a canvas, which knows no variables. */
+/** Returns the font of the page for the canvas, which does not resolve variables. */
 const font = (): string => `12px ${getComputedStyle(document.body).fontFamily}`;
 
-/** What all axes have. */
+/** The common options of all axes. */
 const plain = (): Axis => ({
   stroke: () => colour('--ink-muted'),
   font: font(),
@@ -36,7 +36,7 @@ const plain = (): Axis => ({
   ticks: { show: false },
 });
 
-/** Times as people write them: the hour where ticks are that close, else the day or the month. */
+/** Formats the ticks of the time axis: hours, days or months, by their distance. */
 const timeAxis = (): Axis => ({
   ...plain(),
   space: 80,
@@ -78,11 +78,11 @@ const valueAxis = (isWhole: boolean, isSize: boolean): Axis => ({
 });
 
 export function Plot({ drawing, label }: { readonly drawing: Drawing; readonly label: string }): JSX.Element {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   // Other data or another language need another drawing.
-  const shown = JSON.stringify([drawing.data, drawing.scales, language.value]);
+  const content = JSON.stringify([drawing.data, drawing.scales, language.value]);
   useEffect(() => {
-    const element = place.current;
+    const element = container.current;
     if (!element) return;
     const { data, isBare = false, isSize = false, isWhole = false, ...rest } = drawing;
     const plot = new UPlot(
@@ -97,22 +97,22 @@ export function Plot({ drawing, label }: { readonly drawing: Drawing; readonly l
       data,
       element,
     );
-    const sized = new ResizeObserver(() => {
+    const resizeObserver = new ResizeObserver(() => {
       if (element.clientWidth > 0) plot.setSize({ width: element.clientWidth, height });
     });
-    sized.observe(element);
-    const leaving = new AbortController();
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => plot.redraw(), leaving);
-    const themed = new MutationObserver(() => plot.redraw());
-    themed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+    resizeObserver.observe(element);
+    const unmount = new AbortController();
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => plot.redraw(), unmount);
+    const themeObserver = new MutationObserver(() => plot.redraw());
+    themeObserver.observe(document.documentElement, { attributeFilter: ['data-theme'] });
     return () => {
-      leaving.abort();
-      sized.disconnect();
-      themed.disconnect();
+      unmount.abort();
+      resizeObserver.disconnect();
+      themeObserver.disconnect();
       plot.destroy();
     };
-  }, [shown]);
-  return <div ref={place} class="canvas" role="img" aria-label={label} />;
+  }, [content]);
+  return <div ref={container} class="canvas" role="img" aria-label={label} />;
 }
 
 /** Bars from one time to the next, for counts. */

@@ -1,4 +1,4 @@
-/** A layer beside what opened it: menus and lists of choices. It lies in the top layer, so that no card cuts it off. */
+/** A layer beside the element that opened it, for menus and lists of choices. It is in the top layer, so that no card clips it. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { giveBack } from './focus.ts';
@@ -50,7 +50,7 @@ export function Popover({
     };
   }, []);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes it, whatever inside has the focus
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes it from any focused element inside
     <div
       ref={layer}
       popover="auto"

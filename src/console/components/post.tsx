@@ -10,7 +10,7 @@ import { Dialog } from './dialog.tsx';
 import { Form } from './form.tsx';
 import { notify } from './toast.tsx';
 
-/** A button that sends nothing but its path, says what came of it, and has lists read again. */
+/** A button that sends a POST without a body, shows the result and refreshes the lists. */
 export function PostButton({
   title,
   method = 'POST',
@@ -22,11 +22,11 @@ export function PostButton({
   readonly title: string;
   readonly method?: 'POST' | 'DELETE';
   readonly path: string;
-  /** What it is done with, for those who do not see the row. */
+  /** The object of the action, for screen readers. */
   readonly about: string;
-  /** What it makes of an object, by its path: shown at once. */
+  /** The expected change of an object by its path, shown immediately. */
   readonly expected?: { readonly path: string; readonly change: Item };
-  /** What follows besides. */
+  /** Runs after a success. */
   readonly done?: () => Promise<void>;
 }): JSX.Element {
   const [isBusy, setBusy] = useState(false);
@@ -56,7 +56,7 @@ export function PostButton({
   );
 }
 
-/** The same for what takes a body, whose form is that of OPTIONS; nothing where the user may not. */
+/** A button for a POST with a body, in a form from OPTIONS; renders nothing for users without the right. */
 export function PostForm({
   title,
   path,
@@ -65,7 +65,7 @@ export function PostForm({
 }: {
   readonly title: string;
   readonly path: string;
-  /** What the form begins with. */
+  /** The initial values of the form. */
   readonly given?: Item;
   readonly done: () => Promise<void>;
 }): JSX.Element | null {

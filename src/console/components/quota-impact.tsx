@@ -18,7 +18,7 @@ export type Filled = Readonly<Record<string, string>>;
 /** Amounts by the name of the quota. */
 type Amounts = Readonly<Record<string, number>>;
 
-/** A virtual machine of a size, which is of the flavor or size that was chosen. */
+/** A virtual machine of the chosen flavor or size. */
 const machine = (size: Item | undefined): Amounts => ({
   nc_vm_count: 1,
   nc_resource_count: 1,
@@ -40,12 +40,12 @@ const volumes = (count: number, size: number): Amounts => ({
   storage: size,
 });
 
-/** What a size field has, in MiB; 0 while that is no size. */
+/** Parses a size field to MiB; 0 if it has no valid size. */
 const mib = (text: string | undefined): number => parseSize(text ?? '') ?? 0;
 
 const app: Amounts = { nc_app_count: 1, nc_resource_count: 1, group_count: 1, project_count: 1 };
 
-/** The amounts that a resource of a list takes, of those quotas that there are. */
+/** Computes the amounts that a resource of each list takes from the quotas. */
 const amounts: Readonly<Record<string, (filled: Filled, size: Item | undefined) => Amounts>> = {
   'digitalocean-droplets': (_, size) => machine(size),
   'aws-instances': (_, size) => machine(size),
@@ -67,7 +67,7 @@ const amounts: Readonly<Record<string, (filled: Filled, size: Item | undefined) 
   'oracle-databases': () => app,
 };
 
-/** Everything that the link of a form leads to: whose quotas are taken of, and whose account it is. */
+/** The objects behind the link of a form: the owners of the affected quotas, and the provider account. */
 interface QuotaOwners {
   readonly owners: readonly Item[];
   readonly settingsUuid: string;
@@ -92,7 +92,7 @@ export function useQuotaOwners(filled: Filled): QuotaOwners {
   };
 }
 
-/** The field with no more to choose from than what belongs to the link, and to the tenant, that were chosen. */
+/** Limits the choices of a field to objects of the chosen link and tenant. */
 export function narrowed(
   field: FormField,
   filled: Filled,
@@ -119,12 +119,12 @@ export function narrowed(
   return { ...field, list: `${path}?${parameters}` };
 }
 
-/** One limit that a form would use more of. */
+/** One limit that the new resource counts towards. */
 interface Impact {
   readonly owner: Item;
   readonly quota: Item;
   readonly amount: number;
-  /** The share of the limit that is used afterwards; 0 without a limit. */
+  /** The used share of the limit after the creation; 0 without a limit. */
   readonly share: number;
 }
 

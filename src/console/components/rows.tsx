@@ -16,10 +16,10 @@ export function Rows({
 }: {
   readonly field: FormField;
   readonly rows: readonly Row[];
-  /** What the server said of each item: messages by member, or of the whole. */
+  /** The errors of each item: messages by member, or one for the whole item. */
   readonly rejected: readonly unknown[];
   readonly describedBy: string | undefined;
-  /** Makes the control of a member. */
+  /** Renders the control of a member. */
   readonly control: (
     member: FormField,
     typed: Typed,
@@ -48,7 +48,7 @@ export function Rows({
           const messages = messagesOf(rejected[at]);
           const title = t('{label} {number}', { label, number: at + 1 });
           return (
-            // Its place is all that an item is known by.
+            // Items have no identity but their index.
             <section key={at} class="row-item" aria-label={title}>
               {members.map((member) => (
                 <div key={member.name} class="member">

@@ -1,4 +1,4 @@
-/** A secret in the one dialog for secrets: those that the server shows once, and those that a page does not show by itself. */
+/** The dialog for secrets: those that the server shows once, and those that a page hides. */
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
@@ -6,19 +6,19 @@ import { isItem, textOf } from '../api/api.ts';
 import { t, titleOf } from '../i18n/words.ts';
 import { Dialog } from './dialog.tsx';
 
-interface Shown {
-  /** What it belongs to. */
+interface Secret {
+  /** The owner of the secret. */
   readonly title: string;
   readonly value: string;
-  /** Whether the server will not show it again. */
+  /** Whether the server shows it only once. */
   readonly isOnce: boolean;
-  /** What it is, in words; default: a secret. */
+  /** The kind of secret; default: a secret. */
   readonly label?: string;
   /** Advice for the user; default: to keep it safe. */
   readonly advice?: string;
 }
 
-const shown = signal<Shown | null>(null);
+const openSecret = signal<Secret | null>(null);
 
 /** Members of responses to actions that are secrets, and members that always are. */
 const names = ['secret', 'token'];
@@ -28,19 +28,24 @@ const secretNames = /^(secret|token|.*_secret|.*password)$/;
 export const isSecret = (name: string, value: unknown): value is string =>
   secretNames.test(name) && typeof value === 'string' && value !== '' && !/^\*+$/.test(value);
 
-/** Shows the secret in the response to something that was done, where one is in it: it will not be shown again. */
+/** Shows the secret in the response to an action, if it has one. The server does not return it again. */
 export function showSecretOf(response: unknown, title: string): void {
   if (!isItem(response)) return;
   if ('is_mailed' in response) {
-    shown.value = { title, value: textOf(response, 'link'), isOnce: true, ...invitation(response.is_mailed === true) };
+    openSecret.value = {
+      title,
+      value: textOf(response, 'link'),
+      isOnce: true,
+      ...invitation(response.is_mailed === true),
+    };
     return;
   }
   const name = names.find((one) => isSecret(one, response[one]));
-  if (name !== undefined) shown.value = { title, value: textOf(response, name), isOnce: true };
+  if (name !== undefined) openSecret.value = { title, value: textOf(response, name), isOnce: true };
 }
 
-/** What to know of the link of an invitation. */
-const invitation = (isMailed: boolean): Pick<Shown, 'advice' | 'label'> => ({
+/** The label and advice for the link of an invitation. */
+const invitation = (isMailed: boolean): Pick<Secret, 'advice' | 'label'> => ({
   label: t('Link of the invitation'),
   advice: isMailed
     ? t('The invitation is sent by email. You can also pass on this link: it opens the same invitation.')
@@ -55,7 +60,7 @@ export function HiddenSecret({ name, value }: { readonly name: string; readonly 
       class="btn sm"
       aria-haspopup="dialog"
       onClick={() => {
-        shown.value = { title: titleOf(name), value, isOnce: false };
+        openSecret.value = { title: titleOf(name), value, isOnce: false };
       }}
     >
       {t('Show')}
@@ -64,20 +69,20 @@ export function HiddenSecret({ name, value }: { readonly name: string; readonly 
 }
 
 export function SecretDialog(): JSX.Element | null {
-  return shown.value && <OpenSecret {...shown.value} />;
+  return openSecret.value && <OpenSecret {...openSecret.value} />;
 }
 
 function OpenSecret({
-  advice = t('Keep it where nobody else reads it.'),
+  advice = t('Store it where no one else can read it.'),
   isOnce,
   label,
   title,
   value,
-}: Shown): JSX.Element {
+}: Secret): JSX.Element {
   const [isCopied, setCopied] = useState(false);
   const id = useId();
   const close = (): void => {
-    shown.value = null;
+    openSecret.value = null;
   };
   return (
     // A secret that is shown once does not close by an accidental key.
@@ -92,7 +97,7 @@ function OpenSecret({
       <p role="status">{isCopied && t('Copied.')}</p>
       <footer class="form-foot">
         <button type="button" class="btn" onClick={close}>
-          {label ? t('Done') : isOnce ? t('I have kept it') : t('Close')}
+          {label ? t('Done') : isOnce ? t('I have saved it') : t('Close')}
         </button>
         <button type="button" class="btn primary" onClick={async () => setCopied(await copy(id))}>
           {t('Copy')}
@@ -110,7 +115,7 @@ async function copy(id: string): Promise<boolean> {
     await navigator.clipboard.writeText(control.value);
     return true;
   } catch {
-    // Without https, or where it is rejected, it stays selected for the keyboard.
+    // Without https or permission, the value is selected, so that the user can copy it.
     control.select();
     return document.execCommand('copy');
   }

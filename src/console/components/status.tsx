@@ -72,5 +72,5 @@ export function WordStatus({ word }: { readonly word: string }): JSX.Element {
   );
 }
 
-/** Marks what the simulator made. */
+/** Marks simulated objects. */
 export const SimulatedBadge = (): JSX.Element => <Badge icon="simulated">{t('Simulated')}</Badge>;

@@ -1,4 +1,4 @@
-/** Tables of objects: the name with its type first, the status, a few more columns. They fold to cards where they are narrow. */
+/** Tables of objects: the name with its type first, the status, and a few more columns. Narrow tables fold to cards. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
@@ -10,14 +10,14 @@ import { isObjectLink, nameOf } from './values.tsx';
 export interface Column {
   readonly key: string;
   readonly title: string;
-  /** The name that the list is sorted by, where it can be. */
+  /** The sort parameter of the column, if the list has one. */
   readonly sort?: string | undefined;
   /** `name` and `state` lead the card of a folded table; `num` is right-aligned; `when-roomy` goes first when it is narrow. */
   readonly class?: string | undefined;
   readonly cell: (item: Item) => ComponentChildren;
 }
 
-/** Rows that a user selects for an action on all of them. */
+/** The selected rows for bulk actions. */
 export interface Selection {
   readonly selected: ReadonlyMap<string, Item>;
   readonly select: (items: readonly Item[], isSelected: boolean) => void;
@@ -37,15 +37,15 @@ export function Table({
 }: {
   readonly items: readonly Item[];
   readonly columns: readonly Column[];
-  /** The address of the list, which makes its headers sort it. */
+  /** The address of the list; enables sorting by the headers. */
   readonly path?: string | undefined;
   readonly selection?: Selection | undefined;
-  /** What stands at the end of each row, such as `RowActions`. */
+  /** The content at the end of each row, such as `RowActions`. */
   readonly actions?: ((item: Item) => ComponentChildren) | undefined;
   /** The url of the row that a drawer shows. */
   readonly openKey?: string | undefined;
   readonly label?: string | undefined;
-  /** Where a row leads; clicking it anywhere goes there. */
+  /** The address of a row, opened by a click anywhere in it. */
   readonly hrefOfItem?: (item: Item) => string | undefined;
 }): JSX.Element {
   return (
@@ -218,7 +218,7 @@ export const PlainTable = ({
   readonly heads: readonly string[];
   readonly children: ComponentChildren;
 }): JSX.Element => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable element
   <section class="table-scroll" tabIndex={0} aria-label={label}>
     <table class="table">
       <thead>

@@ -1,10 +1,10 @@
-/** Events in the order of time, newest first. */
+/** Events, newest first. */
 import type { ComponentChildren, JSX } from 'preact';
 import type { Tone } from '../format/status.ts';
 import { Icon } from './icons.tsx';
 import { Time } from './values.tsx';
 
-/** One entry: its mark, a sentence, and what stands below it. */
+/** One entry: its mark, a sentence, and the content below it. */
 interface TimelineEntry {
   readonly key: string;
   readonly icon: string;
@@ -12,7 +12,7 @@ interface TimelineEntry {
   readonly title: ComponentChildren;
   readonly sub?: ComponentChildren;
   readonly time: string;
-  /** Opens the entry, where it has more to show. */
+  /** Opens the details of the entry, if it has any. */
   readonly href?: string | undefined;
   readonly isOpen?: boolean | undefined;
 }
@@ -46,7 +46,7 @@ export const Timeline = ({
   </ul>
 );
 
-/** A list of checks or of steps, each with the state that it is in. */
+/** A list of checks or steps with their states. */
 export const Checks = ({ children }: { readonly children: ComponentChildren }): JSX.Element => (
   <ul class="checks">{children}</ul>
 );

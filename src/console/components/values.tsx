@@ -1,4 +1,4 @@
-/** How values are shown, by the format of their field. Values are text; links lead only to pages and http addresses. */
+/** Renders values by the format of their field. Values are text; links lead only to pages and http addresses. */
 import type { JSX } from 'preact';
 import { hrefOfLink } from '../api/route.ts';
 import { choiceText } from '../format/choices.ts';
@@ -40,7 +40,7 @@ const Size = ({ mib, exact = false }: { readonly mib: number; readonly exact?: b
 /** Whether a text is an instant as the API writes them. */
 export const isInstant = (value: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value);
 
-/** A text of the server, translated where it is known. */
+/** A text of the server, translated if a translation exists. */
 export const ServerText = ({ text }: { readonly text: string }): JSX.Element => (
   <span class="text" lang={serverTextLanguage(text)}>
     {serverText(text)}
@@ -60,7 +60,7 @@ const isWebAddress = (value: string): boolean => {
   }
 };
 
-/** The members of an object that may name it, the best first. */
+/** The members that can name an object, the best first. */
 const nameMembers = [
   'full_name',
   'name',
@@ -78,10 +78,10 @@ const nameMembers = [
   'user_agent',
 ];
 
-/** Members whose values are sentences of the server. */
+/** Members with sentences of the server. */
 const serverTextMembers = new Set(['message', 'error_message']);
 
-/** What people call an object. */
+/** Returns the name of an object. */
 export function nameOf(item: Item): string {
   const own = nameMembers
     .map((name) => (serverTextMembers.has(name) ? serverText(textOf(item, name)) : textOf(item, name)))
@@ -91,7 +91,7 @@ export function nameOf(item: Item): string {
   return user || textOf(item, 'project_name') || textOf(item, 'uuid').slice(0, 8) || textOf(item, 'pk') || t('Object');
 }
 
-/** An object as a link to its page, where it has one. */
+/** A link to the page of an object, if it has one. */
 export function ObjectLink({ item }: { readonly item: Item }): JSX.Element {
   const url = textOf(item, 'url');
   return url === '' ? <span>{nameOf(item)}</span> : <a href={hrefOfLink(url)}>{nameOf(item)}</a>;
@@ -117,7 +117,7 @@ export function Face({
   );
 }
 
-/** What a role is called, with the place where it is held. */
+/** The name of a role, with the place where it is held. */
 export const roleIn = (role: string, place: string): string => t('{role} of {place}', { role: t(role), place });
 
 /** Members that hold sentences, which need width. */
@@ -223,7 +223,7 @@ function TextValue({ exact, format, item, name, text }: TextProperties): JSX.Ele
   return <span class="text">{text}</span>;
 }
 
-/** What to call an object of which only the link is known. */
+/** Returns a name for an object by its link. */
 const linkWords = (link: string): string => {
   const [, , list = '', key = ''] = pathOf(link).split('/');
   return `${titleOf(list)} ${key.slice(0, 8)}`;
@@ -274,7 +274,7 @@ function ManyValues({ name, values }: { readonly name: string; readonly values: 
   );
 }
 
-/** Members that the link beside them shows already. */
+/** Members that the link beside them already shows. */
 const isShownByLink = (name: string, item: Item): boolean => {
   const [, owner] = /^(.+)_(uuid|name|native_name|abbreviation)$/.exec(name) ?? [];
   return owner !== undefined && typeof item[owner] === 'string' && isObjectLink(textOf(item, owner));

@@ -1,4 +1,4 @@
-/** What the console calls types of objects, and the icon of each. */
+/** Names and icons of object types. */
 import { ownValue } from '../own.ts';
 
 interface Kind {
@@ -55,7 +55,7 @@ const listIcons: Readonly<Record<string, string>> = {
   users: 'user',
 };
 
-/** Returns what a `resource_type` is called; an unknown type stays as it is. */
+/** Returns the name of a `resource_type`; an unknown type stays unchanged. */
 export const kindOfType = (type: string): Kind => ownValue(resourceTypes, type) ?? of('resources', type);
 
 /** Returns the icon of the objects of a list. */
@@ -67,5 +67,5 @@ export function kindOfList(list: string): Kind | undefined {
   return type === undefined ? undefined : kindOfType(type);
 }
 
-/** Every word of a type, for the test of translations. */
+/** All names of types, for the test of translations. */
 export const kindWords: readonly string[] = Object.values(resourceTypes).map(({ word }) => word);

@@ -1,4 +1,4 @@
-/** Amounts of storage and memory: the API has MiB, people read and type GiB and TiB. */
+/** Amounts of storage and memory: the API uses MiB, users read and type GiB and TiB. */
 
 export type SizeUnit = 'MiB' | 'GiB' | 'TiB';
 
@@ -18,7 +18,7 @@ export function sizeIn(mib: number, unit: SizeUnit): number {
 
 /**
  * Parses what a user typed into a size field, such as `20`, `1.5 TiB` or `500 mb`, to whole MiB. A number without a unit is in
- * GiB. Returns undefined if the text is no size.
+ * GiB. Returns undefined if the text is not a size.
  */
 export function parseSize(text: string): number | undefined {
   const match = /^([0-9]+(?:[.,][0-9]+)?)\s*(?:([mgt])(?:i?b)?)?$/i.exec(text.trim());

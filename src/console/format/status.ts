@@ -1,4 +1,4 @@
-/** What the console calls states: one word with a tone, for the state of an object and of the provider together. */
+/** Texts of states: one word with a tone, for the state of an object and its state at the provider together. */
 import { type Item, textOf } from '../item.ts';
 import { ownValue } from '../own.ts';
 
@@ -8,13 +8,13 @@ export interface Status {
   /** In English. */
   readonly word: string;
   readonly tone: Tone;
-  /** Accepted, but not begun: drawn as a hollow dot. */
+  /** Accepted, but not started: a hollow dot. */
   readonly isQueued?: boolean;
 }
 
 const of = (tone: Tone, word: string): Status => ({ word, tone });
 
-/** States at the provider, of a resource that is OK; without capitals. */
+/** States at the provider of a resource in state OK, in lower case. */
 const runtimeStates: Readonly<Record<string, Status>> = {
   online: of('good', 'Running'),
   active: of('good', 'Running'),
@@ -53,7 +53,7 @@ const runtimeStates: Readonly<Record<string, Status>> = {
   error: of('bad', 'Error'),
 };
 
-/** What an object does while its state is Updating, by the action that runs. */
+/** Words for the state Updating, by the running action. */
 const runningActions: Readonly<Record<string, string>> = {
   start: 'Starting',
   stop: 'Stopping',
@@ -68,7 +68,7 @@ const runningActions: Readonly<Record<string, string>> = {
   restore: 'Restoring',
 };
 
-/** What failed, by a word of the action. */
+/** Words for a failed action, by a part of its name. */
 const failedActions: Readonly<Record<string, string>> = {
   create: 'Creation failed',
   start: 'Start failed',
@@ -87,7 +87,7 @@ const failedActions: Readonly<Record<string, string>> = {
   restore: 'Restore failed',
 };
 
-/** Any other word of the API that is a state; without capitals. */
+/** All other states of the API, in lower case. */
 const states: Readonly<Record<string, Status>> = {
   ok: of('good', 'Ready'),
   new: of('busy', 'Syncing'),
@@ -122,17 +122,17 @@ const states: Readonly<Record<string, Status>> = {
   debug: of('idle', 'Debug'),
 };
 
-/** Returns what a single word of the API is called; an unknown word stays as it is. */
+/** Returns the text of a state of the API; an unknown state stays unchanged. */
 export const statusOfWord = (word: string): Status => ownValue(states, word.toLowerCase()) ?? of('idle', word);
 
-/** Returns whether an operation runs, so that the state will soon change. */
+/** Returns whether an operation is running, so that the state will change soon. */
 export const isTransient = (state: string): boolean => /scheduled|ing$/i.test(state);
 
 const disappeared = 'Does not exist at backend.';
 
 /**
- * Returns the status of an object: the runtime state of a resource that is OK, what an operation does while it runs, and what
- * failed. `failedAction` is the action that failed last, where the caller knows it from the events.
+ * Returns the status of an object: the runtime state of a resource in state OK, the running operation, or the failed one.
+ * `failedAction` is the action that failed last, if the caller knows it from the events.
  */
 export function statusOf(item: Item, failedAction = ''): Status {
   const state = textOf(item, 'state');

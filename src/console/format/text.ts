@@ -1,4 +1,4 @@
-/** Values as people read them, in the language of the page. */
+/** Formats values in the language of the page. */
 
 import { isQuotaInMebibytes, quotaLabel } from '../i18n/labels.ts';
 import { amountText, inLocale, numberText, t } from '../i18n/words.ts';
@@ -25,7 +25,7 @@ export const exactTime = (instant: string | number): string =>
     new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(instant)),
   );
 
-/** The day of an instant, such as `18 Nov`, with the year where that is not the present one. */
+/** The day of an instant, such as `18 Nov`, with the year unless it is the current one. */
 export const dayText = (instant: string | number, now = Date.now()): string =>
   inLocale((locale) =>
     new Intl.DateTimeFormat(locale, {
@@ -87,7 +87,7 @@ export function initials(name: string): string {
 /** A usage with its limit in one unit, such as `44 of 50 GiB`; -1 is no limit. */
 interface QuotaText {
   readonly used: string;
-  /** What follows the used amount: `of 50 GiB` or `no limit`. */
+  /** The text after the used amount: `of 50 GiB` or `no limit`. */
   readonly limit: string;
   readonly left: string;
 }
@@ -109,5 +109,5 @@ export function quotaText(name: string, usage: number, limit: number): QuotaText
 export const quotaAmountText = (name: string, amount: number): string =>
   isQuotaInMebibytes(name) ? sizeText(amount) : numberText(amount);
 
-/** What a quota is called. */
+/** Returns the name of a quota. */
 export const quotaTitle = (name: string): string => t(quotaLabel(name) ?? name);

@@ -6,7 +6,7 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** How an instant reads: relative within seven days, the day in the same year, else the month. */
+/** The format of an instant: relative within seven days, the day in the same year, otherwise the month. */
 type Distance =
   | { readonly kind: 'now' }
   | { readonly kind: 'past' | 'future'; readonly count: number; readonly unit: TimeUnit }

@@ -1,7 +1,7 @@
-/** English names of what the API calls `openstack-instances` or `error_message`. */
+/** English texts for API names such as `openstack-instances` or `error_message`. */
 import { fieldLabel, quotaLabel } from './labels.ts';
 
-/** Lists, actions and pages whose names differ from what the API calls them. */
+/** Lists, actions and pages whose texts differ from their API names. */
 const known: Readonly<Record<string, string>> = {
   'customer-permissions': 'Customer roles',
   'customer-permissions-log': 'Past customer roles',
@@ -33,7 +33,7 @@ const known: Readonly<Record<string, string>> = {
   storages: 'Volumes and snapshots',
 };
 
-/** Words as they are written by themselves. */
+/** Words with special spelling. */
 const spelled: Readonly<Record<string, string>> = {
   aws: 'Amazon',
   amazon: 'Amazon',
@@ -51,7 +51,7 @@ const spelled: Readonly<Record<string, string>> = {
   uuid: 'UUID',
 };
 
-/** A name of the API in English words. */
+/** Converts an API name to English words. */
 export function englishOf(name: string): string {
   if (Object.hasOwn(known, name)) return known[name] ?? name;
   const label = fieldLabel(name)?.label ?? quotaLabel(name);
@@ -66,7 +66,7 @@ export function englishOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Actions whose titles differ from what the API calls them. */
+/** Actions whose titles differ from their API names. */
 const actions: Readonly<Record<string, string>> = {
   unlink: 'Stop managing',
   pull: 'Refresh from provider',
@@ -79,7 +79,7 @@ const actions: Readonly<Record<string, string>> = {
   push_security_groups: 'Change security groups',
 };
 
-/** The title of an action by its name, such as `change_flavor`; `title` is what OPTIONS calls it. */
+/** The title of an action by its name, such as `change_flavor`; `title` is its title in OPTIONS. */
 export function englishOfAction(name: string, title = ''): string {
   if (Object.hasOwn(actions, name)) return actions[name] ?? name;
   const words = title === '' ? name.split('_').join(' ') : title;

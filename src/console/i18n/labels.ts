@@ -1,9 +1,9 @@
-/** What the console calls every field and quota of the API, how it formats it, and where a page shows it. */
+/** The label, format and placement of every field and quota of the API. */
 import data from './labels.json' with { type: 'json' };
 
 /**
  * Where a field belongs: `shown` first, under `details`, only in `raw` data and the API explorer, or only in a `form`.
- * A field that this version does not know belongs under `details`.
+ * An unknown field belongs under `details`.
  */
 type Placement = 'shown' | 'details' | 'raw' | 'form';
 
@@ -33,7 +33,7 @@ const fields: ReadonlyMap<string, FieldLabel> = new Map(
 
 const quotas: ReadonlyMap<string, readonly string[]> = new Map(Object.entries<readonly string[]>(data.quotas));
 
-/** Returns how a field is labelled; undefined for a field that this version does not know. */
+/** Returns the label of a field; undefined for an unknown one. */
 export const fieldLabel = (name: string): FieldLabel | undefined => fields.get(name);
 
 /** Returns the English label of a quota; undefined for an unknown one. */

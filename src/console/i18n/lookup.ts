@@ -12,12 +12,12 @@ export function lookupIn(words: Words): (text: string) => string | undefined {
   const folded = new Map(Object.entries(words).map(([text, translation]) => [text.toLowerCase(), translation]));
   return (text) => {
     if (Object.hasOwn(words, text)) return words[text];
-    const found = folded.get(text.toLowerCase());
-    if (found === undefined) return undefined;
-    const first = found.charAt(0);
-    if (/^\p{Lu}/u.test(text)) return first.toUpperCase() + found.slice(1);
-    // `IP` stays what it is.
-    return /^\p{Lu}\p{Lu}/u.test(found) ? found : first.toLowerCase() + found.slice(1);
+    const translation = folded.get(text.toLowerCase());
+    if (translation === undefined) return undefined;
+    const first = translation.charAt(0);
+    if (/^\p{Lu}/u.test(text)) return first.toUpperCase() + translation.slice(1);
+    // An acronym such as `IP` keeps its capitals.
+    return /^\p{Lu}\p{Lu}/u.test(translation) ? translation : first.toLowerCase() + translation.slice(1);
   };
 }
 

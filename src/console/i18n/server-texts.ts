@@ -1,4 +1,4 @@
-/** Translates texts of the server, which are in English: help, errors and messages of events. */
+/** Translates the English texts of the server: help, errors and event messages. */
 import words from './et-server.json' with { type: 'json' };
 import { partsOf, type Words } from './lookup.ts';
 
@@ -11,10 +11,10 @@ export const serverWords: Words = {
   ...words.events,
 };
 
-/** Values that are words of the API by themselves, or several of them. */
+/** Values that consist of one or more API names. */
 const ownWords = new Set(['role', 'kind', 'field', 'states']);
 
-/** What stands between the values of a sentence that says what has changed. */
+/** The fixed parts of a sentence that describes a change. */
 const change = { from: " has been changed from '", to: "' to '", end: "'." } as const;
 
 interface Template {
@@ -23,7 +23,7 @@ interface Template {
 }
 
 /**
- * Makes what translates the server's texts, or responses undefined where one is not known; words in them are said by `say`.
+ * Returns a function that translates the server's texts, with undefined for an unknown text. `say` translates words in them.
  */
 export function serverTextTranslator(
   words: Words,
@@ -52,9 +52,8 @@ export function serverTextTranslator(
 }
 
 /**
- * The values in a text by the parts of its template, each as short as can be; undefined where the text has another form.
- * Users and providers write the values, so each character is looked at a bounded number of times, unlike by a regular
- * expression with several wildcards.
+ * Returns the values in a text by the parts of its template, each as short as possible; undefined if the text does not match.
+ * Users and providers write the values, so the time is bounded, unlike that of a regular expression with several wildcards.
  */
 function valuesIn(text: string, parts: readonly string[]): ReadonlyMap<string, string> | undefined {
   const [first = '', ...rest] = parts;
@@ -75,13 +74,13 @@ function valuesIn(text: string, parts: readonly string[]): ReadonlyMap<string, s
   return values;
 }
 
-/** Translates the sentences that say what has changed, ` Name has been changed from 'a' to 'b'.`; other text stays. */
+/** Translates the sentences that describe a change, ` Name has been changed from 'a' to 'b'.`; other text stays. */
 function sayChanges(text: string, say: (text: string) => string): string {
   const said: string[] = [];
   let done = 0;
   for (let from = text.indexOf(change.from); from >= 0; from = text.indexOf(change.from, from)) {
     const before = from + change.from.length;
-    // A label begins at the first space after the last full stop.
+    // A label starts at the first space after the last full stop.
     const start = text.indexOf(' ', done + text.slice(done, from).lastIndexOf('.') + 1);
     if (start === from) {
       from = before;

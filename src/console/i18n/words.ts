@@ -1,5 +1,5 @@
 /**
- * The language of the pages. `t` translates every text of the console: the source is in English, `et.json` has the Estonian
+ * The language of the pages. `t` translates the texts of the console: the source is in English, `et.json` has the Estonian
  * translations. Texts of the server are in `et-server.json`.
  */
 import { computed, effect, signal } from '@preact/signals';
@@ -11,7 +11,7 @@ import estonian from './et.json' with { type: 'json' };
 import { lookupIn, partsOf, type Values } from './lookup.ts';
 import { serverTextTranslator, serverWords } from './server-texts.ts';
 
-/** Every language by what it calls itself. */
+/** The native names of the languages. */
 export const languages = { en: 'English', et: 'Eesti' } as const;
 
 export type Language = keyof typeof languages;
@@ -23,15 +23,15 @@ const languageOf = (text: unknown): Language | undefined => (text === 'en' || te
 /** The choice of this browser. */
 const chosen = signal(languageOf(localStorage.getItem(storageKey)));
 
-/** The preferred language of who is signed in. */
+/** The preferred language of the signed-in user. */
 const preferred = signal<Language | undefined>(undefined);
 
-/** The language that a tag of the browser begins with, `en` of `en-GB`. */
+/** Returns the language of a browser's tag, such as `en` of `en-GB`. */
 const primaryOf = (tag: string): string => tag.split('-', 1)[0] ?? '';
 
 const ofBrowser = browserLanguages.map((tag) => languageOf(primaryOf(tag))).find(Boolean);
 
-/** The present language: the one that was chosen here, that of the user's profile, that of the browser. */
+/** The current language: the one chosen in this browser, that of the user's profile, or that of the browser. */
 export const language = computed<Language>(() => chosen.value ?? preferred.value ?? ofBrowser ?? 'en');
 
 effect(() => {
@@ -53,10 +53,10 @@ const inEstonian = lookupIn(estonian);
 
 const said = (text: string): string => (language.value === 'et' ? (inEstonian(text) ?? text) : text);
 
-/** Says a text in the present language, numbers as they are written in it. A text that is not known stays as it is. */
+/** Translates a text and formats the numbers in it. An unknown text stays English. */
 export const t = (text: string, values: Values = {}): string => phrase(text, values).join('');
 
-/** The same with anything that can be shown in the places of the values. */
+/** The same with elements as values. */
 export function phrase<T extends ComponentChildren>(text: string, values: Readonly<Record<string, T>>): (T | string)[] {
   return partsOf(said(text)).map((part, index) => {
     if (index % 2 === 0) return part;
@@ -65,7 +65,7 @@ export function phrase<T extends ComponentChildren>(text: string, values: Readon
   });
 }
 
-/** Says how many of something there are, with the number as `{count}`: `one` for one, `other` for any other number. */
+/** Translates a count as `{count}`: the text `one` for one, `other` for any other number. */
 export const plural = (count: number, one: string, other: string): string =>
   t(pluralRules.value.select(count) === 'one' ? one : other, { count });
 
@@ -75,17 +75,17 @@ const serverTextInEstonian = serverTextTranslator(serverWords, said);
 export const serverText = (text: string): string =>
   language.value === 'et' ? (serverTextInEstonian(text) ?? text) : text;
 
-/** The language that `serverText` leaves a text in, where it is not that of the page. */
+/** Returns the language of an untranslated server text, if it differs from that of the page. */
 export const serverTextLanguage = (text: string): 'en' | undefined =>
   language.value === 'et' && serverTextInEstonian(text) === undefined ? 'en' : undefined;
 
-/** A name of the API in words. */
+/** Returns the title of an API name. */
 export const titleOf = (name: string): string => t(englishOf(name));
 
-/** The title of an action by its name; `title` is what OPTIONS calls it. */
+/** The title of an action by its name; `title` is its title in OPTIONS. */
 export const actionTitle = (name: string, title?: string): string => t(englishOfAction(name, title));
 
-/** The present language as the user of this browser writes it, such as `en-GB`; else without a region. */
+/** The current language with the region of this browser, such as `en-GB`, if it has one. */
 const locale = computed(() => browserLanguages.find((tag) => primaryOf(tag) === language.value) ?? language.value);
 
 const pluralRules = computed(() => new Intl.PluralRules(locale.value));
@@ -97,7 +97,7 @@ const times = computed(() => new Intl.DateTimeFormat(locale.value, { dateStyle: 
 const regions = computed(() => new Intl.DisplayNames(locale.value, { type: 'region' }));
 const collator = computed(() => new Intl.Collator(locale.value));
 
-/** A number as it is written; a large one may be shortened, such as `25K`. */
+/** Formats a number; a large one may be shortened, such as `25K`. */
 export const numberText = (value: number, isShort = false): string =>
   isShort ? new Intl.NumberFormat(locale.value, { notation: 'compact' }).format(value) : numbers.value.format(value);
 
@@ -107,17 +107,17 @@ export const timeText = (instant: string | number): string => times.value.format
 export const instantText = (instant: number, parts: Intl.DateTimeFormatOptions): string =>
   new Intl.DateTimeFormat(locale.value, parts).format(instant);
 
-/** So many of a unit, such as `30 seconds`. */
+/** An amount with its unit, such as `30 seconds`. */
 export const amountText = (count: number, unit: 'second' | 'minute' | 'hour' | 'day'): string =>
   new Intl.NumberFormat(locale.value, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 
-/** What a language of the console calls itself; any other tag stays as it is. */
+/** The native name of a language of the console; any other tag stays unchanged. */
 export const languageText = (tag: string): string => {
   const known = languageOf(tag);
   return known ? languages[known] : tag;
 };
 
-/** The country of a code of two letters. */
+/** The name of a country by its code of two letters. */
 export const countryText = (code: string): string => regions.value.of(code) ?? code;
 
 /** Compares texts in the order of the present language. */

@@ -1,4 +1,4 @@
-/** Alerts: the open ones by severity, each with what can be done about it. */
+/** Alerts: the open ones by severity, each with its actions. */
 import type { JSX } from 'preact';
 import { type Item, pathOf, textOf } from '../api/api.ts';
 import { useRequest } from '../api/reading.ts';

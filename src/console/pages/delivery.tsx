@@ -13,7 +13,7 @@ import { choiceText } from '../format/choices.ts';
 import { durationText } from '../format/text.ts';
 import { serverText, t, titleOf } from '../i18n/words.ts';
 
-/** Whether the user may change the hook at this path, and so have it deliver again. */
+/** Whether the user may change the hook at this path, and so redeliver. */
 export function useIsManaged(hook: string): boolean {
   const { value: options } = useRequest<Description>('OPTIONS', hook);
   return options?.isOk === true && permittedMethods(options.headers)?.includes('PATCH') === true;
@@ -85,7 +85,7 @@ export function DeliveryPage({ hook, uuid }: { readonly hook: string; readonly u
   );
 }
 
-/** A message of HTTP: its first line, headers as they are called there, and its body, JSON with a line for each member. */
+/** An HTTP message: the start line, the headers, and the body, with JSON formatted. */
 function Message({ start, message }: { readonly start: string; readonly message: Item }): JSX.Element {
   const { headers } = message;
   const body = textOf(message, 'body');
@@ -100,17 +100,17 @@ function Message({ start, message }: { readonly start: string; readonly message:
         ))}
       </Facts>
       {body !== '' && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable element
         <pre class="code" tabIndex={0}>
-          {inLines(body)}
+          {formatJson(body)}
         </pre>
       )}
     </>
   );
 }
 
-/** A text, with a line for each member where it is JSON. */
-function inLines(text: string): string {
+/** Formats a text that is JSON; other text stays unchanged. */
+function formatJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), undefined, 2);
   } catch {

@@ -23,7 +23,6 @@ const ranges = (): readonly (readonly [title: string, seconds: number])[] => [
   [t('Last 30 days'), 30 * 24 * hour],
 ];
 
-/** The events with how many there were over the time that is looked at, and ways to look at another time. */
 /** The events with how many happened over time, and ways to look at another time. */
 export function EventsPage({ collection }: { readonly collection: Collection | undefined }): JSX.Element {
   const { path, query } = place.value;
@@ -74,7 +73,7 @@ function withEvent(uuid: string): string {
   return hrefOf('/events/', parameters);
 }
 
-/** The details of the event that the address names, if the list shows it. */
+/** The details of the event in the address, if the list shows it. */
 function EventDrawer({ events }: { readonly events: readonly Item[] }): JSX.Element | null {
   const at = events.findIndex((event) => textOf(event, 'uuid') === place.value.query.get('event'));
   const event = events[at];
@@ -126,7 +125,7 @@ const columns = (): readonly Column[] => [
   },
 ];
 
-/** What events are about, as groups of their types. */
+/** The groups of event types. */
 function Features({
   at,
   from,
@@ -159,7 +158,7 @@ function Features({
   );
 }
 
-/** The first and the last day that are looked at. */
+/** The first and the last day of the period. */
 function Dates(): JSX.Element {
   const { path, query } = place.value;
   const dayOf = (name: string, back = 0): string => {
@@ -173,19 +172,19 @@ function Dates(): JSX.Element {
   };
   return (
     <form
-      // Only other days fill the fields again: days that are being typed survive a change of the other filters.
+      // Only a changed period resets the fields: a change of the other filters keeps the typed days.
       key={`${query.get('from')} ${query.get('to')}`}
       class="row"
       onSubmit={(event) => {
         event.preventDefault();
-        const given = new FormData(event.currentTarget);
+        const data = new FormData(event.currentTarget);
         const parameters = new URLSearchParams(query);
         for (const name of ['page', 'from', 'to']) parameters.delete(name);
         for (const [name, days] of [
           ['from', 0],
           ['to', 1],
         ] as const) {
-          const day = new Date(`${String(given.get(name))}T00:00`);
+          const day = new Date(`${String(data.get(name))}T00:00`);
           day.setDate(day.getDate() + days);
           if (!Number.isNaN(day.getTime())) parameters.set(name, String(day.getTime() / 1000));
         }
@@ -220,7 +219,7 @@ export const EventTimeline = ({ events }: { readonly events: readonly Item[] }):
   />
 );
 
-/** How many events there were in parts of a time. */
+/** A chart of the number of events over time. */
 export function EventCounts({
   from,
   to,

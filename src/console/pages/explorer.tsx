@@ -1,4 +1,4 @@
-/** The API explorer: every list of the server, also those that this version has no page for. */
+/** The API explorer: every list of the server, including those without a page. */
 import type { JSX } from 'preact';
 import { hrefOf } from '../api/route.ts';
 import { collections } from '../api/session.ts';

@@ -1,4 +1,4 @@
-/** The page that a first start prints the link of, `…/#/first/{secret}`: the name and password of the first user. */
+/** The page behind the link that the first start prints, `…/#/first/{secret}`: it creates the first user. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { fieldProblems, isItem, textOf } from '../api/api.ts';

@@ -1,4 +1,4 @@
-/** What needs attention, how much of the quotas is used, what happened, and how the projects do. */
+/** The home page: problems, quotas, recent events, and the state of the projects. */
 import type { ComponentChildren, JSX } from 'preact';
 import { type Item, itemsIn, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
@@ -25,7 +25,7 @@ const dayMs = 24 * 3600 * 1000;
 /** Roles that expire within this time need attention. */
 const expiringDays = 14;
 
-/** So many problems are listed; the rest is on the pages behind them. */
+/** The number of listed problems; the pages behind them show the rest. */
 const maxProblems = 8;
 
 export function Home(): JSX.Element {
@@ -89,7 +89,7 @@ function scoped(list: string, query: Readonly<Record<string, string>> = {}): str
   return new URLSearchParams({ ...query, ...scopeParameters(list, filters) }).toString();
 }
 
-/** One thing that needs attention. */
+/** One problem. */
 interface Problem {
   readonly key: string;
   readonly tone: Tone;
@@ -296,16 +296,16 @@ function QuotaCard({ owners }: { readonly owners: readonly Item[] | undefined })
   const rows = (single ? [single] : (owners ?? [])).flatMap((owner) =>
     itemsIn(owner.quotas).map((quota) => ({ owner, quota, share: shareOf(quota) })),
   );
-  const shown = rows
+  const visible = rows
     .filter(({ share }) => single !== undefined || share !== undefined)
     .sort((a, b) => (b.share ?? -1) - (a.share ?? -1))
     .slice(0, 6);
-  if (owners && shown.length === 0) return null;
+  if (owners && visible.length === 0) return null;
   return (
     <Card title={t('Quotas')} more={[hrefOf('/quotas/'), t('All quotas')]} isLoading={!owners}>
       {owners && (
         <div class="meters">
-          {shown.map(({ owner, quota }) => (
+          {visible.map(({ owner, quota }) => (
             <Meter key={textOf(quota, 'url')} quota={quota} sub={single ? undefined : nameOf(owner)} />
           ))}
         </div>
@@ -314,7 +314,7 @@ function QuotaCard({ owners }: { readonly owners: readonly Item[] | undefined })
   );
 }
 
-/** The first projects, each with how it does. */
+/** The first projects with their state. */
 function Projects(): JSX.Element {
   const { value: page } = usePage(`/api/projects/?${scoped('projects', { page_size: '5' })}`);
   const { value: failed } = usePage(

@@ -19,7 +19,7 @@ import { choiceText } from '../format/choices.ts';
 import { t, titleOf } from '../i18n/words.ts';
 import { useIsManaged } from './delivery.tsx';
 
-/** All hooks, with a way to add one of each kind. */
+/** All hooks, with buttons to add one of each kind. */
 export function HooksPage(): JSX.Element {
   const path = '/hooks/';
   const kinds: readonly (readonly [list: string, button: string])[] = [
@@ -60,7 +60,7 @@ const columns = (): readonly Column[] => [
   timeColumn('created'),
 ];
 
-/** Switches a hook on and off, for those whose it is and for staff (events.md 5.1). */
+/** Enables and disables a hook, for its owner and staff (events.md 5.1). */
 function Switch({ hook }: { readonly hook: Item }): JSX.Element | null {
   const isActive = hook.is_active === true;
   if (!isStaff.value && textOf(hook, 'author_uuid') !== textOf(me.value ?? {}, 'uuid')) return null;
@@ -86,7 +86,7 @@ function Switch({ hook }: { readonly hook: Item }): JSX.Element | null {
   );
 }
 
-/** The newest deliveries of a web hook, which are followed as every list is. */
+/** The newest deliveries of a webhook. */
 export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
   const own = pathOf(textOf(hook, 'url'));
   const path = `${own}deliveries/`;

@@ -16,7 +16,7 @@ import { t } from '../i18n/words.ts';
 
 const gone = (): string => t('This invitation is invalid or has expired. Ask for another one.');
 
-/** The invitation that a secret is of. */
+/** The parameters of an invitation by its secret. */
 const named = (secret: string) => ({ params: { path: { key: secret } } });
 
 /** What an account is created with. */
@@ -29,7 +29,7 @@ const fields = (policy: string | undefined): readonly FormField[] => [
     : [{ ...plainField('agree_with_policy', t('I agree with the policy of this service'), 'flag'), page: policy }]),
 ];
 
-/** For who is not signed in. `onSignIn` leads to the form for those who have an account. */
+/** For users who are not signed in. `onSignIn` opens the form for users with an account. */
 export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly onSignIn: () => void }): JSX.Element {
   const [email, setEmail] = useState<string>();
   useEffect(() => {
@@ -85,7 +85,7 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
   );
 }
 
-/** For who is signed in. */
+/** For signed-in users. */
 export function Acceptance({ secret }: { readonly secret: string }): JSX.Element {
   const [problem, setProblem] = useState('');
   return (

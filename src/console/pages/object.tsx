@@ -1,4 +1,4 @@
-/** The page of any object: what it is and how it does first, every field under Details, the JSON behind. */
+/** The page of any object: an overview first, then every field under Details, and the JSON. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Item, problemOf, textOf } from '../api/api.ts';
@@ -18,7 +18,7 @@ import { isTransient } from '../format/status.ts';
 import { fieldLabel, groups } from '../i18n/labels.ts';
 import { serverText, t, titleOf } from '../i18n/words.ts';
 
-/** What a recipe adds to the page of its objects. */
+/** The parts that a recipe adds to the page of its objects. */
 export interface ObjectRecipe {
   /** The Overview tab; without it, the fields that are shown first. */
   readonly overview?: ((item: Item, reload: () => Promise<void>) => ComponentChildren) | undefined;
@@ -56,7 +56,7 @@ export function ObjectPage({
   useRepeated(reload, isTransient(state));
   const before = useRef('');
   useEffect(() => {
-    // Lists on this page may show the state that has changed.
+    // Lists on this page may show the changed state.
     if (before.current !== '' && state !== '') refresh();
     before.current = state;
   }, [state]);
@@ -170,10 +170,10 @@ function OpenObject({
   );
 }
 
-/** Lists below an object whose names are those of fields, too. */
+/** Lists below an object that share their name with a field. */
 const listTitles = (): Readonly<Record<string, string>> => ({ usage: t('Usage by customer'), users: t('Team') });
 
-/** The customer, the project and the list that an object is in. */
+/** The customer, project and list of an object. */
 function crumbsOf(item: Item, collection: Collection): readonly Crumb[] {
   const [customer, project] = ['customer', 'project'].map((name): Crumb | undefined => {
     const link = textOf(item, name);
@@ -212,7 +212,7 @@ export function GenericFacts({ item }: { readonly item: Item }): JSX.Element {
   );
 }
 
-/** Members that the header shows already. */
+/** Members that the header already shows. */
 const inHeader = new Set(['name', 'state', 'runtime_state', 'error_message', 'is_simulated', 'resource_type']);
 
 /** The fields that are shown first, where an object has no recipe. */

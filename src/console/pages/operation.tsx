@@ -1,4 +1,4 @@
-/** How the service itself does, for staff and global support. */
+/** The health of the service, for staff and global support. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, itemsIn, problemOf, textOf } from '../api/api.ts';
@@ -116,7 +116,7 @@ const Lines = ({ lines }: { readonly lines: readonly string[] }): JSX.Element =>
   </ul>
 );
 
-/** How much waits in an outbox, and since when. */
+/** The backlog of an outbox: its size and age. */
 function Waiting({ outbox }: { readonly outbox: Item }): JSX.Element {
   const [name, oldest] = [textOf(outbox, 'outbox'), textOf(outbox, 'oldest')];
   return (
@@ -181,7 +181,7 @@ function Backups({ status, reload }: { readonly status: Item; readonly reload: (
   );
 }
 
-/** What may be there in all, which staff limit on the pages of the quotas. */
+/** The global quotas, whose limits staff change. */
 function GlobalQuotas(): JSX.Element {
   const { value: page } = useList(() => api.GET('/api/quotas/', { params: { query: { name: 'nc_global_' } } }));
   return (
@@ -191,7 +191,7 @@ function GlobalQuotas(): JSX.Element {
   );
 }
 
-/** What can be done with the simulator, where there is one. */
+/** The actions of the simulator, if it is enabled. */
 function Simulator(): JSX.Element | null {
   const { value: response, reload } = useObject('/api/simulator/');
   if (!response?.isOk || response.body.is_enabled !== true) return null;
@@ -208,7 +208,7 @@ function Simulator(): JSX.Element | null {
   );
 }
 
-/** Gets the bytes of a backup. */
+/** Downloads a backup. */
 export function BackupContent({ backup }: { readonly backup: Item }): JSX.Element | null {
   const [isBusy, setBusy] = useState(false);
   if (textOf(backup, 'state') !== 'ready') return null;

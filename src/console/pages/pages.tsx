@@ -1,4 +1,4 @@
-/** Pages that people think otherwise of than the API does. */
+/** Pages whose structure differs from that of the API. */
 import type { JSX } from 'preact';
 import { AlertsPage } from './alerts.tsx';
 import { DeliveryPage } from './delivery.tsx';

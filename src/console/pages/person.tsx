@@ -1,4 +1,4 @@
-/** What people want to see first of a user: the roles, the keys and the sessions. */
+/** The overview of a user: roles, keys and sessions. */
 import type { JSX } from 'preact';
 import { type Item, textOf } from '../api/api.ts';
 import { hrefOfLink } from '../api/route.ts';

@@ -25,13 +25,13 @@ import { serverText, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
 import { Usage } from './usage.tsx';
 
-/** What a guide adds accounts at: below `/add-provider/`. */
+/** The providers of the guide, below `/add-provider/`. */
 export const guide = '/add-provider/';
 
-/** Credentials, of which a type uses some. */
+/** All credentials; each type uses some of them. */
 const credentials = new Set(['backend_url', 'username', 'password', 'token', 'certificate', 'domain']);
 
-/** The credentials that a type uses (providers.md 1.2); a type that is not here may use any. */
+/** The credentials that a type uses (providers.md 1.2); an unlisted type may use any. */
 const used: Readonly<Record<string, readonly string[]>> = {
   OpenStack: ['backend_url', 'username', 'password', 'domain', 'certificate'],
   DigitalOcean: ['backend_url', 'token'],
@@ -48,14 +48,14 @@ const publicAddresses: Readonly<Record<string, string>> = {
   GitLab: 'https://gitlab.com',
 };
 
-/** What vendors call the credentials of a type. */
+/** The vendors' terms for the credentials of a type. */
 const calledBy = (type: string): Readonly<Record<string, string>> =>
   type === 'Amazon' ? { username: t('Access key ID'), token: t('Secret access key') } : {};
 
-/** The first fields are what the account is called and whose it is. */
+/** The first fields: the name and the owner of the account. */
 const first = ['name', 'customer', 'project', 'available_for_all'];
 
-/** The fields of the guide for a type, in the order in which people think of them; the simulator needs no credentials. */
+/** The fields of the guide for a type, ordered by importance; the simulator needs no credentials. */
 function guided(fields: readonly FormField[], type: string, isSimulated: boolean): readonly FormField[] {
   const wanted = isSimulated ? [] : (ownValue(used, type) ?? [...credentials]);
   const order = [...first, ...wanted];
@@ -110,7 +110,7 @@ export function ProviderGuide({ type }: { readonly type: string }): JSX.Element 
 
 const rejection = (body: Item): ApiResponse<Item> => ({ status: 400, headers: new Headers(), isOk: false, body });
 
-/** Without an address the server would take its simulator for the provider. */
+/** Without an address the server would use its simulator. */
 const noAddress = (): ApiResponse<Item> => rejection({ backend_url: [serverText('This field is required.')] });
 
 /** A body without credentials is only rejected where the simulator is switched off. */
@@ -127,7 +127,7 @@ function GuidedForm({ type, list }: { readonly type: string; readonly list: stri
   if (!response) return <Loading />;
   const post = response.isOk ? response.body.actions?.POST : undefined;
   if (!post) return <Callout tone="warn">{t('Only staff can add provider accounts here.')}</Callout>;
-  const given = Object.fromEntries(
+  const presets = Object.fromEntries(
     ['customer', 'project'].flatMap((name) => {
       const link = place.value.query.get(name);
       return link === null ? [] : [[name, link]];
@@ -156,7 +156,7 @@ function GuidedForm({ type, list }: { readonly type: string; readonly list: stri
           />
           <Form
             fields={guided(formFieldsOf(post, collections.value.get(list)), type, isSimulated)}
-            given={{ available_for_all: true, backend_url: ownValue(publicAddresses, type) ?? '', ...given }}
+            given={{ available_for_all: true, backend_url: ownValue(publicAddresses, type) ?? '', ...presets }}
             button={isSimulated ? t('Add account') : t('Test and add')}
             send={async (body) => {
               const address = body instanceof FormData ? body.get('backend_url') : body.backend_url;
@@ -306,7 +306,7 @@ export function AccountOverview({ settings }: { readonly settings: Item }): JSX.
   );
 }
 
-/** When an account was synchronised; read again when that may have changed. */
+/** The time of the last synchronisation; read again when the state changes. */
 export function LastSync({ state, uuid }: { readonly state: string; readonly uuid: string }): JSX.Element | null {
   const { reload, value: response } = useGet(
     () => api.GET('/api/service-settings/{key}/sync/', { params: { path: { key: uuid } } }),
@@ -345,7 +345,7 @@ function Services({ uuid }: { readonly uuid: string }): JSX.Element {
   );
 }
 
-/** The projects that a service is connected with, and a way to connect another. */
+/** The projects that a service is connected to, with a button to connect another. */
 function ServiceLinks({ service }: { readonly service: Item }): JSX.Element {
   const url = textOf(service, 'url');
   const prefix = pathOf(url).split('/')[2] ?? '';

@@ -1,4 +1,4 @@
-/** What the page of an object shows first, by the list that it is in. To add a page, add a recipe here. */
+/** The overview of an object by its list. To add a page, add a recipe here. */
 import type { JSX } from 'preact';
 import { type Item, itemsIn, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
@@ -144,7 +144,7 @@ const hollowTile = (
   </div>
 );
 
-/** How many objects of each kind it has. */
+/** The number of objects of each kind. */
 function Counters({ kind, uuid }: Place): JSX.Element | null {
   const { value: response } = useGet(
     () => api.GET(`/api/${kind}s/{key}/counters/` as const, { params: { path: { key: uuid } } }),
@@ -163,7 +163,7 @@ function Counters({ kind, uuid }: Place): JSX.Element | null {
   );
 }
 
-/** The list of what a counter counts, in the customer or project. */
+/** The list of the counted objects in the customer or project. */
 function hrefOfCount(name: string, kind: 'customer' | 'project', uuid: string): string | undefined {
   const own = { [`${kind}_uuid`]: uuid };
   if (['vms', 'apps', 'private_clouds', 'storages'].includes(name))

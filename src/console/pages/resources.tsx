@@ -1,4 +1,4 @@
-/** Resources of every kind: one list to work on several at once, and a way to make each kind. */
+/** Resources of every kind: one list with bulk actions, and forms to create each kind. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, pathOf, problemOf, request, textOf } from '../api/api.ts';
@@ -26,14 +26,14 @@ import { addressOf } from './machine.tsx';
 import { GenericFacts } from './object.tsx';
 import { Measurements } from './statistics.tsx';
 
-/** Where resources are made. */
+/** The address of the forms that create resources. */
 export const maker = '/new-resource/';
 
 /** Whether the user may work on any resource. */
 const worksSomewhere = (): boolean =>
   isStaff.value || ['owner', 'manager', 'admin'].some((role) => roles.value.has(role));
 
-/** What people look for most, by the filters of the list. */
+/** The most used views, as filters of the list. */
 const views = (): readonly (readonly [title: string, query: Readonly<Record<string, string>>])[] => [
   [t('All'), {}],
   [t('Virtual machines'), { category: 'vms' }],
@@ -271,7 +271,7 @@ export function ResourceOverview({ resource }: { readonly resource: Item }): JSX
   );
 }
 
-/** Whether the header of the page shows a field already. */
+/** Whether the header of the page already shows a field. */
 const isInHeader = (name: string): boolean =>
   /^(name|state|runtime_state|error_message|is_simulated|resource_type|service.*|customer.*|project.*|min_ram|min_disk)$/.test(
     name,

@@ -1,4 +1,4 @@
-/** The sessions of a user: which programs are signed in, and how to end them. */
+/** The sessions of a user: the signed-in programs, with buttons to end them. */
 import type { JSX } from 'preact';
 import { type Item, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
@@ -8,7 +8,7 @@ import { Badge } from '../components/status.tsx';
 import { Time } from '../components/values.tsx';
 import { phrase, t, titleOf } from '../i18n/words.ts';
 
-/** Sessions with buttons to end them; `isOwn`: they are those of who is signed in. */
+/** Sessions with buttons to end them; `isOwn`: they belong to the signed-in user. */
 export function Sessions({ user, isOwn }: { readonly user: string; readonly isOwn: boolean }): JSX.Element {
   const query = `user_uuid=${user}`;
   const { value: page } = usePage(`/api/sessions/?${query}&page_size=1`);
@@ -60,7 +60,7 @@ const lines = (sessions: readonly Item[]): JSX.Element => (
   </ul>
 );
 
-/** By what programs are known: the first that fits, as most call themselves by the names of others, too. */
+/** Names of programs by user agent. The first match counts, because most browsers also list the names of others. */
 const browsers: readonly (readonly [name: string, mark: RegExp])[] = [
   ['Edge', /Edg\w*\//],
   ['Opera', /OPR\//],
@@ -76,7 +76,7 @@ const systems: readonly (readonly [name: string, mark: RegExp])[] = [
   ['Linux', /Linux/],
 ];
 
-/** What people know the program of a session by. */
+/** Returns the name of the program of a session. */
 function programOf(session: Item): string {
   const agent = textOf(session, 'user_agent');
   const find = (known: typeof browsers): string => known.find(([, mark]) => mark.test(agent))?.[0] ?? '';

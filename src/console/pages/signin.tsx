@@ -1,4 +1,4 @@
-/** Who is not signed in: by password, at an identity provider, with a mailed link; and whose session has ended. */
+/** The sign-in: by password, at an identity provider, or with a mailed link; and again after a session has ended. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fieldProblems, problemOf, textOf } from '../api/api.ts';
@@ -214,7 +214,7 @@ export function SessionEnded(): JSX.Element | null {
     configuration.value?.methods.includes('LOCAL_SIGNIN') && me.value.registration_method !== 'saml2';
   return (
     <Dialog title={t('Your session has ended')}>
-      <p>{t('Your input is kept.')}</p>
+      <p>{t('Your input is not lost.')}</p>
       {isByPassword && <PasswordForm username={textOf(me.value, 'username')} />}
       <button
         type="button"

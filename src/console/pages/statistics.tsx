@@ -18,13 +18,13 @@ const numberOf = (item: Item, name: string): number | undefined => {
   return typeof value === 'number' ? value : undefined;
 };
 
-/** A limit as charts have it: -1 stands for none. */
+/** Converts a limit for charts: -1 means none. */
 const limitOf = (item: Item, name: string): number | undefined => {
   const value = numberOf(item, name);
   return value === undefined || value < 0 ? undefined : value;
 };
 
-/** How a quota was used, over the days that the address asks for. */
+/** The usage of a quota over the period of the address. */
 export function QuotaHistory({ quota }: { readonly quota: Item }): JSX.Element {
   const { from, to } = span();
   const key = textOf(quota, 'uuid');
@@ -51,7 +51,7 @@ export function QuotaHistory({ quota }: { readonly quota: Item }): JSX.Element {
   );
 }
 
-/** Cores, memory and storage over time: of everything, or of the customer or project with a uuid. */
+/** Cores, memory and storage over time: in total, or of the customer or project with a uuid. */
 export function UsageTimeline({
   aggregate,
   uuid,
@@ -95,7 +95,7 @@ export function UsageTimeline({
   );
 }
 
-/** How many customers or projects were made. */
+/** The number of created customers or projects. */
 function Made({ type, title }: { readonly type: 'customer' | 'project'; readonly title: string }): JSX.Element {
   const { from, to } = span();
   const params = { query: { type, from, to, datapoints: 30 } };
@@ -117,7 +117,7 @@ function Made({ type, title }: { readonly type: 'customer' | 'project'; readonly
   );
 }
 
-/** The sums of all quotas that the user sees. */
+/** The sums of all visible quotas. */
 function Sums(): JSX.Element {
   const { value: response } = useGet(() => api.GET('/api/stats/quota/'));
   const sums = response?.isOk ? response.body : {};
@@ -137,7 +137,7 @@ function Sums(): JSX.Element {
   );
 }
 
-/** The alerts of a time as bars from when they were raised to when they were closed. */
+/** The alerts of a period, as bars from their creation to their closing. */
 function AlertsOverTime(): JSX.Element {
   const { from, to } = span();
   const params = { query: { from, to, o: ['-severity' as const], page_size: 30 } };
@@ -222,7 +222,7 @@ export function Measurements({ resource }: { readonly resource: Item }): JSX.Ele
               { name: t('Reached'), values: reached },
               { name: t('Agreed'), values: agreed, isLimit: true },
             ]}
-            // Close to all of the time the difference would not be seen from 0 on.
+            // Near 100 %, an axis from 0 would hide the differences.
             min={Math.floor(Math.min(99, ...[...reached, ...agreed].filter((value) => value !== undefined)))}
           />
         </Card>
@@ -248,13 +248,13 @@ export const monitoringTitle = (name: string): string =>
   ({ cpu_usage: t('CPU'), ram_usage: t('Memory'), disk_usage: t('Disk') })[name] ?? titleOf(name);
 
 /** So far back, and so many times, monitoring items are shown: a week, by two hours. */
-const watched = 7 * 24 * 3600;
-const watchedPoints = 85;
+const monitoringSeconds = 7 * 24 * 3600;
+const monitoringPoints = 85;
 
 /** The history of the monitoring items of a resource, each in a separate chart: their units differ. */
 function MonitoringHistory({ scope }: { readonly scope: string }): JSX.Element {
   const end = Math.ceil(Date.now() / 3_600_000) * 3600;
-  const params = { query: { scope, start: end - watched, end, points_count: watchedPoints } };
+  const params = { query: { scope, start: end - monitoringSeconds, end, points_count: monitoringPoints } };
   const { value: response } = useGet(() => api.GET('/api/monitoring-items/history/', { params }), [scope, end]);
   return (
     <>

@@ -1,4 +1,4 @@
-/** Who may do what in a customer or a project: roles that are held, offered and ended. */
+/** The team of a customer or project: current roles, invitations, and ended roles. */
 import type { JSX } from 'preact';
 import { type Item, pathOf, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
@@ -12,7 +12,7 @@ import { PageHeader } from '../components/page.tsx';
 import { Face, nameOf, ObjectLink, roleIn, Time } from '../components/values.tsx';
 import { phrase, t, titleOf } from '../i18n/words.ts';
 
-/** So many of each kind are shown; the rest is behind a link. */
+/** The number of rows of each kind; a link leads to the rest. */
 const size = 20;
 
 export function TeamPage({
@@ -27,12 +27,14 @@ export function TeamPage({
     [kind, uuid],
   );
   const item = response?.isOk ? response.body : undefined;
-  const given = { [kind]: textOf(item ?? {}, 'url') };
+  const preset = { [kind]: textOf(item ?? {}, 'url') };
   const create = (list: string, button: string): JSX.Element | undefined => {
     const collection = collections.value.get(list);
     return (
       item &&
-      collection && <Creation collection={collection} given={given} button={button} onCreated={async () => undefined} />
+      collection && (
+        <Creation collection={collection} given={preset} button={button} onCreated={async () => undefined} />
+      )
     );
   };
   return (
@@ -71,7 +73,7 @@ interface Listed {
   readonly query: string;
 }
 
-/** Who holds a role, by name and place. */
+/** The holder of a role, with name and place. */
 const Holder = ({ role }: { readonly role: Item }): JSX.Element => {
   const name = textOf(role, 'user_full_name') || textOf(role, 'user_username');
   return (
@@ -174,7 +176,7 @@ function Invitations({ query }: { readonly query: string }): JSX.Element {
 
 function Ended({ title, list, query }: Listed): JSX.Element | null {
   const { value: page } = usePage(`/api/${list}/?${query}&page_size=${size}`);
-  // Most people see nothing of the past.
+  // Most users cannot see ended roles.
   if (!page || (page.count === 0 && !page.problem)) return null;
   return (
     <Card

@@ -1,4 +1,4 @@
-/** How much customers use of an account at a provider. */
+/** The usage of a provider account by customers. */
 import type { JSX } from 'preact';
 import { api } from '../api/connection.ts';
 import { useList } from '../api/reading.ts';
@@ -8,7 +8,7 @@ import { PlainTable } from '../components/table.tsx';
 import { Value } from '../components/values.tsx';
 import { numberText, t, titleOf } from '../i18n/words.ts';
 
-/** How much each customer uses of an account, those with most resources first. */
+/** The usage of an account by customer, those with the most resources first. */
 export function Usage({ uuid }: { readonly uuid: string }): JSX.Element {
   const path = `/service-settings/${uuid}/usage/`;
   const params = { path: { key: uuid }, query: { o: ['-resource_count' as const], page_size: 10 } };

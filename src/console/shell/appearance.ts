@@ -1,4 +1,4 @@
-/** Light or dark: as the system says, or as chosen in this browser. */
+/** Light or dark: from the system, or chosen in this browser. */
 import { effect, signal } from '@preact/signals';
 
 export type Appearance = 'system' | 'light' | 'dark';

@@ -1,6 +1,6 @@
 /**
- * The command palette, by Ctrl-K: recent objects, pages and the actions of the present page; what is typed is also searched
- * among customers, projects, resources and people.
+ * The command palette, opened with Ctrl-K: recent objects, pages and the actions of the current page. It also searches
+ * customers, projects, resources and people.
  */
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -20,20 +20,20 @@ import { folded, matches } from '../format/search.ts';
 import { plural, t, titleOf } from '../i18n/words.ts';
 import { navigation } from './navigation.ts';
 
-/** One thing that can be chosen. */
+/** One choice of the palette. */
 interface Choice {
   readonly key: string;
   readonly group: string;
   readonly title: string;
   readonly icon: string;
-  /** What it is, or where. */
+  /** Its kind or place. */
   readonly kind: string;
-  /** A resource, whose status is shown. */
+  /** A resource, to show its status. */
   readonly item?: Item;
   readonly choose: () => void;
 }
 
-/** The lists that are searched, with the filter that searches each. */
+/** The searched lists with their search filters. */
 const sources: readonly (readonly [list: string, filter: string])[] = [
   ['resources', 'name'],
   ['projects', 'name'],
@@ -46,7 +46,7 @@ const maxPerList = 5;
 const maxPlaces = 8;
 const maxActions = 6;
 
-/** Time without typing before the server is asked, in milliseconds. */
+/** Debounce of the search, in milliseconds. */
 const searchDelayMs = 150;
 
 const isOpen = signal(false);
@@ -54,7 +54,7 @@ const isOpen = signal(false);
 addEventListener('keydown', (event) => {
   if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
   event.preventDefault();
-  // Input in another dialog stays.
+  // Keeps the input of another dialog.
   if (document.querySelector('dialog[open]') === null) isOpen.value = true;
 });
 
@@ -91,7 +91,7 @@ function PaletteDialog(): JSX.Element {
   const [at, setAt] = useState(0);
   const { objects, problem } = useObjects(text);
   const id = useId();
-  // What the server finds comes last: nothing moves below the user's fingers.
+  // Results of the server come last, so that the first choices do not move.
   const choices = [...recentsFor(text), ...pagesFor(text), ...actionsFor(text), ...objects];
   const current = choices[Math.min(at, choices.length - 1)];
   const optionId = ({ key }: Choice): string => `${id}-${key}`;
@@ -100,7 +100,7 @@ function PaletteDialog(): JSX.Element {
   }, [current?.key]);
   const choose = (choice: Choice): void => {
     close();
-    // When the palette has gone and the page has the focus again.
+    // Waits until the palette is closed and the page has the focus.
     requestAnimationFrame(choice.choose);
   };
   const move = (steps: number): void => {
@@ -189,7 +189,7 @@ function PaletteDialog(): JSX.Element {
   );
 }
 
-/** Objects of the server whose names contain the text, once the user has stopped typing. */
+/** Returns objects whose names contain the debounced text. */
 function useObjects(typed: string): { readonly objects: readonly Choice[]; readonly problem: string } {
   const [objects, setObjects] = useState<readonly Choice[]>([]);
   const [problem, setProblem] = useState('');
@@ -236,7 +236,7 @@ function objectChoice(list: string, item: Item): Choice {
   };
 }
 
-/** Where a text begins in a title: titles that begin with it come first. */
+/** The position of a text in a title: titles that start with it come first. */
 const startOf = (title: string, text: string): number => folded(title).indexOf(folded(text));
 
 const recentsFor = (text: string): readonly Choice[] =>
@@ -272,7 +272,7 @@ function pagesFor(text: string): readonly Choice[] {
     }));
 }
 
-/** What the buttons of the page do, but for those of forms and those that cannot be used now. */
+/** The enabled buttons of the page, except those of forms. */
 function actionsFor(text: string): readonly Choice[] {
   const buttons = [...document.querySelectorAll<HTMLButtonElement>('main .acts > button, main .card > header button')];
   const fromMenu = pageMenu.value

@@ -1,4 +1,4 @@
-/** What stands around every page: the sidebar, the top bar, and the state of the connection and the session. */
+/** The frame of every page: the sidebar, the top bar, and the state of the connection and the session. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, isOffline, responseOf } from '../api/connection.ts';
@@ -94,7 +94,7 @@ function Warnings(): JSX.Element {
             </button>
           }
         >
-          {t('Your input is kept.')}
+          {t('Your input is not lost.')}
         </Callout>
       )}
       {left !== undefined && (

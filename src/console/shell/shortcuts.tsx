@@ -12,7 +12,7 @@ const storageKey = 'tenantry shortcuts';
 /** Whether single keys act; users who dictate turn them off. */
 const hasShortcuts = signal(localStorage.getItem(storageKey) !== 'off');
 
-function turnShortcuts(isOn: boolean): void {
+function enableShortcuts(isOn: boolean): void {
   if (isOn) localStorage.removeItem(storageKey);
   else localStorage.setItem(storageKey, 'off');
   hasShortcuts.value = isOn;
@@ -24,7 +24,7 @@ export const showShortcuts = (): void => {
   isShown.value = true;
 };
 
-/** How long the key after `g` is waited for, in milliseconds. */
+/** Timeout for the key after `g`, in milliseconds. */
 const sequenceMs = 1500;
 
 let goSince = 0;
@@ -33,7 +33,7 @@ const rows = (): HTMLTableRowElement[] => [
   ...document.querySelectorAll<HTMLTableRowElement>('main table.folds tbody tr'),
 ];
 
-/** The row that has the focus, or was chosen by the keys last. */
+/** The focused row, or the one that the keys chose last. */
 const currentRow = (): HTMLTableRowElement | undefined => rows().find((row) => row.contains(document.activeElement));
 
 function moveRow(steps: number): void {
@@ -43,7 +43,7 @@ function moveRow(steps: number): void {
   next?.querySelector<HTMLElement>('td.name a, td a, td button')?.focus();
 }
 
-/** What each key does; returns false where it has nothing to act on. */
+/** The action of each key; returns false if there is nothing to act on. */
 const keys: Readonly<Record<string, () => boolean>> = {
   '/': () => press(document.querySelector<HTMLElement>('main input[type=search]'), true),
   '?': () => {
@@ -88,7 +88,7 @@ addEventListener('keydown', (event) => {
   else if (Object.hasOwn(keys, event.key) && keys[event.key]?.()) event.preventDefault();
 });
 
-/** The list of shortcuts, by the key "?". */
+/** The list of shortcuts, opened with the key "?". */
 export function Shortcuts(): JSX.Element | null {
   if (!isShown.value) return null;
   const close = (): void => {
@@ -119,7 +119,7 @@ export function Shortcuts(): JSX.Element | null {
           class="switch"
           aria-checked={hasShortcuts.value}
           checked={hasShortcuts.value}
-          onInput={(event) => turnShortcuts(event.currentTarget.checked)}
+          onInput={(event) => enableShortcuts(event.currentTarget.checked)}
         />
         {t('Single keys are shortcuts')}
       </label>

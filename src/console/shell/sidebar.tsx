@@ -98,7 +98,7 @@ function NavLink({
   );
 }
 
-/** How many alerts are open, in the customer or project that the user works in. */
+/** The number of open alerts in the scope of the user. */
 function OpenAlerts(): JSX.Element | null {
   const parameters = { opened: 'true', page_size: '1', ...scopeParameters('alerts', []) };
   const { value: page } = usePage(`/api/alerts/?${new URLSearchParams(parameters)}`);

@@ -47,7 +47,7 @@ export function Switcher(): JSX.Element {
   );
 }
 
-/** Customers, each with its projects while it is the chosen one or a search has found them. */
+/** Customers, with the projects of the chosen one, or with the projects that match a search. */
 function ScopeChooser({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const [text, settled, setText] = useSearch();
   const { customer, project } = scope.value;
@@ -60,7 +60,7 @@ function ScopeChooser({ onClose }: { readonly onClose: () => void }): JSX.Elemen
   );
   // The present choices fit the text already, until the server has searched.
   const customers = (page?.items ?? []).filter((item) => matches(textOf(item, 'name'), text));
-  const found = (projects?.items ?? []).filter((item) => matches(textOf(item, 'name'), text));
+  const projectMatches = (projects?.items ?? []).filter((item) => matches(textOf(item, 'name'), text));
   const choices: readonly Choice[] = [
     ...(text === '' ? [{ key: 'all', isChosen: customer === undefined, content: <AllCustomers /> }] : []),
     ...customers.flatMap((one): Choice[] => {
@@ -80,7 +80,7 @@ function ScopeChooser({ onClose }: { readonly onClose: () => void }): JSX.Elemen
         })),
       ];
     }),
-    ...found.map((each) => ({
+    ...projectMatches.map((each) => ({
       key: textOf(each, 'uuid'),
       isChosen: textOf(each, 'uuid') === project?.uuid,
       content: <ProjectRow item={each} sub={textOf(each, 'customer_name')} />,
@@ -88,7 +88,7 @@ function ScopeChooser({ onClose }: { readonly onClose: () => void }): JSX.Elemen
   ];
   const choose = (key: string): void => {
     onClose();
-    chooseScope(scopeOf(key, customers, found));
+    chooseScope(scopeOf(key, customers, projectMatches));
   };
   return (
     <Chooser
@@ -103,7 +103,7 @@ function ScopeChooser({ onClose }: { readonly onClose: () => void }): JSX.Elemen
   );
 }
 
-/** The scope of a choice: a customer, a project that a search has found, or one of a customer. */
+/** Returns the scope of a choice: a customer, a project of it, or a project that matches the search. */
 function scopeOf(key: string, customers: readonly Item[], projects: readonly Item[]): Scope {
   const customer = customers.find((one) => textOf(one, 'uuid') === key);
   if (customer) return { customer: scopeObject(customer) };

@@ -12,7 +12,7 @@ import { showShortcuts } from './shortcuts.tsx';
 
 const appearances: readonly Appearance[] = ['system', 'light', 'dark'];
 
-/** What an appearance is called. */
+/** The name of an appearance. */
 const appearanceTitle = (name: Appearance): string =>
   ({ system: t('System'), light: t('Light'), dark: t('Dark') })[name];
 
@@ -57,7 +57,7 @@ export function UserMenu(): JSX.Element {
 const nextAppearance = (): Appearance =>
   appearances[(appearances.indexOf(appearance.value) + 1) % appearances.length] ?? 'system';
 
-/** Chooses between light, dark and what the system says. */
+/** Chooses between light, dark and the setting of the system. */
 export const AppearanceMenu = (): JSX.Element => (
   <Menu
     class="btn quiet icon-only not-narrow"
