@@ -9,7 +9,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { compiled } from '../support/compiled.ts';
 import { ask, numberMark } from './ask.ts';
 import { dataFolder, type Running, startLoad, startTenantry } from './processes.ts';
 import type { Deliveries } from './receiver.ts';
@@ -31,7 +31,6 @@ interface Receiver {
   readonly stop: () => Promise<void>;
 }
 
-const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Measures the built program on a copy of the small database inside `folder`. */
@@ -51,7 +50,7 @@ export async function run(folder: string, bundle: string, show: (text: string) =
     show('A burst …');
     const drained = await bursting(server, receiver);
     return [
-      '| What | Measured | Wanted |',
+      '| What | Measured | Target |',
       '|---|---|---|',
       `| Creating customers without hooks | ${plain.toFixed(0)}/s | |`,
       `| … with ${hooks} matching hooks, while ${delivered.toFixed(0)} deliveries/s are made | ${hooked.toFixed(0)}/s, ${(100 * share).toFixed(0)} % | ≥ 50 % |`,
@@ -67,7 +66,7 @@ export async function run(folder: string, bundle: string, show: (text: string) =
 }
 
 async function startReceiver(): Promise<Receiver> {
-  const child = fork(here('receiver.ts'));
+  const child = fork(compiled(new URL('receiver.ts', import.meta.url)));
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   return {
     url,
@@ -111,7 +110,7 @@ async function creating(
   receiver: Receiver,
   created: readonly string[],
 ): Promise<{ plain: number; hooked: number; delivered: number; share: number }> {
-  const load = startLoad(here('load.ts'));
+  const load = startLoad(compiled(new URL('load.ts', import.meta.url)));
   const requests = [
     {
       method: 'POST' as const,

@@ -54,9 +54,7 @@ export function comparisonTable(comparisons: readonly Comparison[]): string {
     const times = isRate ? decision / without : without / decision;
     return `| ${page} | ${what} | ${written(decision)} ${unit} | ${written(without)} ${unit} | ${times.toFixed(times < 10 ? 2 : 0)} × |`;
   });
-  return ['| Decision | What | As it is | Without | Better by |', '| :-- | :-- | --: | --: | --: |', ...rows].join(
-    '\n',
-  );
+  return ['| Decision | What | With | Without | Ratio |', '| :-- | :-- | --: | --: | --: |', ...rows].join('\n');
 }
 
 const written = (value: number): string =>

@@ -109,7 +109,7 @@ async function compareChecking(): Promise<{ decision: number; without: number }>
   const message = largeMessage();
   const messageOf = (error: Error): string => error.message;
   const inThread = (): Promise<unknown> =>
-    thread.run({ name: 'checkLogout', given: message }, { holder: '', milliseconds: 60_000 }).catch(messageOf);
+    thread.run({ name: 'checkLogout', input: message }, { holder: '', milliseconds: 60_000 }).catch(messageOf);
   const here = async (): Promise<unknown> => checkLogout(message);
   const [there, same] = [await inThread(), await here().catch(messageOf)];
   if (there !== 'no known key made the signature' || same !== there) throw new Error(`${there}, ${same}`);

@@ -5,7 +5,6 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import SQLite from 'better-sqlite3';
 import { Router as IttyRouter } from 'itty-router';
 import { createServer, type Server } from 'tenantry';
@@ -23,6 +22,7 @@ import { raw, type Sql, sql } from '../../../src/kernel/db/sql.ts';
 import { EndOfTurn } from '../../../src/kernel/http/end-of-turn.ts';
 import { IncomingRequest } from '../../../src/kernel/http/incoming-request.ts';
 import { Router } from '../../../src/kernel/http/router.ts';
+import { compiled } from '../../support/compiled.ts';
 import { numberMark } from '../ask.ts';
 import { customersOf } from '../peer/customers.ts';
 import { type Load, startLoad } from '../processes.ts';
@@ -58,7 +58,7 @@ const bodyBytes = 3300;
 
 /** Requests of 64 connections to a server that sends the responses of a turn together, and to one that sends each immediately. */
 async function together(): Promise<Comparison[]> {
-  const load = startLoad(fileURLToPath(new URL('../load.ts', import.meta.url)));
+  const load = startLoad(compiled(new URL('../load.ts', import.meta.url)));
   const body = Buffer.alloc(bodyBytes, 'x');
   const ready = new EndOfTurn();
   const serve = async (send: (work: () => void) => void): Promise<HttpServer> => {
@@ -98,7 +98,7 @@ async function cachedTexts(folder: string): Promise<Comparison[]> {
     await createServer({ ...options, data: folder }),
     await createServer({ ...options, data: plain, memory_budget_bytes: 0 }),
   ];
-  const load = startLoad(fileURLToPath(new URL('../load.ts', import.meta.url)));
+  const load = startLoad(compiled(new URL('../load.ts', import.meta.url)));
   const comparisons: Comparison[] = [];
   try {
     for (const [what, targets] of Object.entries(targetsOf(decision.app))) {
@@ -107,7 +107,7 @@ async function cachedTexts(folder: string): Promise<Comparison[]> {
         () => each(load, decision.url, targets, `fresh=${numberMark}`),
         () => each(load, without.url, targets, `fresh=${numberMark}`),
       );
-      comparisons.push({ page: 'caching', what: `${what} at a fresh address`, unit: 'µs', ...figures });
+      comparisons.push({ page: 'caching', what: `${what} at a new URL`, unit: 'µs', ...figures });
     }
   } finally {
     await Promise.all([load.stop(), decision.close(), without.close()]);
@@ -261,7 +261,7 @@ async function counts({ db }: App): Promise<Comparison[]> {
 
 /** Requests of the load generator, a separate process, for known URLs and for new ones, each with a new parameter. */
 async function documents({ app, url }: Server): Promise<Comparison[]> {
-  const load = startLoad(fileURLToPath(new URL('../load.ts', import.meta.url)));
+  const load = startLoad(compiled(new URL('../load.ts', import.meta.url)));
   const comparisons: Comparison[] = [];
   for (const [what, targets] of Object.entries(targetsOf(app))) {
     const figures = await alternate(
