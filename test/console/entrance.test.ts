@@ -54,7 +54,7 @@ browser('the link of the first start sets name and password, once', async () => 
   const place = `${url}/#/first/${makeInitialLink(fixture.server.app)}`;
   const visitor = await Console.open(started(), place);
   const { page } = visitor;
-  await page.getByText('You will be the user admin').waitFor();
+  await page.getByText('You sign in as admin').waitFor();
   assert.equal(await findFaults(visitor), []);
   await page.getByLabel('Full name').fill('Alice Adams');
   await page.getByLabel('Password *').fill('short');
@@ -148,7 +148,7 @@ browser('mails of a hook are agreed to, and ended, on pages that look like the c
   const { page } = visitor;
   await page.getByText('Shall notifications be sent to your email address?').waitFor();
   assert.equal(await findFaults(visitor), []);
-  const looks = `JSON.stringify(['font', 'width', 'background'].map((name) => getComputedStyle(document.querySelector('main article'))[name]))`;
+  const looks = `JSON.stringify(['font', 'width', 'background'].map((name) => getComputedStyle(document.querySelector('main .panel'))[name]))`;
   const entrance = await Console.open(started(), `${url}/`);
   await entrance.button('Sign in').waitFor();
   assert.is(await page.evaluate(looks), await entrance.page.evaluate(looks));

@@ -18,6 +18,7 @@ import { dayText, percentText, quotaTitle, sizeText } from '../format/text.ts';
 import { isQuotaInMebibytes } from '../i18n/labels.ts';
 import { instantText, numberText, phrase, plural, serverText, t } from '../i18n/words.ts';
 import { EventTimeline } from './events.tsx';
+import { isWithoutAccess, Setup, WithoutAccess } from './first-day.tsx';
 import { maker } from './resources.tsx';
 
 const dayMs = 24 * 3600 * 1000;
@@ -55,6 +56,7 @@ export function Home(): JSX.Element {
         }
       />
       <div class="stack">
+        {isWithoutAccess() ? <WithoutAccess /> : <Setup />}
         <Attention owners={owners} expiring={expiring} />
         <QuotaCard owners={owners} />
         <div class="split">
