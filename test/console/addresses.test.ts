@@ -1,4 +1,4 @@
-/** The console survives addresses and browser languages that nobody would choose, in a real browser. */
+/** The console handles invalid addresses and browser languages, in a real browser. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -20,7 +20,7 @@ tests.before(async () => {
 });
 tests.after(() => chromium?.close());
 
-/** Names that every object of JavaScript inherits, and texts that are no names. */
+/** Names that every JavaScript object inherits, and texts that are not names. */
 const inherited = [
   'valueOf',
   '__proto__',
@@ -33,11 +33,11 @@ const inherited = [
   '?#',
 ];
 
-/** Complaints that are not about a request that was answered by 4xx, as unknown objects are. */
+/** Browser errors except those about responses with status 4xx, which unknown objects cause. */
 const faultsOf = (visitor: Console): readonly string[] =>
   visitor.complaints.splice(0).filter((text) => !/the server responded with a status of 40[04]/.test(text));
 
-browser('every page opens, whatever stands in the address, and the next one works', async () => {
+browser('opens every page with an invalid address, and the next page works', async () => {
   const visitor = await Console.as(started(), fixture, 'owner');
   const { uuid } = people.customer;
   for (const name of inherited) {
@@ -61,7 +61,7 @@ browser('every page opens, whatever stands in the address, and the next one work
   await visitor.close();
 });
 
-browser('the entrance opens, whatever stands in the address', async () => {
+browser('opens the sign-in page with any address', async () => {
   for (const name of inherited) {
     const visitor = await Console.open(started(), `${fixture.url}/#/${name}/`);
     await visitor.heading(/^Sign in/).waitFor();
@@ -70,9 +70,9 @@ browser('the entrance opens, whatever stands in the address', async () => {
   }
 });
 
-browser('a page that fails leaves the frame at work, and the next address opens', async () => {
+browser('a failed page leaves the sidebar usable, and the next page opens', async () => {
   const visitor = await Console.as(started(), fixture, 'owner');
-  // A list that is none is more than the page of a list expects.
+  // The page expects a list and gets something else.
   await visitor.page.route('**/api/customers/?*', (route) => route.fulfill({ json: [null] }));
   await visitor.page.evaluate(`location.hash = '/customers/'`);
   await visitor.heading('This page cannot be shown').waitFor();
@@ -82,7 +82,7 @@ browser('a page that fails leaves the frame at work, and the next address opens'
   await visitor.close();
 });
 
-browser('a browser language that is none falls back to the language without a region', async () => {
+browser('an invalid browser language falls back to the language without a region', async () => {
   for (const [languages, expected] of [
     [['en-US@posix'], 'Sign in'],
     [['et_EE.UTF-8@euro', 'en'], 'Logi sisse'],

@@ -1,4 +1,4 @@
-/** Backups by the console, of the built program with data on disk. */
+/** Backups in the console, of the built program with data on disk. */
 import { readFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { suite } from 'uvu';

@@ -1,4 +1,4 @@
-/** The shell and the components of the console, on the sample data: keyboard, addresses, and what they remember. */
+/** The shell and the components of the console, on the sample data: keyboard use, addresses, and stored choices. */
 import * as assert from 'uvu/assert';
 import { greeting } from '../support/console.ts';
 import { placeOf } from '../support/console-places.ts';
@@ -33,43 +33,46 @@ browser('a menu opens by keyboard, moves by arrows and letters, and returns the 
   for (const name of ['Destroy', 'Stop managing']) assert.is(await staff.button(name).count(), 0, name);
 });
 
-browser('the switcher narrows every list, as a chip that can be removed, and follows what is opened', async (demo) => {
-  const { ask, staff } = demo;
-  const { page } = staff;
-  const [nordlicht] = await ask('/api/customers/?name=Nordlicht');
-  const [other] = await ask('/api/customers/?name=Sakura');
-  const switcher = page.locator('.switcher');
-  const chip = page.getByRole('button', { name: `Customer: ${nordlicht.name}, remove` });
-  await staff.go('/projects/', 'Projects');
-  const all = await page.getByRole('navigation', { name: 'Pages' }).innerText();
-  await switcher.click();
-  await page.getByRole('combobox', { name: 'Search customers and projects' }).fill('nordl');
-  await page.getByRole('option', { name: /^(NR )?Nordlicht/ }).waitFor();
-  assert.equal(await staff.findings(), []);
-  await page.keyboard.press('Enter');
-  await chip.waitFor();
-  await page.getByText(`1–${nordlicht.projects.length} of ${nordlicht.projects.length}`).waitFor();
-  for (const [place, heading] of [
-    ['/resources/', 'Resources'],
-    ['/events/', 'Events'],
-    ['/alerts/', 'Alerts'],
-  ] as const) {
-    await staff.go(place, heading);
+browser(
+  'the switcher narrows every list, as a chip that can be removed, and follows the opened object',
+  async (demo) => {
+    const { ask, staff } = demo;
+    const { page } = staff;
+    const [nordlicht] = await ask('/api/customers/?name=Nordlicht');
+    const [other] = await ask('/api/customers/?name=Sakura');
+    const switcher = page.locator('.switcher');
+    const chip = page.getByRole('button', { name: `Customer: ${nordlicht.name}, remove` });
+    await staff.go('/projects/', 'Projects');
+    const all = await page.getByRole('navigation', { name: 'Pages' }).innerText();
+    await switcher.click();
+    await page.getByRole('combobox', { name: 'Search customers and projects' }).fill('nordl');
+    await page.getByRole('option', { name: /^(NR )?Nordlicht/ }).waitFor();
+    assert.equal(await staff.findings(), []);
+    await page.keyboard.press('Enter');
     await chip.waitFor();
-  }
-  // An address says more than the switcher.
-  await staff.go(`/projects/?customer=${other.uuid}`, 'Projects');
-  await page.getByText(`1–${other.projects.length} of ${other.projects.length}`).waitFor();
-  assert.is(await chip.count(), 0);
-  await staff.go(placeOf(other.url), other.name);
-  await switcher.getByText(other.name).waitFor();
-  await staff.go('/projects/', 'Projects');
-  await page.getByRole('button', { name: `Customer: ${other.name}, remove` }).click();
-  await switcher.getByText('All customers').waitFor();
-  await staff.settled();
-  assert.is(await page.getByRole('navigation', { name: 'Pages' }).innerText(), all);
-  assert.equal(staff.complaints, []);
-});
+    await page.getByText(`1–${nordlicht.projects.length} of ${nordlicht.projects.length}`).waitFor();
+    for (const [place, heading] of [
+      ['/resources/', 'Resources'],
+      ['/events/', 'Events'],
+      ['/alerts/', 'Alerts'],
+    ] as const) {
+      await staff.go(place, heading);
+      await chip.waitFor();
+    }
+    // An address says more than the switcher.
+    await staff.go(`/projects/?customer=${other.uuid}`, 'Projects');
+    await page.getByText(`1–${other.projects.length} of ${other.projects.length}`).waitFor();
+    assert.is(await chip.count(), 0);
+    await staff.go(placeOf(other.url), other.name);
+    await switcher.getByText(other.name).waitFor();
+    await staff.go('/projects/', 'Projects');
+    await page.getByRole('button', { name: `Customer: ${other.name}, remove` }).click();
+    await switcher.getByText('All customers').waitFor();
+    await staff.settled();
+    assert.is(await page.getByRole('navigation', { name: 'Pages' }).innerText(), all);
+    assert.equal(staff.complaints, []);
+  },
+);
 
 browser('filters stand in the address as chips, whose values are chosen', async ({ staff }) => {
   const { page } = staff;

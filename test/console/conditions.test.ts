@@ -1,4 +1,4 @@
-/** The console where things are not as usual: behind a proxy, without a connection, after the session, on a small screen. */
+/** The console under special conditions: behind a proxy, offline, after the end of a session, on a small screen. */
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,17 +26,17 @@ tests.before(async () => {
 });
 tests.after(() => chromium?.close());
 
-browser('works below a path of a proxy that the server knows nothing of', async () => {
+browser('works behind a proxy with a path prefix that the server does not know', async () => {
   const prefix = '/cloud/tenantry';
-  const proxy = createServer((incoming, answer) => {
+  const proxy = createServer((incoming, response) => {
     const { headers, method, url = '' } = incoming;
     if (!url.startsWith(`${prefix}/`)) {
-      answer.writeHead(404).end();
+      response.writeHead(404).end();
       return;
     }
     const passed = request(fixture.url + url.slice(prefix.length), { method, headers }, (reply) => {
-      answer.writeHead(reply.statusCode ?? 500, reply.headers);
-      reply.pipe(answer);
+      response.writeHead(reply.statusCode ?? 500, reply.headers);
+      reply.pipe(response);
     });
     incoming.pipe(passed);
   });
@@ -60,7 +60,7 @@ browser('works below a path of a proxy that the server knows nothing of', async 
   proxy.close();
 });
 
-browser('a session that has ended keeps the form, asks for the password, and goes on', async () => {
+browser('an expired session keeps the form, asks for the password, and resumes', async () => {
   await fixture.staff.patch(cast.users.owner.url, { token_lifetime: 3600 });
   const visitor = await Console.as(started(), fixture, 'owner');
   await visitor.go('/projects/', 'Projects');
@@ -79,7 +79,7 @@ browser('a session that has ended keeps the form, asks for the password, and goe
   await visitor.close();
 });
 
-browser('the end of a session is told before it comes, and can be put off', async () => {
+browser('warns before the end of a session and can extend it', async () => {
   await fixture.staff.patch(cast.users.helper.url, { token_lifetime: 60 });
   const visitor = await Console.open(started(), 'about:blank');
   const { page } = visitor;
@@ -96,7 +96,7 @@ browser('the end of a session is told before it comes, and can be put off', asyn
   await visitor.close();
 });
 
-browser('a lost connection is told, and nothing that was typed is lost', async () => {
+browser('reports a lost connection and keeps the typed input', async () => {
   const visitor = await Console.as(started(), fixture, 'admin');
   await visitor.go('/customers/', 'Customers');
   await visitor.act('Create');
@@ -111,7 +111,7 @@ browser('a lost connection is told, and nothing that was typed is lost', async (
   await visitor.close();
 });
 
-browser('somebody is invited, signs up by the mailed link, and is in', async () => {
+browser('an invited person signs up with the mailed link and is signed in', async () => {
   const visitor = await Console.as(started(), fixture, 'owner');
   await visitor.go(`/projects/${cast.project.uuid}/`, 'Rocket');
   await visitor.button('Invite').click();
@@ -139,7 +139,7 @@ browser('somebody is invited, signs up by the mailed link, and is in', async () 
   await guest.close();
 });
 
-browser('the keyboard alone signs in and goes where one wants', async () => {
+browser('signs in and navigates with the keyboard only', async () => {
   const visitor = await Console.open(started(), `${fixture.url}/`);
   const { keyboard } = visitor.page;
   await visitor.page.getByLabel('Username').waitFor();
@@ -149,7 +149,7 @@ browser('the keyboard alone signs in and goes where one wants', async () => {
   await keyboard.type(password);
   await keyboard.press('Enter');
   await visitor.heading(greeting).waitFor();
-  // A new page is read from its heading on.
+  // A new page moves the focus to its heading.
   const isRead = "document.activeElement.tagName === 'H1'";
   await visitor.page.waitForFunction(isRead);
   await visitor.link('Projects').first().focus();
@@ -159,7 +159,7 @@ browser('the keyboard alone signs in and goes where one wants', async () => {
   await visitor.close();
 });
 
-browser('on a telephone nothing is wider than the screen, and the menu opens', async () => {
+browser('fits the screen of a phone, where the menu opens', async () => {
   const visitor = await Console.as(started(), fixture, 'admin', 360);
   const places: readonly [string, string | RegExp][] = [
     ['/', greeting],
@@ -178,7 +178,7 @@ browser('on a telephone nothing is wider than the screen, and the menu opens', a
   await visitor.close();
 });
 
-browser('pages with nothing on them are fit for everybody', async () => {
+browser('empty pages are accessible', async () => {
   const visitor = await Console.as(started(), fixture, 'stranger');
   const wrong: string[] = [];
   for (const list of [

@@ -1,4 +1,4 @@
-/** The console in a real browser (core.md 3.1): entering it, finding and changing things, and what it must not do. */
+/** The console in a real browser (core.md 3.1): signing in, finding and changing objects, and security. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -23,32 +23,32 @@ tests.before(async () => {
 });
 tests.after(() => chromium?.close());
 
-browser('who is not signed in is asked for a password, and told when it is wrong', async () => {
+browser('asks for a password and reports a wrong one', async () => {
   const { page } = staff;
   await page.getByLabel('Username').fill('admin');
   await page.getByLabel('Password').fill('wrong');
   await staff.button('Sign in').click();
   assert.is(await page.getByRole('alert').innerText(), 'Invalid username/password.');
-  // The browser writes of every answer that is a refusal.
+  // The browser logs every response with an error status.
   assert.equal(staff.complaints.splice(0), [
     'Failed to load resource: the server responded with a status of 401 (Unauthorized)',
   ]);
   await staff.signIn('admin');
 });
 
-browser('what needs attention is the first page', async () => {
+browser('starts with the problems', async () => {
   await staff.page.getByRole('region', { name: 'Needs attention' }).getByText('Everything is fine.').waitFor();
   await staff.page.getByRole('region', { name: 'Recent activity' }).waitFor();
 });
 
-browser('a list leads to its objects, and what is sought stands in the address', async () => {
+browser('a list links to its objects, and the address has its search', async () => {
   const { page } = staff;
   await staff.link('Customers').first().click();
   await staff.heading('Customers').waitFor();
   // It searches while the user types.
-  await page.getByRole('searchbox', { name: 'Search by name' }).fill('nobody');
+  await page.getByRole('searchbox', { name: 'Search by name' }).fill('unknown');
   await page.getByText('Nothing matches.').waitFor();
-  assert.is(new URL(page.url()).hash, '#/customers/?name=nobody');
+  assert.is(new URL(page.url()).hash, '#/customers/?name=unknown');
   await page.goBack();
   await page.getByRole('row', { name: /Alice/ }).getByRole('link', { name: 'Alice' }).click();
   await staff.heading('Alice').waitFor();
@@ -57,7 +57,7 @@ browser('a list leads to its objects, and what is sought stands in the address',
   await page.getByRole('region', { name: 'Team' }).getByText('owner', { exact: true }).last().waitFor();
 });
 
-browser('a form says beside the field what the server refuses, keeps what was typed, and creates', async () => {
+browser('a form shows an error beside the field, keeps the input, and creates the object', async () => {
   const { page } = staff;
   await staff.go('/customers/', 'Customers');
   await staff.act('Create');
@@ -84,7 +84,7 @@ browser('a form says beside the field what the server refuses, keeps what was ty
   staff.complaints.splice(0);
 });
 
-browser('an object is changed by what is changed in its form, and deleted when that is confirmed', async () => {
+browser('changes an object with its form, and deletes it after a confirmation', async () => {
   await staff.act('Edit');
   const dialog = staff.dialog();
   await dialog.getByLabel('Name *', { exact: true }).fill('Carol');
@@ -98,7 +98,7 @@ browser('an object is changed by what is changed in its form, and deleted when t
   assert.is((await fixture.staff.get(carol.url)).status, 404);
 });
 
-browser('what somebody else has changed meanwhile is told, and nothing that was typed is lost', async () => {
+browser('reports concurrent changes by another user and keeps the typed input', async () => {
   await staff.go(`/projects/${cast.project.uuid}/`, 'Rocket');
   await staff.act('Edit');
   const form = staff.dialog();
@@ -125,7 +125,7 @@ browser('what somebody else has changed meanwhile is told, and nothing that was 
   staff.complaints.splice(0);
 });
 
-browser('nobody but this server was asked, and nothing was refused by the policy of the page', () => {
+browser('sends requests only to its server, and never violates the content security policy', () => {
   assert.equal(
     staff.requests.filter(
       (request) => !/^(GET|POST|PATCH|DELETE|OPTIONS) data:/.test(request) && !request.includes(` ${fixture.url}/`),
@@ -135,7 +135,7 @@ browser('nobody but this server was asked, and nothing was refused by the policy
   assert.equal(staff.complaints, []);
 });
 
-browser('who may not create, change or delete sees no button for it', async () => {
+browser('hides the buttons to create, change and delete from users without the right', async () => {
   for (const name of ['stranger', 'observer', 'support', 'owner'] as const) {
     const visitor = await Console.as(started(), fixture, name);
     await visitor.go('/customers/', 'Customers');
@@ -156,14 +156,14 @@ browser('who may not create, change or delete sees no button for it', async () =
   }
 });
 
-browser('an object that is not there is said to be, with a way on', async () => {
+browser('reports a missing object with a link to another page', async () => {
   const visitor = await Console.as(started(), fixture, 'stranger');
   await visitor.go(`/customers/${cast.customer.uuid}/`, 'Not found');
   await visitor.page.getByRole('alert').getByText('Not found.').waitFor();
   await visitor.close();
 });
 
-browser('signing out ends the token, and nothing of it stays', async () => {
+browser('signing out revokes the token and removes it from the browser', async () => {
   const visitor = await Console.as(started(), fixture, 'owner');
   const token = await visitor.page.evaluate<string>(
     'Object.values(sessionStorage).find((value) => /^[0-9a-f]{40}$/.test(value))',

@@ -1,4 +1,4 @@
-/** The ways into the console in a real browser, besides a known password: the first link, single sign-on, mailed links. */
+/** Sign-in without a known password in a real browser: the link of the first start, single sign-on, mailed links. */
 import type { Browser } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -41,7 +41,7 @@ tests.after(async () => {
   await mailbox.close();
 });
 
-/** The secret in the newest mail, once everything is sent that is due. */
+/** Sends the pending mails and returns the secret in the newest one. */
 async function mailedSecret(): Promise<string> {
   await saml.fixture.server.settled();
   const [mail] = mailbox.take().slice(-1);
@@ -49,7 +49,7 @@ async function mailedSecret(): Promise<string> {
   return secretIn(mail);
 }
 
-browser('the link of the first start sets name and password, once', async () => {
+browser('the link of the first start sets the name and password once', async () => {
   const { fixture } = saml;
   const place = `${url}/#/first/${makeInitialLink(fixture.server.app)}`;
   const visitor = await Console.open(started(), place);
@@ -77,14 +77,14 @@ browser('the link of the first start sets name and password, once', async () => 
   await late.close();
 });
 
-browser('single sign-on leads to the identity provider and back, into the console', async () => {
+browser('single sign-on redirects to the identity provider and back to the console', async () => {
   await saml.idp.next({ user: { attributes: { uid: 'carol', cn: 'Carol Jones', mail: 'carol@example.com' } } });
   const visitor = await Console.open(started(), `${url}/`);
   const policy = (await fetch(url, { headers: { Accept: 'text/html' } })).headers.get('content-security-policy');
   const origins = [url, new URL(saml.idp.url).origin].sort();
   assert.match(String(policy), `form-action 'self' ${origins.join(' ')};`);
   await visitor.button('Continue with Example University').click();
-  // The page of the identity provider sends its form by itself.
+  // The page of the identity provider submits its form automatically.
   await visitor.heading(greeting).waitFor();
   assert.is(new URL(visitor.page.url()).hash, '#/');
   await visitor.signOut();
@@ -94,7 +94,7 @@ browser('single sign-on leads to the identity provider and back, into the consol
   await visitor.close();
 });
 
-browser('no form of the console leads to another site', async () => {
+browser('no form of the console submits to another site', async () => {
   const stranger = await Console.open(started(), `${url}/`);
   const elsewhere = await stranger.page.evaluate(
     () =>
@@ -110,7 +110,7 @@ browser('no form of the console leads to another site', async () => {
   await stranger.close();
 });
 
-browser('a forgotten password is set anew by the mailed link', async () => {
+browser('resets a forgotten password with the mailed link', async () => {
   await staff().post('/api/users/', { username: 'dora', full_name: 'Dora Dean', email: 'dora@example.com' });
   const visitor = await Console.open(started(), `${url}/`);
   const { page } = visitor;
@@ -128,7 +128,7 @@ browser('a forgotten password is set anew by the mailed link', async () => {
   await visitor.close();
 });
 
-browser('a token that is not known any more when the page is opened leads to the sign-in', async () => {
+browser('a revoked token leads to the sign-in when the page opens', async () => {
   const visitor = await Console.as(started(), saml.fixture, 'dora');
   const [{ url: dora }] = (await staff().get('/api/users/?username=dora')).body;
   await staff().post(`${dora}password/`, { password: 'another-horse-1' });
@@ -138,12 +138,12 @@ browser('a token that is not known any more when the page is opened leads to the
   await visitor.close();
 });
 
-browser('mails of a hook are agreed to, and ended, on pages that look like the console', async () => {
+browser('confirms and ends the mails of a hook on pages in the style of the console', async () => {
   const { fixture } = saml;
-  const made = await fixture
+  const hook = await fixture
     .as('dora')
     .post('/api/hooks-email/', { email: 'team@example.com', event_types: ['customer_creation_succeeded'] });
-  assert.is(made.status, 201);
+  assert.is(hook.status, 201);
   const visitor = await Console.open(started(), `${url}/hooks/confirm/${await mailedSecret()}/`);
   const { page } = visitor;
   await page.getByText('Shall notifications be sent to your email address?').waitFor();
@@ -155,9 +155,9 @@ browser('mails of a hook are agreed to, and ended, on pages that look like the c
   await entrance.close();
   await visitor.button('Yes, send notifications').click();
   await page.getByText('Notifications will be sent to your email address.').waitFor();
-  assert.is((await fixture.as('dora').get(made.body.url)).body.is_confirmed, true);
+  assert.is((await fixture.as('dora').get(hook.body.url)).body.is_confirmed, true);
 
-  await fixture.as('dora').patch(made.body.url, { event_types: ['role_granted'] });
+  await fixture.as('dora').patch(hook.body.url, { event_types: ['role_granted'] });
   const [{ url: dora }] = (await staff().get('/api/users/?username=dora')).body;
   const customer = await staff().post('/api/customers/', { name: 'Alice' });
   await staff().post('/api/customer-permissions/', { customer: customer.body.url, user: dora, role: 'owner' });
@@ -168,7 +168,7 @@ browser('mails of a hook are agreed to, and ended, on pages that look like the c
   assert.equal(await findFaults(visitor), []);
   await visitor.button('Unsubscribe').click();
   await page.getByText('These notifications will no longer be sent to your email address.').waitFor();
-  assert.is((await fixture.as('dora').get(made.body.url)).body.is_active, false);
+  assert.is((await fixture.as('dora').get(hook.body.url)).body.is_active, false);
   assert.equal(await findFaults(visitor), []);
   assert.equal(visitor.complaints, []);
   await page.goto(`${url}/hooks/confirm/unknown/`);
@@ -177,7 +177,7 @@ browser('mails of a hook are agreed to, and ended, on pages that look like the c
   await visitor.close();
 });
 
-browser('pages of hooks are in the language of the browser', async () => {
+browser('pages of hooks use the language of the browser', async () => {
   const visitor = await Console.open(started(), `${url}/hooks/unsubscribe/unknown/`, 360, 'et-EE');
   const { page } = visitor;
   await page.getByText('Seda linki ei tunta või see enam ei kehti.').waitFor();
@@ -194,13 +194,13 @@ browser('pages of hooks are in the language of the browser', async () => {
     ['eesti', 'en'],
   ] as const) {
     const headers = { Accept: 'text/html', 'Accept-Language': wanted };
-    const answer = await fetch(`${url}/hooks/confirm/unknown/`, { headers });
-    assert.is(/<html lang="(..)">/.exec(await answer.text())?.[1], language, wanted);
-    assert.is(answer.headers.get('vary'), 'Accept, Accept-Language');
+    const response = await fetch(`${url}/hooks/confirm/unknown/`, { headers });
+    assert.is(/<html lang="(..)">/.exec(await response.text())?.[1], language, wanted);
+    assert.is(response.headers.get('vary'), 'Accept, Accept-Language');
   }
 });
 
-/** The first user has another token since the first link was used. */
+/** Signs in as the first user, whose token has changed with the first link. */
 const staff = (): Client => saml.fixture.as('admin');
 
 tests.run();

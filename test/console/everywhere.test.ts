@@ -1,4 +1,4 @@
-/** Every kind of page of the console: fit for screen readers, in both themes, and for telephones. */
+/** Every kind of page of the console is accessible in both themes and on phones. */
 import * as assert from 'uvu/assert';
 import { findFaults } from '../support/console-look.ts';
 import { allPlaces, mayBeRejected } from '../support/console-places.ts';
@@ -15,7 +15,7 @@ browser(
     assert.ok(places.length > 150);
     for (const place of places) {
       await demo.visit(place);
-      // What stands around the pages is the same everywhere.
+      // The frame is the same on all pages.
       wrong.push(...(await findFaults(staff, place === '/' ? 'html' : 'main')).map((text) => `${place} ${text}`));
       const complaints = staff.complaints.splice(0);
       if (!mayBeRejected(place)) wrong.push(...complaints.map((text) => `${place}: ${text}`));

@@ -1,4 +1,4 @@
-/** Notifications in the console: made, tried, followed, sent again, and their secrets shown a single time. */
+/** Notifications in the console: creating and testing hooks, following and repeating deliveries, secrets. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -17,7 +17,7 @@ let owner: Console;
 
 const started = (): Browser => chromium as Browser;
 
-/** Lets what is due be delivered. */
+/** Sends the pending deliveries. */
 const deliver = (): Promise<void> => fixture.advance(1);
 
 tests.before(async () => {
@@ -32,11 +32,11 @@ tests.after(async () => {
   await receiver?.close();
 });
 
-browser('a web hook is made by a form that refuses beside the field, and its secret is shown once', async () => {
+browser('creates a webhook with a form that shows errors beside the field, and shows the secret once', async () => {
   await owner.go('/hooks/', 'Notifications');
   await owner.button('New webhook').click();
   const form = owner.dialog();
-  assert.ok(await form.getByLabel('Enabled').isChecked(), 'a form begins with what holds where nothing is given');
+  assert.ok(await form.getByLabel('Enabled').isChecked(), 'a form starts with the default values');
   await form.getByLabel('Endpoint URL').fill('http://10.0.0.1/');
   await form.getByLabel('projects', { exact: true }).check();
   await form.getByRole('button', { name: 'Create' }).click();
@@ -53,7 +53,7 @@ browser('a web hook is made by a form that refuses beside the field, and its sec
   assert.equal([hook.destination_url, hook.event_groups], [`${receiver.url}/in`, ['projects']]);
 });
 
-browser('a test delivery is followed until somebody has answered', async () => {
+browser('follows a test delivery until the receiver has responded', async () => {
   const { page } = owner;
   const deliveries = page.getByRole('region', { name: 'Deliveries' });
   await deliveries.getByText(/Nothing has been delivered yet/).waitFor();
@@ -65,17 +65,17 @@ browser('a test delivery is followed until somebody has answered', async () => {
   fixture.clock.advance(60);
   await deliver();
   await deliveries.getByText('Failed', { exact: true }).waitFor();
-  const answers = receiver.takeJson();
+  const payloads = receiver.takeJson();
   assert.equal(
-    answers.map(({ message, type }) => [message, type]),
+    payloads.map(({ message, type }) => [message, type]),
     Array(2).fill(['Test delivery of the hook.', 'custom_notification']),
   );
 });
 
-browser('what has failed is delivered again', async () => {
+browser('delivers a failed delivery again', async () => {
   const { page } = owner;
   receiver.behaviour = 200;
-  // Whoever answers 410 is told nothing more before somebody says so.
+  // A receiver that responds with 410 gets nothing until a user enables the hook again.
   const [hook] = (await fixture.as('owner').get('/api/hooks-web/')).body;
   assert.is(hook.is_active, false);
   await page.getByText('This notification is switched off.').waitFor();
@@ -94,7 +94,7 @@ browser('what has failed is delivered again', async () => {
   assert.is(receiver.take().length, 1);
 });
 
-browser('a delivery shows what was sent and answered, and is sent again from its own page', async () => {
+browser('shows the request and response of a delivery, and repeats it from its page', async () => {
   const { page } = owner;
   await page.getByRole('region', { name: 'Deliveries' }).getByRole('row').nth(1).getByRole('link').click();
   await owner.status('Delivered');
@@ -115,7 +115,7 @@ browser('a delivery shows what was sent and answered, and is sent again from its
     .getByRole('region', { name: 'Response' })
     .getByText(/^400 after \d+ ms$/)
     .waitFor();
-  assert.is(await page.getByText('Inside is').count(), 0, 'what only this machine is answered is not told');
+  assert.is(await page.getByText('Inside is').count(), 0, 'hides response bodies from the local network');
   await page.getByText('The receiver answered 400.').waitFor();
   receiver.behaviour = 200;
   fixture.clock.advance(60);
@@ -124,7 +124,7 @@ browser('a delivery shows what was sent and answered, and is sent again from its
   await page.getByRole('region', { name: 'Deliveries' }).getByText('Delivered', { exact: true }).waitFor();
 });
 
-browser('a secret is replaced, and the new one shown once', async () => {
+browser('replaces a secret and shows the new one once', async () => {
   await owner.act('Rotate secret');
   const once = owner.dialog();
   assert.match(await once.getByLabel('Secret').inputValue(), /^whsec_/);
@@ -135,7 +135,7 @@ browser('a secret is replaced, and the new one shown once', async () => {
   assert.equal(await owner.findings(), []);
 });
 
-browser('who reads the hooks of others sees what was delivered, and nothing to press', async () => {
+browser('shows the deliveries to users who can only read a hook, without buttons', async () => {
   const support = await Console.as(started(), fixture, 'support');
   await support.go('/hooks/', 'Notifications');
   await support.link(`${receiver.url}/in`).click();
@@ -153,31 +153,31 @@ browser('who reads the hooks of others sees what was delivered, and nothing to p
   await support.close();
 });
 
-browser('a hook is switched off at once, and on again when the server refuses', async () => {
+browser('disables a hook immediately, and enables it again if the server rejects the change', async () => {
   const { page } = owner;
-  const made = await fixture
+  const hook = await fixture
     .as('owner')
     .post('/api/hooks-web/', { destination_url: `${receiver.url}/switched`, event_groups: ['projects'] });
   await owner.go('/hooks/', 'Notifications');
   const toggle = page.getByRole('switch', { name: `Switched on: ${receiver.url}/switched` });
   assert.ok(await toggle.isChecked());
-  const answers: (() => Promise<void>)[] = [];
-  const address = `**${new URL(made.body.url).pathname}`;
+  const pending: (() => Promise<void>)[] = [];
+  const address = `**${new URL(hook.body.url).pathname}`;
   await page.route(address, (route) => {
-    answers.push(() => route.fallback());
+    pending.push(() => route.fallback());
   });
-  const shown = (isOn: boolean) => page.getByRole('switch', { name: /switched$/, checked: isOn }).waitFor();
+  const showsState = (isOn: boolean) => page.getByRole('switch', { name: /switched$/, checked: isOn }).waitFor();
   await toggle.click();
-  await shown(false);
-  assert.is((await fixture.as('owner').get(made.body.url)).body.is_active, true, 'nothing is answered yet');
-  await answers[0]?.();
+  await showsState(false);
+  assert.is((await fixture.as('owner').get(hook.body.url)).body.is_active, true, 'the request is still pending');
+  await pending[0]?.();
   await owner.settled();
-  await shown(false);
-  assert.is((await fixture.as('owner').get(made.body.url)).body.is_active, false);
+  await showsState(false);
+  assert.is((await fixture.as('owner').get(hook.body.url)).body.is_active, false);
   await toggle.click();
-  await shown(true);
-  await fixture.as('owner').delete(made.body.url);
-  await answers[1]?.();
+  await showsState(true);
+  await fixture.as('owner').delete(hook.body.url);
+  await pending[1]?.();
   await page.getByRole('status').getByText('Not found.').waitFor();
   await toggle.waitFor({ state: 'detached' });
   owner.complaints.splice(0);

@@ -1,4 +1,4 @@
-/** The first day of somebody who has a keyboard only: from the printed link to statistics, with the focus always seen. */
+/** The first day of a user with only a keyboard: from the printed link to statistics, with a visible focus. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { makeInitialLink } from '../../src/accounts/session/initial-link.ts';
@@ -18,7 +18,7 @@ const browser = chromium ? tests : tests.skip;
 let receiver: Receiver;
 let person: Keyboard;
 
-/** Somebody's keyboard, which counts what they do. */
+/** The keyboard of a user, with a count of its uses. */
 class Keyboard {
   actions = 0;
 
@@ -38,7 +38,7 @@ class Keyboard {
     await this.page.keyboard.type(text);
   }
 
-  /** Goes on by Tab until the keyboard is on something; whatever it is on by the way can be seen to have it. */
+  /** Presses Tab until the target has the focus; the focus is visible on each element on the way. */
   async reach(target: Locator): Promise<void> {
     await target.first().waitFor();
     for (let steps = 0; steps < 120; steps += 1) {
@@ -65,17 +65,17 @@ class Keyboard {
     await this.type(text);
   }
 
-  /** Chooses the first thing that there is to choose. */
+  /** Chooses the first choice of a field. */
   async choose(label: string): Promise<void> {
     const select = this.page.getByLabel(label, { exact: true });
-    // What there is to choose depends on what was chosen before.
+    // The choices depend on the previous ones.
     await this.console.settled();
     await select.locator('option').nth(1).waitFor({ state: 'attached' });
     await this.reach(select);
     await this.press('ArrowDown');
   }
 
-  /** Goes to a place by the palette. */
+  /** Opens a page with the palette. */
   async goTo(title: string, heading: string | RegExp = title): Promise<void> {
     await this.press('Control+k');
     await this.type(title);
@@ -85,20 +85,20 @@ class Keyboard {
     await this.arrived(heading);
   }
 
-  /** A page begins at its heading. */
+  /** Waits until the heading of a page has the focus. */
   async arrived(heading: string | RegExp): Promise<void> {
     await this.console.heading(heading).and(this.page.locator(':focus')).waitFor();
     await this.console.settled();
   }
 
-  /** What the forms refuse. */
+  /** The error messages on the page. */
   problems = (): Promise<readonly string[]> => this.page.locator('main :is(.error, .callout.bad)').allInnerTexts();
 }
 
 const open = async (place: string): Promise<Keyboard> =>
   new Keyboard(await Console.open(chromium as Browser, `${fixture.url}/${place}`));
 
-/** Lets what is due be delivered. */
+/** Sends the pending deliveries. */
 const deliver = (): Promise<void> => fixture.advance(1);
 
 tests.before(async () => {
@@ -111,13 +111,13 @@ tests.after(async () => {
   await receiver?.close();
 });
 
-browser('the first person begins, skips to the content, makes a customer and a project', async () => {
+browser('the first user signs in, skips to the content, and creates a customer and a project', async () => {
   await person.fill('Full name', 'Alice Adams');
   await person.fill('Password *', password);
   await person.press('Enter');
   await person.arrived(greeting);
   await person.page.reload();
-  // What is shown while the rest is loaded goes away, and gives the keyboard back to the heading.
+  // The placeholder disappears after loading, and the heading gets the focus.
   await person.arrived(greeting);
   await person.press('Tab');
   await person.activate('Skip to content');
@@ -134,7 +134,7 @@ browser('the first person begins, skips to the content, makes a customer and a p
   await person.page.getByRole('status').getByText('Rocket was created.').waitFor();
 });
 
-browser('a colleague is invited, and signs up', async () => {
+browser('an invited colleague signs up', async () => {
   await person.activate('Invite');
   await person.fill('Email *', 'bob@example.com');
   await person.choose('Project role');
@@ -197,7 +197,7 @@ browser(
   },
 );
 
-browser('an alert is acknowledged, a notification is delivered, and what there was is read', async () => {
+browser('acknowledges an alert, delivers a notification, and opens the statistics', async () => {
   const admin = fixture.as('admin');
   const [{ url: scope }] = (await admin.get('/api/projects/')).body;
   await admin.post('/api/alerts/', {
@@ -229,7 +229,7 @@ browser('an alert is acknowledged, a notification is delivered, and what there w
   assert.ok(person.actions < 120, `${person.actions} actions`);
 });
 
-browser('what has the keyboard and is deleted gives it to what is left', async () => {
+browser('moves the focus from a deleted element to a remaining one', async () => {
   const admin = fixture.as('admin');
   const [customer] = (await admin.get('/api/customers/')).body;
   const [bob] = (await admin.get('/api/users/?username=bob')).body;
@@ -252,14 +252,14 @@ browser('what has the keyboard and is deleted gives it to what is left', async (
   assert.equal((await admin.get('/api/customer-permissions/')).body as Json, []);
 });
 
-browser('who leaves the page by the keyboard is not brought back when something on it changes', async () => {
+browser('keeps the focus outside the page when its content changes', async () => {
   const focused = (): Promise<string> => person.page.evaluate('document.activeElement.tagName');
   await person.goTo('Customers');
   for (let steps = 0; steps < 120 && (await focused()) !== 'BODY'; steps += 1) await person.page.keyboard.press('Tab');
   assert.is(await focused(), 'BODY');
   await fixture.as('admin').post('/api/customers/', { name: 'Zebra' });
   await person.console.link('Zebra').waitFor();
-  // The page looks after what has the keyboard a moment after each change.
+  // The page checks the focus shortly after each change.
   await person.page.evaluate('new Promise((done) => setTimeout(done, 200))');
   assert.is(await focused(), 'BODY');
 });

@@ -25,7 +25,7 @@ tests.before(async () => {
 });
 tests.after(() => chromium?.close());
 
-/** Signs in whatever the language. */
+/** Signs in in any language. */
 async function enter({ page }: Console, username: string): Promise<void> {
   await page.locator('[name=username]').fill(username);
   await page.locator('[name=password]').fill(password);
@@ -33,7 +33,7 @@ async function enter({ page }: Console, username: string): Promise<void> {
   await page.locator('nav#places').waitFor();
 }
 
-browser('the browser tells the language of who is not known, the profile that of who is signed in', async () => {
+browser('uses the language of the browser before the sign-in, and that of the profile after it', async () => {
   const visitor = await Console.open(started(), `${fixture.url}/`, 1300, 'et-EE');
   await visitor.button('Logi sisse').waitFor();
   assert.is(await languageOf(visitor), 'et');
@@ -48,7 +48,7 @@ browser('the browser tells the language of who is not known, the profile that of
   await visitor.close();
 });
 
-browser('titles, values, dates and numbers are in the language', async () => {
+browser('shows titles, values, dates and numbers in the language', async () => {
   const visitor = await Console.open(started(), `${fixture.url}/`);
   await enter(visitor, 'mari');
   await visitor.go('/customers/', 'Kliendid');
@@ -68,7 +68,7 @@ browser('titles, values, dates and numbers are in the language', async () => {
   await visitor.close();
 });
 
-browser('another language is chosen in the user menu, and stays chosen', async () => {
+browser('stores the language that the user menu chooses', async () => {
   const visitor = await Console.open(started(), `${fixture.url}/`);
   await enter(visitor, 'mary');
   await visitor.switchLanguage();

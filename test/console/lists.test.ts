@@ -1,4 +1,4 @@
-/** Lists in forms of the console: rows of controls that the API describes, with what is wrong where it is wrong. */
+/** Lists in forms of the console: rows of controls from the API's metadata, with errors beside them. */
 import * as assert from 'uvu/assert';
 import { findFaults } from '../support/console-look.ts';
 import { placeOf } from '../support/console-places.ts';
@@ -8,7 +8,7 @@ import type { Json } from '../support/fixture.ts';
 
 const { browser, run } = await suiteWithDemoConsole('lists in forms of the console');
 
-browser('rules of a security group are changed a row each, and refused in the row that is wrong', async (demo) => {
+browser('edits the rules of a security group in rows, and shows an error in its row', async (demo) => {
   const { ask, staff } = demo;
   const groups = await ask('/api/openstack-security-groups/?state=OK');
   const group = groups.find(({ rules }: Json) => rules.length === 1);
@@ -16,7 +16,7 @@ browser('rules of a security group are changed a row each, and refused in the ro
   await staff.act('Set rules');
   const dialog = staff.dialog();
   const row = (number: number) => dialog.getByRole('region', { name: `Rules ${number}`, exact: true });
-  // What is sent replaces what is there, which is where it begins.
+  // The form replaces the rules, so it starts with the current ones.
   await row(1).waitFor();
   assert.is(await row(1).getByLabel('IP range').inputValue(), group.rules[0].cidr);
   await dialog.getByRole('button', { name: 'Add: Rules' }).press('Enter');
@@ -47,7 +47,7 @@ browser('rules of a security group are changed a row each, and refused in the ro
   ]);
 });
 
-browser('objects in a list are chosen out of their own lists, of the tenant that was chosen', async (demo) => {
+browser('chooses linked objects from their lists, limited to the chosen tenant', async (demo) => {
   const { ask, staff } = demo;
   const [{ service_project_link: link, url: tenant }] = await ask('/api/openstack-tenants/?state=OK');
   await demo.visit(`/new-resource/openstack-instances/?${new URLSearchParams({ service_project_link: link, tenant })}`);

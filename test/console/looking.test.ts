@@ -1,4 +1,4 @@
-/** What was and what is wrong, in the console: charts with the tables behind them, events by what they are about, alerts. */
+/** History and problems in the console: charts with their tables, filtered events, alerts. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -11,12 +11,12 @@ import { suiteWithServer } from '../support/suite.ts';
 const chromium = await startBrowser();
 const { test: tests, fixture } = suiteWithServer('looking around in the console');
 const browser = chromium ? tests : tests.skip;
-let world: { people: Personas; cloud: Droplets; droplet: Json };
+let setup: { people: Personas; cloud: Droplets; droplet: Json };
 let owner: Console;
 
 const started = (): Browser => chromium as Browser;
 
-/** The console as a user, whose browser has the time of the server. */
+/** Opens the console as a user, with the time of the server in the browser. */
 async function visit(username: string, width?: number): Promise<Console> {
   const visitor = await Console.open(started(), 'about:blank', width);
   await visitor.page.clock.setFixedTime(new Date(fixture.clock.now() / 1000));
@@ -27,16 +27,16 @@ async function visit(username: string, width?: number): Promise<Console> {
 
 tests.before(async () => {
   if (!chromium) return;
-  world = await createDroplet(fixture);
-  const { users } = world.people;
+  setup = await createDroplet(fixture);
+  const { users } = setup.people;
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   for (const { url } of [me, ...Object.values(users)]) await fixture.staff.post(`${url}password/`, { password });
   for (const [period, value] of [
     ['2017-12', 99.1],
     ['2018-01', 99.7],
   ])
-    await fixture.staff.put('/api/resource-sla/', { scope: world.droplet.url, period, value, agreed_value: 99.5 });
-  await fixture.staff.put('/api/monitoring-items/', { scope: world.droplet.url, name: 'cpu_usage', value: 64.8 });
+    await fixture.staff.put('/api/resource-sla/', { scope: setup.droplet.url, period, value, agreed_value: 99.5 });
+  await fixture.staff.put('/api/monitoring-items/', { scope: setup.droplet.url, name: 'cpu_usage', value: 64.8 });
   for (const [severity, alert_type] of [
     ['Error', 'disk_full'],
     ['Warning', 'slow'],
@@ -45,16 +45,16 @@ tests.before(async () => {
       severity,
       alert_type,
       message: `It is ${alert_type}.`,
-      scope: world.people.project.url,
+      scope: setup.people.project.url,
     });
   fixture.clock.advance(2 * 24 * 3600);
   owner = await visit('owner');
 });
 tests.after(() => chromium?.close());
 
-browser('a quota shows how it was used, with the numbers behind the chart', async () => {
+browser('shows the history of a quota as a chart with a table', async () => {
   const { page } = owner;
-  await owner.go(`/projects/${world.people.project.uuid}/`, 'Rocket');
+  await owner.go(`/projects/${setup.people.project.uuid}/`, 'Rocket');
   await page
     .getByRole('region', { name: 'Usage over time' })
     .getByRole('img', { name: /^vCPUs, up to 1/ })
@@ -83,7 +83,7 @@ browser(
     await visitor.go('/statistics/?days=7', 'Statistics');
     const chart = page.getByRole('img', { name: /^vCPUs, up to 1/ });
     await chart.locator('canvas').waitFor();
-    /** Where the colour of a token is on the canvas, from its left to its right, and how wide that is beside the page. */
+    /** The horizontal extent of a token's colour on the canvas, and its width relative to the page. */
     const drawn = (token: string) =>
       chart.evaluate((element, wanted) => {
         const canvas = element.querySelector('canvas') as HTMLCanvasElement;
@@ -102,7 +102,7 @@ browser(
         };
       }, token);
     const light = await drawn('--series-1');
-    // Nothing was used before the machine was made, two days ago.
+    // The usage was 0 before the machine was created, two days ago.
     assert.ok(light.isFilled && light.from > 0.6 && light.from < 1, JSON.stringify(light));
     await page.emulateMedia({ colorScheme: 'dark' });
     await visitor.settled();
@@ -121,9 +121,9 @@ browser(
   },
 );
 
-browser('a resource shows its availability and what was measured last', async () => {
+browser('shows the availability and the latest measurements of a resource', async () => {
   const { page } = owner;
-  await owner.go(`/digitalocean-droplets/${world.droplet.uuid}/`, /^web/);
+  await owner.go(`/digitalocean-droplets/${setup.droplet.uuid}/`, /^web/);
   await page.getByRole('region', { name: 'Availability' }).getByText('99.7%').waitFor();
   await page.getByRole('region', { name: 'Monitoring', exact: true }).getByText('64.8%').waitFor();
   await page.getByRole('link', { name: 'Monitoring' }).click();
@@ -144,7 +144,7 @@ browser('a resource shows its availability and what was measured last', async ()
   assert.equal(await owner.findings(), []);
 });
 
-browser('the statistics count what was made, used and wrong in the time that the address names', async () => {
+browser('shows the statistics of the period in the address', async () => {
   const { page } = owner;
   await owner.go('/statistics/?days=7', 'Statistics');
   await page.getByRole('region', { name: 'New projects' }).getByText('1 in all').waitFor();
@@ -157,7 +157,7 @@ browser('the statistics count what was made, used and wrong in the time that the
   assert.equal(owner.complaints, []);
 });
 
-browser('events are narrowed to what they are about, and to days', async () => {
+browser('filters events by group and by days', async () => {
   const { page } = owner;
   await owner.go('/events/', 'Events');
   await page.getByLabel('First day').fill('2018-01-06');
@@ -180,7 +180,7 @@ browser('events are narrowed to what they are about, and to days', async () => {
   assert.equal(await owner.findings(), []);
 });
 
-browser('alerts are counted by how bad they are, and acknowledged where they stand', async () => {
+browser('counts alerts by severity and acknowledges them in the list', async () => {
   const { page } = owner;
   await owner.go('/alerts/', 'Alerts');
   await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Open', exact: true }).click();
@@ -189,7 +189,7 @@ browser('alerts are counted by how bad they are, and acknowledged where they sta
   // Enter searches at once.
   await page.getByRole('searchbox').press('Enter');
   await page.getByText('It is disk_full.').waitFor({ state: 'detached' });
-  // What was chosen beside the search stays.
+  // The other filters stay.
   assert.is(new URL(page.url()).hash, '#/alerts/?opened=true&message=slow');
   await page.goBack();
   await page.getByRole('link', { name: 'Error 1' }).click();
@@ -211,12 +211,12 @@ browser('alerts are counted by how bad they are, and acknowledged where they sta
   );
 });
 
-browser('an alert is acknowledged at once, and no longer when the server refuses', async () => {
+browser('acknowledges an alert immediately, and undoes it if the server rejects the change', async () => {
   const { page } = owner;
   await owner.go('/alerts/?opened=true', 'Alerts');
-  let answer: (() => Promise<void>) | undefined;
+  let respond: (() => Promise<void>) | undefined;
   await page.route('**/acknowledge/', (route) => {
-    answer = () => route.fulfill({ status: 409, json: { detail: 'Somebody was faster.' } });
+    respond = () => route.fulfill({ status: 409, json: { detail: 'Another user was faster.' } });
   });
   await page.getByRole('button', { name: 'Acknowledge: It is slow.' }).click();
   await page.getByRole('button', { name: 'Cancel acknowledgment: It is slow.' }).waitFor();
@@ -224,14 +224,14 @@ browser('an alert is acknowledged at once, and no longer when the server refuses
     .getByRole('row', { name: /It is slow/ })
     .getByText('Yes')
     .waitFor();
-  await answer?.();
-  await page.getByRole('status').getByText('Somebody was faster.').waitFor();
+  await respond?.();
+  await page.getByRole('status').getByText('Another user was faster.').waitFor();
   await page.getByRole('button', { name: 'Acknowledge: It is slow.' }).waitFor();
   await page.unroute('**/acknowledge/');
   owner.complaints.splice(0);
 });
 
-browser('of an alert only that is offered which has a use now', async () => {
+browser('offers only the actions of an alert that are possible now', async () => {
   const { page } = owner;
   const [alert] = (await fixture.as('owner').get('/api/alerts/?opened')).body;
   await owner.go(new URL(alert.url).pathname.slice('/api'.length), 'It is slow.');
@@ -243,11 +243,11 @@ browser('of an alert only that is offered which has a use now', async () => {
   await owner.button('Cancel acknowledgment').waitFor();
   await owner.button('Acknowledge').waitFor({ state: 'detached' });
   await page.locator('main :focus').waitFor();
-  // The keyboard is where the next thing can be done, or at least on the heading.
+  // The focus is on the next action, or at least on the heading.
   assert.match(await page.locator(':focus').innerText(), /^(Cancel acknowledgment|It is slow\.)$/);
 });
 
-browser('a user is seen with roles and keys, and adds a key', async () => {
+browser('shows the roles and keys of a user, who adds a key', async () => {
   const { page } = owner;
   await owner.chooseInUserMenu(/^Profile/);
   await owner.heading('owner').waitFor();
@@ -259,13 +259,13 @@ browser('a user is seen with roles and keys, and adds a key', async () => {
   await page.keyboard.press('Escape');
 });
 
-browser('on a telephone nothing is wider than the screen', async () => {
+browser('fits the screen of a phone', async () => {
   const visitor = await visit('owner', 360);
   for (const [place, heading] of [
     ['/statistics/', 'Statistics'],
     ['/alerts/', 'Alerts'],
     ['/events/', 'Events'],
-    [`/digitalocean-droplets/${world.droplet.uuid}/`, /^web/],
+    [`/digitalocean-droplets/${setup.droplet.uuid}/`, /^web/],
   ] as const) {
     await visitor.go(place, heading);
     assert.is(await visitor.page.evaluate('document.documentElement.scrollWidth'), 360, place);

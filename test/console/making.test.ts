@@ -1,4 +1,4 @@
-/** Resources in the console: made by a form that says what they take, found by views, and worked on several at once. */
+/** Resources in the console: the form with the quota impact, views, and bulk actions. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -12,31 +12,31 @@ import { suiteWithServer } from '../support/suite.ts';
 const chromium = await startBrowser();
 const { test: tests, fixture } = suiteWithServer('making resources in the console');
 const browser = chromium ? tests : tests.skip;
-let world: { people: Personas; cloud: Droplets; droplet: Json };
+let setup: { people: Personas; cloud: Droplets; droplet: Json };
 let manager: Console;
 
 const started = (): Browser => chromium as Browser;
 
 /** Limits a quota of the project. */
 async function limit(name: string, to: number): Promise<void> {
-  const { quotas } = (await fixture.staff.get(world.people.project.url)).body;
+  const { quotas } = (await fixture.staff.get(setup.people.project.url)).body;
   const { url } = quotas.find((quota: Json) => quota.name === name);
   await fixture.staff.patch(url, { limit: to });
 }
 
 tests.before(async () => {
   if (!chromium) return;
-  world = await createDroplet(fixture);
-  // Sizes of another account, which are no choice for a droplet.
-  await simulatedService(fixture, 'openstack', world.people, { name: 'Private cloud' });
+  setup = await createDroplet(fixture);
+  // Sizes of another account are not offered for a droplet.
+  await simulatedService(fixture, 'openstack', setup.people, { name: 'Private cloud' });
   await limit('nc_vm_count', 2);
-  const { users } = world.people;
+  const { users } = setup.people;
   for (const { url } of [users.manager, users.observer]) await fixture.staff.post(`${url}password/`, { password });
   manager = await Console.as(started(), fixture, 'manager');
 });
 tests.after(() => chromium?.close());
 
-browser('a kind is chosen, and the form says what it takes of which quota as it is filled in', async () => {
+browser('the form of a chosen kind shows the quota impact during input', async () => {
   const { page } = manager;
   await manager.go('/resources/', 'Resources');
   await manager.link('Create').click();
@@ -97,7 +97,7 @@ browser('a short list of flavors and images is offered as cards, the smallest fi
   assert.equal(await manager.findings(), []);
 });
 
-browser('what there is no room for is told before, and refused with the words of the server', async () => {
+browser('warns before a quota is exceeded, and shows the rejection of the server', async () => {
   const { page } = manager;
   await manager.go('/digitalocean-droplets/', 'Droplets');
   await manager.act('Create');
@@ -110,7 +110,7 @@ browser('what there is no room for is told before, and refused with the words of
   await page.keyboard.press('Escape');
 });
 
-browser('the views stand in the address', async () => {
+browser('the address has the view', async () => {
   const { page } = manager;
   await manager.go('/resources/', 'Resources');
   await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Applications' }).click();
@@ -121,9 +121,9 @@ browser('the views stand in the address', async () => {
   await page.getByRole('cell', { name: '2 vCPU · 4 GiB' }).waitFor();
 });
 
-browser('several are stopped at once, and each refusal is told', async () => {
+browser('stops several resources, and reports each rejection', async () => {
   const { page } = manager;
-  await fixture.staff.post(`${world.droplet.url}stop/`);
+  await fixture.staff.post(`${setup.droplet.url}stop/`);
   await work(fixture);
   for (const name of ['web', 'cache']) await page.getByLabel(`Select ${name}`).check();
   const bar = page.getByRole('region', { name: 'Selected resources' });
@@ -140,7 +140,7 @@ browser('several are stopped at once, and each refusal is told', async () => {
   assert.equal(await manager.findings(), []);
 });
 
-browser('who only looks on is offered neither to create nor to choose', async () => {
+browser('offers no creation and no selection to users who can only read', async () => {
   const observer = await Console.as(started(), fixture, 'observer', 360);
   await observer.go('/resources/', 'Resources');
   assert.is(await observer.button('Create').count(), 0);

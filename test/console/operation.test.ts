@@ -1,4 +1,4 @@
-/** Staff's pages of the service itself, and pages that follow what happens, in a real browser. */
+/** The operation pages of staff, and live updates, in a real browser. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { sql } from '../../src/kernel/db/sql.ts';
@@ -34,7 +34,7 @@ tests.after(() => chromium?.close());
 
 const part = (visitor: Console, name: string) => visitor.page.getByRole('region', { name, exact: true });
 
-browser('an event is shown where it happens, without anything being asked for', async () => {
+browser('shows a new event without a reload', async () => {
   await owner.go('/', greeting);
   await fixture.staff.patch(cast.project.url, { name: 'Saturn' });
   await owner.page.getByText('Project Saturn has been updated.').waitFor();
@@ -43,7 +43,7 @@ browser('an event is shown where it happens, without anything being asked for', 
   await owner.page.getByText("Name has been changed from 'Saturn' to 'Rocket'").first().waitFor();
 });
 
-browser('an object changes while it is looked at, but not below a form', async () => {
+browser('refreshes an object, but not below an open form', async () => {
   await owner.go(`/projects/${cast.project.uuid}/`, 'Rocket');
   await fixture.staff.patch(cast.project.url, { name: 'Apollo' });
   await owner.heading('Apollo').waitFor();
@@ -54,12 +54,12 @@ browser('an object changes while it is looked at, but not below a form', async (
   await eventually('the choices are read', () =>
     owner.requests.some((line) => line.includes('/api/customers/?page_size=100')),
   );
-  const asked = owner.requests.length;
+  const requestCount = owner.requests.length;
   await fixture.staff.patch(cast.project.url, { name: 'Gemini' });
-  // The stream has told it, and nothing was read.
+  // The stream reports the change, and the page reads nothing.
   await eventually('the stream is followed', () => fixture.server.app.eventStreams.size === 2);
   await owner.page.waitForTimeout(1500);
-  assert.equal(owner.requests.slice(asked), []);
+  assert.equal(owner.requests.slice(requestCount), []);
   assert.is(await name.inputValue(), 'Typed');
   await owner.dialog().getByRole('button', { name: 'Save' }).click();
   await owner.dialog().getByText('The object has been changed since you read it.').waitFor();
@@ -68,7 +68,7 @@ browser('an object changes while it is looked at, but not below a form', async (
   owner.complaints.splice(0);
 });
 
-browser('nothing is read in a tab that is hidden', async () => {
+browser('reads nothing in a hidden tab', async () => {
   const { page } = owner;
   const hide = (isHidden: boolean): Promise<unknown> =>
     page.evaluate(
@@ -77,16 +77,16 @@ browser('nothing is read in a tab that is hidden', async () => {
   await owner.go('/events/', 'Events');
   await hide(true);
   await eventually('the stream is closed', () => fixture.server.app.eventStreams.size === 1);
-  const asked = owner.requests.length;
+  const requestCount = owner.requests.length;
   await fixture.staff.patch(cast.project.url, { name: 'Hidden' });
   await page.waitForTimeout(1500);
-  assert.equal(owner.requests.slice(asked), []);
+  assert.equal(owner.requests.slice(requestCount), []);
   await hide(false);
   await page.getByText('Project Hidden has been updated.').waitFor();
   assert.equal(owner.complaints, []);
 });
 
-browser('others than staff and support see nothing of the service itself', async () => {
+browser('hides the operation pages from users other than staff and support', async () => {
   assert.is(await owner.page.getByRole('link', { name: 'Operations', exact: true }).count(), 0);
   await owner.go('/all/', 'API explorer');
   await owner.link('Customers').first().waitFor();
@@ -97,7 +97,7 @@ browser('others than staff and support see nothing of the service itself', async
   owner.complaints.splice(0);
 });
 
-browser('staff see what waits, and have it sent', async () => {
+browser('staff see the outboxes and send their messages', async () => {
   const hook = { destination_url: 'https://hooks.test/', event_types: ['customer_creation_succeeded'] };
   const { url } = (await fixture.staff.post('/api/hooks-web/', hook)).body;
   const { uuid } = (await fixture.staff.post(`${url}test/`)).body;
@@ -121,7 +121,7 @@ browser('staff see what waits, and have it sent', async () => {
   assert.is((await fixture.staff.get(`/api/outbox/${uuid}/`)).body.attempts, 2);
 });
 
-browser('global quotas lead to the pages where staff limit them', async () => {
+browser('global quotas link to the pages where staff change their limits', async () => {
   await staff.go('/operation/', 'Operations');
   await part(staff, 'Global quotas')
     .getByRole('link', { name: /^Customers/ })
@@ -133,7 +133,7 @@ browser('global quotas lead to the pages where staff limit them', async () => {
   await part(staff, 'Global quotas').getByText('1 of 50').waitFor();
 });
 
-browser('the doctor tells what it finds', async () => {
+browser('the doctor reports its findings', async () => {
   const { db } = fixture.server.app;
   db.write(() => db.run(sql`UPDATE quota SET usage = 7 WHERE name = 'nc_global_project_count'`));
   await staff.go('/operation/', 'Operations');
@@ -144,7 +144,7 @@ browser('the doctor tells what it finds', async () => {
   await part(staff, 'Health check').getByText('1 finding').waitFor();
 });
 
-browser('the simulator fails on demand, and the clock of a server in memory goes on', async () => {
+browser('makes the simulator fail, and advances the clock of a server in memory', async () => {
   await part(staff, 'Simulator').getByRole('button', { name: 'Fail the next operation' }).click();
   await staff.dialog().getByLabel('Type *').fill('Moon');
   await staff
@@ -168,11 +168,11 @@ browser('the simulator fails on demand, and the clock of a server in memory goes
   staff.complaints.splice(0);
 });
 
-browser('a simulated resource changes at its provider by a button on its page', async () => {
+browser('a button changes a simulated resource at its provider', async () => {
   const customer = (await fixture.staff.get('/api/customers/')).body[0];
   const place = { customer, project: await fixture.project('Drifting', customer) };
   const service = await dropletService(fixture, place);
-  // The failure that was ordered before is this one's.
+  // This operation gets the failure that was ordered before.
   await service.make({ name: 'failing' });
   const droplet = await service.make();
   await staff.go(`/digitalocean-droplets/${droplet.uuid}/`, /^web/);
@@ -188,7 +188,7 @@ browser('a simulated resource changes at its provider by a button on its page', 
   await staff.go('/operation/', 'Operations');
 });
 
-browser('settings in force are told with what gave them', async () => {
+browser('shows the active settings with their sources', async () => {
   await staff.link('Settings in force').click();
   await staff.heading('Settings in force').waitFor();
   await staff.page.getByRole('row', { name: /product_name.*Cloud.*createServer/ }).waitFor();

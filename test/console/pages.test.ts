@@ -1,4 +1,4 @@
-/** Lists of ten thousand objects in the console: gone through by pages, with nothing that jumps. */
+/** Lists of ten thousand objects in the console: paging with a stable layout. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,32 +32,32 @@ tests.after(async () => {
   if (folder) rmSync(folder, { recursive: true });
 });
 
-/** Where the links to other pages are, and what the table begins with. */
+/** The position of the page links, and the first row of the table. */
 const seen = async () => {
   const top = (await visitor.page.getByRole('navigation', { name: 'Pages' }).boundingBox())?.y;
   return { top, first: await visitor.page.getByRole('row').nth(1).innerText() };
 };
 
-browser('the next page takes the place of the one before, and the links to others stay where they are', async () => {
+browser('the next page replaces the previous one without moving the page links', async () => {
   const { page } = visitor;
   await visitor.go('/customers/', 'Customers');
   await page.getByText('1–20 of 10,000').waitFor();
   const before = await seen();
-  // The list is never without rows, not even while the server thinks.
+  // The list always has rows, even while the request is pending.
   await page.evaluate(`
     globalThis.emptied = 0;
     new MutationObserver(() => { if (!document.querySelector('main tbody tr')) emptied++; })
       .observe(document.querySelector('main'), { childList: true, subtree: true })`);
-  const answers: (() => Promise<void>)[] = [];
+  const pending: (() => Promise<void>)[] = [];
   const held = (route: Route): void => {
-    answers.push(() => route.fallback());
+    pending.push(() => route.fallback());
   };
   await page.route('**/api/customers/?page=2&**', held, { times: 1 });
   await visitor.link('Next').click();
   await page.getByRole('link', { name: 'Previous' }).waitFor();
-  assert.equal(await seen(), before, 'while the answer is waited for');
+  assert.equal(await seen(), before, 'while the request is pending');
   await page.evaluate('scrollTo(0, 1e6)');
-  await answers[0]?.();
+  await pending[0]?.();
   await page.getByText('21–40 of 10,000').waitFor();
   await visitor.settled();
   const after = await seen();
@@ -71,7 +71,7 @@ browser('the next page takes the place of the one before, and the links to other
   assert.equal(visitor.complaints, []);
 });
 
-browser('any page is an address, also the last', async () => {
+browser('every page has an address, including the last one', async () => {
   const { page } = visitor;
   await visitor.go('/customers/?page=500&o=name', 'Customers');
   await page.getByText('9,981–10,000 of 10,000').waitFor();

@@ -1,4 +1,4 @@
-/** The palette of commands of the console, in a real browser by its keyboard alone. */
+/** The command palette of the console, used with the keyboard only in a real browser. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -30,14 +30,14 @@ async function seek({ page }: Console, text: string): Promise<void> {
   await page.keyboard.type(text);
 }
 
-browser('objects are found by their names, whatever list they are in', async () => {
+browser('finds objects of any list by name', async () => {
   await seek(owner, 'rock');
   await option(owner, 'Rocket Alice').waitFor();
   await owner.page.keyboard.press('Enter');
   await owner.heading('Rocket').waitFor();
   assert.is(new URL(owner.page.url()).hash, `#/projects/${cast.project.uuid}/`);
   await owner.settled();
-  // The object is among the recent ones now, before anything is typed.
+  // The object is now a recent one and shown before typing.
   await owner.page.keyboard.press('Control+k');
   await option(owner, 'Rocket Alice').and(owner.page.locator('[aria-selected=true]')).waitFor();
   await owner.page.keyboard.press('Escape');
@@ -47,14 +47,14 @@ browser('objects are found by their names, whatever list they are in', async () 
   await owner.page.keyboard.press('Escape');
 });
 
-browser('places are found by parts of their titles, and chosen by the arrows', async () => {
+browser('finds pages by parts of their titles, and chooses with the arrow keys', async () => {
   await seek(owner, 'ale');
   await option(owner, 'Alerts').waitFor();
   await owner.page.keyboard.press('Enter');
   await owner.heading('Alerts').waitFor();
   await seek(owner, 'pro');
   await option(owner, 'Projects').waitFor();
-  // What the server finds comes last, and after the rest.
+  // Results of the server come last.
   await option(owner, 'admin.of.project admin.of.project').waitFor();
   const selected = owner.page.getByRole('option', { selected: true });
   const first = await selected.innerText();
@@ -62,19 +62,19 @@ browser('places are found by parts of their titles, and chosen by the arrows', a
   assert.is.not(await selected.innerText(), first);
   await owner.page.keyboard.press('ArrowUp');
   assert.is(await selected.innerText(), first);
-  // Behind the last comes the first, so that before the first comes the last.
+  // The selection wraps around from the first choice to the last.
   await owner.page.keyboard.press('ArrowUp');
   assert.is(await selected.innerText(), await owner.page.getByRole('option').last().innerText());
   await owner.page.keyboard.press('Escape');
 });
 
-browser('what the buttons of the page do is done, and what cannot be done is not offered', async () => {
+browser('performs the actions of the page, and offers only the available ones', async () => {
   await owner.go(`/projects/${cast.project.uuid}/`, 'Rocket');
   await seek(owner, 'edi');
   await option(owner, 'Edit').waitFor();
   await owner.page.keyboard.press('Enter');
   await owner.dialog().getByLabel('Name *', { exact: true }).waitFor();
-  // Over a form the palette would hide what is typed there.
+  // The palette does not open over a form.
   await owner.page.keyboard.press('Control+k');
   assert.is(await owner.page.getByRole('combobox', { name: 'Page, action or name' }).count(), 0);
   await owner.page.keyboard.press('Escape');
@@ -87,7 +87,7 @@ browser('what the buttons of the page do is done, and what cannot be done is not
   await stranger.close();
 });
 
-browser('Escape gives the keyboard back to where it was', async () => {
+browser('Escape returns the focus', async () => {
   await owner.link('Events').first().focus();
   await seek(owner, 'x');
   await owner.page.keyboard.press('Escape');
@@ -95,7 +95,7 @@ browser('Escape gives the keyboard back to where it was', async () => {
   await owner.page.locator('a:focus', { hasText: /^Events$/ }).waitFor();
 });
 
-browser('without a keyboard a button opens it; it keeps nobody out, light and dark, and is quiet', async () => {
+browser('a button opens it; it is accessible in both themes and logs no errors', async () => {
   for (const colorScheme of ['light', 'dark'] as const) {
     await owner.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await owner.page.getByRole('button', { name: 'Search or jump to…' }).click();

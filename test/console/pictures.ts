@@ -1,5 +1,5 @@
 /**
- * Takes pictures of the console's main pages on the sample data, at 1280 and 390 pixels, light and dark, to be looked at:
+ * Takes pictures of the console's main pages with the sample data, at 1280 and 390 pixels, in light and dark:
  *
  *   npm test -- nothing && node dist/test/console/pictures.js [folder] [part of a name …]
  *
@@ -30,7 +30,7 @@ const first = async (list: string): Promise<string> => {
   return new URL(item.url).pathname.replace(/^\/api/, '');
 };
 
-/** The pages by the names of their pictures. */
+/** The pages by picture name. */
 async function pages(): Promise<Readonly<Record<string, string>>> {
   const customer = await first('customers/?name=Nordlicht');
   return {

@@ -1,4 +1,4 @@
-/** The policy that users agree with, in the console: a link and a box where there is one, else no question. */
+/** The policy of the service in the console: a link and a checkbox, or nothing without a policy. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -23,16 +23,16 @@ tests.after(async () => {
   await plain.close();
 });
 
-/** The link of a new invitation on a server. */
+/** Creates an invitation and returns its link. */
 async function invited(on: Fixture): Promise<string> {
   const { project } = await createPersonas(on);
-  const made = await on.staff.post('/api/user-invitations/', {
+  const invitation = await on.staff.post('/api/user-invitations/', {
     link_template: `${on.url}/#/invitation/{uuid}/`,
     email: 'new@example.com',
     project: project.url,
     project_role: 'admin',
   });
-  return made.body.link;
+  return invitation.body.link;
 }
 
 const agreed = async (on: Fixture, username: string): Promise<boolean> => {
@@ -40,7 +40,7 @@ const agreed = async (on: Fixture, username: string): Promise<boolean> => {
   return user.agreement_date !== null;
 };
 
-browser('a newcomer reads the policy and agrees with it before the account is made', async () => {
+browser('a new user accepts the policy before the account is created', async () => {
   const newcomer = await Console.open(started(), await invited(fixture));
   const { page } = newcomer;
   await page.getByLabel('Username *').fill('dora');
@@ -58,7 +58,7 @@ browser('a newcomer reads the policy and agrees with it before the account is ma
   await newcomer.close();
 });
 
-browser('a user agrees when they change their account for the first time', async () => {
+browser('a user accepts the policy with the first change of their account', async () => {
   const { url } = (await fixture.staff.get('/api/users/?username=manager')).body[0];
   await fixture.staff.post(`${url}password/`, { password });
   const manager = await Console.as(started(), fixture, 'manager');
@@ -74,7 +74,7 @@ browser('a user agrees when they change their account for the first time', async
   await manager.close();
 });
 
-browser('without a policy nobody is asked, neither a newcomer nor a user who changes their account', async () => {
+browser('without a policy neither new users nor changes of an account need consent', async () => {
   const newcomer = await Console.open(started(), await invited(plain));
   await newcomer.page.getByLabel('Username *').fill('dora');
   await newcomer.page.getByLabel('Password *').fill(password);

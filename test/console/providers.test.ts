@@ -1,4 +1,4 @@
-/** Accounts at providers in the console: added by a guide that tries the credentials, looked at, and connected. */
+/** Provider accounts in the console: the guide with its test of credentials, the account page, and connections. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -31,7 +31,7 @@ tests.after(async () => {
   await vendor?.close();
 });
 
-browser('the guide asks for what the provider needs, and keeps nothing that does not work', async () => {
+browser('the guide asks for the credentials of the provider, and saves only working accounts', async () => {
   await owner.go('/service-settings/', 'Provider accounts');
   await owner.link('Add provider account').click();
   await owner.heading('Add provider account').waitFor();
@@ -69,7 +69,7 @@ browser('the guide asks for what the provider needs, and keeps nothing that does
   owner.complaints.splice(0);
 });
 
-browser('what works is added, and followed until it is synchronised', async () => {
+browser('adds a working account and follows it until it is synchronised', async () => {
   const { page } = owner;
   await page.getByLabel('Provider URL').fill('simulator://droplets');
   await page.getByText('More options', { exact: true }).click();
@@ -81,7 +81,7 @@ browser('what works is added, and followed until it is synchronised', async () =
   await owner.status('In sync');
   await owner.status('Simulated');
   await page.getByText(/^Last synced /).waitFor();
-  // It is for all projects of the customer.
+  // The account is available to all projects of the customer.
   const services = page.getByRole('region', { name: 'Customers and projects' });
   await services.getByRole('link', { name: 'Rocket' }).waitFor();
   const project = await fixture.project('Second', cast.customer);
@@ -91,7 +91,7 @@ browser('what works is added, and followed until it is synchronised', async () =
   assert.equal(await owner.findings(), []);
 });
 
-browser('an account is connected with another project, and pulled', async () => {
+browser('connects an account to another project, and pulls it', async () => {
   const { page } = owner;
   await owner.button('Connect project').click();
   await owner.dialog().getByLabel('Project *').selectOption({ label: 'Second (Alice)' });
@@ -105,7 +105,7 @@ browser('an account is connected with another project, and pulled', async () => 
   assert.equal(owner.complaints, []);
 });
 
-browser('an account that fails says why in words', async () => {
+browser('a failed account shows the reason', async () => {
   const [settings] = (await fixture.staff.get('/api/service-settings/')).body;
   await fixture.staff.patch(settings.url, { simulator_failures: 'ping' });
   await owner.act('Refresh from provider');
@@ -117,7 +117,7 @@ browser('an account that fails says why in words', async () => {
   await owner.page.getByRole('row', { name: /Droplets.*Account failed.*Simulated failure of ping/ }).waitFor();
 });
 
-browser('support see how much each customer uses of an account, others are not offered to look', async () => {
+browser('shows the usage of an account by customer to support, and hides it from other users', async () => {
   await fixture.customer('Bob & <b>sons</b>');
   const sea = { name: 'Common sea', type: 'DigitalOcean', shared: true, simulator_latency: '0' };
   const { body: shared } = await fixture.staff.post('/api/service-settings/', sea);
@@ -175,7 +175,7 @@ browser(
   },
 );
 
-browser('the guide reports a simulator that is switched off', async () => {
+browser('the guide reports a disabled simulator', async () => {
   await owner.page.route('**/api/digitalocean/', (route) =>
     route.request().method() === 'POST'
       ? route.fulfill({
@@ -192,7 +192,7 @@ browser('the guide reports a simulator that is switched off', async () => {
   owner.complaints.splice(0);
 });
 
-browser('who may not add an account is not offered to', async () => {
+browser('hides the guide from users who may not add an account', async () => {
   for (const name of ['support', 'helper', 'manager', 'stranger'] as const) {
     const visitor = await Console.as(started(), fixture, name);
     await visitor.go('/service-settings/', 'Provider accounts');

@@ -1,4 +1,4 @@
-/** Resources in the console: created by a form of links, followed while they change, and what cannot be done says why. */
+/** Resources in the console: the form with its links, live states, and the reasons of unavailable actions. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -12,25 +12,25 @@ import { suiteWithServer } from '../support/suite.ts';
 const chromium = await startBrowser();
 const { test: tests, fixture } = suiteWithServer('resources in the console');
 const browser = chromium ? tests : tests.skip;
-let world: { people: Personas; cloud: Droplets; droplet: Json };
+let setup: { people: Personas; cloud: Droplets; droplet: Json };
 let manager: Console;
 
 tests.before(async () => {
   if (!chromium) return;
-  world = await createDroplet(fixture);
-  const { users } = world.people;
+  setup = await createDroplet(fixture);
+  const { users } = setup.people;
   for (const { url } of [users.manager, users.observer]) await fixture.staff.post(`${url}password/`, { password });
   manager = await Console.as(chromium, fixture, 'manager');
 });
 tests.after(() => chromium?.close());
 
-browser('one list shows resources of every type', async () => {
+browser('shows resources of every type in one list', async () => {
   await manager.go('/resources/', 'Resources');
   const row = manager.page.getByRole('row', { name: /web/ });
   for (const words of ['Droplet', 'Running', 'Alice', 'Rocket']) await row.getByText(words, { exact: true }).waitFor();
 });
 
-browser('an action that is possible is done at once, one that is not says why', async () => {
+browser('performs an available action immediately, and explains an unavailable one', async () => {
   const { page } = manager;
   await manager.page.getByRole('row', { name: /web/ }).getByRole('link').first().click();
   await manager.heading(/^web/).waitFor();
@@ -39,12 +39,12 @@ browser('an action that is possible is done at once, one that is not says why', 
   await manager.act('Stop');
   await page.getByRole('status').getByText('web is stopping').waitFor();
   await work(fixture);
-  // The page looks at what is under way by itself.
+  // The page follows the operation.
   await manager.status('Stopped');
-  assert.is((await fixture.staff.get(world.droplet.url)).body.runtime_state, 'offline');
+  assert.is((await fixture.staff.get(setup.droplet.url)).body.runtime_state, 'offline');
 });
 
-browser('a resource is created by a form whose links are chosen by name', async () => {
+browser('creates a resource with links chosen by name', async () => {
   await manager.go('/digitalocean-droplets/', 'Droplets');
   await manager.act('Create');
   const dialog = manager.dialog();
@@ -62,14 +62,14 @@ browser('a resource is created by a form whose links are chosen by name', async 
   assert.is((await fixture.staff.get('/api/resources/?name=cache')).body[0].project_name, 'Rocket');
 });
 
-browser('a removal is asked for, and done', async () => {
+browser('deletes a resource after a confirmation', async () => {
   await manager.act('Stop');
   await work(fixture);
   await manager.status('Stopped');
   await manager.act('Destroy');
   const dialog = manager.dialog();
   await dialog.getByText(/This cannot be undone\.$/).waitFor();
-  // The name has to be typed first.
+  // The user has to type the name first.
   const destroy = dialog.getByRole('button', { name: 'Destroy' });
   assert.is(await destroy.getAttribute('aria-disabled'), 'true');
   await destroy.press('Enter');
@@ -82,9 +82,9 @@ browser('a removal is asked for, and done', async () => {
   assert.equal((await fixture.staff.get('/api/resources/?name=cache')).body, []);
 });
 
-browser('who only looks on is told so by every action', async () => {
+browser('every action explains its missing right to users who can only read', async () => {
   const observer = await Console.as(chromium as Browser, fixture, 'observer');
-  await observer.go(`/digitalocean-droplets/${world.droplet.uuid}/`, /^web/);
+  await observer.go(`/digitalocean-droplets/${setup.droplet.uuid}/`, /^web/);
   const actions = await observer.offered();
   for (const name of ['Start', 'Stop', 'Destroy', 'Edit'])
     assert.ok(actions.find(({ title }) => title === name)?.reason, `${name} has a reason`);

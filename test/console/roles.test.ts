@@ -1,6 +1,6 @@
 /**
- * Every page of the console as everybody, in a real browser and both languages: nothing fails, nobody is offered what would
- * be refused, and nothing that is said is left in English.
+ * Every page of the console with every role, in a real browser and both languages: no page fails, no action is offered that the
+ * server would reject, and every text is translated.
  */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
@@ -16,14 +16,14 @@ import type { Personas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const chromium = await startBrowser();
-const { test: tests, fixture } = suiteWithServer('the console as everybody');
+const { test: tests, fixture } = suiteWithServer('the console with every role');
 const browser = chromium ? tests : tests.skip;
 const estonian: Words = words;
 const inEstonian = lookupIn(estonian);
 let people: Personas;
 const clients = new Map<string, Client>();
 
-/** Who looks around, in which language. */
+/** A role with a language. */
 const visitors = [
   ['staff', 'et'],
   ['owner', 'en'],
@@ -49,8 +49,8 @@ tests.before(async () => {
     await client.post('/api/keys/', { name: 'laptop', public_key: newPublicKey() });
     await client.post('/api/hooks-web/', { destination_url: 'https://example.com/hook', event_groups: ['projects'] });
   }
-  const told = { scope: project.url, alert_type: 'disk_full', severity: 'Warning', message: 'The disk is full.' };
-  await fixture.staff.post('/api/alerts/', told);
+  const alert = { scope: project.url, alert_type: 'disk_full', severity: 'Warning', message: 'The disk is full.' };
+  await fixture.staff.post('/api/alerts/', alert);
   await fixture.staff.post('/api/user-invitations/', {
     email: 'guest@example.com',
     customer: customer.url,
@@ -60,7 +60,7 @@ tests.before(async () => {
 });
 tests.after(() => chromium?.close());
 
-/** Somebody's console, in their language. */
+/** Opens the console with a role, in its language. */
 async function enter([name, language]: Visitor): Promise<Console> {
   const visitor = await Console.open(chromium as Browser, `${fixture.url}/`);
   await visitor.signIn(usernameOf(name));
@@ -69,7 +69,7 @@ async function enter([name, language]: Visitor): Promise<Console> {
   return visitor;
 }
 
-/** Goes to a place whatever its heading is; answers that. */
+/** Opens a page and returns its heading. */
 async function visit(visitor: Console, place: string): Promise<string> {
   await visitor.page.evaluate(`location.hash = ${JSON.stringify(place)}`);
   await visitor.settled();
@@ -84,19 +84,19 @@ const textsOf = (visitor: Console, selector: string): Promise<readonly string[]>
     `[...document.querySelectorAll(${JSON.stringify(selector)})].map(({ textContent }) => textContent.trim())`,
   );
 
-/** What people read that the console says: words of objects and of the server stand elsewhere. */
+/** Elements with texts of the console, not of objects or the server. */
 const said = 'h1, h2, th, dt, label, button, nav a, legend, option, .none';
 
-/** Names of objects that are texts of the console, too. */
+/** Names of objects that are also texts of the console. */
 const objectNames = new Set(['Cloud']);
 
-/** What of a page is English although there is Estonian for it. */
+/** Returns the English texts of a page that have an Estonian translation. */
 async function leftInEnglish(visitor: Console): Promise<readonly string[]> {
   const texts = await textsOf(visitor, said);
   return texts.filter((text) => !objectNames.has(text) && Object.hasOwn(estonian, text) && estonian[text] !== text);
 }
 
-/** What the buttons of an object's page do, by their titles in English: method and address. */
+/** The method and address of each button on the page of an object, by English title. */
 async function targetsOf(
   client: Client,
   url: string,
@@ -113,37 +113,37 @@ async function targetsOf(
   return targets;
 }
 
-/** Buttons of the header that create something else. */
+/** Buttons of the header that create other objects. */
 const creations = new Set(['Invite', 'New project', 'Kutsu', 'Uus projekt']);
 
-/** Presses what is offered, on condition that the object is another than it is: nothing is done, but a refusal is told. */
-async function refusedOf(visitor: Console, [name, language]: Visitor, url: string, actions: readonly string[]) {
+/** Sends every offered action with an ETag that never matches: nothing changes, but a missing right is reported. */
+async function rejectedActions(visitor: Console, [name, language]: Visitor, url: string, actions: readonly string[]) {
   const client = clients.get(name) as Client;
   const offered = (await visitor.offered()).filter(({ reason }) => reason === '').map(({ title }) => title);
   const targets = await targetsOf(client, url, actions);
   const byTitle = new Map(
     [...targets].map(([title, target]) => [language === 'et' ? (inEstonian(title) ?? title) : title, target]),
   );
-  const refused: string[] = [];
+  const rejected: string[] = [];
   for (const title of offered) {
     const [method, address] = byTitle.get(title) ?? [];
-    // What creates objects of other lists is checked with those lists.
+    // Buttons that create objects of other lists are checked with those lists.
     if (creations.has(title)) continue;
     if (method === undefined || address === undefined) {
-      refused.push(`${title}: nobody knows what it does`);
+      rejected.push(`${title}: its request is unknown`);
       continue;
     }
     const body = method === 'DELETE' ? undefined : '{}';
     const headers = { 'If-Match': '"another"', 'Content-Type': 'application/json' };
     const { status } = await client.send(method, address, body, headers);
-    if (![400, 412].includes(status)) refused.push(`${title}: ${method} ${address}: ${status}`);
+    if (![400, 412].includes(status)) rejected.push(`${title}: ${method} ${address}: ${status}`);
   }
-  return refused;
+  return rejected;
 }
 
 for (const visitor of visitors) {
   const [name, language] = visitor;
-  browser(`every page is whole to ${name}, and offers nothing that would be refused, in ${language}`, async () => {
+  browser(`every page works for ${name}, and offers only permitted actions, in ${language}`, async () => {
     const client = clients.get(name) as Client;
     const { paths } = (await fixture.anonymous.get('/docs/')).body;
     const visited = await enter(visitor);
@@ -166,7 +166,7 @@ for (const visitor of visitors) {
       if (!/^\/[a-z-]+\/$/.test(list) || list === '/all/') continue;
       const { body } = await client.get(`/api${list}?page_size=1`);
       const first = Array.isArray(body) ? body[0] : undefined;
-      // A list without anything in it is the same to everybody.
+      // An empty list is the same for all roles.
       if (!destinations.includes(list) && (first !== undefined || name === 'staff')) await look(list);
       const [, path] = /\/api(\/[a-z-]+\/[0-9a-f]+\/)$/.exec(first?.url ?? '') ?? [];
       if (path === undefined || paths[`/api${list}{key}/`] === undefined) continue;
@@ -175,14 +175,14 @@ for (const visitor of visitors) {
         (other) =>
           (other.startsWith(`/api${list}{key}/`) && paths[other].post && /([a-z_]+)\/$/.exec(other)?.[1]) || [],
       );
-      wrong.push(...(await refusedOf(visited, visitor, first.url, actions)).map((text) => `${path}: ${text}`));
+      wrong.push(...(await rejectedActions(visited, visitor, first.url, actions)).map((text) => `${path}: ${text}`));
     }
     assert.equal(wrong, []);
     await visited.close();
   });
 }
 
-browser('no kind of page keeps people with screen readers out in Estonian', async () => {
+browser('every kind of page is accessible in Estonian', async () => {
   const visitor = await enter(['staff', 'et']);
   const { customer, project } = people;
   const first = async (list: string): Promise<string> =>

@@ -1,4 +1,4 @@
-/** Pictures of the main pages at three widths, written to dist/screenshots: to be looked at, and fit for every screen. */
+/** Takes pictures of the main pages at three widths for dist/screenshots, and checks that they fit the screen. */
 
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -16,10 +16,10 @@ const browser = chromium ? tests : tests.skip;
 const folder = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 const widths = [360, 820, 1400];
 
-/** The demonstration world as it is: with its history, whose events other tests begin without. */
+/** A server with the complete sample data, including the events that other tests start without. */
 let server: Server;
 
-/** What the administrator is answered. */
+/** Sends a request as the administrator. */
 async function ask(path: string, method = 'GET', body?: Json): Promise<Json> {
   const headers = { Authorization: `Token ${server.issueToken()}`, 'Content-Type': 'application/json' };
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
@@ -38,13 +38,13 @@ tests.after(async () => {
   await server?.close();
 });
 
-/** The place of the first object of a list, and its name as a heading has it. */
+/** The address of the first object of a list, and its name in the heading. */
 async function first(list: string): Promise<readonly [place: string, heading: RegExp]> {
   const [item] = await ask(`/api/${list}`);
   return [new URL(item.url).pathname.replace(/^\/api/, ''), new RegExp(`^${item.name}`)];
 }
 
-/** The main pages by the names of their pictures. */
+/** The main pages by picture name. */
 async function pages(): Promise<Record<string, readonly [place: string, heading: string | RegExp]>> {
   const customer = await first('customers/?name=Nordlicht');
   return {
@@ -71,7 +71,7 @@ for (const width of widths)
     for (const [name, [place, heading]] of Object.entries(await pages())) {
       await visitor.go(place, heading);
       assert.is(await page.evaluate('document.documentElement.scrollWidth'), width, name);
-      // The whole page is in the window, so that what keeps its place in that is where it belongs.
+      // The window has the size of the page, so that fixed elements are in their place.
       const height = await page.evaluate('document.documentElement.scrollHeight');
       await page.setViewportSize({ width, height: Number(height) });
       for (const colorScheme of ['light', 'dark'] as const) {

@@ -1,4 +1,4 @@
-/** Secrets in the console: shown once where the server shows them once, never on a page by themselves. */
+/** Secrets in the console: shown once if the server shows them once, otherwise hidden until requested. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -21,7 +21,7 @@ tests.after(() => chromium?.close());
 
 const secret = (): Promise<string> => owner.dialog().getByLabel('Secret').inputValue();
 
-browser('the secret of a new hook is shown once, can be copied, and does not go by a key', async () => {
+browser('shows the secret of a new hook once, copies it, and ignores Escape', async () => {
   const { page } = owner;
   await owner.go('/hooks-web/', /./);
   await owner.button('Create').click();
@@ -29,20 +29,20 @@ browser('the secret of a new hook is shown once, can be copied, and does not go 
   await owner.dialog().getByLabel('Customers').check();
   await owner.dialog().getByRole('button', { name: 'Create' }).click();
   await owner.dialog().getByText('This is shown once, and never again.').waitFor();
-  const shown = await secret();
-  assert.match(shown, /^whsec_/);
+  const value = await secret();
+  assert.match(value, /^whsec_/);
   assert.equal(await owner.findings(), []);
   await owner.dialog().getByRole('button', { name: 'Copy' }).click();
   await owner.dialog().getByText('Copied.').waitFor();
-  assert.is(await page.evaluate('navigator.clipboard.readText()'), shown);
+  assert.is(await page.evaluate('navigator.clipboard.readText()'), value);
   for (let i = 0; i < 3; i += 1) await page.keyboard.press('Escape');
-  assert.is(await secret(), shown);
+  assert.is(await secret(), value);
   await owner.dialog().getByRole('button', { name: 'I have saved it' }).click();
   await owner.dialog().waitFor({ state: 'detached' });
-  assert.not((await page.content()).includes(shown));
+  assert.not((await page.content()).includes(value));
 });
 
-browser('so is the one that a rotation makes', async () => {
+browser('shows a rotated secret once', async () => {
   const [{ url }] = (await fixture.as('owner').get('/api/hooks-web/')).body;
   await owner.go(new URL(url).pathname.slice('/api'.length), /./);
   await owner.act('Rotate secret');
@@ -51,7 +51,7 @@ browser('so is the one that a rotation makes', async () => {
   await owner.dialog().getByRole('button', { name: 'I have saved it' }).click();
 });
 
-browser('the own token is on no page until it is asked for', async () => {
+browser('hides the token of the user until requested', async () => {
   const [me] = (await fixture.as('owner').get('/api/users/?current')).body;
   await owner.go(new URL(me.url).pathname.slice('/api'.length), 'owner');
   const token = (await owner.page.evaluate(

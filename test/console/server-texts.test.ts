@@ -1,4 +1,4 @@
-/** What the server says in English is said by the console in Estonian: help of fields, refusals, events and alerts. */
+/** The Estonian translations of server texts: help of fields, errors, events and alerts. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,22 +12,23 @@ import { serverTextTranslator, serverWords } from '../../src/console/i18n/server
 import type { Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
-const { test: told, fixture } = suiteWithServer('what the server says, in the console', { seed: 'demo' });
+const { test: tests, fixture } = suiteWithServer('server texts in the console', { seed: 'demo' });
 const estonian: Words = words;
 const inEstonian = lookupIn(estonian);
-const tell = serverTextTranslator(serverWords, (text) => inEstonian(text) ?? text);
+const translate = serverTextTranslator(serverWords, (text) => inEstonian(text) ?? text);
 const folder = fileURLToPath(new URL('../../src/', import.meta.url));
 
-const unknown = (texts: Iterable<string>): string[] => [...new Set(texts)].filter((text) => tell(text) === undefined);
+const unknown = (texts: Iterable<string>): string[] =>
+  [...new Set(texts)].filter((text) => translate(text) === undefined);
 
-/** Every `help_text` in an answer to OPTIONS. */
+/** Every `help_text` in a response to OPTIONS. */
 function* helpsIn(node: Json): Generator<string> {
   if (node === null || typeof node !== 'object') return;
   if (typeof node.help_text === 'string') yield node.help_text;
   for (const value of Object.values(node)) yield* helpsIn(value);
 }
 
-told('the help of every field is in Estonian', async () => {
+tests('translates the help of every field', async () => {
   const { paths } = (await fixture.anonymous.get('/docs/')).body;
   const helps: string[] = [];
   const ask = async (path: string): Promise<void> => {
@@ -49,7 +50,7 @@ told('the help of every field is in Estonian', async () => {
   assert.equal(unknown(helps), []);
 });
 
-told('the help of every filter of a list is in Estonian', async () => {
+tests('translates the help of every filter', async () => {
   const { paths } = (await fixture.anonymous.get('/docs/')).body;
   const helps = Object.keys(paths)
     .filter((path) => paths[path].get?.parameters?.some(({ $ref }: Json) => $ref?.endsWith('/page')))
@@ -60,32 +61,32 @@ told('the help of every filter of a list is in Estonian', async () => {
   assert.equal(unknown(helps), []);
 });
 
-told('the messages of all types of events and alerts are in Estonian', () => {
+tests('translates the messages of all event and alert types', () => {
   const templates = [...Object.values(events), ...Object.values<{ readonly message: string }>(alerts)].map(
     ({ message }) => message,
   );
   const filled = templates
     .flatMap((message) => [message.replace(/\[.*?\]/g, ''), message.replace(/[[\]]/g, '')])
     .map((message) => message.replace(/\{\w+\}/g, 'X'))
-    // Events of the first type have not been caused for long, and those of the other are what somebody wrote.
+    // One event type is obsolete, and the message of the other is written by users.
     .filter((message) => message !== '' && message !== 'X');
   assert.ok(filled.length > 80);
   assert.equal(unknown(filled), []);
 });
 
-/** What is not shown in the console: mails, what programs ask for, what the documentation says, what vendors would say. */
+/** Files whose texts the console never shows: mails, requests of programs, documentation, messages of vendors. */
 const isElsewhere =
   /^(console\/|cloud\/providers\/openstack\/simulated\/|app\/(?!operation\/)|build\/|kernel\/(cache|config|mail|db|durability|native|outbox|jobs|metrics|net)\/|accounts\/session\/saml\/)|(wording|notices|password-reset-outbox|simulation|pages|send-\w+|outcome|outbox|config|webhook|http-server|rejection|endpoints?|vendor-http|filters?|directory|api)\.ts$/;
-const isNoRefusal =
+const isNoError =
   /^(about|summary|description|help|output|allowedFor|policy|title|filters|parameters|headers|parameter\(\)|uuid\(\)|uuidOf\(\)|oneOf\(\)|byText\(\)|timestamp\(\)|presence\(\)|exactly\(\)|exact\(\)|exactUuid\(\)|pattern\(\)|only\(\)|cancelDeliveries\(\)|writing\(\)|readOnly\(\)|PUT|PATCH|'[=<>]+'|new ProviderError|error|Last-Event-ID|info|message<threshold)/;
 
-/** Sentences of the documentation, which stand alone. */
+/** Sentences of the documentation. */
 const documentation =
   /^(Makes the next such|Advances the clock|Objects of the provider that|Maintenance starts|Fixed by the last)/;
 
-/** The sentences of the server's source that refuse something, or tell of what was done, with `{}` for values. */
+/** Returns the error messages and results in the server's source, with `{}` for values. */
 function sentences(): string[] {
-  const found: string[] = [];
+  const messages: string[] = [];
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   for (const file of files.filter((name) => name.endsWith('.ts') && !isElsewhere.test(name))) {
     const root = ts.createSourceFile(file, readFileSync(join(folder, file), 'utf8'), ts.ScriptTarget.Latest, true);
@@ -95,16 +96,16 @@ function sentences(): string[] {
         : ts.isTemplateExpression(node)
           ? [node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join('X')
           : '';
-      if (/^[A-Z"'].* .*\.$/.test(text) && !isNoRefusal.test(contextOf(node)) && !documentation.test(text))
-        found.push(text);
+      if (/^[A-Z"'].* .*\.$/.test(text) && !isNoError.test(contextOf(node)) && !documentation.test(text))
+        messages.push(text);
       ts.forEachChild(node, visit);
     };
     visit(root);
   }
-  return found;
+  return messages;
 }
 
-/** What is called with a text, or the member that it is. */
+/** The function that is called with a text, or the member that has it. */
 function contextOf(node: ts.Node): string {
   for (let { parent } = node; parent; { parent } = parent) {
     if (ts.isPropertyAssignment(parent)) return parent.name.getText();
@@ -115,13 +116,13 @@ function contextOf(node: ts.Node): string {
   return '';
 }
 
-told('whatever the server refuses, and tells of what was done, is in Estonian', () => {
+tests('translates all error messages and results', () => {
   const all = sentences();
   assert.ok(all.length > 200);
   assert.equal(unknown(all), []);
 });
 
-told('translations have the values of their templates in them', () => {
+tests('translations have the placeholders of their templates', () => {
   const valuesOf = (text: string): string => [...new Set(partsOf(text).filter((_, at) => at % 2 === 1))].sort().join();
   const differing = Object.entries(serverWords).filter(
     ([text, translation]) =>
@@ -133,15 +134,15 @@ told('translations have the values of their templates in them', () => {
   assert.equal(differing, []);
 });
 
-told('what stands in a message is never read as a template, and words of the API in it are translated', () => {
+tests('never reads a value as a template, and translates API names in values', () => {
   assert.equal(
     [
       'User a. has lost role of manager in project has gained role of {x}.',
       "Project Rocket has been updated. Name has been changed from 'Rocket' to 'Saturn'.",
       'Valid states for operation: OK, Erred.',
       'Ensure this field has no more than 150 characters.',
-      'Nobody says that.',
-    ].map(tell),
+      'No server sends that.',
+    ].map(translate),
     [
       'Kasutaja a. kaotas rolli: juht (projekt has gained role of {x}).',
       'Projekti Rocket on muudetud. Nimi: „Rocket” → „Saturn”.',
@@ -152,20 +153,20 @@ told('what stands in a message is never read as a template, and words of the API
   );
 });
 
-/** What a function does with the text that it is called with: characters that are scanned, and uses of expressions. */
+/** Measures the work of a function: scanned characters, and uses of regular expressions. */
 function workOf(act: () => unknown): { readonly scanned: number; readonly expressions: number } {
   const { indexOf, lastIndexOf } = String.prototype;
   const { exec } = RegExp.prototype;
   const work = { scanned: 0, expressions: 0 };
   String.prototype.indexOf = function (this: string, wanted: string, from = 0): number {
-    const found = indexOf.call(this, wanted, from);
-    work.scanned += found < 0 ? Math.max(0, this.length - from) : found - from + wanted.length;
-    return found;
+    const index = indexOf.call(this, wanted, from);
+    work.scanned += index < 0 ? Math.max(0, this.length - from) : index - from + wanted.length;
+    return index;
   };
   String.prototype.lastIndexOf = function (this: string, wanted: string): number {
-    const found = lastIndexOf.call(this, wanted);
-    work.scanned += this.length - Math.max(0, found);
-    return found;
+    const index = lastIndexOf.call(this, wanted);
+    work.scanned += this.length - Math.max(0, index);
+    return index;
   };
   RegExp.prototype.exec = function (text: string): RegExpExecArray | null {
     if (text.length > 1000) work.expressions += 1;
@@ -180,7 +181,7 @@ function workOf(act: () => unknown): { readonly scanned: number; readonly expres
   return work;
 }
 
-told('a long text takes work in proportion to its length, whatever a user or a provider writes in it', () => {
+tests('translates a long text in linear time, even if a user or provider has written it', () => {
   const fixed = [...new Set(Object.keys(serverWords).flatMap((text) => partsOf(text).filter((_, at) => at % 2 === 0)))];
   const repeated = [
     ...fixed.filter((part) => part.length > 1),
@@ -196,23 +197,23 @@ told('a long text takes work in proportion to its length, whatever a user or a p
     for (const head of heads)
       for (const tail of ['', 'X']) {
         const [short, long] = [1_000, 8_000].map((length) =>
-          workOf(() => tell(head + piece.repeat(length / piece.length) + tail)),
+          workOf(() => translate(head + piece.repeat(length / piece.length) + tail)),
         );
         assert.is(long?.expressions, 0, piece);
-        // A text of eight times the length: each template may scan it, but only so often.
+        // For eight times the length, each template scans the text a bounded number of times.
         assert.ok((long?.scanned ?? 0) <= 10 * (short?.scanned ?? 0) + 20_000, `${head}…${piece}: ${long?.scanned}`);
         assert.ok((long?.scanned ?? 0) <= 8_000 * Object.keys(serverWords).length * 3);
       }
 });
 
-told('changes are translated sentence by sentence, whatever stands in their values', () => {
+tests('translates changes sentence by sentence, with any values', () => {
   const start = 'Project Rocket has been updated.';
   assert.equal(
     [
       `${start} Name has been changed from 'A' to 'B'. Description has been changed from '' to 'x. y'.`,
       `${start} Name has been changed from 'A' to '${' Name has been changed from '.repeat(3)}'.`,
       `${start} Name has been changed from 'A`,
-    ].map(tell),
+    ].map(translate),
     [
       'Projekti Rocket on muudetud. Nimi: „A” → „B”. Kirjeldus: „” → „x. y”.',
       `Projekti Rocket on muudetud. Nimi: „A” → „${' Name has been changed from '.repeat(3)}”.`,
@@ -221,4 +222,4 @@ told('changes are translated sentence by sentence, whatever stands in their valu
   );
 });
 
-told.run();
+tests.run();

@@ -1,4 +1,4 @@
-/** Sessions in the console: seen and ended by whom they are of, and by staff. */
+/** Sessions in the console: shown to and ended by their user and staff. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -27,7 +27,7 @@ tests.after(() => chromium?.close());
 
 const sessionsIn = (opened: Console) => opened.page.getByRole('region', { name: 'Sessions' });
 
-browser('one sees the own session marked, without a button, and those of other programs with one', async () => {
+browser('marks the current session, and offers a button only for the others', async () => {
   const script = { username: 'owner', password };
   await fixture.anonymous.send('POST', '/api-auth/password/', script, { 'User-Agent': 'nightly/2 <b>(x)</b>' });
   await owner.go(place, /owner/);
@@ -41,7 +41,7 @@ browser('one sees the own session marked, without a button, and those of other p
   assert.ok((await own.count()) === 1);
 });
 
-browser('all others end by one button, which goes when there are none', async () => {
+browser('one button ends all other sessions, and disappears without any', async () => {
   const other = await Console.as(started(), fixture, 'owner');
   for (let i = 0; i < 2; i++) await fixture.anonymous.post('/api-auth/password/', { username: 'owner', password });
   await owner.page.reload();
@@ -54,7 +54,7 @@ browser('all others end by one button, which goes when there are none', async ()
   assert.equal(owner.complaints, []);
 });
 
-browser('a user who signs out while the page still reads causes no complaint', async () => {
+browser('signing out during a read logs no error', async () => {
   const leaving = await Console.as(started(), fixture, 'owner');
   const { page } = leaving;
   let held = 0;
@@ -89,7 +89,7 @@ browser('a user who signs out while the page still reads causes no complaint', a
   await leaving.close();
 });
 
-browser('staff end the sessions of others, who do not see each other’s', async () => {
+browser('staff end the sessions of other users, who see only their own', async () => {
   const stranger = await Console.as(started(), fixture, 'stranger');
   await stranger.go(place, /owner/);
   assert.is(await sessionsIn(stranger).count(), 0);

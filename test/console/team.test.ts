@@ -1,4 +1,4 @@
-/** The team of a customer and of a project in the console: roles that are given, changed and ended, and invitations. */
+/** The team of a customer and a project in the console: assigning, changing and ending roles, and invitations. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -23,7 +23,7 @@ tests.before(async () => {
 });
 tests.after(() => chromium?.close());
 
-browser('whoever looks at a customer comes to its team', async () => {
+browser('the page of a customer links to its team', async () => {
   await owner.go(`/customers/${cast.customer.uuid}/`, 'Alice');
   await owner.page.getByRole('region', { name: 'Team' }).getByRole('link', { name: 'Show all' }).click();
   await owner.heading('Team of Alice').waitFor();
@@ -33,7 +33,7 @@ browser('whoever looks at a customer comes to its team', async () => {
   assert.equal(await owner.findings(), []);
 });
 
-browser('a role is given with an end, which is put off', async () => {
+browser('assigns a role with an end, and extends it', async () => {
   const { page } = owner;
   await owner.go(`/projects/${cast.project.uuid}/team/`, 'Team of Rocket');
   await owner.button('Assign role').click();
@@ -51,7 +51,7 @@ browser('a role is given with an end, which is put off', async () => {
   assert.equal([role.role, role.expiration_time.slice(0, 10)], ['admin', '2018-03-01']);
 });
 
-browser('a role is ended when that is confirmed, and stays in the log', async () => {
+browser('ends a role after a confirmation, and keeps it in the log', async () => {
   const { page } = owner;
   const row = page.getByRole('region', { name: 'Project roles', exact: true }).getByRole('listitem');
   await owner.actOn(row.filter({ hasText: 'helper' }), 'Revoke role');
@@ -61,7 +61,7 @@ browser('a role is ended when that is confirmed, and stays in the log', async ()
   assert.equal((await fixture.staff.get('/api/project-permissions/?username=helper')).body, []);
 });
 
-browser('the end of a role that somebody else has changed meanwhile is not overwritten', async () => {
+browser('does not overwrite a concurrent change of the end of a role', async () => {
   const [role] = (await fixture.staff.get('/api/project-permissions/?username=manager')).body;
   await owner.go(`/projects/${cast.project.uuid}/team/`, 'Team of Rocket');
   const row = owner.page.getByRole('listitem').filter({ hasText: 'manager of Rocket' });
@@ -78,7 +78,7 @@ browser('the end of a role that somebody else has changed meanwhile is not overw
   owner.complaints.splice(0);
 });
 
-browser('an invitation is sent, sent again, and taken back', async () => {
+browser('sends, resends and cancels an invitation', async () => {
   const { page } = owner;
   await owner.button('Invite').click();
   await owner.dialog().getByLabel('Email *').fill('new@example.com');
@@ -98,7 +98,7 @@ browser('an invitation is sent, sent again, and taken back', async () => {
   assert.equal(owner.complaints, []);
 });
 
-browser('without a mail server the link of an invitation is copied, and a newcomer joins by it', async () => {
+browser('without a mail server the user copies the link of an invitation, and a new user joins with it', async () => {
   const { page } = owner;
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await owner.button('Invite').click();
@@ -127,15 +127,12 @@ browser('without a mail server the link of an invitation is copied, and a newcom
   await newcomer.close();
 });
 
-browser('with a mail server the link is offered beside the mail', async () => {
+browser('with a mail server the link is also shown', async () => {
   const { page } = owner;
   await page.route('**/api/user-invitations/', async (route) => {
-    const answer = await route.fetch();
+    const response = await route.fetch();
     const isCreation = route.request().method() === 'POST';
-    await route.fulfill({
-      response: answer,
-      json: { ...(await answer.json()), ...(isCreation && { is_mailed: true }) },
-    });
+    await route.fulfill({ response, json: { ...(await response.json()), ...(isCreation && { is_mailed: true }) } });
   });
   await owner.button('Invite').click();
   await owner.dialog().getByLabel('Email *').fill('eve@example.com');
@@ -147,7 +144,7 @@ browser('with a mail server the link is offered beside the mail', async () => {
   assert.equal(owner.complaints, []);
 });
 
-browser('who may not give or end a role sees no button for it', async () => {
+browser('hides the buttons to assign and end roles from users without the right', async () => {
   for (const name of ['helper', 'support', 'manager'] as const) {
     const visitor = await Console.as(started(), fixture, name);
     await visitor.go(`/projects/${cast.project.uuid}/team/`, 'Team of Rocket');
@@ -168,7 +165,7 @@ browser('who may not give or end a role sees no button for it', async () => {
   }
 });
 
-browser('on a telephone nothing is wider than the screen', async () => {
+browser('fits the screen of a phone', async () => {
   const visitor = await Console.as(started(), fixture, 'owner', 360);
   await visitor.go(teamOf(), 'Team of Alice');
   assert.is(await visitor.page.evaluate('document.documentElement.scrollWidth'), 360);

@@ -1,4 +1,4 @@
-/** The languages of the console: all that it says itself, and all titles that it makes of the API, are in Estonian, too. */
+/** The Estonian translations of the console: its own texts, and the titles that it derives from API names. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,14 +25,14 @@ const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     return { file, root: ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true) };
   });
 
-/** What says something, by its name: all arguments that are texts are said. */
+/** Functions whose text arguments are translated. */
 const sayers = new Set(['t', 'phrase', 'plural']);
 
-/** What says the same as the server does, whose words have a test of their own. */
+/** Texts of the server, which a separate test checks. */
 const isServers = ({ parent }: ts.Node): boolean =>
   ts.isCallExpression(parent) && parent.expression.getText() === 'serverText';
 
-/** Attributes that people read or hear. */
+/** Attributes with visible or spoken text. */
 const spoken = new Set([
   'title',
   'aria-label',
@@ -46,30 +46,30 @@ const spoken = new Set([
 
 interface Found {
   readonly said: string[];
-  /** What is shown without being said. */
+  /** Visible texts without a translation function. */
   readonly bare: string[];
 }
 
-/** The texts of the sources. */
+/** Returns the texts of the sources. */
 function texts(): Found {
-  const found: Found = { said: [], bare: [] };
+  const result: Found = { said: [], bare: [] };
   for (const { file, root } of sources) {
     const visit = (node: ts.Node): void => {
       if (ts.isJsxText(node) && /\p{L}/u.test(node.text.replace(/Ctrl K|Enter|Esc|\/api\//, '')))
-        found.bare.push(`${file}: ${node.text.trim()}`);
+        result.bare.push(`${file}: ${node.text.trim()}`);
       if (ts.isStringLiteralLike(node)) {
         const { parent, text } = node;
         const isSaid = ts.isCallExpression(parent) && sayers.has(parent.expression.getText());
         const isSpoken = ts.isJsxAttribute(parent) && spoken.has(parent.name.getText()) && text !== '';
-        if (isSaid) found.said.push(text);
+        if (isSaid) result.said.push(text);
         else if (!isServers(node) && (isSpoken || /^[A-Z][a-z]+ [a-z]|^[A-Z].*[a-z]\.$/.test(text)))
-          found.bare.push(`${file}: ${text}`);
+          result.bare.push(`${file}: ${text}`);
       }
       ts.forEachChild(node, visit);
     };
     visit(root);
   }
-  return found;
+  return result;
 }
 
 /** Names that are the same in every language. */
@@ -92,13 +92,13 @@ const proper = new Set([
 const missing = (all: Iterable<string>): string[] =>
   [...new Set(all)].filter((text) => !proper.has(text) && inEstonian(text) === undefined);
 
-words('whatever the console says is said by its dictionary', () => {
+words('every text of the console is translated by a function', () => {
   const { bare, said } = texts();
   assert.equal(bare, []);
   assert.ok(said.length > 100);
 });
 
-words('whatever the console says is in Estonian, with the same values in it', () => {
+words('translates every text of the console with the same placeholders', () => {
   const { said } = texts();
   assert.equal(missing(said), []);
   const valuesOf = (text: string): string[] => partsOf(text).filter((_, index) => index % 2 === 1);
@@ -108,12 +108,12 @@ words('whatever the console says is in Estonian, with the same values in it', ()
   assert.equal(differing, []);
 });
 
-/** Names that are no words of people: those of programs, and those of things that are called the same everywhere. */
+/** Names without a translation: those of programs, and international terms. */
 const isTechnical = (name: string): boolean =>
   name === '' ||
   /^[A-Z_0-9]+$|^SAML|^RelayState|^Sig|^[a-z]+[A-Z]|__|^.$|^-|^jira:|\.|^[A-Z][a-zA-Z]+\.[A-Z]/.test(name);
 
-/** Every name in a part of the OpenAPI document that the pages make a title of. */
+/** Returns every name in a part of the OpenAPI document that is a title on a page. */
 function* namesIn(node: Json): Generator<string> {
   if (node === null || typeof node !== 'object') return;
   if (!Array.isArray(node)) {
@@ -126,11 +126,11 @@ function* namesIn(node: Json): Generator<string> {
     if (key !== 'examples' && key !== 'example') yield* namesIn(value);
 }
 
-words('the words for states and types are in Estonian', () => {
+words('translates states and types', () => {
   assert.equal(missing([...statusWords, ...kindWords]), []);
 });
 
-words('every title that is made of the API is in Estonian', async () => {
+words('translates every title that is derived from an API name', async () => {
   const { body: document } = await fixture.anonymous.get('/docs/');
   const segments = Object.keys(document.paths)
     .filter((path) => path.startsWith('/api/'))
@@ -139,31 +139,31 @@ words('every title that is made of the API is in Estonian', async () => {
   assert.equal(missing(names.map(englishOf)), []);
 });
 
-words('labels, choices, quotas and counters are in Estonian', async () => {
+words('translates labels, choices, quotas and counters', async () => {
   const cast = await createPersonas(fixture);
   const { body: document } = await fixture.anonymous.get('/docs/');
   const lists = Object.keys(document.paths).filter((path) => /^\/api\/[a-z0-9-]+\/$/.test(path));
   const objects = [cast.customer.url, cast.project.url, cast.users.owner.url];
-  const shown: string[] = [];
+  const titles: string[] = [];
   for (const path of [...lists, ...objects]) {
     const { body } = await fixture.staff.options(path);
     for (const action of Object.values<Json>(body.actions ?? {})) {
-      if (action.title) shown.push(action.title);
+      if (action.title) titles.push(action.title);
       for (const [name, { choices, label }] of Object.entries<Json>(action.fields ?? action)) {
-        if (label) shown.push(label);
+        if (label) titles.push(label);
         if (name !== 'country')
           for (const choice of choices ?? [])
-            if (!isTechnical(choice.display_name)) shown.push(englishOf(choice.display_name));
+            if (!isTechnical(choice.display_name)) titles.push(englishOf(choice.display_name));
       }
     }
   }
-  for (const { name } of (await fixture.staff.get('/api/quotas/?page_size=300')).body) shown.push(englishOf(name));
+  for (const { name } of (await fixture.staff.get('/api/quotas/?page_size=300')).body) titles.push(englishOf(name));
   for (const { url } of [cast.customer, cast.project])
-    shown.push(...Object.keys((await fixture.staff.get(`${url}counters/`)).body).map(englishOf));
-  assert.equal(missing(shown), []);
+    titles.push(...Object.keys((await fixture.staff.get(`${url}counters/`)).body).map(englishOf));
+  assert.equal(missing(titles), []);
 });
 
-words('a text follows the capitals of what it stands for', () => {
+words('a translation gets the capitals of the text', () => {
   const look = lookupIn({ Erred: 'Vigane', 'IP address': 'IP-aadress' });
   assert.equal(['Erred', 'ERRED', 'erred', 'ip address', 'unknown'].map(look), [
     'Vigane',

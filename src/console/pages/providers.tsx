@@ -233,7 +233,7 @@ function ConnectionChecks({ test }: { readonly test: ConnectionTest }): JSX.Elem
   );
 }
 
-/** The accounts at providers. Whoever owns a customer adds one by the guide; staff make those without a customer, too. */
+/** The accounts at providers. Owners of a customer add one with the guide; staff also add accounts without a customer. */
 export function AccountsPage(): JSX.Element {
   const list = 'service-settings';
   const collection = collections.value.get(list);

@@ -247,7 +247,7 @@ export function Measurements({ resource }: { readonly resource: Item }): JSX.Ele
 export const monitoringTitle = (name: string): string =>
   ({ cpu_usage: t('CPU'), ram_usage: t('Memory'), disk_usage: t('Disk') })[name] ?? titleOf(name);
 
-/** So far back, and so many times, monitoring items are shown: a week, by two hours. */
+/** The period of monitoring charts: a week, with a point every two hours. */
 const monitoringSeconds = 7 * 24 * 3600;
 const monitoringPoints = 85;
 
