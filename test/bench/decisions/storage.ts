@@ -150,7 +150,7 @@ async function savepoints(app: App): Promise<Comparison[]> {
     () => work((add) => db.writeRepeatable(add, () => undefined)),
     () => work((add) => db.write(add)),
   );
-  return [{ page: 'group-commit', what: 'Processor time of a customer without a savepoint', unit: 'µs', ...figures }];
+  return [{ page: 'group-commit', what: 'CPU time of a customer without a savepoint', unit: 'µs', ...figures }];
 }
 
 async function relaxed(folder: string): Promise<Comparison[]> {
@@ -226,7 +226,7 @@ async function orderedUuids(app: App): Promise<Comparison[]> {
   );
   const [decision, without] = [median(pages.ordered), median(pages.random)];
   return [
-    { page: 'ordered-uuids', what: `Processor time of a row, ${together} to a commit`, unit: 'µs', ...figures },
+    { page: 'ordered-uuids', what: `CPU time of a row, ${together} to a commit`, unit: 'µs', ...figures },
     { page: 'ordered-uuids', what: `Pages that a commit of ${together} rows writes`, unit: 'pages', decision, without },
   ];
 }
