@@ -35,7 +35,10 @@ const resource: ObjectRecipe = {
   tabs: [
     {
       name: 'monitoring',
-      title: t('Monitoring'),
+      // Read with each page: the language may change.
+      get title() {
+        return t('Monitoring');
+      },
       isShown: isMachine,
       content: (item) => (
         <div class="stack">
