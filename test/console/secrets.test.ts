@@ -53,7 +53,7 @@ browser('shows a rotated secret once', async () => {
 
 browser('hides the token of the user until requested', async () => {
   const [me] = (await fixture.as('owner').get('/api/users/?current')).body;
-  await owner.go(new URL(me.url).pathname.slice('/api'.length), 'owner');
+  await owner.go(`${new URL(me.url).pathname.slice('/api'.length)}?tab=details`, 'owner');
   const token = (await owner.page.evaluate(
     'Object.values(sessionStorage).find((value) => /^[0-9a-f]{40}$/.test(value))',
   )) as string;

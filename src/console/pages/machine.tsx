@@ -11,6 +11,7 @@ import { ObjectLink, Time } from '../components/values.tsx';
 import { monthText, percentText, sizeText } from '../format/text.ts';
 import { numberText, plural, t, titleOf } from '../i18n/words.ts';
 import { EventTimeline } from './events.tsx';
+import { SimulatorCard } from './simulator.tsx';
 import { monitoringTitle } from './statistics.tsx';
 
 /** Whether a resource is a virtual machine. */
@@ -51,6 +52,7 @@ export function MachineOverview({ machine }: { readonly machine: Item }): JSX.El
         <Card title={t('Identifiers')}>
           <FieldFacts item={machine} names={['uuid', 'backend_id']} />
         </Card>
+        <SimulatorCard resource={machine} />
       </div>
     </div>
   );

@@ -14,7 +14,6 @@ import { Icon } from '../components/icons.tsx';
 import { ListPage } from '../components/list.tsx';
 import { Listing } from '../components/listing.tsx';
 import { PageHeader, Tabs } from '../components/page.tsx';
-import { PostForm } from '../components/post.tsx';
 import { ChoiceBar } from '../components/table.tsx';
 import { notify } from '../components/toast.tsx';
 import { nameOf } from '../components/values.tsx';
@@ -24,6 +23,7 @@ import { actionTitle, plural, t, titleOf } from '../i18n/words.ts';
 import { EventTimeline } from './events.tsx';
 import { addressOf } from './machine.tsx';
 import { GenericFacts } from './object.tsx';
+import { SimulatorCard } from './simulator.tsx';
 import { Measurements } from './statistics.tsx';
 
 /** The address of the forms that create resources. */
@@ -256,16 +256,7 @@ export function ResourceOverview({ resource }: { readonly resource: Item }): JSX
         <Card title={t('Identifiers')}>
           <FieldFacts item={resource} names={['uuid', 'backend_id']} />
         </Card>
-        {resource.is_simulated === true && isStaff.value && (
-          <Card title={t('Simulator')}>
-            <PostForm
-              title={t('Change at the provider')}
-              path="/api/simulator/drift/"
-              given={{ resource: textOf(resource, 'url') }}
-              done={async () => undefined}
-            />
-          </Card>
-        )}
+        <SimulatorCard resource={resource} />
       </div>
     </div>
   );
