@@ -70,7 +70,7 @@ browser('the link of the first start sets the name and password once', async () 
   const late = await Console.open(started(), place);
   await late.page.getByLabel('Password *').fill(password);
   await late.button('Get started').click();
-  await late.page.getByText('This link does not work any more. Sign in, or start the server again').waitFor();
+  await late.page.getByText('This link has expired. Sign in, or restart the server').waitFor();
   assert.equal(await findFaults(late), []);
   await late.link('Sign in').click();
   await late.signIn('admin');

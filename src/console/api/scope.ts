@@ -6,6 +6,7 @@ import { signal } from '@preact/signals';
 import { type Item, isItem, pathOf, textOf } from '../item.ts';
 import { storageKeyOf, token } from './connection.ts';
 import type { Filter } from './document.ts';
+import { collections } from './session.ts';
 
 interface ScopeObject {
   readonly uuid: string;
@@ -101,3 +102,9 @@ export const scopeNames: readonly string[] = [
   'user',
   'user_uuid',
 ];
+
+/** The query of a list, narrowed to the customer or project that the user works in. */
+export function scopedQuery(list: string, query: Readonly<Record<string, string>> = {}): string {
+  const filters = collections.value.get(list)?.filters ?? [];
+  return new URLSearchParams({ ...query, ...scopeParameters(list, filters) }).toString();
+}

@@ -49,6 +49,7 @@ export function Listing({
   lines = objectLines,
   size = 5,
   actions,
+  hasCount = true,
   children,
 }: {
   readonly title: string;
@@ -58,6 +59,7 @@ export function Listing({
   readonly lines?: (items: readonly Item[]) => JSX.Element;
   readonly size?: number;
   readonly actions?: ComponentChildren;
+  readonly hasCount?: boolean;
   /** The content below the objects. */
   readonly children?: ComponentChildren;
 }): JSX.Element {
@@ -66,7 +68,7 @@ export function Listing({
   return (
     <Card
       title={title}
-      count={page && page.count > size ? page.count : undefined}
+      count={hasCount && page && page.count > size ? page.count : undefined}
       more={isEmpty ? undefined : hrefOf(path, new URLSearchParams(query))}
       actions={actions}
       problem={page?.problem}

@@ -1,22 +1,19 @@
 /** The home page: problems, quotas, recent events, and the state of the projects. */
-import type { ComponentChildren, JSX } from 'preact';
+import type { JSX } from 'preact';
 import { type Item, itemsIn, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
-import { scope, scopeParameters } from '../api/scope.ts';
-import { collections, isStaff, me, roles } from '../api/session.ts';
+import { scope, scopedQuery } from '../api/scope.ts';
+import { collections, me } from '../api/session.ts';
 import { Card, Meter, nearLimit, shareOf } from '../components/card.tsx';
 import { Creation } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Listing } from '../components/listing.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { Dot } from '../components/status.tsx';
-import { isObjectLink, nameOf, Time } from '../components/values.tsx';
-import { kindOfType } from '../format/kinds.ts';
-import { statusOf, type Tone } from '../format/status.ts';
-import { dayText, percentText, quotaTitle, sizeText } from '../format/text.ts';
-import { isQuotaInMebibytes } from '../i18n/labels.ts';
-import { instantText, numberText, phrase, plural, serverText, t } from '../i18n/words.ts';
+import { nameOf } from '../components/values.tsx';
+import { instantText, plural, t } from '../i18n/words.ts';
+import { Attention, works } from './attention.tsx';
 import { EventTimeline } from './events.tsx';
 import { isWithoutAccess, Setup, WithoutAccess } from './first-day.tsx';
 import { maker } from './resources.tsx';
@@ -26,16 +23,12 @@ const dayMs = 24 * 3600 * 1000;
 /** Roles that expire within this time need attention. */
 const expiringDays = 14;
 
-/** The number of listed problems; the pages behind them show the rest. */
-const maxProblems = 8;
-
 export function Home(): JSX.Element {
   const name = nameOf(me.value ?? {});
   const [firstName = name] = name.split(' ');
   const { customer, project } = scope.value;
   const owners = useOwners();
   const expiring = useExpiringRoles();
-  const works = isStaff.value || ['owner', 'manager', 'admin'].some((role) => roles.value.has(role));
   return (
     <>
       <PageHeader
@@ -47,7 +40,7 @@ export function Home(): JSX.Element {
           </>
         }
         actions={
-          works && (
+          works() && (
             <a class="btn primary" href={hrefOf(maker)}>
               <Icon name="create" />
               {t('Create')}
@@ -63,10 +56,11 @@ export function Home(): JSX.Element {
           <Listing
             title={t('Recent activity')}
             path="/events/"
-            query={scoped('events')}
+            query={scopedQuery('events')}
             empty={t('Nothing has happened yet.')}
             lines={(events) => <EventTimeline events={events} />}
             size={6}
+            hasCount={false}
           />
           <div class="stack">
             <Projects />
@@ -85,191 +79,12 @@ function greeting(name: string): string {
   return hour >= 12 && hour < 18 ? t('Good afternoon, {name}', { name }) : t('Good evening, {name}', { name });
 }
 
-/** The query of a list, narrowed to the customer or project that the user works in. */
-function scoped(list: string, query: Readonly<Record<string, string>> = {}): string {
-  const filters = collections.value.get(list)?.filters ?? [];
-  return new URLSearchParams({ ...query, ...scopeParameters(list, filters) }).toString();
-}
-
-/** One problem. */
-interface Problem {
-  readonly key: string;
-  readonly tone: Tone;
-  readonly icon: string;
-  readonly title: ComponentChildren;
-  readonly sub: ComponentChildren;
-  readonly time?: string;
-  readonly href: string;
-  readonly button: string;
-}
-
-const order: readonly Tone[] = ['bad', 'warn', 'idle'];
-
-/** Failed resources and accounts, open alerts, quotas near their limit and expiring roles, as one list. */
-function Attention({
-  owners,
-  expiring,
-}: {
-  readonly owners: readonly Item[] | undefined;
-  readonly expiring: readonly Item[];
-}): JSX.Element {
-  const failed = usePage(`/api/resources/?${scoped('resources', { state: 'Erred', page_size: '10' })}`);
-  const accounts = usePage(`/api/service-settings/?${scoped('service-settings', { state: 'Erred', page_size: '10' })}`);
-  const alerts = usePage(`/api/alerts/?${scoped('alerts', { opened: 'true', o: '-severity', page_size: '10' })}`);
-  const isLoading = [failed, accounts, alerts].some(({ value }) => value === undefined) || owners === undefined;
-  const resources = failed.value?.items ?? [];
-  const failedUrls = new Set(resources.map((item) => textOf(item, 'url')));
-  const problems: Problem[] = [
-    ...resources.map(resourceProblem),
-    ...(accounts.value?.items ?? []).map(accountProblem),
-    // A missing resource has an alert, too; one row is enough.
-    ...(alerts.value?.items ?? []).filter((alert) => !failedUrls.has(textOf(alert, 'scope'))).map(alertProblem),
-    ...(owners ?? []).flatMap(quotaProblems),
-    ...expiring.map(roleProblem),
-  ].sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone) || (b.time ?? '').localeCompare(a.time ?? ''));
-  return (
-    <Card
-      title={t('Needs attention')}
-      count={problems.length}
-      more={[hrefOf('/alerts/', { opened: 'true' }), t('All alerts')]}
-      problem={failed.value?.problem ?? alerts.value?.problem}
-      isLoading={isLoading}
-      empty={!isLoading && problems.length === 0 ? <AllWell /> : undefined}
-      isFlush
-    >
-      {!isLoading && (
-        <ul class="lines even">
-          {problems.slice(0, maxProblems).map(({ button, href, icon, key, sub, time, title, tone }) => (
-            <li key={key}>
-              <span class={`kind ${tone}`}>
-                <Icon name={icon} />
-              </span>
-              <span class="words">
-                <a href={href}>{title}</a>
-                <span class="sub">{sub}</span>
-              </span>
-              <span class="end">
-                {time !== undefined && <Time value={time} />}
-                <a class="btn sm" href={href}>
-                  {button}
-                </a>
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-    </Card>
-  );
-}
-
-const AllWell = (): JSX.Element => (
-  <ul class="lines">
-    <li>
-      <span class="kind good">
-        <Icon name="good" />
-      </span>
-      <span class="words">
-        <b>{t('Everything is fine.')}</b>
-        <span class="sub">{t('No failed resources or accounts, no open alerts, no quota near its limit.')}</span>
-      </span>
-    </li>
-  </ul>
-);
-
-const resourceProblem = (item: Item): Problem => {
-  const { tone, word } = statusOf(item);
-  return {
-    key: textOf(item, 'url'),
-    tone,
-    icon: tone,
-    title: `${nameOf(item)}: ${t(word)}`,
-    sub: [
-      t(kindOfType(textOf(item, 'resource_type')).word),
-      textOf(item, 'project_name'),
-      serverText(textOf(item, 'error_message')),
-    ]
-      .filter((text) => text !== '')
-      .join(' · '),
-    href: hrefOfLink(textOf(item, 'url')),
-    button: t('Open'),
-  };
-};
-
-const accountProblem = (item: Item): Problem => ({
-  key: textOf(item, 'url'),
-  tone: 'bad',
-  icon: 'service-settings',
-  title: t('{account} is unreachable', { account: nameOf(item) }),
-  sub: serverText(textOf(item, 'error_message')),
-  href: hrefOfLink(textOf(item, 'url')),
-  button: t('Open'),
-});
-
-const alertProblem = (item: Item): Problem => {
-  const scopeLink = textOf(item, 'scope');
-  return {
-    key: textOf(item, 'url'),
-    tone: textOf(item, 'severity') === 'Error' ? 'bad' : 'warn',
-    icon: 'warn',
-    title: serverText(textOf(item, 'message')),
-    sub: t('{severity} · open since {day}', {
-      severity: t(textOf(item, 'severity')),
-      day: dayText(textOf(item, 'created')),
-    }),
-    time: textOf(item, 'created'),
-    href: hrefOfLink(isObjectLink(scopeLink) ? scopeLink : textOf(item, 'url')),
-    button: t('Open'),
-  };
-};
-
-function quotaProblems(owner: Item): Problem[] {
-  return itemsIn(owner.quotas).flatMap((quota) => {
-    const share = shareOf(quota) ?? 0;
-    if (share < nearLimit) return [];
-    const name = textOf(quota, 'name');
-    const text = (value: unknown): string =>
-      isQuotaInMebibytes(name) ? sizeText(Number(value)) : numberText(Number(value));
-    return [
-      {
-        key: textOf(quota, 'url'),
-        tone: share >= 1 ? ('bad' as const) : ('warn' as const),
-        icon: 'statistics',
-        title: t('{owner} uses {used} of {limit}: {quota}', {
-          owner: nameOf(owner),
-          used: text(quota.usage),
-          limit: text(quota.limit),
-          quota: quotaTitle(name),
-        }),
-        sub: share >= 1 ? t('Limit reached') : percentText(share),
-        href: hrefOfLink(textOf(quota, 'url')),
-        button: t('View quota'),
-      },
-    ];
-  });
-}
-
-const roleProblem = (role: Item): Problem => ({
-  key: textOf(role, 'url'),
-  tone: 'idle',
-  icon: 'busy',
-  title: t('{person} loses access to {place}', {
-    person: nameOf(role),
-    place: textOf(role, 'project_name') || textOf(role, 'customer_name'),
-  }),
-  sub: phrase('{role} expires {time}', {
-    role: t(textOf(role, 'role')),
-    time: <Time value={textOf(role, 'expiration_time')} />,
-  }),
-  href: hrefOfLink(textOf(role, 'url')),
-  button: t('Extend'),
-});
-
 /** Customers and projects with their quotas; undefined until they are read. */
 function useOwners(): readonly Item[] | undefined {
   const fields = '&field=url&field=name&field=quotas&page_size=300';
   const { customer, project } = scope.value;
   const customers = usePage(`/api/customers/?${fields.slice(1)}`);
-  const projects = usePage(`/api/projects/?${scoped('projects')}${fields}`);
+  const projects = usePage(`/api/projects/?${scopedQuery('projects')}${fields}`);
   if (!customers.value || !projects.value) return undefined;
   const isHere = (link: string, wanted: string | undefined): boolean => wanted === undefined || link.includes(wanted);
   return [
@@ -282,8 +97,8 @@ function useOwners(): readonly Item[] | undefined {
 function useExpiringRoles(): readonly Item[] {
   // Roles without an end come last in this order.
   const query = { o: '-expiration_time', page_size: '300' };
-  const inCustomers = usePage(`/api/customer-permissions/?${scoped('customer-permissions', query)}`);
-  const inProjects = usePage(`/api/project-permissions/?${scoped('project-permissions', query)}`);
+  const inCustomers = usePage(`/api/customer-permissions/?${scopedQuery('customer-permissions', query)}`);
+  const inProjects = usePage(`/api/project-permissions/?${scopedQuery('project-permissions', query)}`);
   const until = new Date(Date.now() + expiringDays * dayMs).toISOString();
   return [...(inCustomers.value?.items ?? []), ...(inProjects.value?.items ?? [])]
     .filter((role) => textOf(role, 'expiration_time') !== '' && textOf(role, 'expiration_time') < until)
@@ -318,9 +133,9 @@ function QuotaCard({ owners }: { readonly owners: readonly Item[] | undefined })
 
 /** The first projects with their state. */
 function Projects(): JSX.Element {
-  const { value: page } = usePage(`/api/projects/?${scoped('projects', { page_size: '5' })}`);
+  const { value: page } = usePage(`/api/projects/?${scopedQuery('projects', { page_size: '5' })}`);
   const { value: failed } = usePage(
-    `/api/resources/?${scoped('resources', { state: 'Erred', page_size: '300', field: 'project_uuid' })}`,
+    `/api/resources/?${scopedQuery('resources', { state: 'Erred', page_size: '300', field: 'project_uuid' })}`,
   );
   const collection = collections.value.get('projects');
   const { customer } = scope.value;
@@ -378,7 +193,7 @@ function Projects(): JSX.Element {
 /** Invitations and roles that end soon. */
 function ComingUp({ roleCount }: { readonly roleCount: number }): JSX.Element {
   const { value: invitations } = usePage(
-    `/api/user-invitations/?${scoped('user-invitations', { state: 'pending', page_size: '1' })}`,
+    `/api/user-invitations/?${scopedQuery('user-invitations', { state: 'pending', page_size: '1' })}`,
   );
   const count = invitations?.count ?? 0;
   return (

@@ -1,0 +1,242 @@
+/** Failed resources and accounts, open alerts, quotas near their limit and expiring roles, as one list. */
+import type { ComponentChildren, JSX } from 'preact';
+import { type Item, itemsIn, pathOf, textOf } from '../api/api.ts';
+import { usePage } from '../api/reading.ts';
+import { hrefOf, hrefOfLink } from '../api/route.ts';
+import { scopedQuery } from '../api/scope.ts';
+import { isStaff, roles } from '../api/session.ts';
+import { Card, nearLimit, shareOf } from '../components/card.tsx';
+import { Icon } from '../components/icons.tsx';
+import { PostButton } from '../components/post.tsx';
+import { isObjectLink, nameOf, Time } from '../components/values.tsx';
+import { kindOfType } from '../format/kinds.ts';
+import { statusOf, type Tone } from '../format/status.ts';
+import { dayText, percentText, quotaTitle, sizeText } from '../format/text.ts';
+import { isQuotaInMebibytes } from '../i18n/labels.ts';
+import { actionTitle, numberText, phrase, serverText, t } from '../i18n/words.ts';
+import { ownValue } from '../own.ts';
+
+/** The number of listed problems; the pages behind them show the rest. */
+const maxProblems = 8;
+
+/** Whether the user may work on any resource. */
+export const works = (): boolean =>
+  isStaff.value || ['owner', 'manager', 'admin'].some((role) => roles.value.has(role));
+
+const ActionLink = ({ href, words }: { readonly href: string; readonly words: string }): JSX.Element => (
+  <a class="btn sm" href={href}>
+    {words}
+  </a>
+);
+
+/** One problem. */
+interface Problem {
+  readonly key: string;
+  readonly tone: Tone;
+  readonly icon: string;
+  readonly title: ComponentChildren;
+  readonly sub: ComponentChildren;
+  readonly time?: string;
+  readonly href: string;
+  /** The action that resolves it; without one, the title leads there. */
+  readonly action?: ComponentChildren;
+}
+
+const order: readonly Tone[] = ['bad', 'warn', 'idle'];
+
+/** The list of problems, the worst first. */
+export function Attention({
+  owners,
+  expiring,
+}: {
+  readonly owners: readonly Item[] | undefined;
+  readonly expiring: readonly Item[];
+}): JSX.Element {
+  const failed = usePage(`/api/resources/?${scopedQuery('resources', { state: 'Erred', page_size: '10' })}`);
+  const accounts = usePage(
+    `/api/service-settings/?${scopedQuery('service-settings', { state: 'Erred', page_size: '10' })}`,
+  );
+  const alerts = usePage(
+    `/api/alerts/?${scopedQuery('alerts', { opened: 'true', acknowledged: 'false', o: '-severity', page_size: '10' })}`,
+  );
+  const isLoading = [failed, accounts, alerts].some(({ value }) => value === undefined) || owners === undefined;
+  const resources = failed.value?.items ?? [];
+  const failures = useFailures(resources.length > 0);
+  const failedUrls = new Set(resources.map((item) => textOf(item, 'url')));
+  const problems: Problem[] = [
+    ...resources.map((item) => resourceProblem(item, failures.get(textOf(item, 'uuid')))),
+    ...(accounts.value?.items ?? []).map(accountProblem),
+    // A missing resource has an alert, too; one row is enough.
+    ...(alerts.value?.items ?? []).filter((alert) => !failedUrls.has(textOf(alert, 'scope'))).map(alertProblem),
+    ...(owners ?? []).flatMap(quotaProblems),
+    ...expiring.map(roleProblem),
+  ].sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone) || (b.time ?? '').localeCompare(a.time ?? ''));
+  return (
+    <Card
+      title={t('Needs attention')}
+      count={problems.length}
+      more={[hrefOf('/alerts/', { opened: 'true' }), t('All alerts')]}
+      problem={failed.value?.problem ?? alerts.value?.problem}
+      isLoading={isLoading}
+      empty={!isLoading && problems.length === 0 ? <AllWell /> : undefined}
+      isFlush
+    >
+      {!isLoading && (
+        <ul class="lines even">
+          {problems.slice(0, maxProblems).map(({ action, href, icon, key, sub, time, title, tone }) => (
+            <li key={key}>
+              <span class={`kind ${tone}`}>
+                <Icon name={icon} />
+              </span>
+              <span class="words">
+                <a href={href}>{title}</a>
+                <span class="sub">{sub}</span>
+              </span>
+              <span class="end">
+                {time !== undefined && <Time value={time} />}
+                {action}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+const AllWell = (): JSX.Element => (
+  <ul class="lines">
+    <li>
+      <span class="kind good">
+        <Icon name="good" />
+      </span>
+      <span class="words">
+        <b>{t('Everything is fine.')}</b>
+        <span class="sub">{t('No failed resources or accounts, no open alerts, no quota near its limit.')}</span>
+      </span>
+    </li>
+  </ul>
+);
+
+/** The actions of resources whose failures are events. */
+const failingActions = ['creation', 'deletion', 'restart', 'start', 'stop'];
+
+/** The newest failure of each resource, by its uuid; empty if none is wanted. */
+function useFailures(isWanted: boolean): ReadonlyMap<string, Item> {
+  const query = new URLSearchParams({ page_size: '100' });
+  for (const action of failingActions) query.append('event_type', `resource_${action}_failed`);
+  const { value: page } = usePage(isWanted ? `/api/events/?${query}` : '');
+  // The newest come first.
+  return new Map([...(page?.items ?? [])].reverse().map((event) => [textOf(event, 'resource_uuid'), event]));
+}
+
+/** What could not be done, by the type of the event. */
+function failureText(name: string, event: Item | undefined): string | undefined {
+  const [, action] = /^resource_(\w+)_failed$/.exec(event ? textOf(event, 'event_type') : '') ?? [];
+  const texts: Readonly<Record<string, string>> = {
+    creation: t('{name} could not be created', { name }),
+    deletion: t('{name} could not be deleted', { name }),
+    restart: t('{name} could not be restarted', { name }),
+    start: t('{name} could not be started', { name }),
+    stop: t('{name} could not be stopped', { name }),
+  };
+  return action === undefined ? undefined : ownValue(texts, action);
+}
+
+const resourceProblem = (item: Item, event: Item | undefined): Problem => {
+  const { tone, word } = statusOf(item);
+  const isMissing = tone === 'warn';
+  return {
+    key: textOf(item, 'url'),
+    tone,
+    icon: tone,
+    title: (isMissing ? undefined : failureText(nameOf(item), event)) ?? `${nameOf(item)}: ${t(word)}`,
+    ...(event && !isMissing && { time: textOf(event, '@timestamp') }),
+    // A refresh restores the real state; what was never created has none.
+    action: works() && textOf(item, 'backend_id') !== '' && !isMissing && (
+      <PostButton title={t('Refresh')} path={`${pathOf(textOf(item, 'url'))}pull/`} about={nameOf(item)} />
+    ),
+    sub: [
+      t(kindOfType(textOf(item, 'resource_type')).word),
+      textOf(item, 'project_name'),
+      serverText(textOf(item, 'error_message')),
+    ]
+      .filter((text) => text !== '')
+      .join(' · '),
+    href: hrefOfLink(textOf(item, 'url')),
+  };
+};
+
+const accountProblem = (item: Item): Problem => ({
+  key: textOf(item, 'url'),
+  tone: 'bad',
+  icon: 'service-settings',
+  title: t('{account} is unreachable', { account: nameOf(item) }),
+  sub: serverText(textOf(item, 'error_message')),
+  href: hrefOfLink(textOf(item, 'url')),
+});
+
+const alertProblem = (item: Item): Problem => {
+  const scopeLink = textOf(item, 'scope');
+  return {
+    key: textOf(item, 'url'),
+    tone: textOf(item, 'severity') === 'Error' ? 'bad' : 'warn',
+    icon: 'warn',
+    title: serverText(textOf(item, 'message')),
+    sub: t('{severity} · open since {day}', {
+      severity: t(textOf(item, 'severity')),
+      day: dayText(textOf(item, 'created')),
+    }),
+    time: textOf(item, 'created'),
+    href: hrefOfLink(isObjectLink(scopeLink) ? scopeLink : textOf(item, 'url')),
+    action: (
+      <PostButton
+        title={actionTitle('acknowledge')}
+        path={`${pathOf(textOf(item, 'url'))}acknowledge/`}
+        about={nameOf(item)}
+      />
+    ),
+  };
+};
+
+function quotaProblems(owner: Item): Problem[] {
+  return itemsIn(owner.quotas).flatMap((quota) => {
+    const share = shareOf(quota) ?? 0;
+    if (share < nearLimit) return [];
+    const name = textOf(quota, 'name');
+    const text = (value: unknown): string =>
+      isQuotaInMebibytes(name) ? sizeText(Number(value)) : numberText(Number(value));
+    return [
+      {
+        key: textOf(quota, 'url'),
+        tone: share >= 1 ? ('bad' as const) : ('warn' as const),
+        icon: 'statistics',
+        title: t('{owner} uses {used} of {limit}: {quota}', {
+          owner: nameOf(owner),
+          used: text(quota.usage),
+          limit: text(quota.limit),
+          quota: quotaTitle(name),
+        }),
+        sub: share >= 1 ? t('Limit reached') : percentText(share),
+        href: hrefOfLink(textOf(quota, 'url')),
+        action: <ActionLink href={hrefOfLink(textOf(quota, 'url'))} words={t('View quota')} />,
+      },
+    ];
+  });
+}
+
+const roleProblem = (role: Item): Problem => ({
+  key: textOf(role, 'url'),
+  tone: 'idle',
+  icon: 'busy',
+  title: t('{person} loses access to {place}', {
+    person: nameOf(role),
+    place: textOf(role, 'project_name') || textOf(role, 'customer_name'),
+  }),
+  sub: phrase('{role} expires {time}', {
+    role: t(textOf(role, 'role')),
+    time: <Time value={textOf(role, 'expiration_time')} />,
+  }),
+  href: hrefOfLink(textOf(role, 'url')),
+  action: works() && <ActionLink href={hrefOfLink(textOf(role, 'url'))} words={t('Extend')} />,
+});
