@@ -78,7 +78,7 @@ browser('delivers a failed delivery again', async () => {
   // A receiver that responds with 410 gets nothing until a user enables the hook again.
   const [hook] = (await fixture.as('owner').get('/api/hooks-web/')).body;
   assert.is(hook.is_active, false);
-  await page.getByText('This notification is switched off.').waitFor();
+  await page.getByText('This notification is disabled.').waitFor();
   await page.getByRole('button', { name: /^Redeliver/ }).click();
   await page.getByRole('status').getByText('Hook is not active.').waitFor();
   assert.equal(owner.complaints.splice(0).length, 1);
@@ -138,7 +138,7 @@ browser('replaces a secret and shows the new one once', async () => {
 browser('shows the deliveries to users who can only read a hook, without buttons', async () => {
   const support = await Console.as(started(), fixture, 'support');
   await support.go('/hooks/', 'Notifications');
-  await support.link(`${receiver.url}/in`).click();
+  await support.link(new URL(receiver.url).host).click();
   await support.heading(`${receiver.url}/in`).waitFor();
   const deliveries = support.page.getByRole('region', { name: 'Deliveries' });
   await deliveries.getByText('Delivered', { exact: true }).waitFor();
@@ -153,13 +153,73 @@ browser('shows the deliveries to users who can only read a hook, without buttons
   await support.close();
 });
 
+/** The cells of the row of a destination in the list of notifications. */
+const cellsOf = (destination: string): Promise<string[]> =>
+  owner.page.getByRole('row').filter({ hasText: destination }).getByRole('cell').allInnerTexts();
+
+browser('lists the destination, events, last delivery and delivered share of each hook', async () => {
+  const { page } = owner;
+  await fixture
+    .as('owner')
+    .post('/api/hooks-email/', { email: 'team@example.com', event_types: ['user_creation_succeeded'] });
+  const gone = await fixture
+    .as('owner')
+    .post('/api/hooks-web/', { destination_url: `${receiver.url}/gone`, event_groups: ['projects', 'users'] });
+  receiver.behaviour = 410;
+  await fixture.as('owner').post(`${gone.body.url}test/`);
+  await deliver();
+  await owner.go('/hooks/', 'Notifications');
+  await page.getByText('100%').waitFor();
+  const { host } = new URL(receiver.url);
+  const [name, events, last = '', share] = await cellsOf('/in');
+  assert.equal([name, events, share], [`${host}\nWebhook · /in`, 'Projects', '100%']);
+  assert.match(last, /^Delivered\n/);
+  assert.equal((await cellsOf('/gone')).slice(0, 4), [
+    `${host}\nWebhook · /gone`,
+    'Projects, People',
+    'Disabled\nNothing delivered in 7 days',
+    '0%',
+  ]);
+  assert.equal((await cellsOf('team@example.com')).slice(0, 4), [
+    'team@example.com\nEmail',
+    '1 event type',
+    'Not confirmed\nNothing delivered in 7 days',
+    '–',
+  ]);
+  await fixture.as('owner').delete(gone.body.url);
+  await page.setViewportSize({ width: 390, height: 900 });
+  assert.equal(await owner.findings(), []);
+  await page.setViewportSize({ width: 1300, height: 900 });
+});
+
+browser('reports an active hook whose deliveries fail, until one is delivered', async () => {
+  const { page } = owner;
+  const { host } = new URL(receiver.url);
+  receiver.behaviour = 500;
+  const [hook] = (await fixture.as('owner').get('/api/hooks-web/')).body;
+  await fixture.as('owner').post(`${hook.url}test/`);
+  await deliver();
+  await owner.go('/hooks/', 'Notifications');
+  await page.getByText(`Deliveries to ${host} are failing`).waitFor();
+  await page
+    .getByText(/The receiver answered 500\. 1 delivery is pending and will be retried\. The notification is disabled/)
+    .waitFor();
+  assert.match((await cellsOf('/in'))[2] ?? '', /^Failing\n/);
+  assert.equal(await owner.findings(), []);
+  receiver.behaviour = 200;
+  fixture.clock.advance(60);
+  await deliver();
+  await page.getByText(`Deliveries to ${host} are failing`).waitFor({ state: 'detached' });
+  assert.match((await cellsOf('/in'))[2] ?? '', /^Delivered\n/);
+});
+
 browser('disables a hook immediately, and enables it again if the server rejects the change', async () => {
   const { page } = owner;
   const hook = await fixture
     .as('owner')
     .post('/api/hooks-web/', { destination_url: `${receiver.url}/switched`, event_groups: ['projects'] });
   await owner.go('/hooks/', 'Notifications');
-  const toggle = page.getByRole('switch', { name: `Switched on: ${receiver.url}/switched` });
+  const toggle = page.getByRole('switch', { name: `Enable ${receiver.url}/switched` });
   assert.ok(await toggle.isChecked());
   const pending: (() => Promise<void>)[] = [];
   const address = `**${new URL(hook.body.url).pathname}`;

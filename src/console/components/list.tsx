@@ -15,7 +15,8 @@ import { Filters } from './filters.tsx';
 import { type Crumb, PageHeader } from './page.tsx';
 import { type Column, type Selection, Table } from './table.tsx';
 
-const pageSize = 20;
+/** The number of objects on a page. */
+export const pageSize = 20;
 
 /** A list as a page: header, tabs, filters, table. `path` is that of the list below /api, such as `/customers/`. */
 export function ListPage({

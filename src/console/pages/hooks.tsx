@@ -1,64 +1,234 @@
 /** Notifications of every kind, and their deliveries. */
 import type { JSX } from 'preact';
-import { type Item, pathOf, problemOf, request, textOf } from '../api/api.ts';
+import { type Item, pathOf, problemOf, readPage, request, textOf } from '../api/api.ts';
+import { listOf } from '../api/columns.ts';
 import { api } from '../api/connection.ts';
 import { optimistically } from '../api/optimistic.ts';
-import { refresh, useList } from '../api/reading.ts';
-import { hrefOf, hrefOfLink } from '../api/route.ts';
+import { refresh, useList, usePage, useReading } from '../api/reading.ts';
+import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { collections, isStaff, me } from '../api/session.ts';
-import { Card } from '../components/card.tsx';
+import { RowActions } from '../components/actions.tsx';
+import { Callout, Card } from '../components/card.tsx';
 import { fieldColumn, timeColumn } from '../components/columns.tsx';
 import { Creation } from '../components/creation.tsx';
-import { List } from '../components/list.tsx';
+import { List, pageSize } from '../components/list.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { PostButton } from '../components/post.tsx';
+import { Dot, WordStatus } from '../components/status.tsx';
 import { type Column, NameCell, Table } from '../components/table.tsx';
 import { notify } from '../components/toast.tsx';
-import { nameOf } from '../components/values.tsx';
+import { nameOf, Time } from '../components/values.tsx';
 import { choiceText } from '../format/choices.ts';
-import { t, titleOf } from '../i18n/words.ts';
+import { percentText } from '../format/text.ts';
+import { plural, serverText, t, titleOf } from '../i18n/words.ts';
 import { useIsManaged } from './delivery.tsx';
 
-/** All hooks, with buttons to add one of each kind. */
+/** All hooks with their deliveries of the last 7 days, and buttons to add one of each kind. */
 export function HooksPage(): JSX.Element {
-  const path = '/hooks/';
   const kinds: readonly (readonly [list: string, button: string])[] = [
     ['hooks-web', t('New webhook')],
     ['hooks-email', t('New email notification')],
     ['hooks-push', t('New phone notification')],
   ];
+  // The counts are paged and filtered like the hooks.
+  const query = new URLSearchParams({ ...Object.fromEntries(place.value.query), page_size: String(pageSize) });
+  const { value: page } = usePage(`/api/hooks/stats/?${query}`);
+  const counts = new Map((page?.items ?? []).map((item) => [textOf(item, 'url'), item]));
+  const failures = useFailures(page?.items ?? []);
   return (
     <>
       <PageHeader
         title={titleOf('hooks')}
+        lead={t('Send the events you can access to webhooks, email addresses and phones.')}
         actions={kinds.map(([list, button]) => {
           const collection = collections.value.get(list);
           return collection && <Creation key={list} collection={collection} button={button} />;
         })}
       />
-      <List path={path} collection={collections.value.get('hooks')} columns={columns} />
+      {failures.slice(0, maxCallouts).map((failure) => (
+        <FailureCallout key={textOf(failure.hook, 'url')} {...failure} />
+      ))}
+      <List
+        path="/hooks/"
+        collection={collections.value.get('hooks')}
+        columns={() => columns(counts, failures)}
+        rowActions={(hook) => {
+          const collection = collections.value.get(listOf(hook));
+          const path = pathOf(textOf(hook, 'url')).slice('/api'.length);
+          return (
+            collection && (
+              <RowActions path={path} item={hook} etag={null} collection={collection} reload={async () => refresh()} />
+            )
+          );
+        }}
+      />
     </>
   );
 }
 
-const columns = (): readonly Column[] => [
-  {
-    key: 'name',
-    title: titleOf('hook'),
-    class: 'name',
-    cell: (hook) => (
-      <NameCell
-        icon={`hooks-${textOf(hook, 'hook_type').replace(/hook$/, '')}`}
-        href={hrefOfLink(textOf(hook, 'url'))}
-        name={nameOf(hook)}
-        sub={choiceText(textOf(hook, 'hook_type'))}
-      />
-    ),
-  },
-  { key: 'on', title: titleOf('is_active'), class: 'state', cell: (hook) => <Switch hook={hook} /> },
-  fieldColumn('event_groups'),
-  timeColumn('created'),
-];
+/** The page lists the hooks anyway; more callouts would hide them. */
+const maxCallouts = 3;
+
+/** A webhook whose last attempts failed. */
+interface Failure {
+  readonly hook: Item;
+  /** How many deliveries are pending. */
+  readonly pending: number;
+  /** The error message of the newest failed attempt. */
+  readonly problem: string;
+}
+
+/** Reads why active webhooks fail: the attempts after the last successful delivery, if they have error messages. */
+function useFailures(counts: readonly Item[]): readonly Failure[] {
+  const suspects = counts.filter(
+    (item) => listOf(item) === 'hooks-web' && Number(item.pending) + Number(item.failed) > 0,
+  );
+  const { value } = useReading(
+    JSON.stringify(suspects),
+    async () => (await Promise.all(suspects.map(failureOf))).filter((failure) => failure !== undefined),
+    { isSame: (one, other) => JSON.stringify(one) === JSON.stringify(other), isWorth: () => true },
+  );
+  return value ?? [];
+}
+
+async function failureOf(counts: Item): Promise<Failure | undefined> {
+  const path = pathOf(textOf(counts, 'url'));
+  const { items } = await readPage(`${path}deliveries/?status=pending&status=failed&page_size=20`);
+  const failed = items.find(
+    (delivery) =>
+      textOf(delivery, 'error_message') !== '' &&
+      // Both are ISO 8601 in UTC; without a successful delivery, the text is empty.
+      textOf(delivery, 'last_attempt') > textOf(counts, 'last_delivered'),
+  );
+  if (!failed) return undefined;
+  const hook = await request<Item>('GET', path);
+  if (!hook.isOk || hook.body.is_active !== true) return undefined;
+  return { hook: hook.body, pending: Number(counts.pending), problem: textOf(failed, 'error_message') };
+}
+
+function FailureCallout({ hook, pending, problem }: Failure): JSX.Element {
+  return (
+    <Callout
+      tone="bad"
+      title={t('Deliveries to {name} are failing', { name: destinationOf(hook) })}
+      action={
+        <a class="btn sm" href={hrefOfLink(textOf(hook, 'url'))}>
+          {t('View deliveries')}
+        </a>
+      }
+    >
+      {[
+        serverText(problem),
+        pending > 0 &&
+          plural(
+            pending,
+            '{count} delivery is pending and will be retried.',
+            '{count} deliveries are pending and will be retried.',
+          ),
+        t('The notification is disabled after 5 days without a successful delivery.'),
+      ]
+        .filter((text) => text !== false)
+        .join(' ')}
+    </Callout>
+  );
+}
+
+/** The host of a webhook, otherwise the address or device. */
+const destinationOf = (hook: Item): string => urlOf(hook)?.host ?? nameOf(hook);
+
+const channelOf = (hook: Item): string | undefined =>
+  ({ 'hooks-web': t('Webhook'), 'hooks-email': t('Email'), 'hooks-push': t('Phone') })[listOf(hook)];
+
+function urlOf(hook: Item): URL | undefined {
+  const text = textOf(hook, 'destination_url');
+  return URL.canParse(text) ? new URL(text) : undefined;
+}
+
+const columns = (counts: ReadonlyMap<string, Item>, failures: readonly Failure[]): readonly Column[] => {
+  const countsOf = (hook: Item): Item => counts.get(textOf(hook, 'url')) ?? {};
+  return [
+    {
+      key: 'destination',
+      title: t('Destination'),
+      class: 'name',
+      cell: (hook) => (
+        <NameCell
+          icon={listOf(hook)}
+          href={hrefOfLink(textOf(hook, 'url'))}
+          name={destinationOf(hook)}
+          sub={[channelOf(hook), urlOf(hook)?.pathname].filter((text) => text !== undefined).join(' · ')}
+        />
+      ),
+    },
+    { key: 'events', title: titleOf('event_types'), class: 'cut', cell: eventsText },
+    {
+      key: 'delivery',
+      title: t('Last delivery'),
+      class: 'state',
+      cell: (hook) => (
+        <LastDelivery
+          hook={hook}
+          counts={countsOf(hook)}
+          isFailing={failures.some((failure) => textOf(failure.hook, 'url') === textOf(hook, 'url'))}
+        />
+      ),
+    },
+    {
+      key: 'delivered',
+      title: t('Delivered (7 days)'),
+      class: 'num when-roomy',
+      cell: (hook) => deliveredText(countsOf(hook)),
+    },
+    { key: 'on', title: titleOf('is_active'), cell: (hook) => <Switch hook={hook} /> },
+  ];
+};
+
+/** The groups of events that a hook gets, or how many types without groups. */
+function eventsText(hook: Item): string {
+  const [groups, types] = [hook.event_groups, hook.event_types].map((value) => (Array.isArray(value) ? value : []));
+  if (groups && groups.length > 0) return groups.map((group) => titleOf(String(group))).join(', ');
+  return plural(types?.length ?? 0, '{count} event type', '{count} event types');
+}
+
+function LastDelivery({
+  hook,
+  counts,
+  isFailing,
+}: {
+  readonly hook: Item;
+  readonly counts: Item;
+  readonly isFailing: boolean;
+}): JSX.Element {
+  const last = textOf(counts, 'last_delivered');
+  return (
+    <>
+      {hook.is_active !== true ? (
+        <Dot tone="idle">{t('Disabled')}</Dot>
+      ) : hook.is_confirmed === false ? (
+        <Dot tone="warn">{t('Not confirmed')}</Dot>
+      ) : (
+        <DeliveryStatus counts={counts} isFailing={isFailing} />
+      )}
+      <small class="gone">{last === '' ? t('Nothing delivered in 7 days') : <Time value={last} />}</small>
+    </>
+  );
+}
+
+function DeliveryStatus({ counts, isFailing }: { readonly counts: Item; readonly isFailing: boolean }): JSX.Element {
+  const word = isFailing
+    ? 'failing'
+    : ['delivered', 'failed', 'pending'].find((status) => Number(counts[status] ?? 0) > 0);
+  return word === undefined ? <Dot tone="idle">{t('Ready')}</Dot> : <WordStatus word={word} />;
+}
+
+/** The delivered share of the finished deliveries. */
+function deliveredText(counts: Item): string {
+  const [delivered = 0, failed = 0, canceled = 0] = ['delivered', 'failed', 'canceled'].map((name) =>
+    Number(counts[name] ?? 0),
+  );
+  const finished = delivered + failed + canceled;
+  return finished === 0 ? '–' : percentText(delivered / finished, 1);
+}
 
 /** Enables and disables a hook, for its owner and staff (events.md 5.1). */
 function Switch({ hook }: { readonly hook: Item }): JSX.Element | null {
@@ -72,7 +242,7 @@ function Switch({ hook }: { readonly hook: Item }): JSX.Element | null {
         role="switch"
         class="switch"
         aria-checked={isActive}
-        aria-label={t('Switched on: {name}', { name: nameOf(hook) })}
+        aria-label={t('Enable {name}', { name: nameOf(hook) })}
         checked={isActive}
         onInput={async () => {
           const path = pathOf(textOf(hook, 'url'));
@@ -102,7 +272,7 @@ export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
       empty={page?.count === 0 ? t('Nothing has been delivered yet. Send a test to check the receiver.') : undefined}
       isFlush
     >
-      {hook.is_active === false && <p class="in bad-ink">{t('This notification is switched off.')}</p>}
+      {hook.is_active === false && <p class="in bad-ink">{t('This notification is disabled.')}</p>}
       {page && page.count > 0 && (
         <Table
           items={page.items}
