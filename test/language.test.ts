@@ -14,7 +14,6 @@ import * as assert from 'uvu/assert';
 
 /** The most lines that use a discouraged word, for each folder that is above the target. */
 const limits: Readonly<Record<string, number>> = {
-  'src/app': 30,
   'src/cloud': 112,
   'src/kernel': 516,
   'test/cloud': 101,

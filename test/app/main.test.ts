@@ -459,12 +459,9 @@ cli('prints logins of the sample data in demo, and rejects a database with custo
   assert.equal([code, stderr], [0, '']);
   assert.match(
     stdout,
-    /^The demonstration world is ready: 12 customers, 40 projects, 120 users, \d+ SSH keys,\n\d+ provider accounts, \d+ resources and \d+ events since \d{4}-\d\d-\d\d\.\n\nLogins to try, all with the password demo-world-1\n\n {2}helena\.kask +staff/,
+    /^The sample data is ready: 12 customers, 40 projects, 120 users, \d+ SSH keys,\n\d+ provider accounts, \d+ resources and \d+ events since \d{4}-\d\d-\d\d\.\n\nLogins to try, all with the password demo-world-1\n\n {2}helena\.kask +staff/,
   );
-  assert.equal(
-    await run(['demo']),
-    failed('there are customers already; the demonstration world needs a database without any'),
-  );
+  assert.equal(await run(['demo']), failed('the database already has customers: sample data needs an empty one'));
 });
 
 cli('prints the location of the initial password at every start until it is changed', async () => {

@@ -59,7 +59,7 @@ if (platform() !== 'linux') console.log('Progress in a real terminal is tested o
 onLinux('shows the progress of demo, backup and restore in a terminal, and none with --quiet', async () => {
   const demo = linesOf(await atTerminal(`demo --seed other --data ${data}-new`));
   assert.ok(demo.some((line) => /^letting two years pass: \d+ %$/.test(line)));
-  assert.match(demo.at(-1) ?? '', /^The demonstration world is ready/);
+  assert.match(demo.at(-1) ?? '', /^The sample data is ready/);
   const copy = linesOf(await atTerminal(`backup ${program.folder}/copy --data ${data}`));
   assert.ok(copy.some((line) => /^(copying the data|packing the copy): \d+ %$/.test(line)));
   const restored = linesOf(await atTerminal(`restore ${program.folder}/copy --data ${data}-restored`));

@@ -27,8 +27,7 @@ export const demoPassword = 'demo-world-1';
  */
 export async function demo(app: App, seed = defaultSeed): Promise<string> {
   const { db, log, passwords } = app;
-  if (hasCustomers(app))
-    throw new Error('there are customers already; the demonstration world needs a database without any');
+  if (hasCustomers(app)) throw new Error('the database already has customers: sample data needs an empty one');
   const hash = await passwords.hash(demoPassword);
   const snapshot = seed === defaultSeed ? fittingSnapshot(app) : undefined;
   if (snapshot) {
@@ -83,7 +82,7 @@ export function demoReport({ db }: App): string {
   const count = (table: keyof typeof counts): number => db.scalar<number>(counts[table]);
   const since = isoTime(db.scalar<number>(sql`SELECT min(at) FROM event`)).slice(0, 10);
   return `${[
-    `The demonstration world is ready: ${count('customer')} customers, ${count('project')} projects, ${count('user')} users, ${count('ssh_key')} SSH keys,`,
+    `The sample data is ready: ${count('customer')} customers, ${count('project')} projects, ${count('user')} users, ${count('ssh_key')} SSH keys,`,
     `${count('service_settings')} provider accounts, ${count('resource')} resources and ${count('event')} events since ${since}.`,
     '',
     `Logins to try, all with the password ${demoPassword}`,

@@ -47,8 +47,8 @@ export class Epochs {
   }
 
   /** Adds the header to the response to a server that reports its epoch. Returns that epoch, and whether it is proven. */
-  respond(deployment: Deployment, exchange: Call): { epoch: number; isProven: boolean } | undefined {
-    const { message, outgoing } = exchange;
+  respond(deployment: Deployment, call: Call): { epoch: number; isProven: boolean } | undefined {
+    const { message, outgoing } = call;
     const received = open(deployment, 'epoch request', message.headers[epochHeader.toLowerCase()]);
     if (!received) return undefined;
     outgoing.setHeader(epochHeader, this.#seal(deployment, 'epoch response', received.challenge));

@@ -57,11 +57,11 @@ export class Fence {
     await this.#pausing;
   }
 
-  readonly elsewhere: Forwarding = (exchange) => {
+  readonly elsewhere: Forwarding = (call) => {
     const { db } = this.#engine.app;
-    const reported = this.#epochs.respond(this.#engine.app, exchange);
+    const reported = this.#epochs.respond(this.#engine.app, call);
     if (reported?.isProven) this.#receive(reported.epoch);
-    if (!isWrite(exchange)) return undefined;
+    if (!isWrite(call)) return undefined;
     // An unproven epoch only affects the request that reports it.
     const isSuperseded = reported !== undefined && reported.epoch > versionOf(db).epoch;
     return this.#isFenced || isSuperseded ? Promise.resolve(errorResponse(fenced())) : undefined;

@@ -144,18 +144,18 @@ export class Follower {
     return `is ${age}: ${this.#lastFailure ?? 'the current copy takes long'}`;
   }
 
-  readonly elsewhere: Forwarding = (exchange, base) => {
+  readonly elsewhere: Forwarding = (call, base) => {
     const app = this.#server?.app;
-    if (app) this.#epochs.respond(app, exchange);
-    const { headers } = exchange.message;
+    if (app) this.#epochs.respond(app, call);
+    const { headers } = call.message;
     // A stream from a copy would end with it.
-    if (isWrite(exchange) || pathOf(exchange.target) === '/api/events/stream/') return this.#forward(exchange, base);
+    if (isWrite(call) || pathOf(call.target) === '/api/events/stream/') return this.#forward(call, base);
     // The primary must record the use of the token. If it is unreachable, the copy serves the request.
     if (this.#isHalfRunOut(headers.authorization))
-      return this.#forward(exchange, base).then((response) => (typeof response === 'number' ? response : undefined));
+      return this.#forward(call, base).then((response) => (typeof response === 'number' ? response : undefined));
     const required = readVersion(headers[versionHeader.toLowerCase()]);
     if (required === undefined || hasReached(this.#version(), required)) return undefined;
-    return this.#wait(required).then((hasVersion) => (hasVersion ? undefined : this.#forward(exchange, base)));
+    return this.#wait(required).then((hasVersion) => (hasVersion ? undefined : this.#forward(call, base)));
   };
 
   #isHalfRunOut(authorization: string | undefined): boolean {
@@ -179,12 +179,12 @@ export class Follower {
     });
   }
 
-  async #forward(exchange: Call, base: string): Promise<Result | number> {
-    const { address, outgoing } = exchange;
+  async #forward(call: Call, base: string): Promise<Result | number> {
+    const { address, outgoing } = call;
     const app = this.#server?.app;
     const primary = this.#primary;
     if (!primary || !app) return errorResponse(readOnly());
-    if (!staysBelow(exchange.target)) return invalidTarget;
+    if (!staysBelow(call.target)) return invalidTarget;
     const headers = {
       'X-Forwarded-For': address,
       'X-Forwarded-Proto': base.startsWith('https:') ? 'https' : 'http',
@@ -193,7 +193,7 @@ export class Follower {
       // Informs a primary instead of which another server was promoted.
       [epochHeader]: this.#epochs.header(app, primary.url),
     };
-    const response = await primary.forward(exchange, headers);
+    const response = await primary.forward(call, headers);
     if (response) this.#receive(app, primary.url, response.epoch);
     return response || outgoing.headersSent ? (response?.status ?? 0) : errorResponse(unreachable());
   }

@@ -58,10 +58,10 @@ export class Primary {
    * Forwards a request to a path below that of the primary, and returns its response unchanged. Resolves with undefined if the
    * primary is unreachable and nothing was sent to the client.
    */
-  async forward(exchange: Call, extraHeaders: Readonly<Record<string, string>>): Promise<Forwarded | undefined> {
-    const { outgoing } = exchange;
+  async forward(call: Call, extraHeaders: Readonly<Record<string, string>>): Promise<Forwarded | undefined> {
+    const { outgoing } = call;
     try {
-      const response = await this.#send(exchange, extraHeaders);
+      const response = await this.#send(call, extraHeaders);
       const status = response.statusCode ?? 502;
       outgoing.writeHead(status, endToEnd(response));
       // If one end disconnects, the response to the other is cut off.

@@ -180,7 +180,7 @@ type Perform = (operation: Operation, request: Request, prepared: unknown, run?:
 function performer({ config, db, metrics }: App): Perform {
   const responses = new VersionedCache<Reply>(db.versions, config.memory_budget_bytes / 2);
   const requestedUrls = new CacheBudget(maxRequestedUrls).cache<string, true>(() => 1);
-  const { answers, texts } = metrics.caches;
+  const { answers: responseCounts, texts: representationCounts } = metrics.caches;
   const write = writerOf(db);
   return (operation, request, prepared, run) => {
     const { actor, incoming } = request;
@@ -192,10 +192,10 @@ function performer({ config, db, metrics }: App): Perform {
       });
     const fromCache = operation.fromCache?.(request);
     if (fromCache && !request.unknownNames?.()) {
-      texts.hits++;
+      representationCounts.hits++;
       return fromCache;
     }
-    if (operation.fromCache) texts.misses++;
+    if (operation.fromCache) representationCounts.misses++;
     // The key includes the global roles, which were read before `observe`: a former staff user must not get what staff see.
     const caller = actor && `${actor.token} ${actor.isStaff} ${actor.isSupport}`;
     const key = `${caller} ${incoming.base}${incoming.path}?${incoming.query.text}`;
@@ -206,10 +206,10 @@ function performer({ config, db, metrics }: App): Perform {
         () => comparable(cached),
         () => comparable(handle(operation, request, prepared)),
       );
-      answers.hits++;
+      responseCounts.hits++;
       return cached;
     }
-    answers.misses++;
+    responseCounts.misses++;
     const deferred = run?.reads;
     const { result: reply, reads } = db.versions.observe(() =>
       db.withDeferredReads(deferred, () => handle(operation, request, prepared)),

@@ -49,7 +49,7 @@ setup('prints the number of objects, except those being deleted, and the first d
   assert.is(deleted, 3);
   const resources = (await count(fixture.staff, '/api/resources/')) - deleted;
   const [first, second] = output.split('\n');
-  assert.match(first ?? '', /^The demonstration world is ready: 12 customers, 40 projects, 121 users, \d+ SSH keys,$/);
+  assert.match(first ?? '', /^The sample data is ready: 12 customers, 40 projects, 121 users, \d+ SSH keys,$/);
   assert.match(
     second ?? '',
     new RegExp(`^12 provider accounts, ${resources} resources and ${events} events since 2016-01-06\\.$`),
@@ -324,7 +324,7 @@ seeding('exits with one line and without a change when customers exist', async (
   await server.customer('Alice');
   const before = contents(server);
   const message = await demo(server.server.app).catch((error: Error) => error.message);
-  assert.is(message, 'there are customers already; the demonstration world needs a database without any');
+  assert.is(message, 'the database already has customers: sample data needs an empty one');
   assert.equal(contents(server), before);
   await server.close();
 });
