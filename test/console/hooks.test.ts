@@ -34,7 +34,8 @@ tests.after(async () => {
 
 browser('creates a webhook with a form that shows errors beside the field, and shows the secret once', async () => {
   await owner.go('/hooks/', 'Notifications');
-  await owner.button('New webhook').click();
+  await owner.button('New notification').click();
+  await owner.page.getByRole('menuitem', { name: 'Webhook' }).click();
   const form = owner.dialog();
   assert.ok(await form.getByLabel('Enabled').isChecked(), 'a form starts with the default values');
   await form.getByLabel('Endpoint URL').fill('http://10.0.0.1/');

@@ -211,7 +211,9 @@ browser('acknowledges an alert, delivers a notification, and opens the statistic
   await person.page.getByRole('button', { name: 'Cancel acknowledgment: The disk is full.' }).waitFor();
   await person.page.locator('main :focus').waitFor();
   await person.goTo('Notifications');
-  await person.activate('New webhook');
+  await person.activate('New notification');
+  await person.page.getByRole('menuitem', { name: 'Webhook' }).and(person.page.locator(':focus')).waitFor();
+  await person.press('Enter');
   await person.fill('Endpoint URL *', `${receiver.url}/in`);
   await person.reach(person.page.getByLabel('projects', { exact: true }));
   await person.press('Space');

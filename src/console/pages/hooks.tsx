@@ -1,17 +1,22 @@
 /** Notifications of every kind, and their deliveries. */
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { type Item, pathOf, problemOf, readPage, request, textOf } from '../api/api.ts';
 import { listOf } from '../api/columns.ts';
 import { api } from '../api/connection.ts';
+import type { Collection } from '../api/document.ts';
 import { optimistically } from '../api/optimistic.ts';
-import { refresh, useList, usePage, useReading } from '../api/reading.ts';
-import { hrefOf, hrefOfLink, place } from '../api/route.ts';
+import { refresh, useList, usePage, useReading, useRequest } from '../api/reading.ts';
+import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { collections, isStaff, me } from '../api/session.ts';
 import { RowActions } from '../components/actions.tsx';
-import { Callout, Card } from '../components/card.tsx';
+import { Callout, Card, Loading } from '../components/card.tsx';
 import { fieldColumn, timeColumn } from '../components/columns.tsx';
-import { Creation } from '../components/creation.tsx';
+import { CreationForm, type Description } from '../components/creation.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { Icon } from '../components/icons.tsx';
 import { List, pageSize } from '../components/list.tsx';
+import { Menu } from '../components/menu.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { PostButton } from '../components/post.tsx';
 import { Dot, WordStatus } from '../components/status.tsx';
@@ -23,13 +28,8 @@ import { percentText } from '../format/text.ts';
 import { plural, serverText, t, titleOf } from '../i18n/words.ts';
 import { useIsManaged } from './delivery.tsx';
 
-/** All hooks with their deliveries of the last 7 days, and buttons to add one of each kind. */
+/** All hooks with their deliveries of the last 7 days, and a button that creates one. */
 export function HooksPage(): JSX.Element {
-  const kinds: readonly (readonly [list: string, button: string])[] = [
-    ['hooks-web', t('New webhook')],
-    ['hooks-email', t('New email notification')],
-    ['hooks-push', t('New phone notification')],
-  ];
   // The counts are paged and filtered like the hooks.
   const query = new URLSearchParams({ ...Object.fromEntries(place.value.query), page_size: String(pageSize) });
   const { value: page } = usePage(`/api/hooks/stats/?${query}`);
@@ -40,10 +40,7 @@ export function HooksPage(): JSX.Element {
       <PageHeader
         title={titleOf('hooks')}
         lead={t('Send the events you can access to webhooks, email addresses and phones.')}
-        actions={kinds.map(([list, button]) => {
-          const collection = collections.value.get(list);
-          return collection && <Creation key={list} collection={collection} button={button} />;
-        })}
+        actions={<NewNotification />}
       />
       {failures.slice(0, maxCallouts).map((failure) => (
         <FailureCallout key={textOf(failure.hook, 'url')} {...failure} />
@@ -63,6 +60,61 @@ export function HooksPage(): JSX.Element {
         }}
       />
     </>
+  );
+}
+
+const channels = (): readonly (readonly [list: string, title: string])[] => [
+  ['hooks-web', t('Webhook')],
+  ['hooks-email', t('Email')],
+  ['hooks-push', t('Phone')],
+];
+
+/** A button that creates a hook: a menu with the channels opens the form of one. */
+function NewNotification(): JSX.Element {
+  const [list, setList] = useState('');
+  const collection = collections.value.get(list);
+  return (
+    <>
+      <Menu
+        label={t('New notification')}
+        hasText
+        class="btn primary"
+        items={channels().map(([name, title]) => ({
+          title,
+          icon: name,
+          opensDialog: true,
+          onSelect: () => setList(name),
+        }))}
+      >
+        <Icon name="create" />
+        {t('New notification')}
+      </Menu>
+      {collection && <CreationDialog collection={collection} onClose={() => setList('')} />}
+    </>
+  );
+}
+
+function CreationDialog({
+  collection,
+  onClose,
+}: {
+  readonly collection: Collection;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const { value: response } = useRequest<Description>('OPTIONS', `/api/${collection.name}/`);
+  return (
+    <Dialog title={t('Create: {title}', { title: collection.title })} onClose={onClose}>
+      {response ? (
+        <CreationForm
+          collection={collection}
+          post={response.isOk ? response.body.actions?.POST : undefined}
+          onCancel={onClose}
+          onMade={async (hook) => go(hrefOfLink(textOf(hook, 'url')).slice(1))}
+        />
+      ) : (
+        <Loading />
+      )}
+    </Dialog>
   );
 }
 
@@ -136,8 +188,7 @@ function FailureCallout({ hook, pending, problem }: Failure): JSX.Element {
 /** The host of a webhook, otherwise the address or device. */
 const destinationOf = (hook: Item): string => urlOf(hook)?.host ?? nameOf(hook);
 
-const channelOf = (hook: Item): string | undefined =>
-  ({ 'hooks-web': t('Webhook'), 'hooks-email': t('Email'), 'hooks-push': t('Phone') })[listOf(hook)];
+const channelOf = (hook: Item): string | undefined => channels().find(([list]) => list === listOf(hook))?.[1];
 
 function urlOf(hook: Item): URL | undefined {
   const text = textOf(hook, 'destination_url');
