@@ -7,6 +7,7 @@
  *   node build.mjs bench …      … build when stale, then run the benchmarks
  *   node build.mjs chaos …      … build when stale, then kill the program, fail its disk and damage its files
  *   node build.mjs live …       … build when stale, then run tests that need vendors' clients and Debian packages
+ *   node build.mjs pictures …   … build when stale, then take pictures of the console into a folder
  *   node build.mjs upgrade-data … build when stale, then store a database of this version for the tests of upgrades
  *   node build.mjs package      … build dist/package for `npm pack`, for each supported version of Node.js
  *   node build.mjs binary       … build dist/tenantry, an executable that contains Node.js
@@ -88,6 +89,11 @@ const commands = {
     await install('tests');
     if (isStale()) await build();
     process.exitCode = await runCompiled('live/run');
+  },
+  async pictures() {
+    await install('tests');
+    if (isStale()) await build();
+    process.exitCode = await runCompiled('console/pictures');
   },
   async 'upgrade-data'() {
     await install('tests');

@@ -1,7 +1,7 @@
 /**
  * Takes pictures of the console's main pages with the sample data, at 1280 and 390 pixels, in light and dark:
  *
- *   npm test -- nothing && node dist/test/console/pictures.js [folder] [part of a name …]
+ *   node build.mjs pictures [folder] [part of a name …]
  *
  * The default folder is dist/pictures. Names of pages as further arguments take only those.
  */

@@ -44,14 +44,18 @@ interface Problem {
 
 const order: readonly Tone[] = ['bad', 'warn', 'idle'];
 
-/** The list of problems, the worst first. */
-export function Attention({
-  owners,
-  expiring,
-}: {
-  readonly owners: readonly Item[] | undefined;
-  readonly expiring: readonly Item[];
-}): JSX.Element {
+interface Problems {
+  /** The worst first. */
+  readonly problems: readonly Problem[];
+  /** Why they cannot be read. */
+  readonly error: string | undefined;
+}
+
+/** Reads all problems; undefined until each source is read, so that the page appears as a whole. */
+export function useProblems(
+  owners: readonly Item[] | undefined,
+  expiring: readonly Item[] | undefined,
+): Problems | undefined {
   const failed = usePage(`/api/resources/?${scopedQuery('resources', { state: 'Erred', page_size: '10' })}`);
   const accounts = usePage(
     `/api/service-settings/?${scopedQuery('service-settings', { state: 'Erred', page_size: '10' })}`,
@@ -59,47 +63,48 @@ export function Attention({
   const alerts = usePage(
     `/api/alerts/?${scopedQuery('alerts', { opened: 'true', acknowledged: 'false', o: '-severity', page_size: '10' })}`,
   );
-  const isLoading = [failed, accounts, alerts].some(({ value }) => value === undefined) || owners === undefined;
   const resources = failed.value?.items ?? [];
   const failures = useFailures(resources.length > 0);
+  if (!failed.value || !accounts.value || !alerts.value || !failures || !owners || !expiring) return undefined;
   const failedUrls = new Set(resources.map((item) => textOf(item, 'url')));
   const problems: Problem[] = [
     ...resources.map((item) => resourceProblem(item, failures.get(textOf(item, 'uuid')))),
-    ...(accounts.value?.items ?? []).map(accountProblem),
+    ...accounts.value.items.map(accountProblem),
     // A missing resource has an alert, too; one row is enough.
-    ...(alerts.value?.items ?? []).filter((alert) => !failedUrls.has(textOf(alert, 'scope'))).map(alertProblem),
-    ...(owners ?? []).flatMap(quotaProblems),
+    ...alerts.value.items.filter((alert) => !failedUrls.has(textOf(alert, 'scope'))).map(alertProblem),
+    ...owners.flatMap(quotaProblems),
     ...expiring.map(roleProblem),
   ].sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone) || (b.time ?? '').localeCompare(a.time ?? ''));
+  return { problems, error: failed.value.problem ?? alerts.value.problem };
+}
+
+export function Attention({ problems, error }: Problems): JSX.Element {
   return (
     <Card
       title={t('Needs attention')}
       count={problems.length}
       more={[hrefOf('/alerts/', { opened: 'true' }), t('All alerts')]}
-      problem={failed.value?.problem ?? alerts.value?.problem}
-      isLoading={isLoading}
-      empty={!isLoading && problems.length === 0 ? <AllWell /> : undefined}
+      problem={error}
+      empty={problems.length === 0 ? <AllWell /> : undefined}
       isFlush
     >
-      {!isLoading && (
-        <ul class="lines even">
-          {problems.slice(0, maxProblems).map(({ action, href, icon, key, sub, time, title, tone }) => (
-            <li key={key}>
-              <span class={`kind ${tone}`}>
-                <Icon name={icon} />
-              </span>
-              <span class="words">
-                <a href={href}>{title}</a>
-                <span class="sub">{sub}</span>
-              </span>
-              <span class="end">
-                {time !== undefined && <Time value={time} />}
-                {action}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
+      <ul class="lines even">
+        {problems.slice(0, maxProblems).map(({ action, href, icon, key, sub, time, title, tone }) => (
+          <li key={key}>
+            <span class={`kind ${tone}`}>
+              <Icon name={icon} />
+            </span>
+            <span class="words">
+              <a href={href}>{title}</a>
+              <span class="sub">{sub}</span>
+            </span>
+            <span class="end">
+              {time !== undefined && <Time value={time} />}
+              {action}
+            </span>
+          </li>
+        ))}
+      </ul>
     </Card>
   );
 }
@@ -121,13 +126,13 @@ const AllWell = (): JSX.Element => (
 /** The actions of resources whose failures are events. */
 const failingActions = ['creation', 'deletion', 'restart', 'start', 'stop'];
 
-/** The newest failure of each resource, by its uuid; empty if none is wanted. */
-function useFailures(isWanted: boolean): ReadonlyMap<string, Item> {
+/** The newest failure of each resource, by its uuid; undefined until read, empty if none is wanted. */
+function useFailures(isWanted: boolean): ReadonlyMap<string, Item> | undefined {
   const query = new URLSearchParams({ page_size: '100' });
   for (const action of failingActions) query.append('event_type', `resource_${action}_failed`);
   const { value: page } = usePage(isWanted ? `/api/events/?${query}` : '');
   // The newest come first.
-  return new Map([...(page?.items ?? [])].reverse().map((event) => [textOf(event, 'resource_uuid'), event]));
+  return page && new Map([...page.items].reverse().map((event) => [textOf(event, 'resource_uuid'), event]));
 }
 
 /** What could not be done, by the type of the event. */

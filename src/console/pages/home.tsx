@@ -5,7 +5,7 @@ import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { scope, scopedQuery } from '../api/scope.ts';
 import { collections, me } from '../api/session.ts';
-import { Card, Meter, nearLimit, shareOf } from '../components/card.tsx';
+import { Card, Loading, Meter, nearLimit, shareOf } from '../components/card.tsx';
 import { Creation } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Listing } from '../components/listing.tsx';
@@ -13,7 +13,7 @@ import { PageHeader } from '../components/page.tsx';
 import { Dot } from '../components/status.tsx';
 import { nameOf } from '../components/values.tsx';
 import { instantText, plural, t } from '../i18n/words.ts';
-import { Attention, works } from './attention.tsx';
+import { Attention, useProblems, works } from './attention.tsx';
 import { EventTimeline } from './events.tsx';
 import { isWithoutAccess, Setup, WithoutAccess } from './first-day.tsx';
 import { maker } from './resources.tsx';
@@ -29,6 +29,7 @@ export function Home(): JSX.Element {
   const { customer, project } = scope.value;
   const owners = useOwners();
   const expiring = useExpiringRoles();
+  const state = useProblems(owners, expiring);
   return (
     <>
       <PageHeader
@@ -50,23 +51,27 @@ export function Home(): JSX.Element {
       />
       <div class="stack">
         {isWithoutAccess() ? <WithoutAccess /> : <Setup />}
-        <Attention owners={owners} expiring={expiring} />
-        <QuotaCard owners={owners} />
-        <div class="split">
-          <Listing
-            title={t('Recent activity')}
-            path="/events/"
-            query={scopedQuery('events')}
-            empty={t('Nothing has happened yet.')}
-            lines={(events) => <EventTimeline events={events} />}
-            size={6}
-            hasCount={false}
-          />
-          <div class="stack">
-            <Projects />
-            <ComingUp roleCount={expiring.length} />
-          </div>
-        </div>
+        {state ? <Attention {...state} /> : <Loading />}
+        {state && (
+          <>
+            <QuotaCard owners={owners} />
+            <div class="split">
+              <Listing
+                title={t('Recent activity')}
+                path="/events/"
+                query={scopedQuery('events')}
+                empty={t('Nothing has happened yet.')}
+                lines={(events) => <EventTimeline events={events} />}
+                size={6}
+                hasCount={false}
+              />
+              <div class="stack">
+                <Projects />
+                <ComingUp roleCount={expiring?.length ?? 0} />
+              </div>
+            </div>
+          </>
+        )}
       </div>
     </>
   );
@@ -94,13 +99,14 @@ function useOwners(): readonly Item[] | undefined {
 }
 
 /** Roles that expire soon, of the user and of everyone whose roles the user sees. */
-function useExpiringRoles(): readonly Item[] {
+function useExpiringRoles(): readonly Item[] | undefined {
   // Roles without an end come last in this order.
   const query = { o: '-expiration_time', page_size: '300' };
   const inCustomers = usePage(`/api/customer-permissions/?${scopedQuery('customer-permissions', query)}`);
   const inProjects = usePage(`/api/project-permissions/?${scopedQuery('project-permissions', query)}`);
   const until = new Date(Date.now() + expiringDays * dayMs).toISOString();
-  return [...(inCustomers.value?.items ?? []), ...(inProjects.value?.items ?? [])]
+  if (!inCustomers.value || !inProjects.value) return undefined;
+  return [...inCustomers.value.items, ...inProjects.value.items]
     .filter((role) => textOf(role, 'expiration_time') !== '' && textOf(role, 'expiration_time') < until)
     .sort((a, b) => textOf(a, 'expiration_time').localeCompare(textOf(b, 'expiration_time')));
 }
