@@ -164,21 +164,27 @@ browser(
     await person.activate('Add account');
     await person.arrived(/^Cloud/);
     await work(fixture);
-    for (const [kind, fields] of [
-      ['EC2 instances', ['Project connection *', 'Region *', 'Image *', 'Size *']],
-      ['EBS volumes', ['Project connection *', 'Region *']],
+    for (const [kind, fields, groups] of [
+      ['EC2 instances', ['Project connection *', 'Region *'], ['Image', 'Size']],
+      ['EBS volumes', ['Project connection *', 'Region *'], []],
     ] as const) {
       await person.goTo('Resources');
       await person.activate('Create', 'link');
       await person.activate(kind, 'link');
-      await person.arrived(`Create: ${kind}`);
+      await person.arrived(/^New /);
       await person.fill('Name *', 'web');
       for (const field of fields) await person.choose(field);
+      for (const group of groups) {
+        await person.console.settled();
+        await person.reach(person.page.getByRole('group', { name: group }).getByRole('radio').first());
+        await person.press('Space');
+      }
       if (kind === 'EBS volumes') {
         await person.fill('Size *', '1');
         await person.choose('Type *');
       }
-      await person.activate('Create');
+      await person.reach(person.page.locator('main form [type=submit]'));
+      await person.press('Enter');
       await person.console.settled();
       assert.equal(await person.problems(), []);
       await person.arrived(/^web/);

@@ -1,6 +1,6 @@
 /** Menus behind a button, such as "…": a list of actions, with the reasons why some are unavailable. */
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from './icons.tsx';
 import { Popover } from './popover.tsx';
 
@@ -83,7 +83,7 @@ export function MenuItems({
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   const rows = (): HTMLElement[] => [...(list.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])];
-  useEffect(() => {
+  useLayoutEffect(() => {
     const all = rows();
     (all.find((row) => row.ariaChecked === 'true') ?? all[0])?.focus();
   }, []);

@@ -5,6 +5,8 @@ import { giveBack } from './focus.ts';
 
 const gap = 4;
 
+const focusable = '[role^=menuitem], input';
+
 /**
  * Shows its children next to the element `anchor`. Escape, a click elsewhere and Tab close it; the focus then returns to the
  * anchor, unless it is already elsewhere.
@@ -29,6 +31,10 @@ export function Popover({
     const opener = anchor();
     if (!element || !opener) return;
     element.showPopover();
+    // Only now its contents can have the focus: the chosen or first item, or the search field.
+    const first =
+      element.querySelector<HTMLElement>('[aria-checked=true]') ?? element.querySelector<HTMLElement>(focusable);
+    first?.focus();
     const place = (): void => {
       const from = opener.getBoundingClientRect();
       const { offsetHeight: height, offsetWidth: width } = element;
