@@ -61,7 +61,7 @@ export async function run(folder: string, bundle: string): Promise<string> {
     const { page } = visitor;
     await visitor.settled();
     const links = await page.evaluate<readonly string[]>(
-      "[...document.querySelectorAll('#places a')].map((link) => link.getAttribute('href'))",
+      `[...new Set([...document.querySelectorAll('#places a[href^="#"]')].map((link) => link.getAttribute('href')))]`,
     );
     const heading = "document.querySelector('main h1')?.textContent";
     const [visible, whole]: [number[], number[]] = [[], []];
