@@ -43,7 +43,7 @@ browser('offers staff the next step until each is done, and stays hidden', async
   await staff.close();
 });
 
-browser('tells a user without roles how to get access', async () => {
+browser('shows a user without roles how to get access', async () => {
   const newcomer = await Console.as(chromium as Browser, fixture, 'newcomer');
   await newcomer.page
     .getByRole('region', { name: 'You have no access yet' })

@@ -102,7 +102,7 @@ browser('staff see the outboxes and send their messages', async () => {
   const { url } = (await fixture.staff.post('/api/hooks-web/', hook)).body;
   const { uuid } = (await fixture.staff.post(`${url}test/`)).body;
   await fixture.server.settled();
-  await staff.link('Operations').click();
+  await staff.page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Operations' }).click();
   await staff.heading('Operations').waitFor();
   await staff.page.getByText('No problems found.').waitFor();
   assert.equal(await staff.findings(), []);

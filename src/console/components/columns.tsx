@@ -19,9 +19,9 @@ const nameColumn = (name: string, title: string, sort: string | undefined, isOfK
   class: 'name',
   cell: (item) => {
     const url = textOf(item, 'url');
-    // A quota or a measurement is named by a word of the API.
+    // The API names quotas and monitoring items; users name other objects, and settings are typed as they are.
     const own = textOf(item, name);
-    const text = isQuota(item) ? nameOf(item) : isApiName(own) ? titleOf(own) : own;
+    const text = isQuota(item) ? nameOf(item) : isMeasurement(item) ? titleOf(own) : own;
     return (
       <NameCell
         icon={iconOf(item)}
@@ -35,7 +35,7 @@ const nameColumn = (name: string, title: string, sort: string | undefined, isOfK
 
 const isQuota = (item: Item): boolean => 'limit' in item && 'usage' in item;
 
-const isApiName = (text: string): boolean => /^[a-z]+(_[a-z]+)+$/.test(text);
+const isMeasurement = (item: Item): boolean => 'scope' in item && 'value' in item;
 
 const iconOf = (item: Item): string | undefined => {
   const type = textOf(item, 'resource_type');

@@ -157,7 +157,7 @@ const resourceProblem = (item: Item, event: Item | undefined): Problem => {
     icon: tone,
     title: (isMissing ? undefined : failureText(nameOf(item), event)) ?? `${nameOf(item)}: ${t(word)}`,
     ...(event && !isMissing && { time: textOf(event, '@timestamp') }),
-    // A refresh restores the real state; what was never created has none.
+    // A refresh restores the real state; a resource that was never created has none.
     action: works() && textOf(item, 'backend_id') !== '' && !isMissing && (
       <PostButton title={t('Refresh')} path={`${pathOf(textOf(item, 'url'))}pull/`} about={nameOf(item)} />
     ),

@@ -186,7 +186,7 @@ export const WithoutAccess = (): JSX.Element => (
         <Icon name="user" />
         <span class="words">
           <a href={hrefOfLink(textOf(me.value ?? {}, 'url'))}>{t('Complete your profile')}</a>
-          <span class="sub">{t('Your name and email tell others who you are.')}</span>
+          <span class="sub">{t('Your name and email show other users who you are.')}</span>
         </span>
       </li>
       <li>
