@@ -10,7 +10,6 @@ declare module '../../kernel/app.ts' {
   }
 }
 
-/** Maximum number of accounts. */
 const maxAccounts = 10_000;
 
 /** The inventory of a synchronisation that changed nothing, and the versions of what it was compared with. */
@@ -44,9 +43,9 @@ export class UnchangedSyncs {
     const bases: Basis[] = [];
     let isUnchanged = true;
     const observed = <T>(work: () => T): T => {
-      const before = this.versions.changes;
+      const before = this.#activity;
       const { reads, result } = this.versions.observe(work);
-      if (this.versions.changes !== before) isUnchanged = false;
+      if (this.#activity !== before) isUnchanged = false;
       else if (isUnchanged) bases.push(this.versions.basis(reads));
       return result;
     };
@@ -58,5 +57,10 @@ export class UnchangedSyncs {
       }
       yield (context) => observed(() => value(context));
     }
+  }
+
+  /** Grows with every change and every write. A write that changed no row counts, because it may change one next time. */
+  get #activity(): number {
+    return this.versions.changes + this.versions.writes;
   }
 }

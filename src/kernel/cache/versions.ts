@@ -15,6 +15,8 @@ export interface Basis {
 export class Versions {
   /** Grows with every change. */
   changes = 0;
+  /** Grows with every statement that may write, including those that change no row. */
+  writes = 0;
   /** Grows when every cached value may be outdated. */
   generation = 0;
   readonly #counters: number[] = [];

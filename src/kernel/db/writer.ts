@@ -55,6 +55,7 @@ export abstract class Writer extends Rows {
     batch.isTorn = true;
     const { changes, lastInsertRowid } = stored.run(change.values);
     batch.isTorn = wasTorn;
+    this.versions.writes++;
     if (changes > 0) this.changed(stored, changes);
     return { id: Number(lastInsertRowid), changes };
   }

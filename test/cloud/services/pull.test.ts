@@ -234,6 +234,21 @@ test('a synchronisation that finds nothing new is not compared again until eithe
   assert.equal(fixture.events(), []);
 });
 
+test('closes an alert that staff reopened after syncs that changed nothing', async () => {
+  lose();
+  await synchronise();
+  const [alert] = (await fixture.staff.get('/api/alerts/?opened&alert_type=resource_disappeared_from_backend')).body;
+  find();
+  drift({ runtime_state: 'error' });
+  for (let i = 0; i < 3; i++) await synchronise();
+  assert.equal([(await present()).state, await alerts()], ['Erred', []]);
+  const { status } = await fixture.staff.post(alert.url, { message: 'By hand.', severity: 'Error' });
+  assert.is(status, 200);
+  assert.equal(await alerts(), ['resource_disappeared_from_backend: By hand.']);
+  await synchronise();
+  assert.equal(await alerts(), []);
+});
+
 test('objects that are unknown here can be imported', async () => {
   await setOptions(fixture, cloud.settings, { simulator_inventory: 2 });
   assert.equal((await fixture.staff.get(`${cloud.service.url}link/`)).body, []);
