@@ -227,7 +227,11 @@ function columnsSet(text: string): string[] | undefined {
   if (start === undefined) return undefined;
   const columns: string[] = [];
   let [depth, isName] = [0, true];
-  for (const [token] of text.slice(start).matchAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|\w+|[^\s]/g)) {
+  // `DISTINCT FROM` is an operator, not the FROM clause.
+  const tokens = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`|--|\/\*|DISTINCT\s+FROM\b|\w+|[^\s]/gi;
+  for (const [token] of text.slice(start).matchAll(tokens)) {
+    // A comment may contain anything.
+    if (token === '--' || token === '/*') return undefined;
     if (token === '(') depth++;
     if (token === ')') depth--;
     if (depth === 0 && /^(WHERE|FROM|RETURNING)$/i.test(token)) break;

@@ -59,11 +59,27 @@ accesses('an update changes the columns that it sets', () => {
     { reads: ['log'], changes: ['book.pages', 'book.title'], sign: undefined },
   );
   assert.equal(changes("UPDATE book SET title = ', pages = ' || title"), ['book.title']);
+  for (const operator of ['IS DISTINCT FROM', 'IS NOT DISTINCT\n FROM'])
+    assert.equal(
+      changes(`UPDATE book SET title = title ${operator} ?, pages = 1`),
+      ['book.pages', 'book.title'],
+      operator,
+    );
   assert.equal(changes('UPDATE word SET count = count + 1'), ['word.count']);
 });
 
-accesses('an update whose columns are not understood changes all of the table', () => {
-  assert.equal(changes('UPDATE book SET (title, pages) = (?, ?)'), ['book']);
+accesses('an update whose columns cannot be parsed changes the whole table', () => {
+  for (const text of [
+    'UPDATE book SET (title, pages) = (?, ?)',
+    'UPDATE book SET title = ? /* ( */, pages = ?',
+    'UPDATE book SET title = ? -- WHERE\n, pages = ?',
+    'UPDATE book /* the */ SET title = ?',
+    'UPDATE book SET [title] = ?',
+    'UPDATE OR IGNORE book SET title = ?',
+    'UPDATE main.book SET title = ?',
+    'WITH first AS (SELECT 1) UPDATE book SET title = ?',
+  ])
+    assert.equal(changes(text), ['book'], text);
 });
 
 accesses('what comes and goes is counted, with what follows by triggers and foreign keys', () => {
