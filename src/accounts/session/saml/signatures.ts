@@ -84,19 +84,24 @@ export function signerOf(signature: Element, certificates: readonly string[]): s
 /** Converts an element of xmldom to the type that the library expects. */
 const nodeOf = (element: Element): Node => element as unknown as Node;
 
-/** Returns the signed bytes of the SignedInfo of a signature; undefined if the library cannot parse it. */
+/**
+ * Returns the signed bytes of the SignedInfo of a signature; undefined if the library cannot parse it. Throws if the library has
+ * changed: otherwise every valid login would be rejected as signed with an unknown key.
+ */
 function canonicalInfo(signature: Element): Buffer | undefined {
   const check = new SignedXml();
   // `checkSignature` also does this first, but the method is private.
+  const canonicalize: unknown = Reflect.get(check, 'getCanonSignedInfoXml');
+  if (typeof canonicalize !== 'function') throw new Error('xml-crypto has no method getCanonSignedInfoXml');
+  let canonical: unknown;
   try {
     check.loadSignature(nodeOf(signature));
-    const canonicalize: unknown = Reflect.get(check, 'getCanonSignedInfoXml');
-    return typeof canonicalize === 'function'
-      ? Buffer.from(String(canonicalize.call(check, signature.ownerDocument)))
-      : undefined;
+    canonical = canonicalize.call(check, signature.ownerDocument);
   } catch {
     return undefined;
   }
+  if (typeof canonical !== 'string') throw new Error('getCanonSignedInfoXml of xml-crypto returned no string');
+  return Buffer.from(canonical);
 }
 
 function verified(text: string, signature: Element, certificate: string): string | undefined {
