@@ -13,13 +13,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
 /** The most lines that use a discouraged word, for each folder that is above the target. */
-const limits: Readonly<Record<string, number>> = {
-  'src/cloud': 112,
-  'src/kernel': 516,
-  'test/cloud': 101,
-  'test/kernel': 154,
-  'test/vendors': 78,
-};
+const limits: Readonly<Record<string, number>> = { 'test/cloud': 101, 'test/kernel': 151, 'test/vendors': 78 };
 
 type Kind = 'code' | 'prose' | 'tests';
 
