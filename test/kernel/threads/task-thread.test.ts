@@ -13,7 +13,7 @@ const program = `
     if (task === 'forever') for (;;);
     if (task === 'exit') process.exit(3);
     if (task === 'throw') throw new Error('out of order');
-    if (task === 'refuse') return parentPort.postMessage({ error: 'not this one', shown: 'No.' });
+    if (task === 'refuse') return parentPort.postMessage({ error: 'not this one', displayed: 'No.' });
     parentPort.postMessage({ value: task === 'thread' ? threadId : task.echo });
   });
   parentPort.postMessage('ready');`;
