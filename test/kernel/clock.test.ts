@@ -26,7 +26,7 @@ clocks('a settable clock stands still until it is reported to move', () => {
   assert.is(clock.now(), 7);
 });
 
-clocks('what is no instant is rejected', () => {
+clocks('rejects a text that is no instant', () => {
   for (const value of ['tomorrow', Number.NaN, 1.5, Number.POSITIVE_INFINITY])
     assert.throws(() => settableClock(value), /^not an instant: /);
 });

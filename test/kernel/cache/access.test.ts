@@ -105,7 +105,7 @@ const walks = (text: string): string => {
   );
 };
 
-accesses('what is found by a key is not walked through', () => {
+accesses('does not count a look-up by key as a scan', () => {
   assert.is(walks('SELECT name FROM shelf WHERE id = ?'), '');
   assert.is(walks("SELECT count FROM word WHERE word = 'x'"), '');
   assert.is(walks('SELECT name FROM json_each(@ids) i CROSS JOIN shelf s ON s.id = i.value'), '');

@@ -4,8 +4,8 @@ import { sql } from '../../../src/kernel/db/sql.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 import { sendOverWire } from '../../support/wire.ts';
 
-const { test, fixture } = suiteWithServer('the texts of objects that are stored', {
-  // A comparison makes what is counted here.
+const { test, fixture } = suiteWithServer('cached representations', {
+  // A comparison would add to the counts.
   selfChecks: { caches: false },
 });
 
@@ -60,11 +60,11 @@ test('a write elsewhere leaves it, also in lists', async () => {
   assert.is((await fixture.staff.get(fresh(third.url))).body.name, 'Third');
 });
 
-test('a customer that is gone is not answered by the text of the next one, which takes its row', async () => {
+test('does not respond for a deleted customer with the representation of the next one in its row', async () => {
   const gone = await fixture.customer('Gone');
   const { db, objectCaches } = fixture.server.app;
   await fixture.staff.get(fresh(gone.url));
-  // Pages fill the allowance once, so that the text is asked for again after a turn of it.
+  // Pages fill the budget once, so that the representation has been evicted.
   const half = fixture.server.app.config.memory_budget_bytes / 4;
   objectCaches.page('a page that fills half', () => Buffer.alloc(half));
   await fixture.staff.get(fresh(gone.url));

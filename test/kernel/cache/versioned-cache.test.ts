@@ -9,7 +9,7 @@ import { sql } from '../../../src/kernel/db/sql.ts';
 import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
-const { test, fixture } = suiteWithServer('What is cached until it changes');
+const { test, fixture } = suiteWithServer('versioned cache');
 
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-memo-'));
 
@@ -19,7 +19,7 @@ test.after(() => {
 
 const [things, others] = [partOf('thing'), partOf('other')];
 
-test('a value is there until something changes that it was made from, and not after it', () => {
+test('returns a value until one of its sources changes', () => {
   const versions = new Versions();
   const memory = new VersionedCache<string>(versions, 100);
   assert.is(memory.get('a'), undefined);
@@ -33,10 +33,10 @@ test('a value is there until something changes that it was made from, and not af
   assert.is(memory.get('a'), undefined);
 });
 
-test('of values that outgrow the bound those go that were not asked for, and one that is too heavy is not stored', () => {
+test('evicts unused values beyond the bound, and does not store one that is too large', () => {
   const memory = new VersionedCache<string>(new Versions(), 20);
   memory.set('a', 'first', [], 6);
-  memory.set('b', 'too heavy', [], 11);
+  memory.set('b', 'too large', [], 11);
   assert.is(memory.get('b'), undefined);
   memory.set('c', 'third', [], 6);
   assert.is(memory.get('a'), 'first');

@@ -419,7 +419,7 @@ config('a file gives what neither the command line nor the environment gives', (
   assert.match(sourceOf('host', sources) ?? '', /^host in .*tenantry\.conf:3$/);
 });
 
-config('what is wrong with a file is reported with its line', () => {
+config('reports an error in a file with its line', () => {
   const denial = (...lines: string[]): string => {
     try {
       loadConfig({ file: fromFile(...lines) });

@@ -13,7 +13,7 @@ import { invalidationsOf } from '../../support/invalidations.ts';
 const database = suite('database');
 let folder: string;
 let db: SqliteDatabase;
-/** Another connection: it sees what is committed. */
+/** Another connection: it sees committed changes. */
 let outside: SQLite.Database;
 
 database.before.each(() => {
@@ -56,7 +56,7 @@ database('all changes of one turn of the event loop are committed together at it
   assert.equal(committed(), ['one', 'two']);
 });
 
-database('what the next turns bring is committed with it, as long as each brings some', async () => {
+database('commits the work of the next iterations with it while each has some', async () => {
   const counts: number[] = [];
   const turns = [2, 3, 1, 0, 1, 0];
   for (const pieces of turns) {
@@ -92,7 +92,7 @@ database(
   },
 );
 
-database('what is to be done once work is stored is not done when it is undone', async () => {
+database('does not run the callback of work that was rolled back', async () => {
   const heard: string[] = [];
   db.write(() => db.onceStored(() => heard.push(`stored ${committed()}`)));
   assert.throws(() =>
@@ -238,7 +238,7 @@ database('commit does not wait for the end of the turn, and is rejected inside w
   assert.throws(() => db.write(() => db.commit()), /A commit inside Database.write/);
 });
 
-database('closing commits what is pending and leaves nothing in the log', () => {
+database('commits pending work when it closes, and leaves an empty log', () => {
   db.write(() => add('last'));
   outside.close();
   db.close();
@@ -247,7 +247,7 @@ database('closing commits what is pending and leaves nothing in the log', () => 
   db.close();
 });
 
-database('when the disk is full no one of the turn is reported of success, and what was committed stays', async () => {
+database('reports success to no request when the disk is full, and keeps committed changes', async () => {
   db.write(() => add('kept'));
   await settled();
   db.pragma('max_page_count = 4');
@@ -374,7 +374,7 @@ database(
   },
 );
 
-database('whole work is one transaction over many turns of the event loop', async () => {
+database('runs whole work as one transaction over many event-loop iterations', async () => {
   const response = await db.whole(async () => {
     db.write(() => add('one'));
     await turn();

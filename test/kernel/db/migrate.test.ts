@@ -151,7 +151,7 @@ migrations('a migration that fails leaves the version before it', () => {
   assert.is(db.pragma('user_version'), 0);
 });
 
-migrations('a disk that fails during a migration, so that SQLite ends the transaction, is what is reported', () => {
+migrations('a disk that fails during a migration, so that SQLite ends the transaction, is reported', () => {
   const { script } = db;
   db.script = (text) => {
     script.call(db, text);

@@ -72,7 +72,7 @@ checkpoints('a log that is left to another program is moved by no one, until the
   assert.is(log().checkpointed, 0);
 });
 
-checkpoints('what is written while the thread works is moved the next time', async () => {
+checkpoints('moves pages that were written during a checkpoint with the next one', async () => {
   db.checkpointInThread(undefined, fail);
   for (let i = 0; i < 4; i++) add(1000);
   await db.checkpointed();
@@ -91,7 +91,7 @@ function addLong(items: number): void {
   db.commit();
 }
 
-/** Begins to read what is there now; returns how to end. */
+/** Begins a read of the present state; returns how to end it. */
 function read(): () => void {
   const outside = new SQLite(join(folder, 'test.db'), { readonly: true });
   outside.exec('BEGIN');
@@ -203,7 +203,7 @@ checkpoints(
     add();
     db.close();
   `;
-    // A file may have half a million bytes more than one of the texts: there is room for the log, not for both of them in the file.
+    // A file may have half a million bytes more than one of the texts: the log fits, both of them in the file do not.
     const limited = [
       '-c',
       'ulimit -f 2800; exec "$0" "$@"',

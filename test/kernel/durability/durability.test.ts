@@ -13,7 +13,7 @@ import { Wire } from '../../support/wire.ts';
 const durability = suite('durability');
 let data: string;
 const fixture = new Fixture();
-/** Another connection: it sees what is committed. */
+/** Another connection: it sees committed changes. */
 let outside: SQLite.Database;
 
 durability.before.each(async () => {
@@ -127,7 +127,7 @@ durability('a write that another process keeps out for ten seconds is 503, and m
   assert.is((await fixture.staff.post('/api/customers/', { name: 'Late' })).status, 201);
 });
 
-durability('what was answered is there after a restart, and so is the last use of tokens', async () => {
+durability('has every acknowledged change after a restart, and the last use of tokens', async () => {
   await fixture.user('alice', { token_lifetime: 100 });
   const alice = fixture.as('alice');
   fixture.clock.advance(50);

@@ -1,4 +1,4 @@
-/** Embeds a server, whose disk fails once it has printed what was acknowledged: started by failed-syncs.test.ts. */
+/** Embeds a server, whose disk fails once it has printed the acknowledged changes: started by failed-syncs.test.ts. */
 import { once } from 'node:events';
 
 const [program, data, native_cache] = process.argv.slice(2);

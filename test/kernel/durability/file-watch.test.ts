@@ -37,7 +37,7 @@ for (const [title, spoil, reports] of spoiled)
     const [child] = program.running;
     const ended = once(child as ChildProcess, 'close');
     spoil();
-    // Whoever asks in between finds damage at most.
+    // A check in between finds damage at most.
     await fetch(`${server.url}/api/users/`).catch(() => undefined);
     assert.equal(await ended, [1, null], 'no signal such as SIGBUS');
     const lines = server.errors().split('\n').slice(0, -1);

@@ -1,4 +1,4 @@
-/** What is promised when the disk fails or is full, and when the power goes: short forms of `npm run chaos`. `npm test` built the program before. */
+/** Guarantees when the disk fails or is full, and when the power fails: short forms of `npm run chaos`. `npm test` built the program before. */
 import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ onFaultyDisk(
         for (let i = 0; i < 300 && !isOver(); i++) await Promise.all([1, 2, 3, 4].map(isWritten));
         assert.ok(isOver());
       };
-      // Somebody who reads an older state keeps the thread from moving all, and what it moves in part it does not sync.
+      // A reader of an older state keeps the thread from moving all pages, and it does not sync a partial move.
       reader = new SQLite(file, { readonly: true });
       await writeUntil(() => written.length >= 100);
       reader.exec('BEGIN');
@@ -117,7 +117,7 @@ onFaultyDisk(
       assert.is((await write()).status, 201);
       disk.set('space', true);
       let [stored, rejection] = [1, 0];
-      // There may be room in the log at first.
+      // The log may have space at first.
       for (let i = 0; i < 200 && rejection < 20; i++) {
         const [written, ...reads] = await Promise.all([write(), read(), read(), read(), read()]);
         if (written.status === 201) stored++;
@@ -211,7 +211,7 @@ onFaultyDisk('where the disk continues failing, the process says why and ends wi
   }
 });
 
-onFaultyDisk('a server that cannot save what is left when it is reported to end says so and ends with 1', async () => {
+onFaultyDisk('a server that cannot save its last changes when it is stopped says so and ends with 1', async () => {
   const disk = new FaultyDisk();
   const { child, errors, token, url } = await serveOn(disk, [builtProgram]);
   // The use of a token is saved by and by, at the latest now.
@@ -236,7 +236,7 @@ onFaultyDisk('a backup or a restored database whose name cannot be put on disk i
     [backup, 'backup'],
     [restore, 'restored/tenantry.db'],
   ] as const) {
-    // The folder of the restored data is there: its own name is not what fails.
+    // The folder of the restored data exists: its own name does not fail.
     mkdirSync(join(disk.folder, 'restored'), { recursive: true });
     disk.set('folder', true);
     const { code, stderr } = await run(...words);

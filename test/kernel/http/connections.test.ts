@@ -47,7 +47,7 @@ connections('garbage behind requests gets 400 after their responses, then the co
   }
 });
 
-connections('a client that announces a body above the limit gets the final answer without 100 Continue', async () => {
+connections('a client that announces a body above the limit gets the final response without 100 Continue', async () => {
   const { url } = await fixture.customer('Expected');
   const announce = (line: string, length: number) => [
     line,
@@ -74,7 +74,7 @@ connections('a client that announces a body above the limit gets the final answe
   wire.close();
 });
 
-connections('returns tell how long an idle connection is stored, by the setting keep_alive_timeout', async () => {
+connections('responses show how long an idle connection stays open, by the setting keep_alive_timeout', async () => {
   const stored = await Fixture.start({ keep_alive_timeout: '620s' });
   for (const [server, timeout] of [
     [fixture, 60],
@@ -109,7 +109,7 @@ connections('a body that breaks off in malformed chunks is 400 and changes nothi
   assert.is(await count(), before);
 });
 
-connections('what is not HTTP, or ambiguous, is 400', async () => {
+connections('responds 400 to input that is ambiguous or not HTTP', async () => {
   const requests = [
     ['HELLO'],
     ['FROB /api/version/ HTTP/1.1', 'Host: x'],

@@ -19,7 +19,7 @@ interface Raw {
   readonly bytes: Buffer;
 }
 
-/** An answer as it is sent, not as `fetch` unpacks it. */
+/** A response as it is sent, not as `fetch` unpacks it. */
 function ask(path: string, accepted: string, further: Readonly<Record<string, string>> = {}): Promise<Raw> {
   const headers = { ...further, Authorization: `Token ${fixture.staff.token}`, 'Accept-Encoding': accepted };
   return new Promise((resolve, reject) => {

@@ -72,7 +72,7 @@ headers('Allow names only the methods that are served, in a fixed order', async 
     assert.is((await fixture.staff.options(path)).headers.get('allow'), expected[path], path);
 });
 
-headers('WWW-Authenticate: Token is on every 401 and on no other answer', async () => {
+headers('WWW-Authenticate: Token is on every 401 and on no other response', async () => {
   for (const [status, response] of Object.entries(await responses())) {
     assert.is(response.headers.get('www-authenticate'), status === '401' ? 'Token' : null, status);
   }
@@ -104,7 +104,7 @@ headers('Cache-Control is private, no-cache with an ETag, else no-store', async 
   assert.is((await fixture.staff.send('HEAD', customer.url)).headers.get('cache-control'), 'private, no-cache');
 });
 
-headers('X-Content-Type-Options: nosniff and a request id separately are on every answer', async () => {
+headers('X-Content-Type-Options: nosniff and a separate request id are on every response', async () => {
   const all = Object.values(await responses());
   for (const response of all) assert.is(response.headers.get('x-content-type-options'), 'nosniff');
   const ids = all.map((response) => response.headers.get('x-request-id'));
@@ -112,7 +112,7 @@ headers('X-Content-Type-Options: nosniff and a request id separately are on ever
   assert.not.ok(ids.includes(null));
 });
 
-headers('also on the responses to what is no request', async () => {
+headers('also on the responses to input that is no request', async () => {
   const rejection = [
     await sendOverWire(fixture.url, 'HELLO', ''),
     await sendOverWire(fixture.url, 'GET /api/version/ HTTP/1.1', ''),

@@ -40,7 +40,7 @@ matching('a tag that a compressing proxy has appended its coding to is the same 
   }
 });
 
-matching('who may not do it, or asks for what is invalid, learns that first, and a state in the way last', async () => {
+matching('reports missing rights and invalid input first, and a conflicting state last', async () => {
   const customer = await fixture.customer('Busy');
   await fixture.project('Bridge', customer);
   await fixture.grant(customer, await fixture.user('reader'), 'support');

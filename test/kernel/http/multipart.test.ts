@@ -1,4 +1,4 @@
-/** Forms as multipart/form-data: what is read of them, and in which slices. */
+/** Forms as multipart/form-data: their content, and the slices in which they are read. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Pair, readMultipart, UploadedFile } from '../../../src/kernel/http/multipart.ts';
@@ -84,7 +84,7 @@ forms('values are UTF-8, unless they name another charset', async () => {
   assert.is(await problem(part("name*=utf-8''%E9") + end), 'invalid UTF-8');
 });
 
-forms('what is no form is rejected with a reason', async () => {
+forms('rejects input that is no form, with a reason', async () => {
   for (const [body, reason] of [
     ['', 'unexpected end of the form'],
     ['no part at all', 'unexpected end of the form'],
@@ -109,7 +109,7 @@ forms('what is no form is rejected with a reason', async () => {
   assert.equal(await read(part('name="a"') + end, 'multipart/form-data; charset=utf-8; Boundary="edge"'), [['a', '']]);
 });
 
-forms('other work has a turn between two slices of a form, and one turn has a slice of one form', async () => {
+forms('lets other work run between two slices of a form, one slice for each iteration', async () => {
   const body = Buffer.from(part('name="a"').repeat(1900) + end);
   const turnsOf = async (count: number): Promise<number> => {
     let turns = 0;

@@ -1,4 +1,4 @@
-/** services.md 9: what OPTIONS says of the actions on an object is what the requests for them are really answered, the user who asks. */
+/** services.md 9: OPTIONS describes the actions on an object as their requests behave, for any caller. */
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -98,14 +98,14 @@ function checkField(name: string, field: Json, who: string): void {
   assert.is.not(name, 'tags', who);
 }
 
-/** Whether what was reported of an action is how it was answered. */
+/** Whether an action behaved as OPTIONS described it. */
 function compare({ enabled, reason, method }: Json, response: ApiResponse<Json>, isForm: boolean, who: string): void {
   const said = `${who} (${method}): told ${reason}, answered ${response.status} ${JSON.stringify(response.body)}`;
   assert.is(enabled, reason === null, said);
   if (enabled) assert.not([401, 403, 404, 405, 409, 500].includes(response.status), said);
   else if (reason === forbidden || response.status === 403)
     assert.equal([response.status, response.body], [403, { detail: reason }], said);
-  // What is wrong with the form is said before what is wrong with the state.
+  // Errors of the form come before those of the state.
   else if (!isForm || response.status !== 400)
     assert.equal([response.status, response.body], [409, { detail: reason }], said);
 }
@@ -231,7 +231,7 @@ for (const { operations, path } of lists) {
   });
 }
 
-/** What is missing in an empty body is what was described as required. */
+/** An empty body lacks exactly the fields that are described as required. */
 function requireAsked(fields: Json, messages: Json, who: string): void {
   const missing = Object.keys(messages).filter((name) =>
     /^(This field is required\.|Name cannot be empty)$/.test(messages[name][0]),

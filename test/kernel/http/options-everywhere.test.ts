@@ -1,4 +1,4 @@
-/** core.md 1.10: OPTIONS of every path, asked by every user, and compared with what the requests it shows of are really answered. */
+/** core.md 1.10: OPTIONS of every path, asked by every user, and compared with the responses to the requests that it describes. */
 
 import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
@@ -12,9 +12,9 @@ import type { ApiResponse, Json } from '../../support/fixture.ts';
 
 const test = suite('OPTIONS everywhere');
 
-/** What is described to everyone who may OPTIONS it, whether they may write or not. */
+/** Paths described to every caller of OPTIONS, whether they may write or not. */
 const describedToAll = /^\/api\/(customers|projects|keys|customer-permissions|project-permissions)\/(:key\/)?$/;
-/** What is asked by POST and writes nothing counts as read-only. */
+/** A POST that writes nothing counts as read-only. */
 const readOnly = [
   '/api/events/count/history/',
   '/api/user-invitations/:key/check/',
@@ -94,7 +94,7 @@ async function bodyOf(method: string, path: string, object: string, url: string,
     : bodies[`${method} ${path}`]?.(place, object, url);
 }
 
-/** Who is asked for, staff last. What is foreign to one role at a provider is so to the others. */
+/** Who is asked for, staff last. An object of a provider that is foreign to one role is so to the others. */
 function callersOf(path: string, object: string): readonly Column[] {
   if (!isProvided(path)) return [...columns].reverse();
   return object === 'foreign' ? ['AN', 'CO', 'GS', 'ST'] : ['AN', 'UN', 'PS', 'PA', 'PM', 'CS', 'CO', 'GS', 'ST'];
@@ -111,7 +111,7 @@ const isConsent = (status: number, path: string): boolean =>
 /** Their bodies are never valid: they need a resource. */
 const measurements: Readonly<Record<string, true>> = { '/api/resource-sla/': true, '/api/monitoring-items/': true };
 
-/** The status that OPTIONS must have: that of GET, but what is seen is reported of even where reading is denied. */
+/** The status that OPTIONS must have: that of GET, but visible objects are described even where reading is denied. */
 function statusOf(
   reading: number | undefined,
   writing: number | undefined,
@@ -162,7 +162,7 @@ function checkPlain(
   }
 }
 
-/** What an empty body is said to lack is what was described as required. */
+/** An empty body lacks exactly the fields that are described as required. */
 async function checkRequired(method: string, url: string, fields: Json, who: string): Promise<void> {
   if (!fields || Object.keys(fields).length === 0) return;
   const { body } = await place.clients.ST.send(method, url, {});
@@ -229,7 +229,7 @@ test('lists and objects are named by their kind', () => {
   }
 });
 
-test('an unknown path has no OPTIONS, and shows so only to who has a token', async () => {
+test('an unknown path has no OPTIONS, and says so only to callers with a token', async () => {
   for (const path of ['/api/nothing/', '/api/customers/nothing/at/all/']) {
     const response = await place.clients.UN.options(path);
     assert.equal(

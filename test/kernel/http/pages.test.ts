@@ -79,7 +79,7 @@ pages('an empty page parameter counts as not given, and of several the last one 
   assert.equal(names(await list('?page=9&page=2')), range(11, 20));
 });
 
-pages('page_size is at most 300; what is no integer or below 1 counts as 10', async () => {
+pages('page_size is at most 300; a value that is no integer or below 1 counts as 10', async () => {
   assert.equal(names(await list('?page_size=4')), range(1, 4));
   for (const size of ['300', '301', '1000000000', '9'.repeat(40)])
     assert.equal(names(await list(`?page_size=${size}`)), range(1, 25), size);

@@ -190,7 +190,7 @@ requests('OPTIONS is served on every existing path', async () => {
   }
 });
 
-requests('any other method is 405 and names what is allowed', async () => {
+requests('any other method is 405 and names the allowed ones', async () => {
   const put = await fixture.staff.put('/api/customers/', {});
   assert.equal(
     [put.status, put.body, put.headers.get('allow')],

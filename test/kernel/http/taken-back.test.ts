@@ -66,7 +66,7 @@ takenBack('those before it get responses once it is taken back, as though they h
     assert.equal(names([0, 1, 4].map((i) => responses[i]?.body)), ['First', 'Second', 'Third']);
     assert.is(names(responses[2]?.body).includes('Broken'), false);
     assert.equal(names((await fixture.staff.get('/api/customers/?o=name')).body), ['First', 'Second', 'Third']);
-    // Each of those answered is there once, with the quotas and the one event that it causes.
+    // Each acknowledged one exists once, with the quotas and the one event that it causes.
     for (const i of [0, 1, 4]) {
       const { body } = await fixture.staff.get(responses[i]?.body.url);
       assert.equal(body, responses[i]?.body);
@@ -129,7 +129,7 @@ takenBack('who is rejected before anything is changed takes nothing back', async
   assert.is(rollbacks(), 0);
 });
 
-takenBack('who has waited, and whose changes are committed, is not handled again with others', async () => {
+takenBack('does not handle a committed request again with others', async () => {
   const { db } = fixture.server.app;
   const user = await fixture.user('waiting');
   fixture.events();

@@ -44,7 +44,7 @@ test.after.each(async () => {
   await program.end();
 });
 
-/** The bodies and statuses of what is asked over https; `https` is trusted with this certificate. */
+/** The bodies and statuses of requests over https; `https` is trusted with this certificate. */
 async function get(url: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {
   const requests = request(url, { headers, ca: certificate.cert, agent: false });
   requests.end();

@@ -35,7 +35,7 @@ test.after(async () => {
   await receiver.close();
 });
 
-/** Somebody sets the clock, and the server has a look at it. */
+/** The operator sets the clock, and the server checks it. */
 async function set(seconds: number): Promise<void> {
   clock.jump(seconds);
   fixture.server.tick();
@@ -196,26 +196,26 @@ test('events are reported and sent in the order in which they were recorded', as
 });
 
 test('a clock that is set forward removes nothing until the server has run for a day', async () => {
-  await emit('kept');
+  await emit('stored');
   await fixture.server.settled();
   await set(30 * day);
   await run(day - hour);
-  assert.equal(await messages(), ['kept']);
+  assert.equal(await messages(), ['stored']);
   await run(hour + minute);
   assert.equal(await messages(), []);
 });
 
 test('or until the operator says that the clock is right', async () => {
-  await emit('kept');
+  await emit('stored');
   await set(30 * day);
   await fixture.advance(1);
-  assert.equal(await messages(), ['kept']);
+  assert.equal(await messages(), ['stored']);
   await accept();
   assert.equal(await messages(), []);
 });
 
 test('so does one that is set back', async () => {
-  await emit('kept');
+  await emit('stored');
   await run(11 * day - hour);
   assert.equal(await messages(), [], 'without a jump it is removed in time');
   await emit('other');
