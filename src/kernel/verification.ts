@@ -4,12 +4,15 @@ export interface SelfChecks {
   readonly caches: boolean;
   /** Runs each write that may be run again twice, and takes the first run back, as a commit does that others have failed. */
   readonly repeatableWrites: boolean;
+  /** Compares the context of each event with the keys that its type declares; a difference is an error. */
+  readonly eventContexts: boolean;
 }
 
 /** The checks that are on in this process. */
 export const selfChecks: { -readonly [name in keyof SelfChecks]: SelfChecks[name] } = {
   caches: false,
   repeatableWrites: false,
+  eventContexts: false,
 };
 
 /** Switches checks on or off. */

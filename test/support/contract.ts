@@ -97,6 +97,24 @@ class Contract {
     );
   }
 
+  /** Throws when a request to a web hook does not match the document. Form and Slack bodies have no schema. */
+  checkDelivery(headers: Readonly<Record<string, unknown>>, body: string): void {
+    const { parameters } = this.#document.components;
+    for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature'])
+      if (!new RegExp(parameters[name].schema.pattern).test(String(headers[name])))
+        throw new Error(`${name} of a delivery does not match the document: ${headers[name]}`);
+    if (headers['content-type'] !== 'application/json') return;
+    const message = JSON.parse(body);
+    if (Object.keys(message).join() === 'text') return;
+    const media = ['requestBody', 'content', 'application/json', 'schema'];
+    const validate = this.#whole.at(pointer('webhooks', message.type, 'post', ...media));
+    if (validate(message)) return;
+    const { instancePath, message: problem, params } = validate.errors?.[0] ?? {};
+    throw new Error(
+      `a delivery: ${instancePath} ${problem} (${JSON.stringify(params)}), but was ${body.slice(0, 900)}`,
+    );
+  }
+
   #describedPath(path: string): string | undefined {
     const kind = path.replace(/[0-9a-f]{32}/g, '*');
     if (this.#described.has(kind)) return this.#described.get(kind);
@@ -138,3 +156,7 @@ export async function checkByOwnDocument(url: string): Promise<() => void> {
 /** Throws when a response is not one that the document of its server describes. */
 export const checkResponse = (method: string, url: URL, status: number, type: string, body: unknown): void =>
   (others.get(url.origin) ?? programContract()).check(method, url, status, type, body);
+
+/** Throws when a request of the built program to a web hook is not one that its document describes. */
+export const checkDelivery = (headers: Readonly<Record<string, unknown>>, body: string): void =>
+  programContract().checkDelivery(headers, body);

@@ -3,7 +3,11 @@ import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { isMoving, type TestClock, testClock, withoutDrift } from './test-clock.ts';
 
 /** Servers of tests compare every cached value with a fresh one; in one mode of the runner writes run twice. */
-export const selfChecks = () => ({ caches: true, repeatableWrites: process.env.TENANTRY_TEST_WRITES === 'twice' });
+export const selfChecks = () => ({
+  caches: true,
+  repeatableWrites: process.env.TENANTRY_TEST_WRITES === 'twice',
+  eventContexts: true,
+});
 
 /** The instant at which every fixture starts. */
 export const start = '2018-01-05T04:47:04Z';

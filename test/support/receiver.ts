@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { checkDelivery } from './contract.ts';
 import type { Json } from './fixture.ts';
 
 /** A received request. */
@@ -26,6 +27,8 @@ export type Behaviour =
 /** An HTTP server that stores requests and responds as set. */
 export class Receiver {
   readonly requests: Received[] = [];
+  /** Deliveries that do not match the OpenAPI document. */
+  readonly #mismatches: unknown[] = [];
   behaviour: Behaviour | ((received: Received) => Behaviour | Promise<Behaviour>) = 200;
 
   private constructor(
@@ -70,19 +73,30 @@ export class Receiver {
     return this.take().map(({ body }) => JSON.parse(body));
   }
 
-  close(): Promise<void> {
-    return new Promise((resolve) => {
+  /** Stops listening. Throws if a delivery of a web hook did not match the OpenAPI document. */
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => {
       this.server.close(() => resolve());
       this.server.closeAllConnections();
     });
+    if (this.#mismatches.length > 0) throw this.#mismatches[0];
   }
 
   async receive(received: Received, outgoing: ServerResponse): Promise<void> {
     this.requests.push(received);
+    if ('webhook-id' in received.headers) this.#check(received);
     const behaviour = typeof this.behaviour === 'function' ? await this.behaviour(received) : this.behaviour;
     if (behaviour === 'no-response') return;
     if (behaviour === 'reset') return void outgoing.socket?.destroy();
     const { status, headers = {}, body = '' } = typeof behaviour === 'number' ? { status: behaviour } : behaviour;
     outgoing.writeHead(status, headers).end(body);
+  }
+
+  #check({ body, headers }: Received): void {
+    try {
+      checkDelivery(headers, body);
+    } catch (error) {
+      this.#mismatches.push(error);
+    }
   }
 }

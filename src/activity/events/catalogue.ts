@@ -1,4 +1,5 @@
 import { namesOf } from '../../kernel/names.ts';
+import { type ContextKeys, contexts } from './context.ts';
 
 /** Levels of an event, from the least to the most severe. */
 export type Level = 'debug' | 'info' | 'warning' | 'error';
@@ -24,10 +25,27 @@ interface EventType {
   readonly level: Level;
   /** Text with `{key}` for values of the context; a part in [brackets] is omitted when its value is empty. */
   readonly message: string;
+  readonly context: ContextKeys;
+  /** Whether hooks and filters accept the type although no operation causes it. */
+  readonly isNeverEmitted?: boolean;
 }
 
-const info = (groups: readonly Group[], message: string): EventType => ({ groups, level: 'info', message });
-const error = (groups: readonly Group[], message: string): EventType => ({ groups, level: 'error', message });
+const info = (groups: readonly Group[], context: ContextKeys, message: string): EventType => ({
+  groups,
+  level: 'info',
+  message,
+  context,
+});
+const error = (groups: readonly Group[], message: string): EventType => ({
+  groups,
+  level: 'error',
+  message,
+  context: contexts.failedResource,
+});
+const neverEmitted = (groups: readonly Group[], context: ContextKeys): EventType => ({
+  ...info(groups, context, ''),
+  isNeverEmitted: true,
+});
 const users: readonly Group[] = ['users'];
 const customers: readonly Group[] = ['customers'];
 const projects: readonly Group[] = ['projects'];
@@ -39,79 +57,109 @@ const ssh: readonly Group[] = ['ssh', 'users'];
 export const catalogue = {
   auth_logged_in_with_username: info(
     users,
+    contexts.actor,
     'User {user_username}[ with full name {user_full_name}] authenticated successfully with username and password.',
   ),
-  auth_logged_out: info(users, 'User {user_username}[ with full name {user_full_name}] has logged out.'),
-  auth_login_failed_with_username: info(users, 'User {username} failed to authenticate with username and password.'),
-  custom_notification: info([], '{message}'),
-  customer_creation_succeeded: info(customers, 'Customer {customer_name} has been created.'),
-  customer_deletion_succeeded: info(customers, 'Customer {customer_name} has been deleted.'),
-  customer_price_limit_updated: info(customers, ''),
-  customer_update_succeeded: info(customers, 'Customer {customer_name} has been updated.'),
-  project_creation_succeeded: info(projects, 'Project {project_name} has been created.'),
-  project_deletion_succeeded: info(projects, 'Project {project_name} has been deleted.'),
-  project_price_limit_updated: info(projects, ''),
-  project_update_succeeded: info(projects, 'Project {project_name} has been updated.'),
+  auth_logged_out: info(
+    users,
+    contexts.actor,
+    'User {user_username}[ with full name {user_full_name}] has logged out.',
+  ),
+  auth_login_failed_with_username: info(
+    users,
+    contexts.unknownUser,
+    'User {username} failed to authenticate with username and password.',
+  ),
+  custom_notification: info([], contexts.anyObject, '{message}'),
+  customer_creation_succeeded: info(customers, contexts.customer, 'Customer {customer_name} has been created.'),
+  customer_deletion_succeeded: info(customers, contexts.customer, 'Customer {customer_name} has been deleted.'),
+  customer_price_limit_updated: neverEmitted(customers, contexts.customer),
+  customer_update_succeeded: info(customers, contexts.customer, 'Customer {customer_name} has been updated.'),
+  project_creation_succeeded: info(projects, contexts.project, 'Project {project_name} has been created.'),
+  project_deletion_succeeded: info(projects, contexts.project, 'Project {project_name} has been deleted.'),
+  project_price_limit_updated: neverEmitted(projects, contexts.project),
+  project_update_succeeded: info(projects, contexts.project, 'Project {project_name} has been updated.'),
   resource_creation_failed: error(resources, 'Resource {resource_name} creation has failed.'),
-  resource_creation_scheduled: info(resources, 'Resource {resource_name} creation has been scheduled.'),
-  resource_creation_succeeded: info(resources, 'Resource {resource_name} has been created.'),
+  resource_creation_scheduled: info(
+    resources,
+    contexts.resource,
+    'Resource {resource_name} creation has been scheduled.',
+  ),
+  resource_creation_succeeded: info(resources, contexts.resource, 'Resource {resource_name} has been created.'),
   resource_deletion_failed: error(resources, 'Resource {resource_name} deletion has failed.'),
-  resource_deletion_scheduled: info(resources, 'Resource {resource_name} deletion has been scheduled.'),
-  resource_deletion_succeeded: info(resources, '{resource_full_name} has been deleted.'),
-  resource_import_succeeded: info(resources, 'Resource {resource_full_name} has been imported.'),
+  resource_deletion_scheduled: info(
+    resources,
+    contexts.resource,
+    'Resource {resource_name} deletion has been scheduled.',
+  ),
+  resource_deletion_succeeded: info(resources, contexts.resource, '{resource_full_name} has been deleted.'),
+  resource_import_succeeded: info(resources, contexts.resource, 'Resource {resource_full_name} has been imported.'),
   resource_restart_failed: error(resources, 'Resource {resource_name} restart has failed.'),
-  resource_restart_scheduled: info(resources, 'Resource {resource_name} has been scheduled to restart.'),
-  resource_restart_succeeded: info(resources, 'Resource {resource_name} has been restarted.'),
+  resource_restart_scheduled: info(
+    resources,
+    contexts.resource,
+    'Resource {resource_name} has been scheduled to restart.',
+  ),
+  resource_restart_succeeded: info(resources, contexts.resource, 'Resource {resource_name} has been restarted.'),
   resource_start_failed: error(resources, 'Resource {resource_name} start has failed.'),
-  resource_start_scheduled: info(resources, 'Resource {resource_name} has been scheduled to start.'),
-  resource_start_succeeded: info(resources, 'Resource {resource_name} has been started.'),
+  resource_start_scheduled: info(resources, contexts.resource, 'Resource {resource_name} has been scheduled to start.'),
+  resource_start_succeeded: info(resources, contexts.resource, 'Resource {resource_name} has been started.'),
   resource_stop_failed: error(resources, 'Resource {resource_name} stop has failed.'),
-  resource_stop_scheduled: info(resources, 'Resource {resource_name} has been scheduled to stop.'),
-  resource_stop_succeeded: info(resources, 'Resource {resource_name} has been stopped.'),
-  resource_update_succeeded: info(resources, '{resource_full_name} has been updated.'),
+  resource_stop_scheduled: info(resources, contexts.resource, 'Resource {resource_name} has been scheduled to stop.'),
+  resource_stop_succeeded: info(resources, contexts.resource, 'Resource {resource_name} has been stopped.'),
+  resource_update_succeeded: info(resources, contexts.resource, '{resource_full_name} has been updated.'),
   role_granted: info(
     roles,
+    contexts.role,
     'User {affected_user_username} has gained role of {role_name} in {structure_type} {structure_name}.',
   ),
   role_revoked: info(
     roles,
+    contexts.role,
     'User {affected_user_username} has lost role of {role_name} in {structure_type} {structure_name}.',
   ),
   ssh_key_creation_succeeded: info(
     ssh,
+    contexts.sshKey,
     'SSH key {ssh_key_name} has been created for user [{user_full_name} ]with username {user_username}.',
   ),
   ssh_key_deletion_succeeded: info(
     ssh,
+    contexts.sshKey,
     'SSH key {ssh_key_name} has been deleted for user [{user_full_name} ]with username {user_username}.',
   ),
-  token_created: info([], 'Token has been updated for {affected_user_username}'),
-  user_activated: info(users, 'User {affected_user_username} has been activated.'),
-  user_creation_succeeded: info(users, 'User {affected_user_username} has been created.'),
-  user_deactivated: info(users, 'User {affected_user_username} has been deactivated.'),
-  user_deletion_succeeded: info(users, 'User {affected_user_username} has been deleted.'),
+  token_created: info([], contexts.user, 'Token has been updated for {affected_user_username}'),
+  user_activated: info(users, contexts.user, 'User {affected_user_username} has been activated.'),
+  user_creation_succeeded: info(users, contexts.user, 'User {affected_user_username} has been created.'),
+  user_deactivated: info(users, contexts.user, 'User {affected_user_username} has been deactivated.'),
+  user_deletion_succeeded: info(users, contexts.user, 'User {affected_user_username} has been deleted.'),
   user_organization_approved: info(
     [],
+    contexts.organization,
     'User {affected_user_username} has been approved for organization {affected_organization}.',
   ),
   user_organization_claimed: info(
     [],
+    contexts.organization,
     'User {affected_user_username} has claimed organization {affected_organization}.',
   ),
   user_organization_rejected: info(
     [],
+    contexts.organization,
     'User {affected_user_username} claim for organization {affected_organization} has been rejected.',
   ),
   user_organization_removed: info(
     [],
+    contexts.organization,
     'User {affected_user_username} has been removed from organization {affected_organization}.',
   ),
-  user_password_updated: info(users, 'Password has been changed for user {affected_user_username}.'),
+  user_password_updated: info(users, contexts.user, 'Password has been changed for user {affected_user_username}.'),
   user_token_lifetime_updated: info(
     users,
+    contexts.tokenLifetime,
     'Token lifetime has been changed for {affected_user_username} to {affected_user_token_lifetime}',
   ),
-  user_update_succeeded: info(users, 'User {affected_user_username} has been updated.'),
+  user_update_succeeded: info(users, contexts.user, 'User {affected_user_username} has been updated.'),
 } as const satisfies Record<string, EventType>;
 
 export type EventTypeName = keyof typeof catalogue;

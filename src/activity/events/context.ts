@@ -50,3 +50,47 @@ export const keyContext = (key: { readonly uuid: string; readonly name: string }
   ssh_key_name: key.name,
   ...userContext(owner),
 });
+
+const userKeys = ['user_uuid', 'user_username', 'user_full_name', 'user_native_name'] as const;
+const affectedUserKeys = userKeys.map((key) => `affected_${key}`);
+const customerKeys = ['customer_uuid', 'customer_name', 'customer_abbreviation', 'customer_contact_details'];
+const projectKeys = ['project_uuid', 'project_name'];
+const settingsKeys = ['settings_uuid', 'settings_name', 'service_settings_type'];
+const serviceKeys = ['service_uuid', 'service_name', 'service_type', ...settingsKeys];
+const resourceKeys = ['resource_uuid', 'resource_name', 'resource_full_name', 'resource_type'];
+const scopeKeys = ['uuid', 'name', 'username', 'full_name', 'native_name', 'abbreviation', 'contact_details'].map(
+  (name) => `scope_${name}`,
+);
+const quotaKeys = ['quota_uuid', 'quota_name', 'quota_limit', 'quota_usage'];
+const sshKeyKeys = ['ssh_key_uuid', 'ssh_key_name'];
+const objectKeys = [quotaKeys, sshKeyKeys, customerKeys, projectKeys, serviceKeys, resourceKeys].flat();
+
+/** The keys of a context. */
+export interface ContextKeys {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+}
+
+/** REQ: events of timers have no actor, and not every reader sees the client's address. */
+const requestKeys = ['ip_address', ...userKeys];
+
+const keys = (required: readonly string[], optional: readonly string[] = []): ContextKeys => ({
+  required,
+  optional: [...requestKeys, ...optional].filter((key) => !required.includes(key)),
+});
+
+/** The keys of the contexts of events (events.md 4.2), by the name of what the events are about. */
+export const contexts = {
+  actor: keys(userKeys),
+  unknownUser: { required: ['username'], optional: ['ip_address'] },
+  anyObject: keys([], [...scopeKeys, ...objectKeys]),
+  customer: keys(customerKeys),
+  project: keys([...projectKeys, ...customerKeys]),
+  resource: keys([...resourceKeys, ...serviceKeys, ...projectKeys, ...customerKeys]),
+  failedResource: keys([...resourceKeys, ...serviceKeys, ...projectKeys, ...customerKeys, 'error_message']),
+  role: keys([...customerKeys, ...affectedUserKeys, 'structure_type', 'role_name'], projectKeys),
+  sshKey: keys([...sshKeyKeys, ...userKeys]),
+  user: keys(affectedUserKeys),
+  organization: keys([...affectedUserKeys, 'affected_organization']),
+  tokenLifetime: keys(affectedUserKeys, ['affected_user_token_lifetime']),
+} satisfies Readonly<Record<string, ContextKeys>>;

@@ -1,3 +1,4 @@
+import { type WebhookSpec, webhookHeaders, webhookSpecs } from '../../activity/hooks/webhook-schemas.ts';
 import type { BodySpec, Endpoint, Method, Operation, Output } from '../../kernel/collection/endpoint.ts';
 import { exampleUuid } from '../../kernel/collection/example.ts';
 import type { Filter } from '../../kernel/collection/filter.ts';
@@ -58,6 +59,7 @@ export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
     security: [{ token: [] }],
     tags: tagsOf(served),
     paths: Object.fromEntries(paths),
+    webhooks: Object.fromEntries(webhookSpecs.map((spec) => [spec.name, { post: describeWebhook(spec, schemas) }])),
     components: {
       securitySchemes: {
         token: {
@@ -67,7 +69,10 @@ export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
         },
       },
       parameters: Object.fromEntries(
-        [...fieldParameters, ...pageParameters, matchParameter].map((parameter) => [parameter.name, parameter]),
+        [...fieldParameters, ...pageParameters, matchParameter, ...webhookParameters].map((parameter) => [
+          parameter.name,
+          parameter,
+        ]),
       ),
       headers: listHeaders,
       responses: rejectionComponents,
@@ -186,6 +191,30 @@ function describe(
     },
   };
 }
+
+const webhookParameters = Object.entries(webhookHeaders).map(([name, { help, shape }]) => ({
+  name,
+  in: 'header',
+  description: help,
+  required: true,
+  schema: shape,
+}));
+
+/** A request that the server sends to web hooks. Receivers respond with any status 2xx (events.md 5.5). */
+const describeWebhook = ({ body, isNeverEmitted, name, summary }: WebhookSpec, schemas: Schemas): Json => ({
+  operationId: `receive${name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
+  summary,
+  tags: ['hooks-web'],
+  security: [],
+  ...(isNeverEmitted && { 'x-never-emitted': true }),
+  parameters: webhookParameters.map(referred),
+  requestBody: { required: true, content: { 'application/json': { schema: schemas.refer(body) } } },
+  responses: {
+    '2XX': { description: 'The message was received. The body is ignored.' },
+    410: { description: 'The receiver no longer exists. The hook is disabled.' },
+    default: { description: 'The attempt failed and is repeated.' },
+  },
+});
 
 /** The content types of bodies. */
 const bodyTypes = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
