@@ -135,7 +135,7 @@ words('translates every title that is derived from an API name', async () => {
   const segments = Object.keys(document.paths)
     .filter((path) => path.startsWith('/api/'))
     .flatMap((path) => path.split('/').filter((segment) => segment !== '' && !segment.startsWith('{')));
-  const names = [...segments.slice(1), ...namesIn(document)].filter((name) => !isTechnical(name));
+  const names = [...segments.slice(1), ...namesIn({ ...document, webhooks: {} })].filter((name) => !isTechnical(name));
   assert.equal(missing(names.map(englishOf)), []);
 });
 

@@ -62,9 +62,17 @@ export const contextFor = ({ id, uuid }: Reader, { customers }: EventAudience): 
     ELSE json_remove(e.context, '$.ip_address')
   END`;
 
+/** Condition on `event e`: a user, who is neither staff nor support, can see it (events.md 4.5). */
+export const isVisibleTo = ({ id, uuid }: Reader, { customers, projects }: EventAudience): Sql =>
+  any([
+    sql`e.context ->> 'user_uuid' = ${uuid} OR e.context ->> 'affected_user_uuid' = ${uuid}`,
+    sql`e.context ->> 'customer_uuid' IN (${customers(id)})`,
+    sql`e.context ->> 'project_uuid' IN (${projects(id)})`,
+  ]);
+
 /** Condition on `event e`: the caller, who is neither staff nor support, can see it (events.md 4.5). */
-export const isVisible = (request: Request): Sql =>
-  any([namesCaller(request.caller), namesCustomerOf(request), namesProjectOf(request)]);
+export const isVisible = ({ app: { eventAudience }, caller }: Request): Sql =>
+  isVisibleTo({ id: callerId(caller), uuid: sql`${caller.uuid}` }, eventAudience);
 
 /** Returns the events that a caller can see (events.md 4.5); undefined for callers who can see all. */
 export function visibleEvents(request: Request): Predicate | undefined {

@@ -88,7 +88,7 @@ const accepted = (request: Request, id: number): Reply => ({
 });
 
 /** Returns why the hook receives nothing: it or its author is inactive. */
-const inactiveReason = ({ db }: Request, hook: HookRow): string | undefined =>
+export const inactiveReason = ({ db }: Request, hook: HookRow): string | undefined =>
   db.value(sql`
     SELECT 1 FROM hook h JOIN user u ON u.id = h.user_id
     WHERE h.id = ${hook.id} AND h.is_active AND u.is_active`) === undefined

@@ -24,6 +24,9 @@ export interface DueDelivery extends SentEvent {
   readonly failing_since: number | null;
   readonly destination_url: string | null;
   readonly content_type: string | null;
+  readonly format: string;
+  /** Whether a recovery queued it (events.md 5.11). */
+  readonly recovered: number;
   readonly secret: Uint8Array | null;
   readonly old_secret: Uint8Array | null;
   readonly old_secret_ends: number | null;
@@ -47,9 +50,9 @@ const contextShown = (
 /** Selects the content and the destination of rows of `delivery`. */
 const selection = memoised(
   (audience: EventAudience): Sql => sql`
-    SELECT d.id, d.uuid, d.hook_id, h.uuid AS hook_uuid, h.kind, h.failing_since, h.destination_url, h.content_type,
+    SELECT d.id, d.uuid, d.hook_id, h.uuid AS hook_uuid, h.kind, h.failing_since, h.destination_url, h.content_type, h.format,
       h.secret, h.old_secret, h.old_secret_ends, h.type AS platform, h.token, h.email, d.event_type AS type,
-      d.payload ->> 'confirmation' AS confirmation, d.gathered,
+      d.payload ->> 'confirmation' AS confirmation, d.gathered, d.recovered,
       d.event_id IS NOT e.id AS is_lost, d.next_attempt, ifnull(e.at, d.created) AS at,
       ifnull(e.level, ifnull(d.payload ->> 'level', 'info')) AS level,
       ifnull(e.message, ifnull(d.payload ->> 'message', '')) AS message,
@@ -57,12 +60,12 @@ const selection = memoised(
     FROM delivery d JOIN hook h ON h.id = d.hook_id JOIN user u ON u.id = h.user_id LEFT JOIN event e ON e.id = d.event_id`,
 );
 
-/** Returns the next ready delivery of a hook, in the order of the events. */
-export const nextDelivery = ({ db, eventAudience }: App, hook: number): DueDelivery | undefined =>
+/** Returns the next ready delivery of a hook, in the order of the events: of those that a recovery queued, or of the others. */
+export const nextDelivery = ({ db, eventAudience }: App, hook: number, isRecovered: boolean): DueDelivery | undefined =>
   db.get<DueDelivery>(sql`
     ${selection(eventAudience)}
-    WHERE d.hook_id = ${hook} AND d.status = 'pending' AND d.ready = 1
-    ORDER BY d.id
+    WHERE d.hook_id = ${hook} AND d.status = 'pending' AND d.ready = 1 AND d.recovered = ${raw(isRecovered ? '1' : '0')}
+    ORDER BY ${raw(isRecovered ? 'd.event_id' : 'd.id')}
     LIMIT 1`);
 
 /** Returns the delivery as it would be sent now; undefined if its hook was deleted. */

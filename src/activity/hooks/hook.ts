@@ -46,6 +46,14 @@ export interface HookRow extends Row {
   readonly token_digest: Uint8Array | null;
   /** Signing secret of a web hook, sealed for its uuid; null for other kinds. */
   readonly secret: Uint8Array | null;
+  /** Format and signature of the requests of a web hook. */
+  readonly content_type: string | null;
+  readonly format: string;
+  readonly signature: string;
+  /** Limits of a web hook: JSON lists of UUIDs. */
+  readonly customers: string;
+  readonly projects: string;
+  readonly is_limited: number;
 }
 
 /** The right to change a hook and manage its deliveries. */
@@ -68,9 +76,9 @@ interface HookKindSpec {
   readonly filters: Filters;
   /** A valid body for the documentation. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** Returns generated columns of a new hook. */
-  readonly generate?: (request: Request, uuid: string) => Generated;
-  /** Converts the columns of a body to the stored columns. */
+  /** Returns generated columns of a new hook, or of a hook that a body changes. */
+  readonly generate?: (request: Request, columns: Columns, hook: Owned) => Generated;
+  /** Converts the columns of a body to the stored columns. Throws 400. */
   readonly stored?: (request: Request, columns: Columns, hook: Owned) => Columns;
   /** Runs after a body has been stored, even if it changed nothing. */
   readonly afterStore?: (request: Request, columns: Columns, hook: Owned & { readonly id: number }) => void;
@@ -91,11 +99,11 @@ interface Owned {
 
 interface Generated {
   readonly columns: Readonly<Record<string, Value>>;
-  /** SQL parameters of the representation in the response to the creation. */
+  /** SQL parameters of the representation in the response to this request. */
   readonly parameters: Parameters;
 }
 
-const nothing: Generated = { columns: {}, parameters: {} };
+export const nothing: Generated = { columns: {}, parameters: {} };
 
 /** Creates the collection of one kind of hook. The kinds share a table and differ only in how they deliver. */
 export function hookCollection(own: HookKindSpec): Collection<CommonFields, HookRow> {
@@ -204,9 +212,9 @@ function create(request: Request, own: HookKindSpec, values: Values<CommonFields
   const { db, app } = request;
   rejectTooMany(request);
   const uuid = newUuid(app);
-  const { columns, parameters } = own.generate?.(request, uuid) ?? nothing;
   const hook = { uuid, user_id: request.caller.id };
   const received = { ...plain, ...listsOf(values) };
+  const { columns, parameters } = own.generate?.(request, received, hook) ?? nothing;
   const id = db.insert('hook', {
     uuid,
     kind: own.kind,
@@ -230,11 +238,19 @@ function rejectTooMany({ caller, config: { hooks_per_user: limit }, db }: Reques
   if (present >= limit) throw conflict(`A user may have at most ${limit} hooks.`);
 }
 
-function update(request: Request, own: HookKindSpec, row: HookRow, values: Values<CommonFields>, plain: Columns): void {
+function update(
+  request: Request,
+  own: HookKindSpec,
+  row: HookRow,
+  values: Values<CommonFields>,
+  plain: Columns,
+): Parameters {
   const hook = { uuid: row.uuid, user_id: row.user_id, row };
   const received = { ...plain, ...listsOf(values) };
-  store(request, row, own.stored?.(request, received, hook) ?? received);
+  const { columns, parameters } = own.generate?.(request, received, hook) ?? nothing;
+  store(request, row, { ...columns, ...(own.stored?.(request, received, hook) ?? received) });
   own.afterStore?.(request, received, { ...hook, id: row.id });
+  return { ...own.parameters, ...parameters };
 }
 
 function store(request: Request, row: HookRow, columns: Columns): void {

@@ -1,21 +1,47 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { day } from '../../kernel/clock.ts';
 import { action } from '../../kernel/collection/action.ts';
-import { FieldError, messages, objectShape, readOnlyText, refine } from '../../kernel/collection/field.ts';
+import type { Columns } from '../../kernel/collection/changes.ts';
+import { FieldError, messages, readOnlyText, refine } from '../../kernel/collection/field.ts';
 import { exact, within } from '../../kernel/collection/filter.ts';
 import { textValue } from '../../kernel/collection/representation.ts';
 import { choice, url } from '../../kernel/collection/values.ts';
+import { invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { isDestinationAllowed, portOf } from '../../kernel/net/destination.ts';
 import { destinationsOf } from './destinations.ts';
-import { hookCollection, hookManagers } from './hook.ts';
-import { newSecret } from './signature.ts';
+import { type HookRow, hookCollection, hookManagers, nothing } from './hook.ts';
+import { limitColumns, limitField } from './hook-limits.ts';
+import { newSecret, type Signature } from './signature.ts';
 
-/** Creates a signing secret for a hook: as text for the response, and sealed for storage. */
-function createSecret({ app: { random, secrets } }: Request, uuid: string): { secret: string; sealed: Buffer } {
-  const secret = newSecret(random);
-  return { secret, sealed: secrets.seal(secret, uuid) };
+interface SecretHolder {
+  readonly uuid: string;
+  /** The sealed secret until now, if there is one. */
+  readonly secret?: Uint8Array | null | undefined;
 }
+
+/** A new signing secret. */
+interface NewSecret {
+  readonly columns: Columns;
+  /** What the response shows of it: the secret, or the public key of a private one. */
+  readonly shown: { readonly secret: string } | { readonly public_key: string };
+}
+
+/** Creates a signing secret for a hook. A secret that it replaces also signs for a day. */
+function createSecret({ app, now }: Request, signature: Signature, { secret: old, uuid }: SecretHolder): NewSecret {
+  const { publicKey, secret } = newSecret(signature, app.random);
+  return {
+    columns: {
+      secret: app.secrets.seal(secret, uuid),
+      public_key: publicKey,
+      ...(old && { old_secret: old, old_secret_ends: now + rotationOverlap }),
+    },
+    shown: publicKey === null ? { secret } : { public_key: publicKey },
+  };
+}
+
+/** How long a replaced secret also signs. */
+export const rotationOverlap = day;
 
 /** An http or https URL without user information, to an address that hooks may send to. */
 const destination = refine(
@@ -30,6 +56,19 @@ const destination = refine(
       throw new FieldError(['Destination address is not allowed by hooks_allowed_networks.']);
   },
 );
+
+/** The fields below are shown on hooks where one of them differs from its default: to older clients, others look unchanged. */
+const hasOptions = "(h.format <> 'standard' OR h.signature <> 'hmac' OR h.is_limited)";
+
+/** The signature that a body chooses, the hook has, or a new hook gets. */
+const signatureOf = (columns: Columns, row: HookRow | undefined): Signature =>
+  (columns.signature ?? row?.signature) === 'ed25519' ? 'ed25519' : 'hmac';
+
+/** Throws 400 for a form with the body of chat messages, which is JSON. */
+function rejectChatForm(columns: Columns, row: HookRow | undefined): void {
+  const { content_type: type = 'json', format = 'standard' } = { ...row, ...columns };
+  if (type === 'form' && format === 'slack') throw invalid({ format: ['Only JSON can be sent in this format.'] });
+}
 
 export const webHooks = hookCollection({
   kind: 'web',
@@ -46,6 +85,25 @@ export const webHooks = hookCollection({
       ],
       help: 'Format of the body; default: json.',
     }),
+    format: choice({
+      choices: () => [
+        ['standard', 'Standard'],
+        ['slack', 'Slack'],
+      ],
+      shownIf: hasOptions,
+      help: 'Body of the requests: all members of the event, or the message for Slack, Mattermost or Discord; default: standard.',
+    }),
+    signature: choice({
+      choices: () => [
+        ['hmac', 'Shared secret'],
+        ['ed25519', 'Private key'],
+      ],
+      shownIf: hasOptions,
+      help: 'Signature of the requests: hmac with a shared secret, ed25519 with a private key of the server; default: hmac.',
+    }),
+    customers: limitField('customers', hasOptions),
+    projects: limitField('projects', hasOptions),
+    public_key: readOnlyText(textValue('h.public_key', { type: 'string' }), { shownIf: 'h.public_key IS NOT NULL' }),
     secret: readOnlyText(textValue('@secret'), { shownIf: '@secret IS NOT NULL' }),
   },
   example: {
@@ -58,14 +116,20 @@ export const webHooks = hookCollection({
     content_type: within(['json', 'form'], exact('h.content_type')),
   },
   parameters: { secret: null },
-  generate: (request, uuid) => {
-    const { sealed, secret } = createSecret(request, uuid);
-    return { columns: { content_type: 'json', secret: sealed }, parameters: { secret } };
+  generate: (request, received, { row, uuid }) => {
+    const signature = signatureOf(received, row);
+    if (row?.signature === signature) return nothing;
+    const { columns, shown } = createSecret(request, signature, { uuid, secret: row?.secret });
+    return {
+      columns: { ...(!row && { content_type: 'json' }), ...columns },
+      parameters: { secret: null, ...('secret' in shown && shown) },
+    };
+  },
+  stored: (request, columns, { row, user_id }) => {
+    rejectChatForm(columns, row);
+    return limitColumns(request, columns, { row, user_id });
   },
 });
-
-/** How long a replaced secret also signs. */
-export const rotationOverlap = day;
 
 /** POST /api/hooks-web/<uuid>/rotate_secret/: creates a new secret. The old one also signs for a day. */
 export const rotateSecret = action({
@@ -74,15 +138,19 @@ export const rotateSecret = action({
   summary: 'Creates a new signing secret. The old one also signs for 24 hours.',
   description: 'Gives a web hook a new signing secret.',
   right: hookManagers,
-  output: { status: 200, shape: objectShape({ secret: { type: 'string' } }) },
+  output: {
+    status: 200,
+    shape: {
+      type: 'object',
+      properties: {
+        secret: { type: 'string', description: 'With the signature hmac.' },
+        public_key: { type: 'string', description: 'With the signature ed25519.' },
+      },
+    },
+  },
   run: (request, hook) => {
-    const { sealed, secret } = createSecret(request, hook.uuid);
-    request.db.update('hook', hook.id, {
-      secret: sealed,
-      old_secret: hook.secret,
-      old_secret_ends: request.now + rotationOverlap,
-      modified: request.now,
-    });
-    return json({ secret });
+    const { columns, shown } = createSecret(request, signatureOf({}, hook), hook);
+    request.db.update('hook', hook.id, { ...columns, modified: request.now });
+    return json(shown);
   },
 });

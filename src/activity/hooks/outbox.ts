@@ -30,6 +30,8 @@ export class HookOutbox implements Outbox<DueDelivery> {
     failing: concurrencyLimit(100),
   };
   readonly #hosts: HostLimits;
+  /** Hooks whose last delivery was recovered. */
+  readonly #lastRecovered = new Set<number>();
 
   /** Throws with a sentence when a setting is of no use. */
   constructor(private readonly app: App) {
@@ -47,8 +49,10 @@ export class HookOutbox implements Outbox<DueDelivery> {
     return { queues: hooksWithDue(db), isMore };
   }
 
+  /** Alternates between recovered and other deliveries, so that new ones wait for at most one recovered delivery. */
   next(hook: number): DueDelivery | undefined {
-    return nextDelivery(this.app, hook);
+    const isRecovered = !this.#lastRecovered.has(hook);
+    return nextDelivery(this.app, hook, isRecovered) ?? nextDelivery(this.app, hook, !isRecovered);
   }
 
   lane({ failing_since: failingSince, kind }: DueDelivery): ConcurrencyLimit {
@@ -61,6 +65,8 @@ export class HookOutbox implements Outbox<DueDelivery> {
   }
 
   async send(delivery: DueDelivery, context: Context): Promise<Outcome> {
+    if (delivery.recovered) this.#lastRecovered.add(delivery.hook_id);
+    else this.#lastRecovered.delete(delivery.hook_id);
     if (delivery.is_lost && !delivery.gathered)
       return { status: 'failed', error: 'The event is no longer kept.', final: true };
     return this.#senders[delivery.kind].send(delivery, context);

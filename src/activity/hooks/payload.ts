@@ -27,6 +27,10 @@ export const payloadOf = ({ at, context, level, message, type }: SentEvent): Eve
   levelname: level.toUpperCase(),
 });
 
+/** The body of a chat message for Slack and compatible receivers, which escape nothing else. */
+export const chatMessageOf = ({ message }: Pick<EventPayload, 'message'>): string =>
+  JSON.stringify({ text: message.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') });
+
 /** The body of a form: the same five names, the context as one JSON text. */
 export const formOf = (payload: EventPayload): string =>
   new URLSearchParams({ ...payload, context: JSON.stringify(payload.context) }).toString();

@@ -4,6 +4,7 @@ import { among, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import type { RecordedEvent } from '../events/record.ts';
 import type { HookKind } from './due.ts';
+import { isWithinLimits, removeFromLimits } from './hook-limits.ts';
 import { hooksAboveMailLimit } from './mail-hours.ts';
 
 /** A hook with the number of its pending deliveries. */
@@ -17,7 +18,8 @@ interface Subscriber extends Receiver {
   readonly user_id: number;
 }
 
-const maxPending = 10_000;
+/** The most pending deliveries of a hook. */
+export const maxPending = 10_000;
 
 /**
  * Queues a delivery for every active hook with this event type whose author is active and can see the event, by their current
@@ -39,14 +41,14 @@ export function queueDeliveries(context: Context, event: RecordedEvent): void {
       u.is_staff OR u.is_support
       OR u.uuid = ${user} OR u.uuid = ${affected} OR ${among('u.id', event.extraRecipients)}
       OR ${eventAudience.isMember(customer, project)})
+      AND ${isWithinLimits(sql`${customer}`, sql`${project}`)}
     ORDER BY h.id`);
-  if (receivers.length === 0) return;
-  enqueue(
-    context,
-    receivers,
-    { id: event.id, type: event.type, payload: null },
-    hooksAboveMailLimit(context, receivers),
-  );
+  if (receivers.length > 0) {
+    const content = { id: event.id, type: event.type, payload: null };
+    enqueue(context, receivers, content, hooksAboveMailLimit(context, receivers));
+  }
+  if (event.type === 'customer_deletion_succeeded') removeFromLimits(context, 'customers', customer);
+  if (event.type === 'project_deletion_succeeded') removeFromLimits(context, 'projects', project);
 }
 
 /** Queues a synthetic event for one hook; `payload` is its level, message and context as JSON. Returns the delivery's id. */
@@ -67,9 +69,34 @@ export function queueConfirmation(context: Context, hook: number, confirmation: 
 export function queueAgain(context: Context, hook: Receiver, delivery: number): void {
   context.app.db.run(sql`
     UPDATE delivery
-    SET status = 'pending', ready = 1, schedule_from = attempts, next_attempt = ${context.now}, finished = NULL
+    SET status = 'pending', ready = 1, recovered = 0, schedule_from = attempts, next_attempt = ${context.now}, finished = NULL
     WHERE id = ${delivery}`);
   limitPending(context, hook);
+  wake(context, [hook]);
+}
+
+/** An event that a recovery sends: with the delivery that it had, or without one. */
+interface RecoveredEvent {
+  readonly id: number;
+  readonly type: string;
+  readonly delivery: number | null;
+}
+
+/** Queues events of a recovery, which are sent in their order: finished deliveries again, and a delivery for each other event. */
+export function queueRecovered(context: Context, hook: Receiver, events: readonly RecoveredEvent[]): void {
+  const { db } = context.app;
+  const finished = events.flatMap(({ delivery }) => delivery ?? []);
+  db.run(sql`
+    UPDATE delivery
+    SET status = 'pending', ready = 1, recovered = 1, schedule_from = attempts, next_attempt = ${context.now}, finished = NULL
+    WHERE ${among('id', finished)}`);
+  const missing = events.filter(({ delivery }) => delivery === null);
+  const uuids = newUuids(context.app, missing.length);
+  const rows = JSON.stringify(missing.map(({ id, type }, i) => [uuids[i], id, type]));
+  db.run(sql`
+    INSERT INTO delivery (uuid, hook_id, event_id, event_type, created, next_attempt, ready, recovered)
+    SELECT value ->> 0, ${hook.id}, value ->> 1, value ->> 2, ${context.now}, ${context.now}, 1, 1
+    FROM json_each(${rows})`);
   wake(context, [hook]);
 }
 
@@ -113,13 +140,15 @@ function enqueue(
 /** Fails the oldest pending delivery of a hook that was already at the limit. */
 function limitPending({ app, now }: Context, { id, pending }: Receiver): void {
   if (pending < maxPending) return;
-  const oldest = (ready: number): Sql =>
-    sql`SELECT min(id) AS id FROM delivery WHERE hook_id = ${id} AND status = 'pending' AND ready = ${ready}`;
+  const oldest = (ready: number, recovered: number): Sql =>
+    sql`SELECT min(id) AS id FROM delivery
+      WHERE hook_id = ${id} AND status = 'pending' AND ready = ${ready} AND recovered = ${recovered}`;
   app.db.run(sql`
     UPDATE delivery
     SET status = 'failed', ready = 0, next_attempt = NULL, finished = ${now},
       error_message = 'Too many pending deliveries.'
-    WHERE id = (SELECT min(id) FROM (${oldest(0)} UNION ALL ${oldest(1)}))`);
+    WHERE id = (SELECT min(id) FROM (
+      ${oldest(0, 0)} UNION ALL ${oldest(0, 1)} UNION ALL ${oldest(1, 0)} UNION ALL ${oldest(1, 1)}))`);
 }
 
 function wake({ app }: Context, hooks: readonly Receiver[]): void {

@@ -8,7 +8,7 @@ import { version } from '../../kernel/version.ts';
 import { attemptOf } from './attempt.ts';
 import { type Destinations, destinationsOf } from './destinations.ts';
 import type { DueDelivery } from './due.ts';
-import { formOf, payloadOf } from './payload.ts';
+import { chatMessageOf, formOf, payloadOf } from './payload.ts';
 import { HookClient, type Post } from './post.ts';
 import { failureOf, outcomeOf, type Sender } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
@@ -23,7 +23,7 @@ export function webPostOf(delivery: Omit<DueDelivery, 'next_attempt'>, config: C
       'Content-Type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
       'User-Agent': `${config.product_name.replace(/[^\w!#$%&'*+.^`|~-]+/g, '-')}/${version}`,
     },
-    body: isForm ? formOf(payload) : JSON.stringify(payload),
+    body: isForm ? formOf(payload) : delivery.format === 'slack' ? chatMessageOf(payload) : JSON.stringify(payload),
   };
 }
 

@@ -30,6 +30,7 @@ import { emailHooks } from '../../activity/hooks/hooks-email.ts';
 import { pushHooks } from '../../activity/hooks/hooks-push.ts';
 import { rotateSecret, webHooks } from '../../activity/hooks/hooks-web.ts';
 import { hookPages } from '../../activity/hooks/pages.ts';
+import { recover } from '../../activity/hooks/recovery.ts';
 import { quotaHistory } from '../../activity/quotas/history.ts';
 import { quotas } from '../../activity/quotas/quotas.ts';
 import { creationTime } from '../../activity/stats/creation-time.ts';
@@ -126,6 +127,7 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   eventStream,
   ...hookEndpoints,
   rotateSecret.endpoint,
+  recover.endpoint,
   ...deliveryEndpoints,
   ...hookPages,
   serviceMetadata,

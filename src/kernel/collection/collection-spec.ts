@@ -100,8 +100,13 @@ export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F
     readonly check?: (request: Request, values: Values<F>, row: R) => void;
     /** The right that depends on what the body names. */
     readonly rightWith?: Right<{ readonly row: R; readonly values: Values<F> }>;
-    /** Stores a change. `columns` are those of the row that the body fills, whether or not they differ. */
-    readonly run: (request: Request, row: R, values: Values<F>, columns: Columns) => void;
+    /**
+     * Stores a change. `columns` are those of the row that the body fills, whether or not they differ. May return parameters of
+     * the representation, for values that only this response shows.
+     */
+    readonly run:
+      | ((request: Request, row: R, values: Values<F>, columns: Columns) => Parameters | undefined)
+      | ((request: Request, row: R, values: Values<F>, columns: Columns) => void);
     /** Slow checks before the transaction of a change begins. Throws 400. */
     readonly prepare?: (request: Request, row: R, values: Values<F>) => Promise<void>;
     /** Error responses besides those that every change has, for the documentation. */

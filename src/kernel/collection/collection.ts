@@ -106,8 +106,8 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     const { row, values } = this.#acceptChange(request, purpose);
     request.checkPreconditions();
     reject(rule.denialReason?.(request, row));
-    rule.run(request, row, values, storedColumns(this.spec.fields, values));
-    return changed(this.represent(request, row.id));
+    const parameters = rule.run(request, row, values, storedColumns(this.spec.fields, values)) ?? undefined;
+    return changed(this.represent(request, row.id, parameters));
   }
 
   /** What a body changes, for a caller who may change it. Throws 404, 403, 400. */

@@ -1,5 +1,5 @@
 /** The receiver in the manual works as printed, with a server in memory (events.md 5.8). */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
@@ -10,6 +10,7 @@ import { createServer, type Server, type ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../support/fixture.ts';
+import { type Received, Receiver } from '../../support/receiver.ts';
 
 const test = suite('hooks to this machine');
 const page = readFileSync(new URL('../../../src/manual/hooks.md', import.meta.url), 'utf8');
@@ -75,6 +76,29 @@ test('the receiver in the manual gets an event with a signature that it accepts'
   assert.is((await post('/api/projects/', { name: 'Web', customer: customer.url }))[0], 201);
   const [line] = (await reports) as [string];
   assert.match(line, /^\S+ Project Web has been created\.$/);
+});
+
+test('the lines for Ed25519 in the manual accept a signature of the server, and no other', async () => {
+  await open();
+  const target = await Receiver.start();
+  const [, hook] = await post('/api/hooks-web/', {
+    destination_url: `${target.url}/`,
+    event_groups: ['customers'],
+    signature: 'ed25519',
+  });
+  await post('/api/customers/', { name: 'Alice' });
+  await server.settled();
+  const [{ body, headers }] = target.take() as [Received];
+  await target.close();
+  const code = [...page.matchAll(/```js\n(import .*?)```/gs)].map(([, block = '']) => block)[1];
+  const text = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  const check = `console.log(isSigned(process.env.TEXT, process.env.SIGNATURE), isSigned(process.env.TEXT + ' ', process.env.SIGNATURE))`;
+  writeFileSync(join(folder, 'verify.mjs'), `${code}\n${check}\n`);
+  const env = { PUBLIC_KEY: hook.public_key, TEXT: text, SIGNATURE: String(headers['webhook-signature']) };
+  assert.is(
+    execFileSync(process.execPath, ['verify.mjs'], { cwd: folder, env: { ...process.env, ...env }, encoding: 'utf8' }),
+    'true false\n',
+  );
 });
 
 test('a server in memory lets hooks call only the loopback, unless the setting is given', async () => {

@@ -161,6 +161,8 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
   },
   'POST /api/hooks-web/{key}/test/': (_, links) =>
     fixture.staff.patch(links.get('hooks-web') as string, { is_active: true }),
+  'POST /api/hooks-web/{key}/recover/': (_, links) =>
+    fixture.staff.patch(links.get('hooks-web') as string, { is_active: true }),
   'POST /api/hooks-web/{key}/deliveries/{delivery}/redeliver/': () =>
     change(sql`UPDATE delivery SET status = 'delivered'`),
   'POST /api-auth/password/initial/': async ({ body }) => {

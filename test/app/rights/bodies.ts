@@ -99,6 +99,7 @@ export const bodies: Readonly<Record<string, Body>> = {
   'POST /api/events/count/history/': () => ({ point: 1 }),
   'POST /api/hooks-web/': () => hooks.web,
   'PUT /api/hooks-web/:key/': () => hooks.web,
+  'POST /api/hooks-web/:key/recover/': () => ({ since: '2018-01-01T00:00:00Z' }),
   'POST /api/hooks-push/': () => hooks.push,
   'PUT /api/hooks-push/:key/': () => hooks.push,
   'POST /api/hooks-email/': () => hooks.email,

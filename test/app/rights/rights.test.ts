@@ -255,6 +255,8 @@ DELETE /api/hooks-email/:key/                                    own       204 2
 DELETE /api/hooks-email/:key/                                    foreign   204 403 404 404 404 404 404 404 401 401
 POST   /api/hooks-web/:key/rotate_secret/                        own       200 200 200 200 200 200 200 200 401 401
 POST   /api/hooks-web/:key/rotate_secret/                        foreign   200 403 404 404 404 404 404 404 401 401
+POST   /api/hooks-web/:key/recover/                              own       202 202 202 202 202 202 202 202 401 401
+POST   /api/hooks-web/:key/recover/                              foreign   202 403 404 404 404 404 404 404 401 401
 POST   /api/hooks-web/:key/test/                                 own       202 202 202 202 202 202 202 202 401 401
 POST   /api/hooks-web/:key/test/                                 foreign   202 403 404 404 404 404 404 404 401 401
 GET    /api/hooks-web/:key/deliveries/                           own       200 200 200 200 200 200 200 200 401 401
