@@ -20,6 +20,7 @@ import { completionFor, shellNames } from './cli/completion.ts';
 import { dataCommands } from './cli/data-commands.ts';
 import { exampleNames, printExample } from './cli/examples.ts';
 import { checkHealth } from './cli/healthcheck.ts';
+import { listen, listenFlags } from './cli/listen.ts';
 import { passwordFlag, passwordFromInput, peopleCommands } from './cli/people-commands.ts';
 import { handleOutputErrors, printConfig, printLicenses, printOpenApi, printVersion } from './cli/printing.ts';
 import { withReadable } from './cli/readable-folder.ts';
@@ -123,6 +124,15 @@ const commands: Commands = {
       'Query /readyz at the address of --admin-listen. Exit with 1 and the reason if the server is not ready, or if the server that responds uses another data folder.',
     examples: ['healthcheck --data /var/lib/tenantry', 'healthcheck --admin-listen 127.0.0.1:9480 --ephemeral'],
     run: checkHealth,
+  },
+  listen: {
+    flags: listenFlags,
+    group: groups.server,
+    help: 'Forward events as signed web hooks, for development',
+    details:
+      'Read the event stream of --url with the token in --token-file, and post each event to --forward-to as a web hook would, once and in order. Run until stopped.',
+    examples: ['listen --url http://127.0.0.1:8080 --token-file token --forward-to http://127.0.0.1:3000/hook'],
+    run: listen,
   },
   example: {
     words: ['WHAT'],
