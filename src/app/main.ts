@@ -131,7 +131,7 @@ const commands: Commands = {
     help: 'Forward events as signed web hooks, for development',
     details:
       'Read the event stream of --url with the token in --token-file, and post each event to --forward-to as a web hook would, once and in order. Run until stopped.',
-    examples: ['listen --url http://127.0.0.1:8080 --token-file token --forward-to http://127.0.0.1:3000/hook'],
+    examples: ['listen --url https://t.test --token-file t --forward-to http://[::1]:3000'],
     run: listen,
   },
   example: {

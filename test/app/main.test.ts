@@ -48,7 +48,7 @@ cli('lists every command on one screen in help, and without a command', async ()
   assert.equal([code, stderr], [0, '']);
   for (const command of [
     'serve',
-    'user add NAME',
+    'user COMMAND',
     'token NAME',
     'demo',
     'backup FILE',

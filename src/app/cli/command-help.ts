@@ -30,11 +30,22 @@ Run tenantry COMMAND --help for the options of a command, and
 tenantry help settings [PREFIX] for settings, which every command accepts.
 `;
 
-/** Lists every command in one line each, by group. */
+/** Commands that start with the same word share a line of the overview from this number on, so that it fits on a screen. */
+const minFamilySize = 3;
+
+/** Lists every command by group, in one line each; families of commands in a line with their second words. */
 function overview(commands: Commands): string {
   const parts = Object.values(groups).map((group) => {
     const members = Object.entries(commands).filter(([, command]) => command.group === group);
-    return `${group}:\n${commandTable(members)}`;
+    const families = new Map<string, Member[]>();
+    for (const member of members) {
+      const [first = ''] = member[0].split(' ');
+      families.set(first, [...(families.get(first) ?? []), member]);
+    }
+    const rows = [...families].flatMap(([first, family]) =>
+      family.length < minFamilySize ? family.map(rowOf) : [familyRow(first, family)],
+    );
+    return `${group}:\n${columns(rows)}`;
   });
   return `Usage: tenantry COMMAND [OPTIONS]\n\n${parts.join('\n\n')}\n${footer}`;
 }
@@ -45,8 +56,16 @@ function columns(rows: readonly (readonly [string, string])[]): string {
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`.trimEnd()).join('\n');
 }
 
-const commandTable = (commands: readonly (readonly [string, Command])[]): string =>
-  columns(commands.map(([name, { help, words = [] }]) => [[name, ...words].join(' '), help]));
+type Member = readonly [name: string, command: Command];
+
+const rowOf = ([name, { help, words = [] }]: Member): [string, string] => [[name, ...words].join(' '), help];
+
+const familyRow = (first: string, family: readonly Member[]): [string, string] => [
+  `${first} COMMAND`,
+  family.map(([name]) => name.slice(first.length + 1)).join(', '),
+];
+
+const commandTable = (commands: readonly Member[]): string => columns(commands.map(rowOf));
 
 /** Options that every command accepts. */
 const commonOptions = [
