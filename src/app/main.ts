@@ -131,7 +131,7 @@ const commands: Commands = {
     help: 'Forward events as signed web hooks, for development',
     details:
       'Read the event stream of --url with the token in --token-file, and post each event to --forward-to as a web hook would, once and in order. Run until stopped.',
-    examples: ['listen --url https://t.test --token-file t --forward-to http://[::1]:3000'],
+    examples: ['listen --url https://t.test --token-file t --forward-to http://[::1]'],
     run: listen,
   },
   example: {
