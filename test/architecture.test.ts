@@ -28,7 +28,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
     'security',
     'threads',
   ],
-  activity: ['alerts', 'events', 'hooks', 'quotas', 'scopes', 'stats'],
+  activity: ['alerts', 'events', 'hooks', 'notifications', 'quotas', 'scopes', 'stats'],
   accounts: [
     'certifications',
     'customers',

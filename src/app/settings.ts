@@ -7,6 +7,7 @@ import { userSettings } from '../accounts/users/config.ts';
 import { alertSettings } from '../activity/alerts/config.ts';
 import { eventSettings, eventStreamSettings } from '../activity/events/config.ts';
 import { hookSettings, pushSettings } from '../activity/hooks/config.ts';
+import { notificationSettings } from '../activity/notifications/config.ts';
 import { quotaSettings } from '../activity/quotas/config.ts';
 import { providerSettings } from '../cloud/catalogue/config.ts';
 import type { Config, ConfigOf, SettingName } from '../kernel/config/config.ts';
@@ -43,6 +44,7 @@ const groups = {
     ...quotaSettings,
     ...eventStreamSettings,
   },
+  Notifications: notificationSettings,
   Hooks: hookSettings,
   'Mail and push notifications': { ...mailSettings, ...pushSettings },
   Encryption: encryptionSettings,
@@ -60,6 +62,7 @@ export const settings = {
   ...groups.Invitations,
   ...groups['Login and single sign-on'],
   ...groups['Events, alerts and history'],
+  ...groups.Notifications,
   ...groups.Hooks,
   ...groups['Mail and push notifications'],
   ...groups.Encryption,

@@ -111,6 +111,7 @@ const special: Readonly<Record<string, (round: number) => Json>> = {
   scope: () => `/api/openstack-tenants/${newKeyOf(place, '/api/openstack-tenants/:key/', 'own')}/`,
   customer: () => place.customers.own.url,
   project: () => place.projects.own.url,
+  'hooks-web.notification_types': (round) => [['alert_opened'], ['alert_closed'], ['resource_failed']][round],
   'hooks-web.format': (round) => ['standard', 'slack', 'standard'][round],
   'hooks-web.customers': () => [place.customers.own.url],
   'hooks-web.projects': () => [place.projects.own.url],

@@ -6,6 +6,7 @@ import ts from 'typescript';
 import * as assert from 'uvu/assert';
 import { automaticAlerts as alerts } from '../../src/activity/alerts/catalogue.ts';
 import { catalogue as events } from '../../src/activity/events/catalogue.ts';
+import { notificationKinds } from '../../src/activity/notifications/catalogue.ts';
 import words from '../../src/console/i18n/et.json' with { type: 'json' };
 import { lookupIn, partsOf, type Words } from '../../src/console/i18n/lookup.ts';
 import { serverTextTranslator, serverWords } from '../../src/console/i18n/server-texts.ts';
@@ -61,10 +62,11 @@ tests('translates the help of every filter', async () => {
   assert.equal(unknown(helps), []);
 });
 
-tests('translates the messages of all event and alert types', () => {
-  const templates = [...Object.values(events), ...Object.values<{ readonly message: string }>(alerts)].map(
-    ({ message }) => message,
-  );
+tests('translates the messages of all event and alert types and of notifications', () => {
+  const templates = [
+    ...[...Object.values(events), ...Object.values<{ readonly message: string }>(alerts)].map(({ message }) => message),
+    ...Object.values(notificationKinds).map(({ message }) => message.en),
+  ];
   const filled = templates
     .flatMap((message) => [message.replace(/\[.*?\]/g, ''), message.replace(/[[\]]/g, '')])
     .map((message) => message.replace(/\{\w+\}/g, 'X'))
@@ -76,7 +78,7 @@ tests('translates the messages of all event and alert types', () => {
 
 /** Files whose texts the console never shows: mails, requests of programs, documentation, messages of vendors. */
 const isElsewhere =
-  /^(console\/|cloud\/providers\/openstack\/simulated\/|app\/(?!operation\/)|build\/|kernel\/(cache|config|mail|db|durability|native|outbox|jobs|metrics|net)\/|accounts\/session\/saml\/)|(wording|notices|password-reset-outbox|simulation|pages|send-\w+|outcome|outbox|config|webhook|http-server|rejection|endpoints?|vendor-http|filters?|directory|api)\.ts$/;
+  /^(console\/|cloud\/providers\/openstack\/simulated\/|app\/(?!operation\/)|build\/|kernel\/(cache|config|mail|db|durability|native|outbox|jobs|metrics|net)\/|accounts\/session\/saml\/|activity\/notifications\/catalogue)|(wording|notices|password-reset-outbox|simulation|pages|send-\w+|outcome|outbox|config|webhook|http-server|rejection|endpoints?|vendor-http|filters?|directory|api)\.ts$/;
 const isNoError =
   /^(about|summary|description|help|output|allowedFor|policy|title|filters|parameters|headers|parameter\(\)|uuid\(\)|uuidOf\(\)|oneOf\(\)|byText\(\)|timestamp\(\)|presence\(\)|exactly\(\)|exact\(\)|exactUuid\(\)|pattern\(\)|only\(\)|cancelDeliveries\(\)|writing\(\)|readOnly\(\)|PUT|PATCH|'[=<>]+'|new ProviderError|error|Last-Event-ID|info|message<threshold)/;
 

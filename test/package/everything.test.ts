@@ -121,6 +121,7 @@ function givenSettings(): Readonly<Record<string, string>> {
     saml_identity_provider_label: 'Example University',
     policy_url: 'https://app.example.com/policy',
     product_name: 'Ground Control',
+    notification_time_zone: 'Europe/Tallinn',
     email_hook_confirmation_url: 'https://app.example.com/confirm/{secret}/',
     push_gateway_url: `${web.url}/push`,
     push_server_key_android: 'android-key',

@@ -1,3 +1,4 @@
+import { notify } from '../../activity/notifications/notify.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import type { Database } from '../../kernel/db/database.ts';
@@ -10,7 +11,35 @@ export function expireInvitations(context: Context): void {
   const due = context.app.db.values<number>(
     sql`SELECT id FROM invitation WHERE state = 'pending' AND expires <= ${context.now}`,
   );
-  for (const id of due) endInvitation(context, id, 'expired');
+  for (const id of due) {
+    endInvitation(context, id, 'expired');
+    notifyInviter(context, id);
+  }
+}
+
+/** Notifies the user who invited, if they still exist. */
+function notifyInviter(context: Context, id: number): void {
+  const { app } = context;
+  const { customer, email, inviter, project, uuid } = app.db.one<ExpiredInvitation>(sql`
+    SELECT uuid, email, customer_id AS customer, project_id AS project, inviter_id AS inviter
+    FROM invitation WHERE id = ${id}`);
+  if (inviter === null) return;
+  const [kind, place] = project === null ? (['customer', customer] as const) : (['project', project] as const);
+  if (place === null) return;
+  notify(context, 'invitation_expired', {
+    context: { ...app.scopes.of(kind).own(app.db, place), invitation_uuid: uuid },
+    users: sql`SELECT ${inviter}`,
+    about: uuid,
+    detail: email,
+  });
+}
+
+interface ExpiredInvitation {
+  readonly uuid: string;
+  readonly email: string;
+  readonly customer: number | null;
+  readonly project: number | null;
+  readonly inviter: number | null;
 }
 
 /** Returns when the next invitation expires; undefined if none will. */

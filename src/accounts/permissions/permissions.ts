@@ -193,8 +193,11 @@ const activeRoles = <R extends RoleRow>(structure: RoleScope, scopeOf: (row: R) 
         heldRole(row, scopeOf(row), end === undefined ? row.expires : end),
       writers[structure],
     ),
-    run: ({ db }: Request, row: R, _: End, columns: Columns) =>
-      db.update(`${structure}_role`, row.id, changesOf(row, columns)),
+    run: ({ db, now }: Request, row: R, _: End, columns: Columns) => {
+      const changes = changesOf(row, columns);
+      // Reminders whose time has passed already are not sent.
+      db.update(`${structure}_role`, row.id, { ...changes, ...('expires' in changes && { reminded: now }) });
+    },
   },
   delete: {
     right: rightVia((row: R) => heldRole(row, scopeOf(row), row.expires), writers[structure]),

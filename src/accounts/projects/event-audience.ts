@@ -31,4 +31,10 @@ export const eventAudience: EventAudience = {
     OR EXISTS (
       SELECT 1 FROM project p JOIN active_customer_role r ON r.customer_id = p.customer_id
       WHERE p.uuid = ${project} AND r.user_id = u.id)`,
+  managers: (customer, project) => sql`
+    SELECT r.user_id FROM customer c JOIN active_customer_role r ON r.customer_id = c.id
+    WHERE c.uuid = ${customer} AND r.role = 'owner'
+    UNION
+    SELECT r.user_id FROM project p JOIN active_project_role r ON r.project_id = p.id
+    WHERE p.uuid = ${project} AND r.role IN ('manager', 'admin')`,
 };

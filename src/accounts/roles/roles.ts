@@ -42,7 +42,7 @@ interface Grant {
   readonly author: number | null;
 }
 
-interface ActiveRole {
+export interface ActiveRole {
   readonly id: number;
   readonly scope: number;
   readonly user_id: number;
@@ -80,7 +80,7 @@ export function grantRole(context: Context, grant: Grant, columns: Columns = {})
 }
 
 /** The view of the active roles in customers or projects. */
-const activeRolesIn = (structure: RoleScope): Sql => raw(`active_${structure}_role`);
+export const activeRolesIn = (structure: RoleScope): Sql => raw(`active_${structure}_role`);
 
 /** Whether a user has an active role in this customer or project itself. */
 export const hasRole = (db: Database, structure: RoleScope, scope: number, user: number): boolean =>
@@ -194,7 +194,7 @@ export const customerOfScope = (db: Database, structure: RoleScope, scope: numbe
   structure === 'customer' ? scope : db.scalar<number>(sql`SELECT customer_id FROM project WHERE id = ${scope}`);
 
 /** CUST or PROJ keys, with ROLE (events.md 1.3, 4.1). */
-function roleContext(
+export function roleContext(
   db: Database,
   structure: RoleScope,
   role: { scope: number; user_id: number; role: string },
@@ -216,6 +216,7 @@ function roleContext(
 }
 
 /** The name of the customer or project of a role. */
-const scopeName = ({ customer_name: customer, project_name: project }: EventContext): Record<string, string> => ({
-  structure_name: String(project ?? customer),
-});
+export const scopeName = ({
+  customer_name: customer,
+  project_name: project,
+}: EventContext): Record<string, string> => ({ structure_name: String(project ?? customer) });

@@ -3,7 +3,10 @@ import { type App, newUuid } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { namesOf } from '../../kernel/names.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
+import { notify } from '../notifications/notify.ts';
+import { responsibleFor } from '../notifications/recipients.ts';
 import type { EventContext, ScopeKind } from '../scopes/scope.ts';
 import { type AutomaticAlert, automaticAlerts } from './catalogue.ts';
 
@@ -22,6 +25,8 @@ export interface AlertRow {
   readonly alert_type: string;
   readonly closed: number | null;
   readonly acknowledged: number;
+  readonly severity: number;
+  readonly message: string;
   readonly context: string;
 }
 
@@ -47,18 +52,23 @@ export const alertOf = (db: Database, kind: ScopeKind, scope: number, type: stri
 export function putAlert(context: Context, alert: AlertContent): { id: number; isNew: boolean } {
   const { db } = context.app;
   const present = alertOf(db, alert.kind, alert.scope, alert.type);
+  const scopeContext = contextOf(context.app, alert.kind, alert.scope, alert.extra);
   const values = {
     message: alert.message,
     severity: severities[alert.severity],
-    context: JSON.stringify(contextOf(context.app, alert.kind, alert.scope, alert.extra)),
+    context: JSON.stringify(scopeContext),
   };
+  const report = (uuid: string): void =>
+    notifyOf(context, 'alert_opened', { uuid, alert_type: alert.type, ...values }, scopeContext);
   if (present) {
     const acknowledged = alert.acknowledged ?? (present.closed === null && present.acknowledged === 1);
     db.update('alert', present.id, { ...values, closed: null, acknowledged: Number(acknowledged) });
+    if (present.closed !== null) report(present.uuid);
     return { id: present.id, isNew: false };
   }
+  const uuid = newUuid(context.app);
   const id = db.insert('alert', {
-    uuid: newUuid(context.app),
+    uuid,
     scope_kind: alert.kind,
     scope_id: alert.scope,
     alert_type: alert.type,
@@ -66,8 +76,30 @@ export function putAlert(context: Context, alert: AlertContent): { id: number; i
     acknowledged: Number(alert.acknowledged ?? false),
     ...values,
   });
+  report(uuid);
   return { id, isNew: true };
 }
+
+type ReportedAlert = Pick<AlertRow, 'uuid' | 'alert_type' | 'severity' | 'message'>;
+
+/** Notifies the users who are responsible for the scope of an alert. */
+function notifyOf(
+  context: Context,
+  kind: 'alert_opened' | 'alert_closed',
+  alert: ReportedAlert,
+  scopeContext: Readonly<Record<string, string>>,
+): void {
+  const severity = namesOf(severities).find((name) => severities[name] === alert.severity) ?? 'Info';
+  notify(context, kind, {
+    context: { ...scopeContext, alert_uuid: alert.uuid, alert_type: alert.alert_type, severity },
+    users: responsibleFor(context.app, scopeContext),
+    about: alert.uuid,
+    detail: alert.message,
+    ...(kind === 'alert_opened' && { level: levelOf[severity] }),
+  });
+}
+
+const levelOf = { Debug: 'debug', Info: 'info', Warning: 'warning', Error: 'error' } as const;
 
 /** Raises an automatic alert, or updates it if it is open. */
 export function raiseAlert(
@@ -83,9 +115,14 @@ export function raiseAlert(
 
 /** Closes an automatic alert whose condition has ended; does nothing when it is not open. */
 export function closeAlert(context: Context, kind: ScopeKind, scope: number, type: AutomaticAlert): void {
-  context.app.db.run(sql`
-    UPDATE alert SET closed = ${context.now}
-    WHERE scope_kind = ${kind} AND scope_id = ${scope} AND alert_type = ${type} AND closed IS NULL`);
+  const alert = alertOf(context.app.db, kind, scope, type);
+  if (alert?.closed === null) endAlert(context, alert);
+}
+
+/** Closes an open alert. */
+export function endAlert(context: Context, alert: AlertRow): void {
+  context.app.db.update('alert', alert.id, { closed: context.now });
+  notifyOf(context, 'alert_closed', alert, contextOf(context.app, alert.scope_kind, alert.scope_id));
 }
 
 export const alertInstants: StoredInstants = { table: 'alert', column: 'closed', ahead: 0 };

@@ -11,7 +11,7 @@ import { memoised } from '../../kernel/memoised.ts';
 import { namesOf } from '../../kernel/names.ts';
 import { type ResolvedScope, resolveScope } from '../scopes/resolve.ts';
 import type { Scopes } from '../scopes/scopes.ts';
-import { type AlertContent, type AlertRow, putAlert, severities } from './alert-store.ts';
+import { type AlertContent, type AlertRow, endAlert, putAlert, severities } from './alert-store.ts';
 import { alertFields, alerts, scopeField } from './alerts.ts';
 import { alertGroups } from './catalogue.ts';
 import { alertFilters, visibleAlerts } from './filters.ts';
@@ -112,8 +112,8 @@ const close = (scopes: Scopes) =>
     right: posters,
     denialReason: (_, alert) => (alert.closed === null ? undefined : 'Alert is already closed.'),
     output: { status: 204 },
-    run: ({ db, now }, alert) => {
-      db.update('alert', alert.id, { closed: now });
+    run: (request, alert) => {
+      endAlert(request, alert);
       return empty();
     },
   });

@@ -20,7 +20,7 @@ export const importances: Readonly<Record<Level, Importance>> = {
 /** Groups of event types that hooks and filters name. */
 type Group = 'customers' | 'projects' | 'resources' | 'ssh' | 'users';
 
-interface EventType {
+export interface EventType {
   readonly groups: readonly Group[];
   readonly level: Level;
   /** Text with `{key}` for values of the context; a part in [brackets] is omitted when its value is empty. */
@@ -184,9 +184,15 @@ function typesIn(group: Group): EventTypeName[] {
 export const typesOfGroups = (groups: readonly string[]): EventTypeName[] =>
   eventTypes.filter((type) => catalogue[type].groups.some((group) => groups.includes(group)));
 
-/** Renders the message of an event. Values replace `{key}` once; a placeholder inside a value is not replaced. */
-export function messageOf(type: EventTypeName, values: Readonly<Record<string, string>>): string {
-  const { message } = catalogue[type];
+/** Renders the message of an event. */
+export const messageOf = (type: EventTypeName, values: Readonly<Record<string, string>>): string =>
+  rendered(catalogue[type].message, values);
+
+/**
+ * Renders a text with `{key}` for values and [brackets] around what is omitted with an empty value. Values replace a key once;
+ * a placeholder inside a value is not replaced.
+ */
+export function rendered(message: string, values: Readonly<Record<string, string>>): string {
   let parts = partsOf.get(message);
   if (!parts) {
     parts = split(message);

@@ -89,6 +89,8 @@ export const contexts = {
   resource: keys([...resourceKeys, ...serviceKeys, ...projectKeys, ...customerKeys]),
   failedResource: keys([...resourceKeys, ...serviceKeys, ...projectKeys, ...customerKeys, 'error_message']),
   role: keys([...customerKeys, ...affectedUserKeys, 'structure_type', 'role_name'], projectKeys),
+  settings: keys(settingsKeys, customerKeys),
+  place: keys(customerKeys, projectKeys),
   sshKey: keys([...sshKeyKeys, ...userKeys]),
   user: keys(affectedUserKeys),
   organization: keys([...affectedUserKeys, 'affected_organization']),

@@ -18,6 +18,8 @@ export interface EventAudience {
   readonly movedSubjects: (user: Sql) => Sql;
   /** Condition on `user u`: has a role in the customer or the project with these uuids, or in the project's customer. */
   readonly isMember: (customer: string, project: string) => Sql;
+  /** Selects the ids of the users who manage the project, or without one the customer, with these uuids: also the owners. */
+  readonly managers: (customer: string, project: string) => Sql;
 }
 
 declare module '../../kernel/app.ts' {

@@ -9,15 +9,18 @@ import { linkValue, numberValue, textValue, timeValue, wordValue } from '../../k
 import { sql } from '../../kernel/db/sql.ts';
 import { conflict, notFound } from '../../kernel/http/error.ts';
 import { document, type Reply } from '../../kernel/http/reply.ts';
-import { eventTypes } from '../events/catalogue.ts';
 import { userContext } from '../events/context.ts';
 import { type HookRow, hookManagers, visibleHooks } from './hook.ts';
 import { webHooks } from './hooks-web.ts';
 import { httpDetailFields, httpDetailsOf } from './http-details.ts';
 import { queueAgain, queueTest } from './queue.ts';
+import { webhookSpecs } from './webhook-schemas.ts';
 
 /** States of a delivery (events.md 5). */
 const statuses = ['pending', 'delivered', 'failed', 'canceled', 'skipped'];
+
+/** What a delivery can be about: a type of event, or a kind of notification. */
+const messageTypes = webhookSpecs.map(({ name }) => name);
 
 const shared = {
   title: 'WebHookDelivery',
@@ -32,7 +35,7 @@ const shared = {
       linkValue('hooks-web', '(SELECT uuid FROM hook WHERE id = d.hook_id)'),
     ),
     event_uuid: readOnlyText(textValue('(SELECT uuid FROM event WHERE id = d.event_id)')),
-    event_type: readOnlyText((column) => wordValue(column, eventTypes)),
+    event_type: readOnlyText((column) => wordValue(column, messageTypes)),
     status: readOnlyText((column) => wordValue(column, statuses)),
     attempts: readOnly('integer', { type: 'integer' }, numberValue),
     response_code: readOnly('integer', { type: ['integer', 'null'] }, numberValue),
@@ -51,7 +54,7 @@ const shared = {
       ['pending', 'delivered', 'failed', 'canceled'],
       oneOf('d.status', 'pending, delivered, failed or canceled.'),
     ),
-    event_type: within(eventTypes, oneOf('d.event_type', 'Type of the event.')),
+    event_type: within(messageTypes, oneOf('d.event_type', 'Type of the event.')),
   },
   orderings: {},
   order: '-d.id',

@@ -133,8 +133,10 @@ export function hookCollection(own: HookKindSpec): Collection<CommonFields, Hook
     create: {
       right: authenticated.as('any authenticated user, for themselves'),
       rejections: { 409: true, ...own.rejections },
-      check: (_, { event_groups: groups = [], event_types: types = [] }) => {
-        if (groups.length + types.length === 0)
+      check: (_, values) => {
+        const { event_groups: groups = [], event_types: types = [] } = values;
+        const others = 'notification_types' in values ? values.notification_types : [];
+        if (groups.length + types.length === 0 && !(Array.isArray(others) && others.length > 0))
           throw invalidRequest('Please specify list of event_types or event_groups.');
       },
       run: (request, values, columns) => create(request, own, values, columns),
@@ -149,7 +151,7 @@ export function hookCollection(own: HookKindSpec): Collection<CommonFields, Hook
 }
 
 /** A list of known values, stored sorted and without duplicates. In a form it is JSON text or a repeated field. */
-const choices = (known: readonly string[], help: string): WritableField<readonly string[], false> => ({
+export const choices = (known: readonly string[], help: string): WritableField<readonly string[], false> => ({
   ...readOnly('list', { type: 'array', items: { type: 'string', enum: known } }, (column) => computedValue(column), {
     help,
   }),
@@ -199,12 +201,16 @@ const commonFields = (path: string, type: string) => ({
 
 type CommonFields = ReturnType<typeof commonFields>;
 
+/** The lists of a body. Only web hooks have the last one. */
+type Lists = Values<CommonFields> & { readonly notification_types?: readonly string[] };
+
 /** Converts the lists of a body to columns. Adds the types of the groups to the types. */
-function listsOf({ event_groups: groups, event_types: types }: Values<CommonFields>): Columns {
+function listsOf({ event_groups: groups, event_types: types, notification_types: kinds }: Lists): Columns {
   const subscribed = groups ? [...new Set([...typesOfGroups(groups), ...(types ?? [])])].sort() : types;
   return {
     ...(groups && { event_groups: JSON.stringify(groups) }),
     ...(subscribed && { event_types: JSON.stringify(subscribed) }),
+    ...(kinds && { notification_types: JSON.stringify(kinds) }),
   };
 }
 

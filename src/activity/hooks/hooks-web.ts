@@ -9,8 +9,9 @@ import { choice, url } from '../../kernel/collection/values.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { isDestinationAllowed, portOf } from '../../kernel/net/destination.ts';
+import { hookKinds } from '../notifications/catalogue.ts';
 import { destinationsOf } from './destinations.ts';
-import { type HookRow, hookCollection, hookManagers, nothing } from './hook.ts';
+import { choices, type HookRow, hookCollection, hookManagers, nothing } from './hook.ts';
 import { limitColumns, limitField } from './hook-limits.ts';
 import { newSecret, type Signature } from './signature.ts';
 
@@ -58,7 +59,7 @@ const destination = refine(
 );
 
 /** The fields below are shown on hooks where one of them differs from its default: to older clients, others look unchanged. */
-const hasOptions = "(h.format <> 'standard' OR h.signature <> 'hmac' OR h.is_limited)";
+const hasOptions = "(h.notification_types <> '[]' OR h.format <> 'standard' OR h.signature <> 'hmac' OR h.is_limited)";
 
 /** The signature that a body chooses, the hook has, or a new hook gets. */
 const signatureOf = (columns: Columns, row: HookRow | undefined): Signature =>
@@ -85,6 +86,10 @@ export const webHooks = hookCollection({
       ],
       help: 'Format of the body; default: json.',
     }),
+    notification_types: {
+      ...choices(hookKinds, 'Kinds of notifications to deliver that the author receives.'),
+      shownIf: hasOptions,
+    },
     format: choice({
       choices: () => [
         ['standard', 'Standard'],

@@ -3,6 +3,7 @@ import { day, second } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
+import { notify } from '../notifications/notify.ts';
 import { deleteSecret } from './confirmation.ts';
 import type { DueDelivery } from './due.ts';
 import { settleDigest } from './mail-hours.ts';
@@ -73,6 +74,10 @@ function evaluateHook(context: Context, { hook_id: hook, id }: Settled, gone: bo
     SET error_message = concat(error_message, ' ', ${reason})
     WHERE id = ${id} AND status = 'failed'`);
   cancelDeliveries(context, sql`id = ${hook}`, reason);
+  const { author, uuid } = db.one<{ uuid: string; author: number }>(
+    sql`SELECT uuid, user_id AS author FROM hook WHERE id = ${hook}`,
+  );
+  notify(context, 'hook_disabled', { context: { hook_uuid: uuid, reason }, users: sql`SELECT ${author}`, about: uuid });
 }
 
 /** Parses Retry-After: seconds from now, or a date in any form of RFC 9110 5.6.7. */

@@ -3,6 +3,8 @@ import { newUuids } from '../../kernel/app.ts';
 import { among, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { EventTypeName } from '../events/catalogue.ts';
 import type { RecordedEvent } from '../events/record.ts';
+import type { NotificationKind } from '../notifications/catalogue.ts';
+import type { SentNotification } from '../notifications/notify.ts';
 import type { HookKind } from './due.ts';
 import { isWithinLimits, removeFromLimits } from './hook-limits.ts';
 import { hooksAboveMailLimit } from './mail-hours.ts';
@@ -75,6 +77,24 @@ export function queueAgain(context: Context, hook: Receiver, delivery: number): 
   wake(context, [hook]);
 }
 
+/** Queues a delivery of a notification for each active web hook of its recipients that has its kind. */
+export function queueNotification(
+  context: Context,
+  { context: keys, kind, level, message, users }: SentNotification,
+): void {
+  const { db } = context.app;
+  if (db.rowsIn('hook') === 0) return;
+  const receivers = db.all<Receiver>(sql`
+    SELECT h.id, h.pending FROM hook h
+    WHERE h.kind = 'web' AND h.is_active AND ${among('h.user_id', users)}
+      AND EXISTS (SELECT 1 FROM json_each(h.notification_types) WHERE value = ${kind})
+      AND ${isWithinLimits(sql`${keys.customer_uuid ?? ''}`, sql`${keys.project_uuid ?? ''}`)}
+    ORDER BY h.id`);
+  if (receivers.length === 0) return;
+  const payload = JSON.stringify({ level, message, context: keys });
+  enqueue(context, receivers, { id: null, type: `notification.${kind}`, payload });
+}
+
 /** An event that a recovery sends: with the delivery that it had, or without one. */
 interface RecoveredEvent {
   readonly id: number;
@@ -111,7 +131,7 @@ export function cancelDeliveries({ app, now }: Context, hooks: Sql, reason: stri
 
 interface Content {
   readonly id: number | null;
-  readonly type: EventTypeName | typeof confirmationType;
+  readonly type: EventTypeName | typeof confirmationType | `notification.${NotificationKind}`;
   readonly payload: string | null;
 }
 

@@ -1,8 +1,9 @@
 /** JSON Schemas of the bodies that web hooks send (events.md 5.6), for the section `webhooks` of the OpenAPI document. */
 import { objectShape, uuidShape } from '../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
-import { catalogue, type EventTypeName, eventTypes } from '../events/catalogue.ts';
+import { catalogue, type EventType, eventTypes, type Level } from '../events/catalogue.ts';
 import type { ContextKeys } from '../events/context.ts';
+import { hookKinds, kindOf } from '../notifications/catalogue.ts';
 
 /** A kind of message that a web hook receives. */
 export interface WebhookSpec {
@@ -34,32 +35,49 @@ const contextShape = ({ optional, required }: ContextKeys): JsonSchema => ({
   additionalProperties: false,
 });
 
-function specOf(type: EventTypeName): WebhookSpec {
-  const {
-    context,
-    isNeverEmitted = false,
-    level,
-    message,
-  }: (typeof catalogue)[EventTypeName] & { isNeverEmitted?: boolean } = catalogue[type];
-  return {
-    name: type,
-    summary: isNeverEmitted ? 'Never sent; accepted in event_types.' : `Sends “${message}”.`,
-    isNeverEmitted,
-    body: {
-      ...objectShape({
-        timestamp,
-        message: text,
-        type: { const: type },
-        context: contextShape(context),
-        levelname: type === 'custom_notification' ? { type: 'string', enum: levels } : { const: level.toUpperCase() },
-      }),
-      additionalProperties: false,
-    },
-  };
+interface Message {
+  readonly name: string;
+  readonly text: string;
+  readonly context: ContextKeys;
+  /** Undefined: any. */
+  readonly level: Level | undefined;
+  readonly isNeverEmitted?: boolean;
 }
 
-/** Every message that a web hook can receive, sorted by name. */
-export const webhookSpecs: readonly WebhookSpec[] = eventTypes.map(specOf);
+const specOf = ({ context, isNeverEmitted = false, level, name, text: message }: Message): WebhookSpec => ({
+  name,
+  summary: isNeverEmitted ? 'Never sent; accepted in event_types.' : `Sends “${message}”.`,
+  isNeverEmitted,
+  body: {
+    ...objectShape({
+      timestamp,
+      message: text,
+      type: { const: name },
+      context: contextShape(context),
+      levelname: level === undefined ? { type: 'string', enum: levels } : { const: level.toUpperCase() },
+    }),
+    additionalProperties: false,
+  },
+});
+
+const events = eventTypes.map((name): Message => {
+  const { context, isNeverEmitted, level, message }: EventType = catalogue[name];
+  return {
+    name,
+    text: message,
+    context,
+    level: name === 'custom_notification' ? undefined : level,
+    ...(isNeverEmitted && { isNeverEmitted }),
+  };
+});
+
+const notifications = hookKinds.map((kind): Message => {
+  const { context, level, message } = kindOf(kind);
+  return { name: `notification.${kind}`, text: message.en, context, level };
+});
+
+/** Every message that a web hook can receive: events, then notifications, both sorted by name. */
+export const webhookSpecs: readonly WebhookSpec[] = [...events, ...notifications].map(specOf);
 
 /** The headers of each attempt, with the patterns of their values. */
 export const webhookHeaders: Readonly<Record<string, { readonly help: string; readonly shape: JsonSchema }>> = {

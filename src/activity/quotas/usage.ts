@@ -23,6 +23,8 @@ export interface QuotaRow {
   readonly usage: number;
   readonly threshold: number;
   readonly is_backend: number;
+  /** The share of the limit that users were notified of; 0: none. */
+  readonly reported_percent: number;
   /** The oldest version of the history. */
   readonly first_at: number;
   readonly first_limit: number;

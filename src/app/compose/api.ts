@@ -31,6 +31,9 @@ import { pushHooks } from '../../activity/hooks/hooks-push.ts';
 import { rotateSecret, webHooks } from '../../activity/hooks/hooks-web.ts';
 import { hookPages } from '../../activity/hooks/pages.ts';
 import { recover } from '../../activity/hooks/recovery.ts';
+import { unsubscribePage } from '../../activity/notifications/mail-pages.ts';
+import { notificationEndpoints, notifications } from '../../activity/notifications/notifications.ts';
+import { preferencesEndpoint } from '../../activity/notifications/preferences.ts';
 import { quotaHistory } from '../../activity/quotas/history.ts';
 import { quotas } from '../../activity/quotas/quotas.ts';
 import { creationTime } from '../../activity/stats/creation-time.ts';
@@ -96,6 +99,7 @@ const collections = (catalogue: Catalogue): readonly Pick<Collection<Fields, Row
   sessions,
   users,
   webHooks,
+  notifications,
 ];
 
 /** Every path of the API for a catalogue of provider types. Most endpoints are created on their first request. */
@@ -130,6 +134,9 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   recover.endpoint,
   ...deliveryEndpoints,
   ...hookPages,
+  ...notificationEndpoints,
+  preferencesEndpoint,
+  unsubscribePage,
   serviceMetadata,
   ...connectionTests(catalogue),
   ...serviceEndpoints(catalogue),

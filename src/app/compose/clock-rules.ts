@@ -5,6 +5,7 @@ import { requestInstants } from '../../accounts/session/saml/requests.ts';
 import { noticeInstants } from '../../accounts/users/notices.ts';
 import { alertInstants } from '../../activity/alerts/alert-store.ts';
 import { hookInstants } from '../../activity/hooks/instants.ts';
+import { notificationInstants } from '../../activity/notifications/daily-mails.ts';
 import { jobInstants } from '../../cloud/operations/worker.ts';
 import { memberInstants } from '../../cloud/people/follow.ts';
 import { syncInstants } from '../../cloud/sync/sync.ts';
@@ -27,6 +28,7 @@ export const clockRules = (config: Config): ClockRules => ({
     invitationInstants(config),
     ...invitationMailInstants,
     alertInstants,
+    ...notificationInstants,
     ...hookInstants,
     ...jobInstants(config),
     syncInstants,

@@ -1,5 +1,6 @@
 import { expireInvitations } from '../../accounts/invitations/expiry.ts';
 import { removeLeftMails } from '../../accounts/invitations/mails.ts';
+import { remindOfRoles } from '../../accounts/roles/reminders.ts';
 import { expireRoles } from '../../accounts/roles/roles.ts';
 import { logSkippedFailures } from '../../accounts/session/failed-logins.ts';
 import { removeOldResets } from '../../accounts/session/password-resets.ts';
@@ -10,6 +11,12 @@ import { removeOldEvents, removeOldFailedLogins } from '../../activity/events/re
 import { indexSome } from '../../activity/events/search.ts';
 import { removeOldConfirmations } from '../../activity/hooks/confirmation.ts';
 import { removeLeftDeliveries, removeOldDeliveries } from '../../activity/hooks/retention.ts';
+import {
+  queueDailyMails,
+  removeOldNotificationMails,
+  removeOldNotifications,
+} from '../../activity/notifications/daily-mails.ts';
+import { reminding } from '../../activity/notifications/reminders.ts';
 import { foldOldVersions } from '../../activity/quotas/usage.ts';
 import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
 import { followMembers } from '../../cloud/people/follow.ts';
@@ -20,6 +27,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import type { Task } from '../../kernel/jobs/timer.ts';
 import { removeOldFailures } from '../../kernel/security/lockout.ts';
 import { removeEndedTokens } from '../../kernel/security/tokens.ts';
+import { remindOfCertificate, watchDisk } from '../operation/warnings.ts';
 
 /** A task whose run is one transaction. */
 const task = (name: string, every: number, run: Task['run']): Task => ({
@@ -55,6 +63,9 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   },
   task('expire roles', second, expireRoles),
   task('expire invitations', hour, expireInvitations),
+  reminding('remind of roles', remindOfRoles),
+  reminding('remind of the certificate', remindOfCertificate),
+  task('watch the disk', minute, watchDisk),
   removal('remove mails of deleted invitations', hour, removeLeftMails),
   {
     name: 'save token use',
@@ -70,6 +81,9 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   removal('remove ended tokens', hour, removeEndedTokens),
   removal('remove old links that set passwords', hour, removeOldResets),
   removal('remove closed alerts', hour, removeClosedAlerts),
+  task('queue daily mails', minute, queueDailyMails),
+  removal('remove old notifications', hour, removeOldNotifications),
+  removal('remove old notification mails', hour, removeOldNotificationMails),
   removal('fold old quota versions', second, foldOldVersions),
   task('schedule synchronisations', second, scheduleSyncs),
   followMembers(),

@@ -1,5 +1,6 @@
 import { adviseNewCustomer, evaluateQuota } from '../../activity/alerts/rules.ts';
-import { queueDeliveries } from '../../activity/hooks/queue.ts';
+import { queueDeliveries, queueNotification } from '../../activity/hooks/queue.ts';
+import { reportUsage } from '../../activity/quotas/nearly-used.ts';
 import { forgetDeletedKey, forgetUnreachedKeys } from '../../cloud/people/uploaded-keys.ts';
 import {
   connectCustomer,
@@ -24,7 +25,11 @@ export const reactions: Reactions = {
   projectDeleted: removeLinksOf,
   roleEnded: forgetUnreachedKeys,
   keyDeleted: forgetDeletedKey,
-  quotaChanged: evaluateQuota,
+  quotaChanged: (context, before, after) => {
+    evaluateQuota(context, before, after);
+    reportUsage(context, before, after);
+  },
+  notified: queueNotification,
   eventRecorded: (context, event) => {
     queueDeliveries(context, event);
     const { db, eventStreams } = context.app;

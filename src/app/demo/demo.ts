@@ -1,7 +1,8 @@
 import { linkTemplateProblem } from '../../accounts/invitations/link-template.ts';
+import { notificationLifetime } from '../../activity/notifications/daily-mails.ts';
 import type { App } from '../../kernel/app.ts';
 import { day, hour, isoTime } from '../../kernel/clock.ts';
-import { sql } from '../../kernel/db/sql.ts';
+import { raw, sql } from '../../kernel/db/sql.ts';
 import history from './history.json' with { type: 'json' };
 import { planHistory } from './history.ts';
 import people from './people.json' with { type: 'json' };
@@ -56,6 +57,7 @@ export async function seedByHistory(app: App, hash: string, seed = defaultSeed):
     await plan.run(past);
     db.write(() => {
       settlePastMails(app, now);
+      settlePastNotifications(app, now);
       past.close(Object.values(data.people));
     });
   });
@@ -72,6 +74,18 @@ function settlePastMails({ db }: App, now: number): void {
   db.run(sql`
     UPDATE invitation_mail SET status = 'delivered', attempts = 1, next_attempt = NULL, finished = created, secret = NULL
     WHERE status = 'pending' AND created <= ${now - hour}`);
+}
+
+/**
+ * Removes the notifications that would no longer be stored, and those with dates in their texts, which cannot follow the clock;
+ * marks the mails about the others as sent, and the roles that end soon as known.
+ */
+function settlePastNotifications({ db }: App, now: number): void {
+  db.run(sql`DELETE FROM notification WHERE created < ${now - notificationLifetime} OR kind = 'role_expiring'`);
+  db.run(sql`UPDATE notification SET waits = 0, mail_id = NULL`);
+  db.run(sql`DELETE FROM notification_mail`);
+  for (const table of ['customer_role', 'project_role'])
+    db.run(sql`UPDATE ${raw(table)} SET reminded = ${now} WHERE expires > ${now} AND ended IS NULL`);
 }
 
 /** Whether the database has data that sample data must not be mixed with. */

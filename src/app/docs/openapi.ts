@@ -202,7 +202,7 @@ const webhookParameters = Object.entries(webhookHeaders).map(([name, { help, sha
 
 /** A request that the server sends to web hooks. Receivers respond with any status 2xx (events.md 5.5). */
 const describeWebhook = ({ body, isNeverEmitted, name, summary }: WebhookSpec, schemas: Schemas): Json => ({
-  operationId: `receive${name.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
+  operationId: `receive${name.replace(/(?:^|[_.])(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
   summary,
   tags: ['hooks-web'],
   security: [],

@@ -18,6 +18,7 @@ export const outboxes: Readonly<Record<OutboxName, { readonly table: string; rea
   hooks: { table: 'delivery', index: 'delivery_pending' },
   invitations: { table: 'invitation_mail', index: 'invitation_mail_due' },
   notices: { table: 'user_notice', index: 'user_notice_due' },
+  notifications: { table: 'notification_mail', index: 'notification_mail_due' },
   passwords: { table: 'password_reset', index: 'password_reset_due' },
 };
 

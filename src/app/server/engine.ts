@@ -6,6 +6,7 @@ import { NoticeOutbox } from '../../accounts/users/notices.ts';
 import { indexAll, indexSome } from '../../activity/events/search.ts';
 import { HookOutbox } from '../../activity/hooks/outbox.ts';
 import { sealPlainTokens } from '../../activity/hooks/push-tokens.ts';
+import { NotificationOutbox } from '../../activity/notifications/mails.ts';
 import { ProviderWorker } from '../../cloud/operations/worker.ts';
 import type { App } from '../../kernel/app.ts';
 import { hour } from '../../kernel/clock.ts';
@@ -63,6 +64,7 @@ export async function startEngine(
     hooks: new DeliveryWorker(app, new HookOutbox(app)),
     invitations: new DeliveryWorker(app, new InvitationOutbox(app)),
     notices: new DeliveryWorker(app, new NoticeOutbox(app)),
+    notifications: new DeliveryWorker(app, new NotificationOutbox(app)),
     passwords: new DeliveryWorker(app, new PasswordOutbox(app)),
   } satisfies Record<OutboxName, unknown>;
   const deliverers = Object.values(outboxes);

@@ -1,4 +1,6 @@
 import { record } from '../../activity/events/record.ts';
+import { notify } from '../../activity/notifications/notify.ts';
+import { responsibleFor } from '../../activity/notifications/recipients.ts';
 import { countQuotas, createQuotas, type QuotaDelta } from '../../activity/quotas/usage.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import { newUuid } from '../../kernel/app.ts';
@@ -144,7 +146,18 @@ export function changeResource(
   db.update('resource', resource.id, { ...change, revision: resource.revision + 1 });
   const after = knownResource(db, resource.id);
   recount(context, resource, after, counted);
+  if (after.state === 'Erred' && resource.state !== 'Erred') notifyFailure(context, after);
   return after;
+}
+
+/** Notifies the managers of the project of a resource that it has failed. */
+function notifyFailure(context: Context, resource: ResourceRow): void {
+  const about = resourceContext(context.app.db, resource);
+  notify(context, 'resource_failed', {
+    context: { ...about, error_message: resource.error_message },
+    users: responsibleFor(context.app, about),
+    about: resource.uuid,
+  });
 }
 
 interface Removal {

@@ -1,4 +1,7 @@
 import { closeAlert, raiseAlert } from '../../activity/alerts/alert-store.ts';
+import { notify } from '../../activity/notifications/notify.ts';
+import { responsibleFor } from '../../activity/notifications/recipients.ts';
+import type { EventContext } from '../../activity/scopes/scope.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
@@ -7,6 +10,7 @@ import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { simulatedSql } from '../operations/simulated.ts';
 import { queueSync } from '../operations/sync-jobs.ts';
+import { settingsScope } from '../services/scopes.ts';
 import { connectCustomers } from '../services/service-lifecycle.ts';
 
 /* Synchronisation with a provider: the settings' states, and the alerts of services. */
@@ -65,6 +69,7 @@ export function finishSync(context: Context, id: number): void {
   const settings = settingsOf(context.app, id);
   if (!settings) return;
   context.app.db.update('service_settings', id, { state: 'In Sync', error_message: '', synced: context.now });
+  if (settings.error_message !== '') notifyOf(context, settings, 'provider_account_recovered');
   evaluateServices(context, settings, true);
 }
 
@@ -76,7 +81,19 @@ export function failSync(context: Context, id: number, text: string): void {
   db.update('service_settings', id, { state: 'Erred', error_message: text, synced: context.now });
   const { name, type, uuid } = settings;
   db.onceStored(() => log.warn({ settings: uuid, type, name, reason: text }, 'synchronisation failed'));
+  if (settings.error_message === '') notifyOf(context, settings, 'provider_account_failed', { error_message: text });
   evaluateServices(context, settings, false);
+}
+
+/** Notifies the owners of the customer, for shared settings staff, of a change between working and failing. */
+function notifyOf(
+  context: Context,
+  { id, uuid }: SettingsState,
+  kind: 'provider_account_failed' | 'provider_account_recovered',
+  values: EventContext = {},
+): void {
+  const own = settingsScope.own(context.app.db, id);
+  notify(context, kind, { context: { ...own, ...values }, users: responsibleFor(context.app, own), about: uuid });
 }
 
 /** After an import: closes the alerts of services whose provider has nothing more to import. */

@@ -269,6 +269,17 @@ GET    /docs/manual/                                            -         200 20
 GET    /docs/manual/:key/                                       -         404 404 404 404 404 404 404 404 404 404
 GET    /console/app.js/                                          -         200 200 200 200 200 200 200 200 200 200
 GET    /console/style.css/                                       -         200 200 200 200 200 200 200 200 200 200
+GET    /api/notifications/                                       -         200 200 200 200 200 200 200 200 401 401
+GET    /api/notifications/:key/                                  own       200 200 200 200 200 200 200 200 401 401
+GET    /api/notifications/:key/                                  foreign   404 404 404 404 404 404 404 404 401 401
+POST   /api/notifications/:key/read/                             own       204 204 204 204 204 204 204 204 401 401
+POST   /api/notifications/:key/read/                             foreign   404 404 404 404 404 404 404 404 401 401
+POST   /api/notifications/read_all/                              -         204 204 204 204 204 204 204 204 401 401
+GET    /api/notification-preferences/                            -         200 200 200 200 200 200 200 200 401 401
+PUT    /api/notification-preferences/                            -         200 200 200 200 200 200 200 200 401 401
+PATCH  /api/notification-preferences/                            -         200 200 200 200 200 200 200 200 401 401
+GET    /notifications/unsubscribe/:key/                          -         404 404 404 404 404 404 404 404 404 404
+POST   /notifications/unsubscribe/:key/                          -         404 404 404 404 404 404 404 404 404 404
 GET    /hooks/confirm/:key/                                      -         404 404 404 404 404 404 404 404 404 404
 POST   /hooks/confirm/:key/                                      -         404 404 404 404 404 404 404 404 404 404
 GET    /hooks/unsubscribe/:key/                                  -         404 404 404 404 404 404 404 404 404 404

@@ -124,6 +124,10 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
       },
       ...(await hookKeys(clients, fixture.as('guest'))),
       alerts: { own: own.alert, foreign: foreign.alert },
+      notifications: {
+        own: await forEach(clients, (client) => newNotification(fixture, client)),
+        foreign: await newNotification(fixture, fixture.as('guest')),
+      },
       backups: { any: '0'.repeat(32) },
       'service-certifications': { any: certification.uuid },
       'service-settings': {
@@ -236,6 +240,13 @@ const newKey = async (client: Client): Promise<string> =>
 async function newSession(fixture: Fixture, client: Client): Promise<string> {
   fixture.as((await accountOf(client)).username);
   return (await client.get('/api/sessions/')).body.find(({ is_current }: Json) => !is_current).uuid;
+}
+
+/** A notification of a user about an alert. */
+async function newNotification(fixture: Fixture, client: Client): Promise<string> {
+  const { url } = await accountOf(client);
+  await fixture.staff.post('/api/alerts/', { scope: url, alert_type: 'a', message: 'Look', severity: 'Info' });
+  return (await client.get('/api/notifications/')).body[0].uuid;
 }
 
 /** A hook of each kind for each user who may have one, and a test delivery of the webhook. */

@@ -360,7 +360,9 @@ const others: Readonly<Record<string, readonly string[]>> = {
   'only told, too': [
     ...['user.date_joined', 'user.agreement_date', 'hook.modified', 'resource.start_time', 'jira_issue.updated'],
     ...['saml_source.refreshed', 'hook_confirmation.used', 'invitation_mail.finished', 'password_reset.finished'],
-    ...['delivery', 'invitation_mail', 'user_notice', 'password_reset'].map((table) => `${table}.last_attempt`),
+    ...['delivery', 'invitation_mail', 'user_notice', 'password_reset', 'notification_mail'].map(
+      (table) => `${table}.last_attempt`,
+    ),
   ],
   'chosen by users, or the end of what they chose': ['customer_role', 'project_role'].flatMap((table) => [
     `${table}.expires`,

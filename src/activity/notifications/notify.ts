@@ -1,0 +1,147 @@
+import type { Context } from '../../kernel/access/context.ts';
+import { newUuid } from '../../kernel/app.ts';
+import { hour } from '../../kernel/clock.ts';
+import { type Sql, sql } from '../../kernel/db/sql.ts';
+import { selfChecks } from '../../kernel/verification.ts';
+import { type Level, rendered } from '../events/catalogue.ts';
+import type { EventContext } from '../scopes/scope.ts';
+import { defaultPreference, kindOf, type Language, type NotificationKind, type Preference } from './catalogue.ts';
+
+/** A notification for some users, passed to reactions in the same transaction. */
+export interface SentNotification {
+  readonly kind: NotificationKind;
+  readonly level: Level;
+  readonly message: string;
+  readonly context: Readonly<Record<string, string>>;
+  /** Ids of the users who receive it. */
+  readonly users: readonly number[];
+}
+
+declare module '../../kernel/access/reactions.ts' {
+  interface Reactions {
+    readonly notified: (context: Context, notification: SentNotification) => void;
+  }
+}
+
+interface Details {
+  /** The keys of the kind; null and undefined omit a key. */
+  readonly context: EventContext;
+  /** Selects the ids of the users who receive it. Inactive users never do. */
+  readonly users: Sql;
+  /** What it is about, such as a uuid: users get at most one mail an hour about a kind and this. */
+  readonly about: string;
+  /** The part of the message that the context does not have. */
+  readonly detail?: string;
+  /** For kinds without a level of their own. */
+  readonly level?: Level;
+}
+
+interface Recipient {
+  readonly id: number;
+  readonly preference: Preference | null;
+}
+
+/**
+ * Notifies users in the transaction of the cause (events.md 7): stores a notification for each, and queues the mails that must
+ * not wait. A notification never causes another one.
+ */
+export function notify(context: Context, kind: NotificationKind, details: Details): void {
+  const { app, now } = context;
+  const { db } = app;
+  const recipients = db.all<Recipient>(sql`
+    SELECT u.id, p.preference
+    FROM user u LEFT JOIN notification_preference p ON p.user_id = u.id AND p.kind = ${kind}
+    WHERE u.id IN (${details.users}) AND u.is_active
+    ORDER BY u.id`);
+  if (recipients.length === 0) return;
+  const { about, detail = '', level = kindOf(kind).level ?? 'info' } = details;
+  const values = textsOf(details.context);
+  if (selfChecks.eventContexts) requireDeclaredKeys(kind, values);
+  const message = messageOf(kind, 'en', { ...values, detail });
+  for (const { id: user, preference } of recipients) {
+    const mail = mailFor(context, { user, kind, about, preference: preference ?? defaultPreference(kind, level) });
+    db.insert('notification', {
+      uuid: newUuid(app),
+      user_id: user,
+      kind,
+      level,
+      message,
+      detail,
+      context: JSON.stringify(values),
+      about,
+      created: now,
+      waits: Number(mail === 'daily'),
+      mail_id: typeof mail === 'number' ? mail : null,
+    });
+  }
+  app.reactions.notified(context, { kind, level, message, context: values, users: recipients.map(({ id }) => id) });
+}
+
+/** Renders the message of a notification in a language. */
+export const messageOf = (
+  kind: NotificationKind,
+  language: Language,
+  values: Readonly<Record<string, string>>,
+): string => rendered(kindOf(kind).message[language], values);
+
+const textsOf = (context: EventContext): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(context).flatMap(([key, value]) =>
+      value === null || value === undefined ? [] : [[key, String(value)]],
+    ),
+  );
+
+/** Throws when a context lacks a required key of its kind or has a key that the kind does not declare. */
+function requireDeclaredKeys(kind: NotificationKind, values: Readonly<Record<string, string>>): void {
+  const { optional, required } = kindOf(kind).context;
+  const missing = required.filter((key) => values[key] === undefined);
+  const extra = Object.keys(values).filter((key) => !required.includes(key) && !optional.includes(key));
+  if (missing.length + extra.length > 0)
+    throw new Error(`the context of ${kind} lacks [${missing}] and has undeclared keys [${extra}]`);
+}
+
+interface Addressed {
+  readonly user: number;
+  readonly kind: NotificationKind;
+  readonly about: string;
+  readonly preference: Preference;
+}
+
+/** Returns the id of the mail for a notification, or whether it waits for the daily mail or gets none. */
+function mailFor(context: Context, { about, kind, preference, user }: Addressed): number | 'daily' | 'none' {
+  if (preference !== 'immediate') return preference;
+  const { app, now } = context;
+  const { db, config } = app;
+  const hasMail = db.value(sql`
+    SELECT 1 FROM notification
+    WHERE user_id = ${user} AND kind = ${kind} AND about = ${about} AND mail_id IS NOT NULL AND created > ${now - hour}
+    LIMIT 1`);
+  if (hasMail !== undefined) return 'daily';
+  const recent = db.values<number>(sql`
+    SELECT created FROM notification_mail
+    WHERE user_id = ${user} AND kind = 'immediate' AND created > ${now - hour}
+    ORDER BY created`);
+  if (recent.length < config.notification_mail_limit) return queueMail(context, user, 'immediate', now);
+  const gathered = db.value<number>(sql`
+    SELECT id FROM notification_mail WHERE user_id = ${user} AND kind = 'gathered' AND status = 'pending' AND attempts = 0`);
+  return gathered ?? queueMail(context, user, 'gathered', (recent[0] ?? now) + hour);
+}
+
+/** Queues a mail to a user, which is sent at `at`. Returns its id. */
+export function queueMail(
+  context: Context,
+  user: number,
+  kind: 'immediate' | 'gathered' | 'daily',
+  at: number,
+): number {
+  const { app, now } = context;
+  const id = app.db.insert('notification_mail', {
+    uuid: newUuid(app),
+    user_id: user,
+    kind,
+    created: now,
+    next_attempt: at,
+  });
+  if (at <= now) app.db.onceStored(() => app.wakeOutbox('notifications', [id]));
+  return id;
+}

@@ -1,0 +1,26 @@
+import { day, minute } from '../../kernel/clock.ts';
+import { any, type Sql, sql } from '../../kernel/db/sql.ts';
+import type { Task } from '../../kernel/jobs/timer.ts';
+
+/** How long before an end reminders are sent. */
+type Leads = readonly number[];
+
+/**
+ * Condition: a reminder of the end in a column is due, and its time came after the instant in another column, up to which
+ * reminders were sent. If several are due, one is sent (events.md 8.2).
+ */
+export const isReminderDue = (ends: Sql, reminded: Sql, leads: Leads, now: number): Sql =>
+  sql`${ends} > ${now} AND ${any(
+    leads.map((lead) => sql`(${ends} - ${lead} <= ${now} AND ${ends} - ${lead} > ${reminded})`),
+  )}`;
+
+/** A task that sends reminders. It waits like removals after a jump of the clock. */
+export const reminding = (name: string, run: Task['run']): Task => ({
+  name,
+  every: minute,
+  removes: true,
+  run: (context) => context.app.db.write(() => run(context)),
+});
+
+export const weekAndDay: Leads = [7 * day, day];
+export const monthWeekAndDay: Leads = [30 * day, ...weekAndDay];
