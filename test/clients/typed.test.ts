@@ -123,6 +123,8 @@ typed('runs the sample of events', async () => {
     groups: true,
     hooks: ['webhook', 'pushhook', 'email'],
     lists: [1, 1, 1, 0, 1, 3],
+    unread: 0,
+    preference: 'daily',
     history: 1,
     warnings: 1,
     created: true,

@@ -110,7 +110,7 @@ browser('staff see the outboxes and send their messages', async () => {
     .getByRole('listitem')
     .filter({ hasText: /Notifications.*1$/s })
     .waitFor();
-  await part(staff, 'Message queue').getByRole('link', { name: 'Notifications' }).click();
+  await part(staff, 'Message queue').getByRole('link', { name: 'Notifications', exact: true }).click();
   await staff.heading('Message queue').waitFor();
   await staff.page.getByRole('row', { name: /hooks\.test.* 1 Destination is not allowed\./ }).waitFor();
   assert.equal(await staff.findings(), []);

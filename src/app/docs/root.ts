@@ -63,7 +63,15 @@ export const ofTheService: readonly string[] = [
 ];
 
 /** Paths of one segment that are not collections of the data. */
-const unlisted = new Set([...ofTheService, 'configuration', 'sessions', 'user-counters', 'version']);
+const unlisted = new Set([
+  ...ofTheService,
+  'configuration',
+  'notifications',
+  'notification-preferences',
+  'sessions',
+  'user-counters',
+  'version',
+]);
 
 const prefixesOf = (parts: readonly Part<Endpoint>[]): string[] =>
   parts

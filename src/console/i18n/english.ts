@@ -19,6 +19,7 @@ const known: Readonly<Record<string, string>> = {
   keys: 'SSH keys',
   operation: 'Operations',
   outbox: 'Message queue',
+  notifications: 'Personal notifications',
   'openstack-tenants': 'OpenStack private clouds',
   'digitalocean-droplets': 'Droplets',
   'aws-instances': 'EC2 instances',

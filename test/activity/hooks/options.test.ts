@@ -80,11 +80,11 @@ test('a hook without options looks as before; one with an option shows them all'
   assert.equal(Object.keys(plain), [...oldKeys, 'secret']);
   assert.equal(Object.keys((await alice.get(plain.url)).body), oldKeys);
   const chat = await hook(alice, { format: 'slack' });
-  const options = ['format', 'signature', 'customers', 'projects'];
+  const options = ['notification_types', 'format', 'signature', 'customers', 'projects'];
   assert.equal(Object.keys(chat), [...oldKeys, ...options, 'secret']);
   assert.equal(
     options.map((name) => chat[name]),
-    ['slack', 'hmac', [], []],
+    [[], 'slack', 'hmac', [], []],
   );
   const { body } = await alice.patch(chat.url, { format: 'standard' });
   assert.equal(Object.keys(body), oldKeys);
@@ -114,7 +114,10 @@ test('a form cannot carry chat messages', async () => {
 
 test('with the signature ed25519, receivers verify with a public key, and the private key stays in the server', async () => {
   const created = await hook(fixture.staff, { signature: 'ed25519' });
-  assert.equal(Object.keys(created), [...oldKeys, 'format', 'signature', 'customers', 'projects', 'public_key']);
+  assert.equal(Object.keys(created), [
+    ...oldKeys,
+    ...['notification_types', 'format', 'signature', 'customers', 'projects', 'public_key'],
+  ]);
   assert.match(created.public_key, /^whpk_[A-Za-z0-9+/]{43}=$/);
   assert.equal((await fixture.staff.get(created.url)).body, created);
   const { request, signatures } = await signaturesOf(created.url);

@@ -2,6 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { catalogue, eventTypes } from '../../../src/activity/events/catalogue.ts';
+import { hookKinds } from '../../../src/activity/notifications/catalogue.ts';
 import { openApi } from '../../../src/app/docs/openapi.ts';
 import { endpoints } from '../../support/catalogue.ts';
 import { checkDelivery } from '../../support/contract.ts';
@@ -29,8 +30,8 @@ const message = {
   levelname: 'INFO',
 };
 
-webhooks('has an entry for each event type, and marks those that no operation causes', () => {
-  assert.equal(Object.keys(document.webhooks), eventTypes);
+webhooks('has an entry for each event type and kind of notification, and marks those that no operation causes', () => {
+  assert.equal(Object.keys(document.webhooks), [...eventTypes, ...hookKinds.map((kind) => `notification.${kind}`)]);
   assert.is(eventTypes.length, 45);
   assert.equal(
     Object.keys(document.webhooks).filter((name) => document.webhooks[name].post['x-never-emitted']),

@@ -55,7 +55,11 @@ test('serves the same responses, byte for byte, after an export and import, and 
   assert.is(others.length, lines.length);
   const [before, after] = [await responsesOf(path('demo'), backupTime), await responsesOf(path('again'), backupTime)];
   assert.ok(Object.keys(before).length > 100);
-  assert.is(JSON.stringify(after), JSON.stringify(before));
+  assert.equal(
+    Object.keys(before).filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key])),
+    [],
+  );
+  assert.equal(Object.keys(after), Object.keys(before));
   assert.is(readFileSync(path('again/secret.key'), 'utf8'), readFileSync(path('demo/secret.key'), 'utf8'));
 });
 

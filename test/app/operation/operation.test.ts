@@ -160,6 +160,7 @@ test('shows pending and failing work in the overview', async () => {
       { outbox: 'hooks', waiting: 1, oldest: start },
       { outbox: 'invitations', ...empty },
       { outbox: 'notices', ...empty },
+      { outbox: 'notifications', ...empty },
       { outbox: 'passwords', ...empty },
     ],
     jobs: { running: 0, waiting: 0, failing: 0 },

@@ -43,6 +43,8 @@ const history =
     api.GET('/api/quotas/{key}/history/', { params: { ...keyOf(quota), query: { point: [1_600_000_000] } } }),
   ));
 const stats = await dataOf(api.GET('/api/alerts/stats/'));
+const unread = await dataOf(api.GET('/api/notifications/', { params: { query: { unread: '' } } }));
+const { alert_opened: preference } = await dataOf(api.GET('/api/notification-preferences/'));
 const created = await dataOf(api.GET('/api/stats/creation-time/', { params: { query: { type: 'customer' } } }));
 
 void (() =>
@@ -58,6 +60,8 @@ console.log(
     groups: Object.keys(groups).length > 0,
     hooks: hooks.map(({ hook_type }) => hook_type),
     lists: lists.map((list) => list.length),
+    unread: unread.length,
+    preference,
     history: history?.length,
     warnings: stats.warning,
     created: created.length > 0,

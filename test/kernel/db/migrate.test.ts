@@ -76,6 +76,8 @@ const hashes: Readonly<Record<string, string>> = {
   '0036_restorations': '3e64b2e1c928345addbd2dce97f75c7d22174ae6a058ca991bd46e720aa4b213',
   '0037_invitation_links': '59359d7ec90b38597c00fddcaa339438d7076d7061ce99c1508f5b5206a64217',
   '0038_email_domains': '356508b17fb86c618bab889ff7a25c9aad6989d289e57ebdf40bad2e0bc41071',
+  '0039_web_hook_options': '5d770e21cb63078a7706240a247308f38a5c43f2d411cc5e932db7f3e3876976',
+  '0040_notifications': '6ce6bd8b11e445e88291f67934703eec5013a68b447bbabf0d1e3ed2b3a29d2d',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {
