@@ -12,7 +12,7 @@ import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import type { Opening, Replacements } from './compose/composition.ts';
 import type { Memory } from './compose/memory.ts';
 import { nativeFolder } from './data/data-folder.ts';
-import { demo } from './demo/demo.ts';
+import { demo, demoLogins } from './demo/demo.ts';
 import { EngineSwitch } from './fixture/engine-switch.ts';
 import { Fixture, type FixtureHandle } from './fixture/fixture.ts';
 import { checkReplacements, FixtureError } from './fixture/fixture-error.ts';
@@ -130,6 +130,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
     metrics,
     hostProcess: {
       ...(hostProcess ?? { sourceOf: (name) => (given[name] === undefined ? undefined : 'createServer') }),
+      ...((isTrial || seed === 'demo') && { demo: demoLogins() }),
       ...(ephemeral &&
         engineClock &&
         isSettable(engineClock) && { advance: (milliseconds) => fixture.advance(milliseconds) }),

@@ -1,5 +1,6 @@
 /** Sign-in without a known password in a real browser: the link of the first start, single sign-on, mailed links. */
 import type { Browser } from 'playwright-core';
+import { createServer } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeInitialLink } from '../../src/accounts/session/initial-link.ts';
@@ -198,6 +199,27 @@ browser('pages of hooks use the language of the browser', async () => {
     assert.is(/<html lang="(..)">/.exec(await response.text())?.[1], language, wanted);
     assert.is(response.headers.get('vary'), 'Accept, Accept-Language');
   }
+});
+
+browser('offers the logins of the sample data, and signs in with one press', async () => {
+  const { url: demo, close } = await createServer({ ephemeral: true, port: 0, log_level: 'silent', seed: 'demo' });
+  for (const width of [390, 1280]) {
+    const visitor = await Console.open(started(), `${demo}/`, width);
+    const sample = visitor.page.getByRole('region', { name: 'Sample data' });
+    await sample.getByText('staff: sees and does everything').waitFor();
+    await visitor.page.getByText(/^Tenantry \d+\.\d+\.\d+$/).waitFor();
+    assert.equal(await findFaults(visitor), []);
+    await sample.getByRole('button', { name: 'Sign in as emeka.obi' }).click();
+    await visitor.heading('Good').waitFor();
+    await visitor.page.getByText('You have no access yet').waitFor();
+    assert.equal(visitor.complaints, []);
+    await visitor.close();
+  }
+  const visitor = await Console.open(started(), `${url}/`);
+  await visitor.button('Sign in').waitFor();
+  assert.is(await visitor.page.getByRole('region', { name: 'Sample data' }).count(), 0, 'not elsewhere');
+  await visitor.close();
+  await close();
 });
 
 /** Signs in as the first user, whose token has changed with the first link. */

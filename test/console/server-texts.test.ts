@@ -51,6 +51,11 @@ tests('translates the help of every field', async () => {
   assert.equal(unknown(helps), []);
 });
 
+tests('translates the roles of the logins to try', async () => {
+  const { logins } = (await fixture.anonymous.get('/api/configuration/')).body.DEMO;
+  assert.equal(unknown(logins.map(({ role }: Json) => role)), []);
+});
+
 tests('translates the help of every filter', async () => {
   const { paths } = (await fixture.anonymous.get('/docs/')).body;
   const helps = Object.keys(paths)

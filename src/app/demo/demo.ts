@@ -3,6 +3,7 @@ import { notificationLifetime } from '../../activity/notifications/daily-mails.t
 import type { App } from '../../kernel/app.ts';
 import { day, hour, isoTime } from '../../kernel/clock.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
+import type { DemoLogins } from '../operation/program.ts';
 import history from './history.json' with { type: 'json' };
 import { planHistory } from './history.ts';
 import people from './people.json' with { type: 'json' };
@@ -106,10 +107,7 @@ export function demoReport({ db }: App): string {
 }
 
 /** The logins to try, for programs. */
-export const demoLogins = (): {
-  readonly password: string;
-  readonly logins: readonly { readonly username: string; readonly role: string }[];
-} => ({
+export const demoLogins = (): DemoLogins => ({
   password: demoPassword,
   logins: Object.entries(people.logins).map(([username, role]) => ({ username, role })),
 });

@@ -1,10 +1,13 @@
 import { loginOrigins } from '../../accounts/session/saml/identity-providers.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
+import type { Database } from '../../kernel/db/database.ts';
+import { sql } from '../../kernel/db/sql.ts';
 import { json, redirect } from '../../kernel/http/reply.ts';
 import type { Part } from '../../kernel/http/router.ts';
 import { version } from '../../kernel/version.ts';
 import { consolePage } from '../console/console.ts';
+import type { DemoLogins } from '../operation/program.ts';
 
 const text = { type: 'string' };
 const welcomeShape = objectShape({ name: text, version: text, api: text, docs: text });
@@ -120,6 +123,10 @@ const configurationShape = {
       properties: { ...coreFlags, POLICY_URL: { type: 'string', format: 'uri' } },
     },
     WALDUR_AUTH_SOCIAL: { type: 'object', maxProperties: 0 },
+    DEMO: objectShape({
+      password: { type: 'string' },
+      logins: { type: 'array', items: objectShape({ username: { type: 'string' }, role: { type: 'string' } }) },
+    }),
     WALDUR_AUTH_SAML2: objectShape({
       ENABLE_SINGLE_LOGOUT: flag,
       ALLOW_TO_SELECT_IDENTITY_PROVIDER: flag,
@@ -129,6 +136,14 @@ const configurationShape = {
   },
   required: ['WALDUR_CORE', 'WALDUR_AUTH_SOCIAL'],
 };
+
+/** Returns the logins whose users exist: a folder that had customers got no sample data. */
+const existingLogins = (db: Database, { password, logins }: DemoLogins): DemoLogins => ({
+  password,
+  logins: logins.filter(
+    ({ username }) => db.value(sql`SELECT 1 FROM user WHERE username = ${username} AND is_active`) !== undefined,
+  ),
+});
 
 /** GET /api/configuration/: feature flags under the names that existing web clients use. */
 export const configuration: Endpoint = {
@@ -141,7 +156,7 @@ export const configuration: Endpoint = {
       summary: 'Returns the public feature flags.',
       allowedFor: 'Any caller.',
       output: { status: 200, shape: configurationShape },
-      handle: ({ config }) =>
+      handle: ({ app: { deployment }, config, db }) =>
         json({
           WALDUR_CORE: {
             AUTHENTICATION_METHODS: config.authentication_methods,
@@ -156,6 +171,7 @@ export const configuration: Endpoint = {
             ...(config.policy_url !== null && { POLICY_URL: config.policy_url }),
           },
           WALDUR_AUTH_SOCIAL: {},
+          ...(deployment.demo && { DEMO: existingLogins(db, deployment.demo) }),
           ...(config.authentication_methods.includes('SAML2') && {
             WALDUR_AUTH_SAML2: {
               ENABLE_SINGLE_LOGOUT: config.saml_enable_single_logout,

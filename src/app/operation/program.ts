@@ -21,6 +21,14 @@ export interface HostProcess {
   readonly program?: Program | undefined;
   /** Advances the clock by milliseconds; undefined without a settable clock. Rejects. */
   readonly advance?: ((milliseconds: number) => Promise<void>) | undefined;
+  /** The logins to try; undefined unless the server started with sample data. */
+  readonly demo?: DemoLogins | undefined;
+}
+
+/** Users of the sample data by what they may do, with their common password. */
+export interface DemoLogins {
+  readonly password: string;
+  readonly logins: readonly { readonly username: string; readonly role: string }[];
 }
 
 /** Returns how to invoke this program again with the same settings, and where they come from. */

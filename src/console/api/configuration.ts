@@ -2,11 +2,18 @@
 import { signal } from '@preact/signals';
 import { api, responseOf } from './connection.ts';
 
-interface Configuration {
+export interface Configuration {
   /** The ways to sign in. */
   readonly methods: readonly string[];
   /** The address of the policy that users accept; undefined without a policy. */
   readonly policy: string | undefined;
+  /** The logins to try, if the server started with sample data. */
+  readonly demo: { readonly password: string; readonly logins: readonly Login[] } | undefined;
+}
+
+interface Login {
+  readonly username: string;
+  readonly role: string;
 }
 
 /** Undefined until it is loaded. */
@@ -16,5 +23,5 @@ export async function readConfiguration(): Promise<void> {
   const response = await responseOf(api.GET('/api/configuration/', { credentials: 'omit' }));
   if (!response.isOk) return;
   const { AUTHENTICATION_METHODS: methods, POLICY_URL: policy } = response.body.WALDUR_CORE;
-  configuration.value = { methods, policy };
+  configuration.value = { methods, policy, demo: response.body.DEMO };
 }

@@ -9,6 +9,7 @@ export const serverWords: Words = {
   ...words.rejections,
   ...words.cloudRejections,
   ...words.events,
+  ...words.demo,
 };
 
 /** Values that consist of one or more API names. */

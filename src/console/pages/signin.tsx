@@ -2,17 +2,19 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fieldProblems, problemOf, textOf } from '../api/api.ts';
-import { configuration, readConfiguration } from '../api/configuration.ts';
+import { type Configuration, configuration, readConfiguration } from '../api/configuration.ts';
 import { api, isExpired, responseOf } from '../api/connection.ts';
 import { hrefOf, place, replace } from '../api/route.ts';
 import { enter, me, signIn, signOut } from '../api/session.ts';
+import { Button } from '../components/button.tsx';
 import { Callout, Skeleton } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { product } from '../components/focus.ts';
 import { Mark } from '../components/icons.tsx';
 import { Languages } from '../components/languages.tsx';
 import { clearToasts } from '../components/toast.tsx';
-import { t } from '../i18n/words.ts';
+import { Version } from '../components/version.tsx';
+import { serverText, t } from '../i18n/words.ts';
 import { FirstStart } from './first-start.tsx';
 import { SignUp } from './invitation.tsx';
 
@@ -42,6 +44,7 @@ export function Entrance(): JSX.Element {
       <footer>
         <Languages />
         <a href="docs/">{t('Documentation')}</a>
+        <Version prefix={product} />
       </footer>
     </main>
   );
@@ -51,7 +54,7 @@ function SignIn(): JSX.Element {
   useEffect(() => {
     void readConfiguration();
   }, []);
-  const offered = configuration.value?.methods;
+  const { demo, methods: offered } = configuration.value ?? {};
   const isByPassword = offered?.includes('LOCAL_SIGNIN') === true;
   const isFederated = offered?.includes('SAML2') === true;
   return (
@@ -66,6 +69,7 @@ function SignIn(): JSX.Element {
       {isByPassword && (
         <>
           <PasswordForm />
+          {demo && demo.logins.length > 0 && <DemoLogins {...demo} />}
           <p class="small">
             <a href={hrefOf('/forgotten/')}>{t('Forgot your password?')}</a>
           </p>
@@ -113,6 +117,50 @@ function PasswordForm({ username }: { readonly username?: string }): JSX.Element
         {t('Sign in')}
       </button>
     </form>
+  );
+}
+
+/** The users of the sample data: one press signs in. */
+function DemoLogins({ logins, password }: NonNullable<Configuration['demo']>): JSX.Element {
+  const [busy, setBusy] = useState('');
+  const [problem, setProblem] = useState('');
+  return (
+    <section class="card" aria-label={t('Sample data')}>
+      <header>
+        <h2>{t('Sample data')}</h2>
+        <span class="note">{t('Password: {password}', { password })}</span>
+      </header>
+      {problem !== '' && (
+        <Callout tone="bad" isNew>
+          {problem}
+        </Callout>
+      )}
+      <ul class="lines">
+        {logins.map(({ role, username }) => (
+          <li key={username}>
+            <span class="words">
+              <b>{username}</b>
+              <span class="sub">{serverText(role)}</span>
+            </span>
+            <span class="end">
+              <Button
+                small
+                isBusy={busy === username}
+                label={t('Sign in as {username}', { username })}
+                onClick={async () => {
+                  setBusy(username);
+                  const response = await signIn(username, password);
+                  setBusy('');
+                  if (!response.isOk) setProblem(problemOf(response.body) || t('Try again'));
+                }}
+              >
+                {t('Sign in')}
+              </Button>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

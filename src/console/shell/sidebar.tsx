@@ -1,14 +1,14 @@
 /** The sidebar: the product, the customer and project that the user works in, and the pages by groups. */
 import type { JSX } from 'preact';
-import { api } from '../api/connection.ts';
 import { isLive } from '../api/live.ts';
-import { useGet, usePage } from '../api/reading.ts';
+import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { scope, scopeParameters } from '../api/scope.ts';
 import { collections, isStaff } from '../api/session.ts';
 import { product } from '../components/focus.ts';
 import { Icon, Mark } from '../components/icons.tsx';
 import { Dot } from '../components/status.tsx';
+import { Version } from '../components/version.tsx';
 import { numberText, plural, t, titleOf } from '../i18n/words.ts';
 import { textOf } from '../item.ts';
 import { type Destination, navigation } from './navigation.ts';
@@ -116,9 +116,4 @@ function OpenAlerts(): JSX.Element | null {
 function useOnlyCustomer(): string | undefined {
   const { value: page } = usePage(isStaff.value || scope.value.customer ? '' : '/api/customers/?page_size=1&field=url');
   return page?.count === 1 ? textOf(page.items[0] ?? {}, 'url') || undefined : undefined;
-}
-
-function Version(): JSX.Element {
-  const { value: response } = useGet(() => api.GET('/api/version/', { credentials: 'omit' }), ['version']);
-  return <span>{response?.isOk ? response.body.version : ''}</span>;
 }

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import * as assert from 'uvu/assert';
 import { ofTheService } from '../../../src/app/docs/root.ts';
-import { Fixture } from '../../support/fixture.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test: root, fixture } = suiteWithServer('root, version and configuration');
@@ -72,6 +72,26 @@ root('includes the page of the policy where the setting names one', async () => 
   const other = await Fixture.start({ policy_url: page });
   const { WALDUR_CORE: flags } = (await other.anonymous.get('/api/configuration/')).body;
   assert.equal([Object.keys(flags).at(-1), flags.POLICY_URL], ['POLICY_URL', page]);
+  await other.close();
+});
+
+root('offers the logins to try only where the server started with sample data', async () => {
+  assert.not('DEMO' in (await fixture.anonymous.get('/api/configuration/')).body);
+  const other = await Fixture.start({ seed: 'demo' });
+  const { DEMO: demo } = (await other.anonymous.get('/api/configuration/')).body;
+  assert.equal(demo.logins[0], { username: 'helena.kask', role: 'staff: sees and does everything' });
+  for (const { username } of demo.logins) {
+    const body = { username, password: demo.password };
+    assert.is((await other.anonymous.post('/api-auth/password/', body)).status, 200, username);
+  }
+  const [{ url }] = (await other.staff.get('/api/users/?username=emeka.obi')).body;
+  await other.staff.patch(url, { is_active: false });
+  const { logins } = (await other.anonymous.get('/api/configuration/')).body.DEMO;
+  assert.equal(
+    logins,
+    demo.logins.filter(({ username }: Json) => username !== 'emeka.obi'),
+    'not those who cannot sign in',
+  );
   await other.close();
 });
 
