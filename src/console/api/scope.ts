@@ -76,9 +76,12 @@ export function followObject(list: string, item: Item): void {
 
 const uuidIn = (link: string): string => pathOf(link).split('/')[3] ?? '';
 
-/** The parameters that narrow a list to the scope, by the filters that it has; empty if the list knows none. */
-export function scopeParameters(list: string, filters: readonly Filter[]): Readonly<Record<string, string>> {
-  const { customer, project } = scope.value;
+/** The parameters that narrow a list to a scope, by the filters that it has; empty if the list knows none. */
+export function scopeParameters(
+  list: string,
+  filters: readonly Filter[],
+  { customer, project }: Scope = scope.value,
+): Readonly<Record<string, string>> {
   if (!customer) return {};
   const has = (name: string): boolean => filters.some((filter) => filter.name === name);
   const inner = project ?? customer;
@@ -103,8 +106,8 @@ export const scopeNames: readonly string[] = [
   'user_uuid',
 ];
 
-/** The query of a list, narrowed to the customer or project that the user works in. */
-export function scopedQuery(list: string, query: Readonly<Record<string, string>> = {}): string {
+/** The query of a list, narrowed to a customer or project; default: the one that the user works in. */
+export function scopedQuery(list: string, query: Readonly<Record<string, string>> = {}, within = scope.value): string {
   const filters = collections.value.get(list)?.filters ?? [];
-  return new URLSearchParams({ ...query, ...scopeParameters(list, filters) }).toString();
+  return new URLSearchParams({ ...query, ...scopeParameters(list, filters, within) }).toString();
 }

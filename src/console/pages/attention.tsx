@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { type Item, itemsIn, pathOf, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
-import { scopedQuery } from '../api/scope.ts';
+import { scope, scopedQuery } from '../api/scope.ts';
 import { isStaff, roles } from '../api/session.ts';
 import { Card, nearLimit, shareOf } from '../components/card.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -42,6 +42,8 @@ interface Problem {
   readonly action?: ComponentChildren;
 }
 
+const openAlerts = { opened: 'true', acknowledged: 'false', o: '-severity', page_size: '10' };
+
 const order: readonly Tone[] = ['bad', 'warn', 'idle'];
 
 interface Problems {
@@ -55,14 +57,13 @@ interface Problems {
 export function useProblems(
   owners: readonly Item[] | undefined,
   expiring: readonly Item[] | undefined,
+  within = scope.value,
 ): Problems | undefined {
-  const failed = usePage(`/api/resources/?${scopedQuery('resources', { state: 'Erred', page_size: '10' })}`);
+  const failed = usePage(`/api/resources/?${scopedQuery('resources', { state: 'Erred', page_size: '10' }, within)}`);
   const accounts = usePage(
-    `/api/service-settings/?${scopedQuery('service-settings', { state: 'Erred', page_size: '10' })}`,
+    `/api/service-settings/?${scopedQuery('service-settings', { state: 'Erred', page_size: '10' }, within)}`,
   );
-  const alerts = usePage(
-    `/api/alerts/?${scopedQuery('alerts', { opened: 'true', acknowledged: 'false', o: '-severity', page_size: '10' })}`,
-  );
+  const alerts = usePage(`/api/alerts/?${scopedQuery('alerts', openAlerts, within)}`);
   const resources = failed.value?.items ?? [];
   const failures = useFailures(resources.length > 0);
   if (!failed.value || !accounts.value || !alerts.value || !failures || !owners || !expiring) return undefined;
@@ -78,12 +79,34 @@ export function useProblems(
   return { problems, error: failed.value.problem ?? alerts.value.problem };
 }
 
-export function Attention({ problems, error }: Problems): JSX.Element {
+const dayMs = 24 * 3600 * 1000;
+
+/** Roles that expire within this time need attention. */
+const expiringDays = 14;
+
+/** Roles that expire soon, of the user and of everyone whose roles the user sees. */
+export function useExpiringRoles(within = scope.value): readonly Item[] | undefined {
+  // Roles without an end come last in this order.
+  const query = { o: '-expiration_time', page_size: '300' };
+  const inCustomers = usePage(`/api/customer-permissions/?${scopedQuery('customer-permissions', query, within)}`);
+  const inProjects = usePage(`/api/project-permissions/?${scopedQuery('project-permissions', query, within)}`);
+  const until = new Date(Date.now() + expiringDays * dayMs).toISOString();
+  if (!inCustomers.value || !inProjects.value) return undefined;
+  return [...inCustomers.value.items, ...inProjects.value.items]
+    .filter((role) => textOf(role, 'expiration_time') !== '' && textOf(role, 'expiration_time') < until)
+    .sort((a, b) => textOf(a, 'expiration_time').localeCompare(textOf(b, 'expiration_time')));
+}
+
+export function Attention({
+  problems,
+  error,
+  more = hrefOf('/alerts/', { opened: 'true' }),
+}: Problems & { readonly more?: string }): JSX.Element {
   return (
     <Card
       title={t('Needs attention')}
       count={problems.length}
-      more={[hrefOf('/alerts/', { opened: 'true' }), t('All alerts')]}
+      more={[more, t('All alerts')]}
       problem={error}
       empty={problems.length === 0 ? <AllWell /> : undefined}
       isFlush

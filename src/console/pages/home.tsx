@@ -2,26 +2,20 @@
 import type { JSX } from 'preact';
 import { type Item, itemsIn, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
-import { hrefOf, hrefOfLink } from '../api/route.ts';
+import { hrefOf } from '../api/route.ts';
 import { scope, scopedQuery } from '../api/scope.ts';
-import { collections, me } from '../api/session.ts';
-import { Card, Loading, Meter, nearLimit, shareOf } from '../components/card.tsx';
-import { Creation } from '../components/creation.tsx';
+import { me } from '../api/session.ts';
+import { Card, Loading, Meter, shareOf } from '../components/card.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Listing } from '../components/listing.tsx';
 import { PageHeader } from '../components/page.tsx';
-import { Dot } from '../components/status.tsx';
 import { nameOf } from '../components/values.tsx';
 import { instantText, plural, t } from '../i18n/words.ts';
-import { Attention, useProblems, works } from './attention.tsx';
+import { Attention, useExpiringRoles, useProblems, works } from './attention.tsx';
 import { EventTimeline } from './events.tsx';
 import { isWithoutAccess, Setup, WithoutAccess } from './first-day.tsx';
+import { Projects } from './projects.tsx';
 import { maker } from './resources.tsx';
-
-const dayMs = 24 * 3600 * 1000;
-
-/** Roles that expire within this time need attention. */
-const expiringDays = 14;
 
 export function Home(): JSX.Element {
   const name = nameOf(me.value ?? {});
@@ -66,7 +60,7 @@ export function Home(): JSX.Element {
                 hasCount={false}
               />
               <div class="stack">
-                <Projects />
+                <Projects within={scope.value} hasCreation />
                 <ComingUp roleCount={expiring?.length ?? 0} />
               </div>
             </div>
@@ -98,19 +92,6 @@ function useOwners(): readonly Item[] | undefined {
   ];
 }
 
-/** Roles that expire soon, of the user and of everyone whose roles the user sees. */
-function useExpiringRoles(): readonly Item[] | undefined {
-  // Roles without an end come last in this order.
-  const query = { o: '-expiration_time', page_size: '300' };
-  const inCustomers = usePage(`/api/customer-permissions/?${scopedQuery('customer-permissions', query)}`);
-  const inProjects = usePage(`/api/project-permissions/?${scopedQuery('project-permissions', query)}`);
-  const until = new Date(Date.now() + expiringDays * dayMs).toISOString();
-  if (!inCustomers.value || !inProjects.value) return undefined;
-  return [...inCustomers.value.items, ...inProjects.value.items]
-    .filter((role) => textOf(role, 'expiration_time') !== '' && textOf(role, 'expiration_time') < until)
-    .sort((a, b) => textOf(a, 'expiration_time').localeCompare(textOf(b, 'expiration_time')));
-}
-
 /** The quotas of the customer or project that the user works in; of several customers, the ones nearest their limit. */
 function QuotaCard({ owners }: { readonly owners: readonly Item[] | undefined }): JSX.Element | null {
   const { customer, project } = scope.value;
@@ -132,65 +113,6 @@ function QuotaCard({ owners }: { readonly owners: readonly Item[] | undefined })
             <Meter key={textOf(quota, 'url')} quota={quota} sub={single ? undefined : nameOf(owner)} />
           ))}
         </div>
-      )}
-    </Card>
-  );
-}
-
-/** The first projects with their state. */
-function Projects(): JSX.Element {
-  const { value: page } = usePage(`/api/projects/?${scopedQuery('projects', { page_size: '5' })}`);
-  const { value: failed } = usePage(
-    `/api/resources/?${scopedQuery('resources', { state: 'Erred', page_size: '300', field: 'project_uuid' })}`,
-  );
-  const collection = collections.value.get('projects');
-  const { customer } = scope.value;
-  return (
-    <Card
-      title={t('Projects')}
-      count={page?.count}
-      more={page && page.count > 5 ? hrefOf('/projects/') : undefined}
-      actions={
-        collection && (
-          <Creation
-            collection={collection}
-            given={customer ? { customer: customer.url } : {}}
-            button={t('New project')}
-            isQuiet
-          />
-        )
-      }
-      problem={page?.problem}
-      isLoading={page === undefined}
-      empty={page?.count === 0 ? t('No projects yet.') : undefined}
-      isFlush
-    >
-      {page && page.count > 0 && (
-        <ul class="lines">
-          {page.items.map((project) => {
-            const count = (failed?.items ?? []).filter(
-              (item) => textOf(item, 'project_uuid') === textOf(project, 'uuid'),
-            ).length;
-            const share = Math.max(0, ...itemsIn(project.quotas).map((quota) => shareOf(quota) ?? 0));
-            return (
-              <li key={textOf(project, 'url')}>
-                <span class="words">
-                  <a href={hrefOfLink(textOf(project, 'url'))}>{nameOf(project)}</a>
-                  <span class="sub">{textOf(project, 'customer_name')}</span>
-                </span>
-                <span class="end">
-                  {count > 0 ? (
-                    <Dot tone="bad">{plural(count, '{count} failed', '{count} failed')}</Dot>
-                  ) : share >= nearLimit ? (
-                    <Dot tone="warn">{share >= 1 ? t('Limit reached') : t('Near limit')}</Dot>
-                  ) : (
-                    <Dot tone="good">{t('Healthy')}</Dot>
-                  )}
-                </span>
-              </li>
-            );
-          })}
-        </ul>
       )}
     </Card>
   );

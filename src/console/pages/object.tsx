@@ -38,6 +38,10 @@ export interface ObjectRecipe {
   /** A problem with its fix, above the tabs' content. */
   readonly problem?: ((item: Item, reload: () => Promise<void>) => ComponentChildren) | undefined;
   readonly badge?: ((item: Item) => ComponentChildren) | undefined;
+  /** Links beside the tabs, instead of those to the lists of the object. */
+  readonly links?: ((item: Item) => readonly Tab[]) | undefined;
+  /** The title of the tab with every field; default: Details. */
+  readonly detailsTitle?: string;
 }
 
 /** The page of an object. `path` is its path below /api. */
@@ -120,12 +124,17 @@ function OpenObject({
       count: one.count?.(item),
       isCurrent: one === tab,
     })),
-    ...collection.lists.map((list) => ({
-      href: hrefOf(`${path}${list}/`),
-      title: listTitles()[list] ?? titleOf(list),
-      isCurrent: false,
-    })),
-    { href: hrefOf(path, { tab: 'details' }), title: t('Details'), isCurrent: present === 'details' },
+    ...(recipe.links?.(item) ??
+      collection.lists.map((list) => ({
+        href: hrefOf(`${path}${list}/`),
+        title: listTitles()[list] ?? titleOf(list),
+        isCurrent: false,
+      }))),
+    {
+      href: hrefOf(path, { tab: 'details' }),
+      title: recipe.detailsTitle ?? t('Details'),
+      isCurrent: present === 'details',
+    },
     { href: hrefOf(path, { tab: 'raw' }), title: t('Raw'), isCurrent: present === 'raw' },
   ];
   return (

@@ -1,0 +1,96 @@
+/** A card with the first projects and their state. */
+import type { JSX } from 'preact';
+import { itemsIn, textOf } from '../api/api.ts';
+import { usePage } from '../api/reading.ts';
+import { hrefOf, hrefOfLink } from '../api/route.ts';
+import { type Scope, scopedQuery } from '../api/scope.ts';
+import { collections } from '../api/session.ts';
+import { Card, nearLimit, shareOf } from '../components/card.tsx';
+import { Creation } from '../components/creation.tsx';
+import { Dot } from '../components/status.tsx';
+import { nameOf } from '../components/values.tsx';
+import { percentText, quotaTitle, sizeText } from '../format/text.ts';
+import { plural, t } from '../i18n/words.ts';
+import type { Item } from '../item.ts';
+
+const usageOf = (project: Item, name: string): number =>
+  Number(itemsIn(project.quotas).find((quota) => textOf(quota, 'name') === name)?.usage ?? 0);
+
+/** With `hasCreation`, it offers to create a project. The second line is the owner, or in a customer, the usage. */
+export function Projects({
+  within,
+  hasCreation = false,
+}: {
+  readonly within: Scope;
+  readonly hasCreation?: boolean;
+}): JSX.Element {
+  const query = scopedQuery('projects', {}, within);
+  const { value: page } = usePage(`/api/projects/?${query}&page_size=5`);
+  const { value: failed } = usePage(
+    `/api/resources/?${scopedQuery('resources', { state: 'Erred', page_size: '300', field: 'project_uuid' }, within)}`,
+  );
+  const collection = hasCreation ? collections.value.get('projects') : undefined;
+  const { customer } = within;
+  return (
+    <Card
+      title={t('Projects')}
+      count={page?.count}
+      more={page && page.count > 5 ? hrefOf('/projects/', new URLSearchParams(query)) : undefined}
+      actions={
+        collection && (
+          <Creation
+            collection={collection}
+            given={customer ? { customer: customer.url } : {}}
+            button={t('New project')}
+            isQuiet
+          />
+        )
+      }
+      problem={page?.problem}
+      isLoading={page === undefined}
+      empty={page?.count === 0 ? t('No projects yet.') : undefined}
+      isFlush
+    >
+      {page && page.count > 0 && (
+        <ul class="lines">
+          {page.items.map((project) => (
+            <li key={textOf(project, 'url')}>
+              <span class="words">
+                <a href={hrefOfLink(textOf(project, 'url'))}>{nameOf(project)}</a>
+                <span class="sub">{customer ? usageText(project) : textOf(project, 'customer_name')}</span>
+              </span>
+              <span class="end">
+                <Health
+                  project={project}
+                  failed={
+                    (failed?.items ?? []).filter((item) => textOf(item, 'project_uuid') === textOf(project, 'uuid'))
+                      .length
+                  }
+                />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+const usageText = (project: Item): string =>
+  [
+    plural(usageOf(project, 'nc_vm_count'), '{count} virtual machine', '{count} virtual machines'),
+    t('{size} in volumes', { size: sizeText(usageOf(project, 'nc_volume_size')) }),
+    plural(itemsIn(project.services).length, '{count} provider account', '{count} provider accounts'),
+  ].join(' · ');
+
+function Health({ project, failed }: { readonly project: Item; readonly failed: number }): JSX.Element {
+  if (failed > 0) return <Dot tone="bad">{plural(failed, '{count} failed', '{count} failed')}</Dot>;
+  const [quota] = [...itemsIn(project.quotas)].sort((a, b) => (shareOf(b) ?? -1) - (shareOf(a) ?? -1));
+  const share = (quota && shareOf(quota)) ?? 0;
+  if (share < nearLimit) return <Dot tone="good">{t('Healthy')}</Dot>;
+  return (
+    <Dot tone={share >= 1 ? 'bad' : 'warn'}>
+      {quotaTitle(textOf(quota ?? {}, 'name'))} {percentText(share)}
+    </Dot>
+  );
+}

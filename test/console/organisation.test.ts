@@ -1,0 +1,98 @@
+/** The pages of a customer and a project in the console, with sample data. */
+import type { Browser } from 'playwright-core';
+import * as assert from 'uvu/assert';
+import { startBrowser } from '../support/browser.ts';
+import { Console, password } from '../support/console.ts';
+import { findFaults } from '../support/console-look.ts';
+import type { Json } from '../support/fixture.ts';
+import { suiteWithServer } from '../support/suite.ts';
+
+const chromium = await startBrowser();
+const { test: tests, fixture } = suiteWithServer('customers and projects in the console', { seed: 'demo' });
+const browser = chromium ? tests : tests.skip;
+let staff: Console;
+
+const region = (name: string) => staff.page.getByRole('region', { name, exact: true });
+const placeOf = ({ url }: Json): string => new URL(url).pathname.slice('/api'.length);
+const first = async (path: string): Promise<Json> => (await fixture.staff.get(path)).body[0];
+
+tests.before(async () => {
+  if (!chromium) return;
+  const [me] = (await fixture.staff.get('/api/users/?current')).body;
+  await fixture.staff.post(`${me.url}password/`, { password });
+  staff = await Console.as(chromium as Browser, fixture, 'admin');
+});
+tests.after(() => chromium?.close());
+
+browser('the page of a customer lists the problems of that customer alone', async () => {
+  const customer = await first('/api/customers/?name=Nordlicht');
+  await staff.go(placeOf(customer), customer.name);
+  const problems = region('Needs attention');
+  const failed = await first(`/api/resources/?state=Erred&customer_uuid=${customer.uuid}`);
+  await problems.getByText(failed.name).waitFor();
+  await problems.getByText('Service AWS Frankfurt has unmanaged resources').waitFor();
+  const elsewhere = (await fixture.staff.get('/api/resources/?state=Erred')).body.filter(
+    ({ customer_uuid: uuid }: Json) => uuid !== customer.uuid,
+  );
+  assert.ok(elsewhere.length > 0);
+  for (const { name } of elsewhere) assert.is(await problems.getByText(name).count(), 0, name);
+  await staff.page.locator('main .head').getByText('1 failed resource').waitFor();
+  assert.equal(await findFaults(staff), []);
+  const healthy = await fixture.customer('Without problems');
+  await staff.go(placeOf(healthy), healthy.name);
+  await region('Projects').waitFor();
+  assert.is(await problems.count(), 0, 'a customer without problems has no such card');
+});
+
+browser('the tabs of a customer lead to its lists, with counts, and to every field', async () => {
+  const customer = await first('/api/customers/?name=Nordlicht');
+  await staff.go(placeOf(customer), customer.name);
+  const tab = (name: string) => staff.page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name });
+  await tab('Projects 3').waitFor();
+  await tab('Team 11').waitFor();
+  await tab('Provider accounts 3').waitFor();
+  await tab('Settings').click();
+  await region('Identity').getByText('Native name').waitFor();
+  await tab('Resources 40').click();
+  await staff.heading('Resources').waitFor();
+  await staff.page.getByText('1–20 of 40').waitFor();
+});
+
+browser('shows five members, all behind a link, and the facts of the company', async () => {
+  const customer = await first('/api/customers/?name=Nordlicht');
+  await staff.go(placeOf(customer), customer.name);
+  assert.is(await region('Team').getByRole('listitem').count(), 5);
+  await region('Company').getByText('HRB 12345 KI').waitFor();
+  await region('Team').getByRole('link', { name: 'Show all' }).click();
+  await staff.heading(`Team of ${customer.name}`).waitFor();
+});
+
+browser('puts the quota nearest its limit first, and names it beside the project', async () => {
+  const project = await first('/api/projects/?name=Job');
+  const machines = project.quotas.find(({ name }: Json) => name === 'nc_vm_count');
+  await fixture.staff.put(machines.url, { limit: machines.usage });
+  await staff.go(placeOf(project), project.name);
+  await region('Quotas').locator('.meter').first().getByText('Virtual machines').waitFor();
+  await staff.page.locator('main .head').getByText('Virtual machines 100%').waitFor();
+  await region('Needs attention').getByText(`${project.name} uses 4 of 4: Virtual machines`).waitFor();
+  await region('Connected providers').getByRole('link', { name: 'GitLab of the institute' }).waitFor();
+  assert.equal(await findFaults(staff), []);
+  const customer = await first('/api/customers/?name=Instytut');
+  await staff.go(placeOf(customer), customer.name);
+  await region('Projects').getByRole('listitem').filter({ hasText: project.name }).getByText('100%').waitFor();
+});
+
+browser('fits every width', async () => {
+  const customer = await first('/api/customers/?name=Nordlicht');
+  const project = await first('/api/projects/?name=Job');
+  for (const width of [360, 390, 768, 1280, 1440]) {
+    await staff.page.setViewportSize({ width, height: 900 });
+    for (const item of [customer, project]) {
+      await staff.go(placeOf(item), item.name);
+      assert.ok((await staff.page.evaluate<number>('document.documentElement.scrollWidth')) <= width, `${width}`);
+    }
+  }
+  assert.equal(staff.complaints, []);
+});
+
+tests.run();
