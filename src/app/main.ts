@@ -5,6 +5,7 @@ import { withoutControls } from '../kernel/control-characters.ts';
 import { isProgram } from '../kernel/native/platform.ts';
 import { plainReason } from '../kernel/plain-reason.ts';
 import { errorOf, present } from '../kernel/present.ts';
+import { backupCommands } from './cli/backup-commands.ts';
 import { helpFor } from './cli/command-help.ts';
 import {
   type Arguments,
@@ -116,6 +117,7 @@ const commands: Commands = {
     run: doctor,
   },
   ...dataCommands,
+  ...backupCommands,
   healthcheck: {
     group: groups.server,
     flags: { ephemeral: { type: 'boolean', help: 'Check a server that keeps all data in memory' } },

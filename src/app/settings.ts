@@ -27,7 +27,7 @@ import {
   serverSettings,
 } from '../kernel/config/settings.ts';
 import { namesOf } from '../kernel/names.ts';
-import { backupSettings } from './backup/before-upgrade.ts';
+import { backupSettings } from './backup/config.ts';
 import { emptyCollectionSettings } from './empty-collections.ts';
 import { replicationSettings } from './replication/config.ts';
 

@@ -130,7 +130,7 @@ cli('uses existing commands and options in the examples of help', async () => {
 cli('lists every setting in groups in help settings, or those with a prefix', async () => {
   const all = await run(['help', 'settings']);
   assert.equal([all.code, all.stderr], [0, '']);
-  const listed = [...all.stdout.matchAll(/^ {2}--([a-z-]+)$/gm)].map(([, name]) => name?.replaceAll('-', '_'));
+  const listed = [...all.stdout.matchAll(/^ {2}--([a-z0-9-]+)$/gm)].map(([, name]) => name?.replaceAll('-', '_'));
   assert.equal(listed, [...settingNames]);
   const hooks = await run(['help', 'settings', 'hooks_']);
   assert.equal(

@@ -19,7 +19,7 @@ test.before.each(async () => {
 test.after.each(() => program.end());
 
 /** Commands without data, and those that create the folder. */
-const withoutData = /^(example|listen|openapi|config|completion|licenses|version|help)\b/;
+const withoutData = /^(example|listen|backups (?:list|fetch|verify)|openapi|config|completion|licenses|version|help)\b/;
 const creating = /^(serve|demo|restore|import|promote|user add)\b/;
 const words: Readonly<Record<string, string>> = { NAME: 'bob', ROLE: 'owner', FILE: 'file' };
 

@@ -57,6 +57,12 @@ let follower: Serving;
 const settingsInForce = new Set<string>();
 const flagsGiven = new Set<string>();
 
+/** A pair of keys of age. */
+const ageKeys = {
+  identity: 'AGE-SECRET-KEY-1084T9Q862QTAN8HWWR0NSKMPKU4XQKENGRZP30SLHRMA0X2REPTQ8RSRV4',
+  recipient: 'age1qlm0uywkmu9aeewpn4awxj07uzxsmefk96pvvwxq3gjma5zr4v5s5aasjt',
+};
+
 /** Waits without using the processor: other tests need it. */
 const eventually = (what: string, holds: () => boolean | Promise<boolean>): Promise<void> =>
   within(what, holds, 30, 100);
@@ -122,6 +128,16 @@ function givenSettings(): Readonly<Record<string, string>> {
     policy_url: 'https://app.example.com/policy',
     product_name: 'Ground Control',
     notification_time_zone: 'Europe/Tallinn',
+    backup_schedule: '0 3 * * *',
+    backup_target: 'backups',
+    backup_keep: '3d',
+    backup_recipients_file: file('recipients', ageKeys.recipient),
+    backup_identity_file: file('identity', ageKeys.identity),
+    backup_verify: 'off',
+    backup_s3_endpoint: 'https://objects.example.com',
+    backup_s3_region: 'eu-north-1',
+    backup_s3_access_key_id: 'key',
+    backup_s3_secret_access_key_file: file('s3-secret', 'secret'),
     email_hook_confirmation_url: 'https://app.example.com/confirm/{secret}/',
     push_gateway_url: `${web.url}/push`,
     push_server_key_android: 'android-key',
@@ -229,6 +245,14 @@ const lateEffects: Readonly<Record<LateModule, () => Promise<void>>> = {
     assert.equal(body, { password: ['This password is too common.'] });
   },
   aws4: () => synchronised(),
+  'age-encryption': async () => {
+    const settings = without('tls_cert_file', 'tls_key_file', 'peers', 'replicated');
+    assert.match(await run(['backups', 'now', ...wordsOf(settings)]), /^Backup tenantry-\S+\.age is complete in /);
+    assert.match(
+      await run(['backups', 'verify', ...wordsOf(settings)]),
+      /is verified: it was restored and has no problems/,
+    );
+  },
   sax: () => synchronised(),
   'prom-client': async () => {
     const { headers, text } = await page(`${server.startup.admin}/metrics`);

@@ -99,6 +99,23 @@ export const notificationKinds = {
     message: { en: 'The invitation of {detail} has expired.', et: 'Kutse aadressile {detail} on aegunud.' },
     context: about(contexts.place, 'invitation_uuid'),
   },
+  backup_failed: {
+    level: 'error',
+    title: { en: 'A backup has failed', et: 'Varundamine ebaõnnestus' },
+    message: { en: 'A backup has failed: {error_message}', et: 'Varundamine ebaõnnestus: {error_message}' },
+    context: { required: ['error_message'], optional: [] },
+    isForStaff: true,
+  },
+  backup_overdue: {
+    level: 'error',
+    title: { en: 'The last backup is too old', et: 'Viimane varukoopia on liiga vana' },
+    message: {
+      en: 'The last complete backup was made on {last_backup}.',
+      et: 'Viimane terviklik varukoopia on tehtud {last_backup}.',
+    },
+    context: { required: ['last_backup'], optional: [] },
+    isForStaff: true,
+  },
   disk_low: {
     level: 'error',
     title: { en: 'The disk is nearly full', et: 'Ketas on peaaegu täis' },

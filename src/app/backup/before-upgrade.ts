@@ -3,8 +3,7 @@
 import { closeSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime, systemClock } from '../../kernel/clock.ts';
-import type { Config, ConfigOf, Settings } from '../../kernel/config/config.ts';
-import { flag } from '../../kernel/config/setting.ts';
+import type { Config } from '../../kernel/config/config.ts';
 import { applicationId, openHandle } from '../../kernel/durability/handle.ts';
 import { databaseHeaderBytes } from '../../kernel/durability/snapshot.ts';
 import { breakOf, rejectHeadless } from '../../kernel/durability/write-ahead-log.ts';
@@ -15,18 +14,6 @@ import { plainReason } from '../../kernel/plain-reason.ts';
 import { codeOf, errorOf } from '../../kernel/present.ts';
 import { databaseFile, prepareFolder } from '../data/data-folder.ts';
 import { backUp } from './backup.ts';
-
-declare module '../../kernel/config/config.ts' {
-  interface Config extends ConfigOf<typeof backupSettings> {}
-}
-
-/** Settings of backups. */
-export const backupSettings = {
-  backup_before_upgrade: flag(
-    true,
-    'Back up the database to `backups` in its folder before a new version changes the schema. The last 3 of these backups are stored.',
-  ),
-} satisfies Settings;
 
 /** Number of these backups to keep. */
 const maxBackups = 3;

@@ -24,6 +24,7 @@ interface Flag {
 
 /** A command with its arguments and options. Every command also accepts every setting. */
 export interface Command {
+  /** The names of its arguments; one in [brackets] may be omitted. */
   readonly words?: readonly string[];
   /** The values that its only argument can have. */
   readonly choices?: readonly string[];
@@ -95,7 +96,8 @@ export function readArguments(
 /** Throws UsageError unless the number of arguments is right and each is one of the choices. */
 function checkWords(name: string, command: Command, words: readonly string[]): void {
   const { choices, words: expected = [] } = command;
-  if (words.length !== expected.length)
+  const required = expected.filter((word) => !word.startsWith('['));
+  if (words.length < required.length || words.length > expected.length)
     throw new UsageError(`usage: ${usageOf(name, command)}; see tenantry ${name} --help`);
   const [word = ''] = words;
   if (choices && !choices.includes(word))

@@ -5,6 +5,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import { backUp } from '../backup/backup.ts';
 import { backUpBeforeUpgrade } from '../backup/before-upgrade.ts';
 import { restore } from '../backup/restore.ts';
+import { backupSource } from '../backup/source.ts';
 import { prepareFolder, requireDatabase } from '../data/data-folder.ts';
 import { exportData, exportFormats } from '../export/export.ts';
 import { importData } from '../export/import.ts';
@@ -37,11 +38,12 @@ export const dataCommands: Commands = {
   },
   restore: {
     words: ['FILE'],
-    flags: quiet,
+    flags: { identity: { type: 'string', value: 'FILE', help: 'Decrypt the backup with this age identity' }, ...quiet },
     group,
     help: 'Restore a backup into an empty data folder',
-    details: 'FILE is a backup, or - for standard input. Existing data is never overwritten. Stop the server first.',
-    examples: ['restore tenantry.backup --data data/restored'],
+    details:
+      'FILE is a backup, - for standard input, or s3://BUCKET/PREFIX for the newest backup there, or with its name at the end. A file that ends with .age needs --identity. Existing data is never overwritten. Stop the server first.',
+    examples: ['restore tenantry.backup --data data/restored', 'restore s3://backups/prod --identity identity'],
     run: restoreBackup,
   },
   export: {
@@ -133,7 +135,8 @@ async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
 async function restoreBackup({ config, flags, words }: Arguments): Promise<void> {
   const [file = ''] = words;
   const folder = resolve(config.data);
-  const source = file === '-' ? process.stdin : resolve(file);
+  const identity = typeof flags.identity === 'string' ? flags.identity : config.backup_identity_file;
+  const source = await backupSource(file, identity, config);
   const { keys, made } = await withProgress(flags, () => restore(source, folder, config));
   printSuccess(
     flags,

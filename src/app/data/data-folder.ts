@@ -26,7 +26,7 @@ const lockFile = 'serve.lock';
 export const nativeFolder = 'native';
 
 /** Throws with a sentence if the folder is unreadable. */
-function hasDatabase(folder: string): boolean {
+export function hasDatabase(folder: string): boolean {
   try {
     return statSync(join(folder, databaseFile), { throwIfNoEntry: false }) !== undefined;
   } catch (error) {

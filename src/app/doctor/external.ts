@@ -2,6 +2,7 @@ import type { App } from '../../kernel/app.ts';
 import { hour, isoTime } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { clockDoubts } from '../../kernel/jobs/clock-watch.ts';
+import { backupProblems } from '../backup/ages.ts';
 import { fenceProblems } from '../replication/fence.ts';
 
 /* Problems outside of the data. There is nothing to repair, and they do not count as damage. */
@@ -47,8 +48,12 @@ const erredAccounts = ({ db }: App): string[] =>
 /** Maximum number of lines of each kind. */
 const maxLines = 20;
 
-/** Returns a line for each stuck mail, each failed provider account, a clock that has jumped, and a promoted other server. */
+/**
+ * Returns a line for each stuck mail, each failed provider account, a clock that has jumped, a promoted other server, and
+ * backups that are too old or damaged.
+ */
 export const externalProblems = (app: App): string[] =>
-  [stuckMails(app), erredAccounts(app), clockDoubts(app), fenceProblems(app.db)].flatMap((lines) =>
-    lines.length <= maxLines ? lines : [...lines.slice(0, maxLines), `and ${lines.length - maxLines} more like this`],
+  [stuckMails(app), erredAccounts(app), clockDoubts(app), fenceProblems(app.db), backupProblems(app)].flatMap(
+    (lines) =>
+      lines.length <= maxLines ? lines : [...lines.slice(0, maxLines), `and ${lines.length - maxLines} more like this`],
   );

@@ -73,6 +73,14 @@ const graphs: readonly Graph[] = [
     },
   },
   {
+    title: 'Age of the newest backup',
+    unit: 's',
+    lines: {
+      complete: 'time() - tenantry_backup_last_success_timestamp_seconds',
+      verified: 'time() - tenantry_backup_last_verified_timestamp_seconds',
+    },
+  },
+  {
     title: 'Pending messages',
     unit: 'short',
     lines: { '{{outbox}}': 'tenantry_outbox_depth', '{{outbox}}, oldest in s': 'tenantry_outbox_oldest_age_seconds' },

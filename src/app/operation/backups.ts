@@ -1,11 +1,18 @@
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
 import type { Request } from '../../kernel/access/request.ts';
 import { staff } from '../../kernel/access/right.ts';
+import { isoTime } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape, uuidShape } from '../../kernel/collection/field.ts';
 import { linkShape } from '../../kernel/collection/representation.ts';
+import { sql } from '../../kernel/db/sql.ts';
 import { conflict, notFound } from '../../kernel/http/error.ts';
 import { empty, json, type Reply, streamed } from '../../kernel/http/reply.ts';
+import { errorOf } from '../../kernel/present.ts';
+import { isS3 } from '../backup/config.ts';
+import { targetOf } from '../backup/target.ts';
 import type { Backup, BackupFolder } from './backup-folder.ts';
 import { pageOfValues, requireStaff } from './requests.ts';
 
@@ -19,12 +26,66 @@ const shape = {
     size: { type: 'integer' },
     created: { type: 'string', format: 'date-time' },
     error_message: { type: 'string' },
+    target: { type: 'string', enum: ['folder', 's3'] },
+    sha256: { type: ['string', 'null'], description: 'Of the file; null unless a schedule made it.' },
+    is_encrypted: { type: 'boolean' },
+    verified: { type: ['string', 'null'], format: 'date-time', description: 'The last successful verification.' },
   }),
 };
 
 const urlOf = ({ base }: Request, { uuid }: Backup): string => `${base}/api/backups/${uuid}/`;
 
-const represent = (request: Request, backup: Backup) => ({ url: urlOf(request, backup), ...backup });
+const represent = (request: Request, { place: _, ...backup }: ListedBackup) => ({
+  url: urlOf(request, backup),
+  ...backup,
+});
+
+/** A backup in the data folder, or at the target of the settings. */
+interface ListedBackup extends Backup {
+  readonly target: 'folder' | 's3';
+  readonly sha256: string | null;
+  readonly is_encrypted: boolean;
+  readonly verified: string | null;
+  /** The target of a scheduled backup. */
+  readonly place?: string;
+}
+
+const withoutSchedule = { target: 'folder', sha256: null, is_encrypted: false, verified: null } as const;
+
+interface CatalogueRow {
+  readonly name: string;
+  readonly target: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly is_encrypted: number;
+  readonly created: number;
+  readonly verified: number | null;
+}
+
+/** Returns the complete backups that a schedule has made. */
+const scheduled = ({ db }: Request): ListedBackup[] =>
+  db
+    .all<CatalogueRow>(sql`SELECT * FROM backup`)
+    .map(({ created, is_encrypted, name, sha256, size, target, verified }) => ({
+      uuid: createHash('sha256').update(name).digest('hex').slice(0, 32),
+      name,
+      state: 'ready',
+      size,
+      created: isoTime(created),
+      error_message: '',
+      target: isS3(target) ? 's3' : 'folder',
+      sha256: sha256 || null,
+      is_encrypted: is_encrypted === 1,
+      verified: verified === null ? null : isoTime(verified),
+      place: target,
+    }));
+
+/** Returns all backups, the latest first. */
+const listed = (request: Request): ListedBackup[] =>
+  [
+    ...(request.app.deployment.backups?.list() ?? []).map((backup) => ({ ...backup, ...withoutSchedule })),
+    ...scheduled(request),
+  ].sort((a, b) => (a.created < b.created ? 1 : -1));
 
 /** Returns the backups of the deployment, for staff. Throws 403, 409. */
 function folderOf(request: Request): BackupFolder {
@@ -35,11 +96,20 @@ function folderOf(request: Request): BackupFolder {
 }
 
 /** Returns the backup in the path. Throws 404 unless the caller can see it. */
-function find(request: Request): [BackupFolder, Backup] {
+function find(request: Request): [BackupFolder, ListedBackup] {
   const { backups } = request.app.deployment;
-  const backup = backups?.list().find(({ uuid }) => uuid === request.params.key?.toLowerCase());
+  const backup = listed(request).find(({ uuid }) => uuid === request.params.key?.toLowerCase());
   if (!backups || !backup || !staff.may(request, undefined)) throw notFound();
   return [backups, backup];
+}
+
+/** Removes a scheduled backup at its target. Rejects with 409 and the reason. */
+async function removeAt({ config }: Request, place: string, name: string): Promise<void> {
+  try {
+    await targetOf({ ...config, backup_target: place }).remove(name);
+  } catch (error) {
+    throw conflict(`The backup cannot be removed: ${errorOf(error).message}.`);
+  }
 }
 
 /** Logs who handles a backup, because a backup reveals every secret. */
@@ -50,16 +120,22 @@ function logAccess({ actor, app, address }: Request, { name }: Backup, message: 
 function download(request: Request): Reply {
   const [folder, backup] = find(request);
   if (backup.state !== 'ready') throw conflict('The backup is not there yet.');
+  if (backup.target === 's3') throw conflict('The backup is not on this machine.');
   if (request.incoming.method !== 'HEAD') logAccess(request, backup, 'a backup is downloaded');
   return streamed(
-    'application/gzip',
+    backup.is_encrypted ? 'application/octet-stream' : 'application/gzip',
     (body) => {
-      const file = createReadStream(folder.fileOf(backup));
+      const file = createReadStream(
+        backup.place === undefined ? folder.fileOf(backup) : join(backup.place, backup.name),
+      );
       file.on('error', () => body.destroy());
       body.on('close', () => file.destroy());
       file.pipe(body);
     },
-    { 'Content-Disposition': `attachment; filename="${backup.name}.gz"`, 'Content-Length': String(backup.size) },
+    {
+      'Content-Disposition': `attachment; filename="${backup.name}${backup.place === undefined ? '.gz' : ''}"`,
+      'Content-Length': String(backup.size),
+    },
   );
 }
 
@@ -79,8 +155,7 @@ export const backupEndpoints: readonly Endpoint[] = [
         rejections: { 403: true },
         handle: (request) => {
           requireStaff(request);
-          const backups = request.app.deployment.backups?.list() ?? [];
-          return pageOfValues(request, backups, (backup) => represent(request, backup));
+          return pageOfValues(request, listed(request), (backup) => represent(request, backup));
         },
       },
       POST: {
@@ -91,7 +166,8 @@ export const backupEndpoints: readonly Endpoint[] = [
         isHandledOnce: true,
         handle: (request) => {
           const { app } = request;
-          const backup = folderOf(request).start(app, app.deployment.program);
+          const started = folderOf(request).start(app, app.deployment.program);
+          const backup = { ...started, ...withoutSchedule };
           logAccess(request, backup, 'a backup is written');
           return json(represent(request, backup), 202, { Location: urlOf(request, backup) });
         },
@@ -118,9 +194,15 @@ export const backupEndpoints: readonly Endpoint[] = [
         output: { status: 204 },
         rejections: { 409: true },
         isHandledOnce: true,
+        prepare: async (request) => {
+          const [, backup] = find(request);
+          request.checkPreconditions();
+          if (backup.place !== undefined) await removeAt(request, backup.place, backup.name);
+        },
         handle: (request) => {
           const [folder, backup] = find(request);
-          folder.delete(backup);
+          if (backup.place === undefined) folder.delete(backup);
+          else request.db.run(sql`DELETE FROM backup WHERE name = ${backup.name}`);
           logAccess(request, backup, 'a backup is deleted');
           return empty();
         },
@@ -136,7 +218,7 @@ export const backupEndpoints: readonly Endpoint[] = [
       GET: {
         summary: 'Downloads a backup. It contains every secret and the keys; the log records who downloads it.',
         allowedFor: staff.allowedFor,
-        output: { status: 200, types: ['application/gzip'] },
+        output: { status: 200, types: ['application/gzip', 'application/octet-stream'] },
         rejections: { 409: true },
         handle: download,
       },

@@ -4,6 +4,7 @@ import { objectShape } from '../../kernel/collection/field.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { version } from '../../kernel/version.ts';
+import { lastBackups } from '../backup/ages.ts';
 import { externalProblems } from '../doctor/external.ts';
 import { findingsShape } from './examination.ts';
 import { outboxNames, outboxState } from './readings.ts';
@@ -45,6 +46,8 @@ export const overview: Endpoint = {
         const { app, db } = request;
         const { backups, examination } = app.deployment;
         const readyBackups = backups?.list().filter(({ state }) => state === 'ready') ?? [];
+        const { complete } = lastBackups(app);
+        const made = [readyBackups[0]?.created, complete === null ? undefined : isoTime(complete)];
         return json({
           version,
           now: isoTime(request.now),
@@ -61,8 +64,12 @@ export const overview: Endpoint = {
           event_streams: app.eventStreams.size,
           troubles: externalProblems(app),
           examination: examination.findings,
-          backup_count: readyBackups.length,
-          last_backup: readyBackups[0]?.created ?? null,
+          backup_count: readyBackups.length + db.count(sql`SELECT count(*) FROM backup`),
+          last_backup:
+            made
+              .filter((one) => one !== undefined)
+              .sort()
+              .at(-1) ?? null,
         });
       },
     },

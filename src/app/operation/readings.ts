@@ -7,6 +7,7 @@ import type { CacheCounts } from '../../kernel/metrics/metrics.ts';
 import { namesOf } from '../../kernel/names.ts';
 import type { OutboxName } from '../../kernel/outbox/outboxes.ts';
 import { version } from '../../kernel/version.ts';
+import { lastBackups } from '../backup/ages.ts';
 import { databaseFile } from '../data/data-folder.ts';
 import type { Reading, Sample } from './samples.ts';
 
@@ -79,6 +80,25 @@ const storage = (folder: string): readonly Reading[] => [
   },
 ];
 
+/** When the newest scheduled backup was made, and the newest that was verified, in seconds since 1970. */
+const backupAges = (app: App): readonly Reading[] => {
+  const seconds = (at: number | null): Sample[] => (at === null ? [] : [[at / second]]);
+  return [
+    {
+      name: 'tenantry_backup_last_success_timestamp_seconds',
+      help: 'Time of the newest complete backup of the schedule.',
+      type: 'gauge',
+      read: () => seconds(lastBackups(app).complete),
+    },
+    {
+      name: 'tenantry_backup_last_verified_timestamp_seconds',
+      help: 'Time of the newest backup that was verified.',
+      type: 'gauge',
+      read: () => seconds(lastBackups(app).verified),
+    },
+  ];
+};
+
 /** Returns all counters and gauges of a deployment. `timerAgeMs` returns milliseconds since the timer last ran. */
 export function readings(app: App, folder: string | undefined, timerAgeMs: () => number): readonly Reading[] {
   const { db, metrics } = app;
@@ -128,7 +148,7 @@ export function readings(app: App, folder: string | undefined, timerAgeMs: () =>
       labels: ['reason'],
       read: () => labelled(db.commits.failures.list()),
     },
-    ...(folder === undefined ? [] : storage(folder)),
+    ...(folder === undefined ? [] : [...storage(folder), ...backupAges(app)]),
     {
       name: 'tenantry_outbox_depth',
       help: `Pending messages, including retries; counted up to ${maxCount}.`,

@@ -16,8 +16,12 @@ import type { ClockWatch } from '../../kernel/jobs/clock-watch.ts';
 import { type Task, Timer } from '../../kernel/jobs/timer.ts';
 import { DeliveryWorker } from '../../kernel/outbox/delivery-worker.ts';
 import type { OutboxName } from '../../kernel/outbox/outboxes.ts';
+import { errorOf } from '../../kernel/present.ts';
+import { checkBackupSettings } from '../backup/config.ts';
+import { compareCatalogue } from '../backup/scheduled.ts';
 import { type Opening, openDeployment } from '../compose/composition.ts';
 import { housekeeping } from '../compose/housekeeping.ts';
+import { backupTick, ScheduledBackups } from '../operation/scheduled-backups.ts';
 import { fencedBy } from '../replication/fence.ts';
 import { type Dispatcher, dispatcher } from './dispatch.ts';
 
@@ -52,6 +56,7 @@ export async function startEngine(
   opening: Omit<Opening, 'purpose' | 'isCopy' | 'wakeOutbox'>,
   isPassive = false,
 ): Promise<Engine> {
+  checkBackupSettings(config);
   let isPaused = isPassive;
   const { app, router, issueToken, watch, watchData, close } = openDeployment(config, {
     ...opening,
@@ -72,12 +77,14 @@ export async function startEngine(
   const closeData = async (): Promise<void> => {
     app.deployment.examination.close();
     app.deployment.backups?.close();
+    scheduledBackups.close();
     await app.samlThread.close();
     await app.readingThread?.close();
     await db.stopCheckpoints();
     close();
   };
   const refresher = new MetadataRefresher(app);
+  const scheduledBackups = new ScheduledBackups();
   isPaused ||= fencedBy(db) !== null;
   const started = isPaused ? Promise.resolve(undefined) : startWork(app, opening.folder, watch, worker, refresher);
   const initialPassword = await started.catch(
@@ -98,6 +105,7 @@ export async function startEngine(
     { name: 'poll for events of other processes', every: 0, run: () => app.eventStreams.poll() },
     { name: 'claim due jobs', every: config.job_tick, run: () => worker.tick() },
     { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
+    { name: 'make scheduled backups', every: backupTick, run: (context) => scheduledBackups.tick(context) },
   ];
   const timer = new Timer(app, [
     { name: 'watch the database file', every: 0, run: watchData },
@@ -162,6 +170,11 @@ async function startWork(
   }
   sealPlainTokens(app);
   const initialPassword = await createFirstUser(app, folder);
+  if (folder !== undefined && app.config.backup_schedule !== null)
+    // An unreachable target delays nothing.
+    compareCatalogue(app).catch((error: unknown) =>
+      app.log.warn({ reason: errorOf(error).message }, 'failed to list the backups at the target'),
+    );
   await refresher.start();
   return initialPassword;
 }

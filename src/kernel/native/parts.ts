@@ -6,7 +6,8 @@
 export const lateModules = {
   nodemailer: 'mail that is sent',
   '@zxcvbn-ts/language-common': 'common passwords, with `password_refuse_weak`',
-  aws4: 'signatures of calls of Amazon',
+  aws4: 'signatures of calls of Amazon and of object stores',
+  'age-encryption': 'encryption of backups',
   sax: 'XML of Amazon and of SAML metadata',
   'prom-client': 'metrics that are read',
 } as const;

@@ -388,8 +388,9 @@ docs('responds with a page of the same content to an Accept header with text/htm
   for (const Accept of ['text/html', 'text/html,application/xhtml+xml,*/*;q=0.8', 'TEXT/HTML']) {
     const { status, headers, body } = await fixture.anonymous.get('/docs/', { Accept });
     assert.equal([status, headers.get('content-type')], [200, 'text/html; charset=utf-8']);
-    // The document is embedded in the page, where no text may close the script.
-    assert.ok(body.includes(`const api = ${JSON.stringify(document).replaceAll('<', '\\u003c')};`));
+    // The document is embedded in the page, where no text may close the script. The viewer cannot show webhooks.
+    const { webhooks: _, ...shown } = document;
+    assert.ok(body.includes(`const api = ${JSON.stringify(shown).replaceAll('<', '\\u003c')};`));
   }
 });
 

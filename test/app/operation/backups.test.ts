@@ -42,11 +42,14 @@ async function ask(
   return { status, headers, bytes: response.bytes, body: isJson ? JSON.parse(response.bytes.toString()) : undefined };
 }
 
+/** What only scheduled backups have. */
+const unscheduled = { target: 'folder', sha256: null, is_encrypted: false, verified: null };
+
 test('writes a backup beside the server, logs its download, and deletes it', async () => {
   const begun = await ask('POST', '/api/backups/');
   const { url, uuid, name, created } = begun.body;
   assert.is(begun.status, 202);
-  assert.equal(begun.body, { url, uuid, name, state: 'writing', size: 0, created, error_message: '' });
+  assert.equal(begun.body, { url, uuid, name, state: 'writing', size: 0, created, error_message: '', ...unscheduled });
   assert.is(begun.headers.get('location'), url);
   const again = await ask('POST', '/api/backups/');
   assert.equal([again.status, again.body], [409, { detail: 'A backup is being written already.' }]);

@@ -1,0 +1,23 @@
+import type { Readable } from 'node:stream';
+
+/** A backup at a target. */
+export interface StoredFile {
+  readonly name: string;
+  readonly size: number;
+}
+
+/** Where scheduled backups are stored. All methods reject with a sentence. */
+export interface BackupTarget {
+  readonly kind: 'folder' | 's3';
+  /** The folder or s3 URL, for people. */
+  readonly place: string;
+  /** Stores a file under a name that must not exist. It appears there when it is complete. */
+  put(name: string, file: string): Promise<void>;
+  /** Lists the files that are complete. */
+  list(): Promise<readonly StoredFile[]>;
+  /** Opens a file for reading. */
+  get(name: string): Promise<Readable>;
+  remove(name: string): Promise<void>;
+  /** Removes what failed attempts have left behind. */
+  removeRemains(): Promise<void>;
+}

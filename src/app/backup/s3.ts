@@ -1,0 +1,251 @@
+import { open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
+import { setTimeout as wait } from 'node:timers/promises';
+import { day } from '../../kernel/clock.ts';
+import type { Config } from '../../kernel/config/config.ts';
+import { plainReason } from '../../kernel/plain-reason.ts';
+import { errorOf } from '../../kernel/present.ts';
+import type { BackupTarget, StoredFile } from './backup-target.ts';
+import { credentialsOf, s3Location } from './config.ts';
+
+/** Size of the parts of an upload. It grows with the file, because an upload has at most 10,000 parts. */
+const minPartBytes = 8 * 1024 * 1024;
+const maxParts = 9_000;
+
+/** Milliseconds for a request, and before each repetition of one that failed. */
+const timeoutMs = 120_000;
+const retryPausesMs = [500, 2_000, 8_000];
+
+interface S3Request {
+  readonly method: string;
+  readonly key?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+}
+
+interface S3Response {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** A response that is not a success. */
+class S3Error extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    action: string,
+    text: string,
+  ) {
+    super(`${action}: the object store responds with ${status}${code && ` ${code}`}${messageIn(text)}`);
+  }
+}
+
+const tagIn = (text: string, tag: string): string | undefined =>
+  new RegExp(`<${tag}>([^<]*)</${tag}>`)
+    .exec(text)?.[1]
+    ?.replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&apos;|&#39;/g, "'")
+    .replace(/&amp;/g, '&');
+
+const messageIn = (text: string): string => {
+  const message = tagIn(text, 'Message');
+  return message === undefined ? '' : ` (${message.slice(0, 200)})`;
+};
+
+/** Backups in a bucket of Amazon S3 or a compatible object store, in constant memory. */
+export class S3Target implements BackupTarget {
+  readonly kind = 's3';
+  readonly #bucket: string;
+  readonly #prefix: string;
+  readonly #origin: URL;
+  readonly #isPathStyle: boolean;
+  readonly #region: string;
+  readonly #credentials: ReturnType<typeof credentialsOf>;
+
+  /** Throws ConfigError. */
+  constructor(
+    config: Config,
+    readonly place: string,
+  ) {
+    const { bucket, prefix } = s3Location(place);
+    const { backup_s3_endpoint: endpoint, backup_s3_path_style: isPathStyle, backup_s3_region: region } = config;
+    this.#bucket = bucket;
+    this.#prefix = prefix;
+    this.#region = region;
+    this.#isPathStyle = isPathStyle ?? endpoint !== null;
+    this.#credentials = credentialsOf(config);
+    this.#origin = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`);
+    if (!this.#isPathStyle) this.#origin.hostname = `${bucket}.${this.#origin.hostname}`;
+  }
+
+  async put(name: string, file: string): Promise<void> {
+    const key = this.#prefix + name;
+    const handle = await open(file);
+    try {
+      const { size } = await handle.stat();
+      const partBytes = Math.max(minPartBytes, Math.ceil(size / maxParts));
+      const started = await this.#send('start an upload', { method: 'POST', key, query: { uploads: '' } });
+      const upload = tagIn(started.text, 'UploadId');
+      if (upload === undefined) throw new Error('the object store names no upload');
+      try {
+        const etags: string[] = [];
+        for (let start = 0; start < size || start === 0; start += partBytes) {
+          const body = Buffer.alloc(Math.min(partBytes, size - start));
+          await handle.read(body, 0, body.length, start);
+          const query = { partNumber: String(etags.length + 1), uploadId: upload };
+          const { headers } = await this.#send('upload a part', { method: 'PUT', key, query, body });
+          etags.push(headers.get('etag') ?? '');
+        }
+        await this.#complete(key, upload, etags);
+      } catch (error) {
+        await this.#abort(key, upload);
+        throw error;
+      }
+      await this.#compare(name, size);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Completes an upload, unless the key exists. Stores that do not know the condition complete it without. */
+  async #complete(key: string, upload: string, etags: readonly string[]): Promise<void> {
+    const parts = etags.map(
+      (etag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${etag.replace(/"/g, '&quot;')}</ETag></Part>`,
+    );
+    const request: S3Request = {
+      method: 'POST',
+      key,
+      query: { uploadId: upload },
+      body: Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`),
+    };
+    const conditional = { ...request, headers: { 'If-None-Match': '*' } };
+    const complete = (one: S3Request): Promise<S3Response> => this.#send('complete the upload', one);
+    const { text } = await complete(conditional).catch((error: unknown) => {
+      if (error instanceof S3Error && error.status === 409) return complete(conditional);
+      if (error instanceof S3Error && error.status === 501) return complete(request);
+      throw error;
+    });
+    // An error after the start of the response has the status 200.
+    if (text.includes('<Error>')) throw new S3Error(200, tagIn(text, 'Code') ?? '', 'complete the upload', text);
+  }
+
+  /** Rejects, and removes the file, unless the store lists it with its size. */
+  async #compare(name: string, size: number): Promise<void> {
+    try {
+      const stored = (await this.list()).find((one) => one.name === name);
+      if (stored?.size !== size)
+        throw new Error(`cannot write ${this.place}: the object store has ${stored?.size ?? 0} of ${size} bytes`);
+    } catch (error) {
+      await this.remove(name).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Never rejects: `removeRemains` tries again a day later. */
+  async #abort(key: string, upload: string): Promise<void> {
+    await this.#send('abort the upload', { method: 'DELETE', key, query: { uploadId: upload } }).catch(() => undefined);
+  }
+
+  async list(): Promise<readonly StoredFile[]> {
+    const files: StoredFile[] = [];
+    for (let token: string | undefined; ; ) {
+      const { text } = await this.#send('list the backups', {
+        method: 'GET',
+        query: { 'list-type': '2', prefix: this.#prefix, ...(token !== undefined && { 'continuation-token': token }) },
+      });
+      for (const [, content = ''] of text.matchAll(/<Contents>(.*?)<\/Contents>/gs)) {
+        const key = tagIn(content, 'Key') ?? '';
+        files.push({ name: key.slice(this.#prefix.length), size: Number(tagIn(content, 'Size')) });
+      }
+      if (tagIn(text, 'IsTruncated') !== 'true') return files;
+      token = tagIn(text, 'NextContinuationToken');
+    }
+  }
+
+  async get(name: string): Promise<Readable> {
+    const response = await this.#fetch({ method: 'GET', key: this.#prefix + name });
+    if (response.status !== 200) throw await this.#errorOf('read the backup', response);
+    return Readable.fromWeb(response.body as ReadableStream);
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.#send('remove a backup', { method: 'DELETE', key: this.#prefix + name });
+  }
+
+  /** Aborts uploads of backups that began more than a day ago. */
+  async removeRemains(): Promise<void> {
+    const { text } = await this.#send('list the uploads', {
+      method: 'GET',
+      query: { uploads: '', prefix: this.#prefix },
+    });
+    for (const [, content = ''] of text.matchAll(/<Upload>(.*?)<\/Upload>/gs)) {
+      const [key, upload, began] = ['Key', 'UploadId', 'Initiated'].map((tag) => tagIn(content, tag) ?? '');
+      const isOurs = key?.slice(this.#prefix.length).startsWith('tenantry-') === true;
+      if (isOurs && upload && Date.now() - Date.parse(began ?? '') > day / 1000) await this.#abort(key ?? '', upload);
+    }
+  }
+
+  /** Sends a request until it succeeds or the repetitions are used up. Rejects with a sentence. */
+  async #send(action: string, request: S3Request): Promise<S3Response> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const response = await this.#fetch(request);
+        if (response.status >= 300) throw await this.#errorOf(action, response);
+        return { status: response.status, headers: response.headers, text: await response.text() };
+      } catch (error) {
+        const pause = retryPausesMs[attempt];
+        const isFinal = error instanceof S3Error && error.status < 500 && error.status !== 429;
+        if (pause === undefined || isFinal) throw this.#sentence(action, error);
+        await wait(pause);
+      }
+    }
+  }
+
+  #sentence(action: string, error: unknown): Error {
+    if (error instanceof S3Error) return error;
+    const cause = errorOf(error).cause ?? error;
+    return new Error(`cannot ${action} at ${this.#origin.host}: ${plainReason(cause)}`, { cause: error });
+  }
+
+  async #errorOf(action: string, response: Response): Promise<S3Error> {
+    const text = await response.text().catch(() => '');
+    return new S3Error(response.status, tagIn(text, 'Code') ?? '', `cannot ${action} in ${this.place}`, text);
+  }
+
+  async #fetch({ body, headers = {}, key = '', method, query = {} }: S3Request): Promise<Response> {
+    const { sign } = (await import('aws4')).default;
+    const encode = (text: string): string =>
+      encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+    const parameters = Object.entries(query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
+    const base = this.#origin.pathname.replace(/\/$/, '');
+    const keyPath = key.split('/').map(encode).join('/');
+    const bucketPath = this.#isPathStyle ? `/${this.#bucket}` : '';
+    const path = `${base}${bucketPath}/${keyPath}${parameters.length > 0 ? `?${parameters.sort().join('&')}` : ''}`;
+    const signed = sign(
+      {
+        service: 's3',
+        region: this.#region,
+        host: this.#origin.host,
+        method,
+        path,
+        // Without a type, the signer calls every body a form.
+        headers: { ...(body && { 'Content-Type': 'application/octet-stream' }), ...headers },
+        ...(body && { body: body as unknown as string }),
+      },
+      this.#credentials,
+    );
+    const { Host: _, host: __, 'Content-Length': ___, ...sent } = signed.headers as Record<string, string>;
+    return fetch(new URL(path, this.#origin), {
+      method,
+      headers: sent,
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
+      ...(body && { body: new Uint8Array(body.buffer, body.byteOffset, body.length) as BodyInit }),
+    });
+  }
+}

@@ -1,0 +1,82 @@
+import { day, hour, minute } from '../../kernel/clock.ts';
+
+/** A schedule in UTC: the minutes at which something is due. */
+interface Schedule {
+  readonly minutes: ReadonlySet<number>;
+  readonly hours: ReadonlySet<number>;
+  readonly days: ReadonlySet<number>;
+  readonly months: ReadonlySet<number>;
+  readonly weekdays: ReadonlySet<number>;
+  /** Whether a day is due if either its number or its weekday is, as in crontab when both are restricted. */
+  readonly isEitherDay: boolean;
+}
+
+const ranges = [
+  { name: 'minute', from: 0, to: 59 },
+  { name: 'hour', from: 0, to: 23 },
+  { name: 'day of the month', from: 1, to: 31 },
+  { name: 'month', from: 1, to: 12 },
+  { name: 'day of the week', from: 0, to: 7 },
+] as const;
+
+/** Parses `HH:MM`, or the five fields of crontab with numbers, lists, ranges and steps. Throws with a sentence. */
+export function parseSchedule(text: string): Schedule {
+  const [, hours, minutes] = /^(\d\d):(\d\d)$/.exec(text) ?? [];
+  const fields = (hours === undefined ? text : `${minutes} ${hours} * * *`).trim().split(/\s+/);
+  if (fields.length !== ranges.length) throw new Error('must be HH:MM or the five fields of crontab');
+  const [minuteSet, hourSet, daySet, monthSet, weekdaySet] = ranges.map((range, i) =>
+    parseField(fields[i] ?? '', range),
+  );
+  const weekdays = new Set([...(weekdaySet ?? [])].map((number) => number % 7));
+  return {
+    minutes: minuteSet ?? new Set(),
+    hours: hourSet ?? new Set(),
+    days: daySet ?? new Set(),
+    months: monthSet ?? new Set(),
+    weekdays,
+    isEitherDay: fields[2] !== '*' && fields[4] !== '*',
+  };
+}
+
+function parseField(text: string, { from, name, to }: (typeof ranges)[number]): Set<number> {
+  const numbers = new Set<number>();
+  for (const part of text.split(',')) {
+    const [, all, first, last, step = '1'] = /^(?:(\*)|(\d+)(?:-(\d+))?)(?:\/(\d+))?$/.exec(part) ?? [];
+    const start = all ? from : Number(first ?? Number.NaN);
+    const end = all || (last === undefined && part.includes('/')) ? to : Number(last ?? first);
+    if (!(start >= from && end <= to && start <= end && Number(step) > 0))
+      throw new Error(`has the ${name} ${part}, which must be numbers from ${from} to ${to}`);
+    for (let number = start; number <= end; number += Number(step)) numbers.add(number);
+  }
+  return numbers;
+}
+
+/** Scheduled times are looked for in this many days; a schedule such as 29 February is due every four years. */
+const maxDays = 4 * 366 + 1;
+
+/** Returns the last instant, at or before `now`, at which a schedule is due; undefined if there is none in years. */
+export function lastDue(schedule: Schedule, now: number): number | undefined {
+  for (let start = now - (now % day), i = 0; i < maxDays; start -= day, i++) {
+    if (!isDueDay(schedule, start)) continue;
+    const times = [...schedule.hours].flatMap((hours) =>
+      [...schedule.minutes].map((minutes) => hours * hour + minutes * minute),
+    );
+    const last = Math.max(...times.map((time) => start + time).filter((at) => at <= now));
+    if (Number.isFinite(last)) return last;
+  }
+  return undefined;
+}
+
+function isDueDay({ days, isEitherDay, months, weekdays }: Schedule, start: number): boolean {
+  const date = new Date(start / 1000);
+  if (!months.has(date.getUTCMonth() + 1)) return false;
+  const [isDay, isWeekday] = [days.has(date.getUTCDate()), weekdays.has(date.getUTCDay())];
+  return isEitherDay ? isDay || isWeekday : isDay && isWeekday;
+}
+
+/** Returns the time between the last two instants at which a schedule was due. */
+export function intervalOf(schedule: Schedule, now: number): number {
+  const last = lastDue(schedule, now);
+  const before = last === undefined ? undefined : lastDue(schedule, last - minute);
+  return last === undefined || before === undefined ? day : last - before;
+}

@@ -1,0 +1,231 @@
+/** Backups at the target of the settings: made, listed, fetched, verified and removed (core.md 14.10). */
+import { randomBytes } from 'node:crypto';
+import { createReadStream, createWriteStream, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { systemContext } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
+import type { Config } from '../../kernel/config/config.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import type { Addon } from '../../kernel/native/native.ts';
+import { plainReason } from '../../kernel/plain-reason.ts';
+import { decrypted, encryptFile } from './age.ts';
+import { backUp } from './backup.ts';
+import type { BackupTarget } from './backup-target.ts';
+import { recipientsIn } from './config.ts';
+import { restore } from './restore.ts';
+import { keptInstants, parseRetention } from './retention.ts';
+import { digestOf, targetOf } from './target.ts';
+import { makeTemporaryFolder, withTemporaryFolder } from './temporary-folder.ts';
+
+/** `tenantry-<YYYYMMDDTHHMMSSZ>-<8 hex>.db.gz[.age]` */
+const namePattern = /^tenantry-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-([0-9a-f]{8})\.db\.gz(\.age)?$/;
+
+/** A complete backup at the target. */
+interface CompleteBackup {
+  readonly name: string;
+  readonly size: number;
+  /** Milliseconds since 1970. */
+  readonly madeMs: number;
+  readonly installation: string;
+  readonly isEncrypted: boolean;
+}
+
+/** Returns the backup that a file name stands for; undefined for other files. */
+function backupOf({ name, size }: { readonly name: string; readonly size: number }): CompleteBackup | undefined {
+  const [, year, month, day, hours, minutes, seconds, installation, age] = namePattern.exec(name) ?? [];
+  if (installation === undefined) return undefined;
+  const madeMs = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
+  return Number.isNaN(madeMs) ? undefined : { name, size, madeMs, installation, isEncrypted: age !== undefined };
+}
+
+/** Lists the complete backups at the target, the newest first. Rejects with a sentence. */
+export async function listBackups(target: BackupTarget): Promise<CompleteBackup[]> {
+  const files = await target.list();
+  return files.flatMap((file) => backupOf(file) ?? []).sort((a, b) => b.madeMs - a.madeMs);
+}
+
+/** Returns the identifier of this installation in names of backups. It is created for the first one. */
+function installationOf({ db }: App): string {
+  const known = db.value<string | null>(sql`SELECT installation FROM deployment`);
+  if (known) return known;
+  const created = randomBytes(4).toString('hex');
+  db.write(() => db.update('deployment', 1, { installation: created }));
+  db.store();
+  return created;
+}
+
+/** Makes a backup at the target and removes those that the retention does not keep. Returns its name. Rejects with a sentence. */
+export async function makeBackup(app: App, folder: string, addon: Addon | undefined): Promise<string> {
+  const { clock, config, db } = app;
+  const target = targetOf(config);
+  const installation = installationOf(app);
+  const made = clock.now();
+  const stamp = new Date(made / 1000).toISOString().replace(/[-:]|\.\d+/g, '');
+  const isEncrypted = config.backup_recipients_file !== null;
+  const name = `tenantry-${stamp}-${installation}.db.gz${isEncrypted ? '.age' : ''}`;
+  await target.removeRemains();
+  const { sha256, size } = await withTemporaryFolder(
+    () => makeTemporaryFolder(join(folder, 'backup-')),
+    async (temporary) => {
+      const plain = join(temporary, 'backup');
+      await backUp(folder, plain, addon);
+      const file = isEncrypted ? join(temporary, 'backup.age') : plain;
+      if (config.backup_recipients_file !== null) {
+        await encryptFile(plain, file, recipientsIn(config.backup_recipients_file));
+        rmSync(plain);
+      }
+      const digest = await digestOf(file);
+      await target.put(name, file);
+      return digest;
+    },
+  );
+  db.write(() => {
+    db.insert('backup', { name, target: target.place, size, sha256, is_encrypted: Number(isEncrypted), created: made });
+    db.update('deployment', 1, { backup_overdue: null });
+  });
+  db.store();
+  await removeOld(app, target, installation);
+  return name;
+}
+
+interface KnownBackup {
+  readonly name: string;
+  readonly verified: number | null;
+}
+
+/**
+ * Removes backups of this installation that the retention does not keep: never the newest one, nor the newest that was verified,
+ * and none while the last verification has failed. A rejected removal, such as by an object lock, is logged.
+ */
+async function removeOld(app: App, target: BackupTarget, installation: string): Promise<void> {
+  const { config, db, log } = app;
+  if (db.scalar<string>(sql`SELECT verification_error FROM deployment`) !== '') return;
+  const own = (await listBackups(target)).filter((backup) => backup.installation === installation);
+  const known = db.all<KnownBackup>(sql`SELECT name, verified FROM backup WHERE verified IS NOT NULL`);
+  const verified = new Set(known.map(({ name }) => name));
+  const kept = keptInstants(
+    own.map(({ madeMs }) => madeMs),
+    parseRetention(config.backup_keep),
+  );
+  const protectedNames = [own[0]?.name, own.find(({ name }) => verified.has(name))?.name];
+  for (const { madeMs, name } of own) {
+    if (kept.has(madeMs) || protectedNames.includes(name)) continue;
+    try {
+      await target.remove(name);
+      db.write(() => db.run(sql`DELETE FROM backup WHERE name = ${name}`));
+      log.info({ backup: name }, 'backup removed by backup_keep');
+    } catch (error) {
+      log.warn({ backup: name, reason: plainReason(error) }, 'failed to remove a backup');
+    }
+  }
+  db.store();
+}
+
+/** Makes the catalogue agree with the target: backups that were removed there, or that another server has made. Rejects. */
+export async function compareCatalogue({ config, db }: App): Promise<void> {
+  const target = targetOf(config);
+  const backups = await listBackups(target);
+  const names = JSON.stringify(backups.map(({ name }) => name));
+  db.write(() => {
+    db.run(sql`
+      DELETE FROM backup
+      WHERE target <> ${target.place} OR name NOT IN (SELECT value FROM json_each(${names}))`);
+    for (const { isEncrypted, madeMs, name, size } of backups)
+      db.run(sql`
+        INSERT INTO backup (name, target, size, sha256, is_encrypted, created)
+        VALUES (${name}, ${target.place}, ${size}, '', ${Number(isEncrypted)}, ${madeMs * 1000})
+        ON CONFLICT (name) DO UPDATE SET size = excluded.size`);
+  });
+}
+
+/** Returns the backup with a name, or the newest one. Rejects with a sentence. */
+export async function chosenBackup(target: BackupTarget, name: string | undefined): Promise<CompleteBackup> {
+  const backups = await listBackups(target);
+  const chosen = name === undefined ? backups[0] : backups.find((backup) => backup.name === name);
+  if (chosen) return chosen;
+  throw new Error(
+    name === undefined ? `there is no backup in ${target.place}` : `there is no backup ${name} in ${target.place}`,
+  );
+}
+
+/** Writes a backup of the target to a new file, decrypted if it is encrypted and there is an identity. Rejects with a sentence. */
+export async function fetchBackup(config: Config, name: string, file: string): Promise<void> {
+  const target = targetOf(config);
+  const backup = await chosenBackup(target, name);
+  try {
+    await pipeline(await contentOf(target, backup, config), createWriteStream(file, { flags: 'wx', mode: 0o600 }));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) rmSync(file, { force: true });
+    throw new Error(`cannot fetch the backup: ${plainReason(error, file)}`, { cause: error });
+  }
+}
+
+/** Opens a backup, decrypted if there is an identity. */
+async function contentOf(
+  target: BackupTarget,
+  { isEncrypted, name }: CompleteBackup,
+  config: Config,
+): Promise<Readable> {
+  const stream = await target.get(name);
+  const { backup_identity_file: identity } = config;
+  return isEncrypted && identity !== null ? decrypted(stream, identity) : stream;
+}
+
+/** The result of the verification of a backup. */
+interface Verified {
+  readonly name: string;
+  /** Whether it was restored and examined, and not only fetched and compared, for lack of an identity. */
+  readonly isRestored: boolean;
+}
+
+/** Checks a restored data folder. Returns one line for each problem. */
+type Examine = (config: Config, folder: string) => Promise<readonly string[]>;
+
+/**
+ * Fetches a backup, compares its size and, if it is known, its digest, decrypts it, restores it into a temporary folder and
+ * examines that. Without an identity for an encrypted backup, it only compares. Rejects with a sentence.
+ */
+export async function verifyBackup(
+  config: Config,
+  name: string | undefined,
+  sha256Of: (name: string) => string | undefined,
+  examine: Examine,
+): Promise<Verified> {
+  const target = targetOf(config);
+  const backup = await chosenBackup(target, name);
+  return withTemporaryFolder(
+    () => makeTemporaryFolder(join(tmpdir(), 'tenantry-verify-')),
+    async (temporary) => {
+      const file = join(temporary, 'backup');
+      await pipeline(await target.get(backup.name), createWriteStream(file, { mode: 0o600 }));
+      const { sha256, size } = await digestOf(file);
+      const expected = sha256Of(backup.name);
+      if (size !== backup.size || (expected !== undefined && sha256 !== expected))
+        throw new Error(`${backup.name} differs from what was written`);
+      if (backup.isEncrypted && config.backup_identity_file === null) return { name: backup.name, isRestored: false };
+      const stream = createReadStream(file);
+      const identity = config.backup_identity_file;
+      const plain = backup.isEncrypted && identity !== null ? await decrypted(stream, identity) : stream;
+      const folder = join(temporary, 'data');
+      await restore(plain, folder, config);
+      const problems = await examine(config, folder);
+      if (problems.length > 0) throw new Error(`${backup.name} is damaged: ${problems[0]}`);
+      return { name: backup.name, isRestored: true };
+    },
+  );
+}
+
+/** Stores the result of a verification. */
+export function recordVerification(app: App, result: Verified | Error): void {
+  const { db } = app;
+  const { now } = systemContext(app);
+  db.write(() => {
+    const error = result instanceof Error ? result.message : '';
+    db.update('deployment', 1, { verification_at: now, verification_error: error });
+    if (!(result instanceof Error) && result.isRestored)
+      db.run(sql`UPDATE backup SET verified = ${now} WHERE name = ${result.name}`);
+  });
+}

@@ -1,0 +1,38 @@
+import { createReadStream, existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { Config } from '../../kernel/config/config.ts';
+import { decrypted } from './age.ts';
+import { isS3 } from './config.ts';
+import { chosenBackup } from './scheduled.ts';
+import { targetOf } from './target.ts';
+
+/**
+ * Opens what `restore` reads: a file, standard input, or a backup in S3, the newest or that with the name at the end of the URL.
+ * Returns the path of a plain file. Rejects with a sentence, also if an encrypted backup has no identity that decrypts it.
+ */
+export async function backupSource(file: string, identity: string | null, config: Config): Promise<string | Readable> {
+  if (isS3(file)) {
+    const [, prefix = file, name] = /^(.*)\/(tenantry-[^/]+)$/.exec(file) ?? [];
+    const target = targetOf({ ...config, backup_target: prefix });
+    const backup = await chosenBackup(target, name);
+    return plain(await target.get(backup.name), backup.isEncrypted, identity, backup.name);
+  }
+  if (file === '-') return identity === null ? process.stdin : decrypted(process.stdin, identity);
+  const path = resolve(file);
+  if (!file.endsWith('.age') && identity === null) return path;
+  // `restore` reports a missing file.
+  return existsSync(path) ? plain(createReadStream(path), true, identity, file) : path;
+}
+
+function plain(
+  stream: Readable,
+  isEncrypted: boolean,
+  identity: string | null,
+  name: string,
+): Promise<Readable> | Readable {
+  if (!isEncrypted) return stream;
+  if (identity !== null) return decrypted(stream, identity);
+  stream.destroy();
+  throw new Error(`${name} is encrypted: name an age identity with --identity`);
+}

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream, readdirSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Config } from '../../kernel/config/config.ts';
+import { makeFolder, placeNew, syncFolder } from '../../kernel/place.ts';
+import { plainReason } from '../../kernel/plain-reason.ts';
+import type { BackupTarget, StoredFile } from './backup-target.ts';
+import { backupFolder } from './before-upgrade.ts';
+import { isS3 } from './config.ts';
+import { S3Target } from './s3.ts';
+
+/** Returns the target of the settings. Throws ConfigError. */
+export function targetOf(config: Config): BackupTarget {
+  const { backup_target: target } = config;
+  if (target !== null && isS3(target)) return new S3Target(config, target);
+  return new FolderTarget(target === null ? backupFolder(resolve(config.data)) : resolve(target));
+}
+
+/** Prefix of files that are being written in a folder. */
+const draftPrefix = '.partial-';
+
+class FolderTarget implements BackupTarget {
+  readonly kind = 'folder';
+
+  constructor(readonly place: string) {}
+
+  async put(name: string, file: string): Promise<void> {
+    const draft = join(this.place, `${draftPrefix}${name}`);
+    try {
+      makeFolder(this.place);
+      await pipeline(createReadStream(file), createWriteStream(draft, { mode: 0o600 }));
+      placeNew(draft, join(this.place, name));
+    } catch (error) {
+      rmSync(draft, { force: true });
+      throw this.#failure('write', error);
+    }
+  }
+
+  async list(): Promise<readonly StoredFile[]> {
+    try {
+      return readdirSync(this.place).map((name) => ({ name, size: statSync(join(this.place, name)).size }));
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+      throw this.#failure('read', error);
+    }
+  }
+
+  async get(name: string): Promise<Readable> {
+    const file = join(this.place, name);
+    try {
+      statSync(file);
+    } catch (error) {
+      throw this.#failure('read', error);
+    }
+    return createReadStream(file);
+  }
+
+  async remove(name: string): Promise<void> {
+    try {
+      rmSync(join(this.place, name), { force: true });
+      syncFolder(this.place);
+    } catch (error) {
+      throw this.#failure('remove a backup from', error);
+    }
+  }
+
+  async removeRemains(): Promise<void> {
+    for (const { name } of await this.list()) if (name.startsWith(draftPrefix)) await this.remove(name);
+  }
+
+  #failure(action: string, error: unknown): Error {
+    return new Error(`cannot ${action} ${this.place}: ${plainReason(error, join(this.place, '/'))}`, { cause: error });
+  }
+}
+
+/** Computes the size and the SHA-256 of a file, in hexadecimal digits. */
+export async function digestOf(file: string): Promise<{ readonly size: number; readonly sha256: string }> {
+  const hash = createHash('sha256');
+  let size = 0;
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    size += chunk.length;
+  }
+  return { size, sha256: hash.digest('hex') };
+}

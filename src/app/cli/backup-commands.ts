@@ -1,0 +1,158 @@
+/** Commands for the backups at the target of the settings. */
+import { constants, setPriority } from 'node:os';
+import { resolve } from 'node:path';
+import { notify } from '../../activity/notifications/notify.ts';
+import { staffUsers } from '../../activity/notifications/recipients.ts';
+import { systemContext } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
+import { isoTime } from '../../kernel/clock.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { errorOf } from '../../kernel/present.ts';
+import { checkBackupSettings } from '../backup/config.ts';
+import {
+  compareCatalogue,
+  fetchBackup,
+  listBackups,
+  makeBackup,
+  recordVerification,
+  verifyBackup,
+} from '../backup/scheduled.ts';
+import { targetOf } from '../backup/target.ts';
+import { withDeployment } from '../compose/composition.ts';
+import { hasDatabase, prepareFolder, requireDatabase } from '../data/data-folder.ts';
+import { examine } from '../doctor/doctor.ts';
+import { type Arguments, type Commands, groups, printSuccess, quiet, withProgress } from './command-line.ts';
+
+const { data: group } = groups;
+
+export const backupCommands: Commands = {
+  'backups now': {
+    flags: quiet,
+    group,
+    help: 'Make a backup at the target of the settings',
+    details:
+      'The settings backup_target, backup_recipients_file and backup_keep say where it goes, for whom it is encrypted, and which backups stay. A server may be running.',
+    examples: ['backups now --backup-target /mnt/backups'],
+    run: makeNow,
+  },
+  'backups list': {
+    flags: { json: { type: 'boolean', help: 'Print JSON' } },
+    group,
+    help: 'List the complete backups at the target',
+    examples: ['backups list'],
+    run: printList,
+  },
+  'backups fetch': {
+    words: ['NAME', 'FILE'],
+    flags: quiet,
+    group,
+    help: 'Write a backup of the target to a new file',
+    details: 'The file is decrypted if backup_identity_file is set.',
+    examples: ['backups fetch tenantry-20260105T031500Z-1a2b3c4d.db.gz.age b'],
+    run: fetchNamed,
+  },
+  'backups verify': {
+    words: ['[NAME]'],
+    flags: quiet,
+    group,
+    help: 'Fetch a backup, restore it into a temporary folder and check it',
+    details:
+      'Without NAME, the newest backup is verified. An encrypted backup needs backup_identity_file; without it, the file is only fetched and compared.',
+    examples: ['backups verify', 'backups verify --backup-identity-file identity'],
+    run: verify,
+  },
+};
+
+async function makeNow({ config, flags }: Arguments): Promise<void> {
+  const folder = resolve(config.data);
+  requireDatabase(folder);
+  checkBackupSettings(config);
+  // A running server has priority.
+  setPriority(constants.priority.PRIORITY_LOW);
+  await withDeployment(config, async ({ app }) => {
+    try {
+      const name = await withProgress(flags, () => makeBackup(app, folder, prepareFolder(config, folder)));
+      printSuccess(flags, `Backup ${name} is complete in ${targetOf(config).place}.\n`);
+    } catch (error) {
+      reportFailure(app, errorOf(error).message);
+      throw error;
+    }
+  });
+}
+
+/** Notifies staff of a failed backup. The server that shares the data sends the mails. */
+function reportFailure(app: App, message: string): void {
+  app.db.write(() =>
+    notify(systemContext(app), 'backup_failed', {
+      context: { error_message: message },
+      users: staffUsers,
+      about: 'backups',
+    }),
+  );
+  app.db.store();
+}
+
+async function printList({ config, flags }: Arguments): Promise<void> {
+  checkBackupSettings(config);
+  const backups = await listBackups(targetOf(config));
+  if (flags.json) return void process.stdout.write(`${JSON.stringify(backups.map(publicForm), null, 2)}\n`);
+  for (const { madeMs, name, size } of backups)
+    process.stdout.write(`${isoTime(madeMs * 1000)}  ${String(size).padStart(12)}  ${name}\n`);
+}
+
+const publicForm = ({ isEncrypted, madeMs, name, size }: Awaited<ReturnType<typeof listBackups>>[number]) => ({
+  name,
+  created: isoTime(madeMs * 1000),
+  size,
+  is_encrypted: isEncrypted,
+});
+
+async function fetchNamed({ config, flags, words }: Arguments): Promise<void> {
+  const [name = '', file = ''] = words;
+  checkBackupSettings(config);
+  await withProgress(flags, () => fetchBackup(config, name, resolve(file)));
+  printSuccess(flags, `Backup ${name} is in ${resolve(file)}.\n`);
+}
+
+async function verify({ config, flags, words: [name] }: Arguments): Promise<void> {
+  checkBackupSettings(config);
+  setPriority(constants.priority.PRIORITY_LOW);
+  const check = (sha256Of: (name: string) => string | undefined) =>
+    withProgress(flags, () => verifyBackup(config, name, sha256Of, problemsIn));
+  // On a machine without the data, nothing is known of the backup but the backup itself.
+  if (!hasDatabase(resolve(config.data))) return printVerified(flags, await check(() => undefined));
+  await withDeployment(config, async ({ app }) => {
+    await compareCatalogue(app);
+    const digestOf = (one: string): string | undefined =>
+      app.db.value<string>(sql`SELECT sha256 FROM backup WHERE name = ${one} AND sha256 <> ''`);
+    try {
+      const result = await check(digestOf);
+      recordVerification(app, result);
+      printVerified(flags, result);
+    } catch (error) {
+      recordVerification(app, errorOf(error));
+      reportFailure(app, `the verification failed: ${errorOf(error).message}`);
+      throw error;
+    }
+  });
+}
+
+const printVerified = (
+  flags: Arguments['flags'],
+  { isRestored, name }: { readonly isRestored: boolean; readonly name: string },
+): void =>
+  printSuccess(
+    flags,
+    isRestored
+      ? `Backup ${name} is verified: it was restored and has no problems.\n`
+      : `Backup ${name} is as it was written. Without backup_identity_file it cannot be restored, and stays unverified.\n`,
+  );
+
+/** Examines a restored data folder as `tenantry doctor` does. */
+async function problemsIn(config: Arguments['config'], folder: string): Promise<readonly string[]> {
+  const problems: string[] = [];
+  // A backup of an older version is upgraded first.
+  const settings = { ...config, data: folder, backup_before_upgrade: false };
+  await withDeployment(settings, ({ app }) => void problems.push(...examine(app, false).problems), 'command', folder);
+  return problems;
+}

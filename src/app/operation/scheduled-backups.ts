@@ -1,0 +1,125 @@
+/** Makes and verifies the backups of the setting backup_schedule while the server runs (core.md 14.10). */
+import { notify } from '../../activity/notifications/notify.ts';
+import { staffUsers } from '../../activity/notifications/recipients.ts';
+import type { Context } from '../../kernel/access/context.ts';
+import type { App } from '../../kernel/app.ts';
+import { day, isoTime, minute, second } from '../../kernel/clock.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { lastBackups } from '../backup/ages.ts';
+import { intervalOf, lastDue, parseSchedule } from '../backup/schedule.ts';
+import { failureOf, runCommand } from './program.ts';
+
+/** A backup that was missed while no server was running is made this long after the start. */
+const missedDelay = 5 * minute;
+/** A failed backup is tried again so often, this long after the failure. */
+const maxRetries = 2;
+const retryDelay = 20 * minute;
+
+const verificationIntervals: Readonly<Record<string, number>> = { weekly: 7 * day, daily: day };
+
+interface State {
+  readonly handled: number | null;
+  readonly verificationAt: number | null;
+  readonly overdue: number | null;
+}
+
+const stateOf = ({ db }: App): State =>
+  db.one(sql`
+    SELECT backup_handled AS handled, verification_at AS verificationAt, backup_overdue AS overdue FROM deployment`);
+
+export class ScheduledBackups {
+  /** When the server started, by the deployment's clock. */
+  #started: number | undefined;
+  #retry: { readonly at: number; readonly count: number } | undefined;
+  #stop: (() => void) | undefined;
+
+  /** Starts what is due. Runs every few seconds. */
+  tick(context: Context): void {
+    const { app, now } = context;
+    const { backup_schedule: text } = app.config;
+    if (text === null || app.deployment.program === undefined) return;
+    this.#started ??= now;
+    const schedule = parseSchedule(text);
+    const due = lastDue(schedule, now);
+    const state = stateOf(app);
+    this.#reportOverdue(context, intervalOf(schedule, now), state);
+    if (due === undefined) return;
+    // What was due before the schedule was set is not made up for.
+    if (state.handled === null) this.#markHandled(context, due);
+    else if (due > state.handled) {
+      const isMissed = due < this.#started;
+      if (isMissed && now < this.#started + missedDelay) return;
+      this.#markHandled(context, due);
+      this.#retry = undefined;
+      this.#start(context, 0);
+    } else if (this.#retry && now >= this.#retry.at) {
+      const { count } = this.#retry;
+      this.#retry = undefined;
+      this.#start(context, count);
+    } else this.#verify(context, state);
+  }
+
+  /** Stops the command in progress. */
+  close(): void {
+    this.#stop?.();
+  }
+
+  #markHandled({ app: { db } }: Context, due: number): void {
+    db.write(() => db.update('deployment', 1, { backup_handled: due }));
+  }
+
+  /** Makes a backup, unless another command is running: that one is skipped. */
+  #start({ app }: Context, retries: number): void {
+    this.#run(app, ['backups', 'now', '--quiet'], (reason) => {
+      if (reason === undefined) app.log.info('a scheduled backup was made');
+      else {
+        app.log.error({ reason }, 'failed to make a scheduled backup');
+        if (retries < maxRetries) this.#retry = { at: app.clock.now() + retryDelay, count: retries + 1 };
+      }
+    });
+  }
+
+  /** Verifies the newest backup if the last verification is old enough. */
+  #verify({ app, now }: Context, { verificationAt }: State): void {
+    const interval = verificationIntervals[app.config.backup_verify];
+    if (interval === undefined || this.#stop) return;
+    const { complete } = lastBackups(app);
+    if (complete === null || (verificationAt !== null && now < verificationAt + interval)) return;
+    this.#run(app, ['backups', 'verify', '--quiet'], (reason) => {
+      if (reason === undefined) app.log.info('the newest backup was verified');
+      else app.log.error({ reason }, 'failed to verify a backup');
+    });
+  }
+
+  #run(
+    { deployment: { program } }: App,
+    command: readonly string[],
+    done: (failure: string | undefined) => void,
+  ): void {
+    if (!program || this.#stop) return;
+    const { result, stop } = runCommand(program, command);
+    this.#stop = stop;
+    void result.then((exit) => {
+      this.#stop = undefined;
+      done(exit.code === 0 ? undefined : failureOf(exit));
+    });
+  }
+
+  /** Notifies staff once when the newest complete backup is older than twice the interval of the schedule. */
+  #reportOverdue(context: Context, interval: number, { overdue }: State): void {
+    const { app, now } = context;
+    const { complete } = lastBackups(app);
+    if (complete === null || complete === overdue || now - complete <= 2 * interval) return;
+    app.db.write(() => {
+      app.db.update('deployment', 1, { backup_overdue: complete });
+      notify(context, 'backup_overdue', {
+        context: { last_backup: isoTime(complete) },
+        users: staffUsers,
+        about: 'backups',
+      });
+    });
+  }
+}
+
+/** Time between two looks at the schedule. */
+export const backupTick = 10 * second;

@@ -1,0 +1,246 @@
+/** Backups at a target, on the command line: in a folder and in an object store, plain and encrypted (core.md 14.10). */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Decrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
+import SQLite from 'better-sqlite3';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ObjectStore } from '../../support/object-store.ts';
+import { type Ended, failed, nativeCache, Program } from '../../support/program.ts';
+
+const test = suite('scheduled backups on the command line');
+let program: Program;
+let store: ObjectStore;
+const path = (name: string): string => join(program.folder, name);
+const run = (words: readonly string[], options: readonly string[] = []): Promise<Ended> =>
+  program.run([...words, ...options], { env: store.environment });
+const namePattern = /tenantry-\d{8}T\d{6}Z-[0-9a-f]{8}\.db\.gz(?:\.age)?/;
+
+test.before(async () => {
+  store = await ObjectStore.start();
+});
+test.after(() => store.close());
+
+test.before.each(async () => {
+  program = new Program(nativeCache);
+  const identity = await generateX25519Identity();
+  writeFileSync(path('identity'), `# made for the test\n${identity}\n`);
+  writeFileSync(path('recipients'), `# ops\n\n${await identityToRecipient(identity)}\n`);
+  await program.run(['user', 'add', 'alice', '--staff', '--data', 'data'], {});
+});
+test.after.each(async () => {
+  await program.end();
+  store.objects.clear();
+  store.uploads.clear();
+  store.requests.length = 0;
+  store.fault = () => undefined;
+});
+
+const database = (): SQLite.Database => new SQLite(path('data/tenantry.db'));
+const rows = (text: string): unknown[] => {
+  const db = database();
+  try {
+    return db.prepare(text).all();
+  } finally {
+    db.close();
+  }
+};
+const encrypted = (): string[] => [...store.options(), '--backup-recipients-file', 'recipients'];
+const withIdentity = ['--backup-identity-file', 'identity'];
+
+test('makes, lists, verifies, fetches and restores a backup in a folder', async () => {
+  const made = await run(['backups', 'now']);
+  const name = namePattern.exec(made.stdout)?.[0] as string;
+  assert.equal(made, { code: 0, stdout: `Backup ${name} is complete in ${path('data/backups')}.\n`, stderr: '' });
+  assert.equal(readdirSync(path('data/backups')), [name]);
+  assert.match((await run(['backups', 'list'])).stdout, new RegExp(`^\\S+Z +\\d+  ${name}\n$`));
+  const [row] = rows('SELECT name, sha256, is_encrypted, verified FROM backup') as { sha256: string }[];
+  const file = readFileSync(path(`data/backups/${name}`));
+  const sha256 = createHash('sha256').update(file).digest('hex');
+  assert.equal(row, { name, sha256, is_encrypted: 0, verified: null });
+  const verified = `Backup ${name} is verified: it was restored and has no problems.\n`;
+  assert.equal(await run(['backups', 'verify']), { code: 0, stdout: verified, stderr: '' });
+  assert.is((rows('SELECT verified FROM backup WHERE verified IS NOT NULL') as unknown[]).length, 1);
+  await run(['backups', 'fetch', name, 'copy']);
+  assert.ok(readFileSync(path('copy')).equals(file));
+  assert.is((await run(['restore', 'copy', '--data', 'again'])).code, 0);
+  assert.is((await run(['doctor', '--data', 'again'])).stdout, 'no problems\n');
+});
+
+test('encrypts a backup so that age opens it, and only with the right identity', async () => {
+  const name = namePattern.exec((await run(['backups', 'now'], encrypted())).stdout)?.[0] as string;
+  assert.match(name, /\.age$/);
+  const sealed = store.objects.get(`prod/${name}`) as Buffer;
+  assert.is(sealed.toString('latin1', 0, 21), 'age-encryption.org/v1');
+  const decrypter = new Decrypter();
+  decrypter.addIdentity(/AGE-SECRET-KEY-\S+/.exec(readFileSync(path('identity'), 'utf8'))?.[0] as string);
+  const plain = await decrypter.decrypt(sealed);
+  assert.equal([...plain.subarray(0, 2)], [0x1f, 0x8b]);
+  assert.match((await run(['backups', 'verify'], encrypted())).stdout, /stays unverified\.\n$/);
+  assert.is((rows('SELECT 1 FROM backup WHERE verified IS NOT NULL') as unknown[]).length, 0);
+  assert.match((await run(['backups', 'verify', name], [...encrypted(), ...withIdentity])).stdout, /is verified/);
+  writeFileSync(path('sealed.age'), sealed);
+  assert.equal(
+    await run(['restore', 'sealed.age', '--data', 'r']),
+    failed('sealed.age is encrypted: name an age identity with --identity'),
+  );
+  writeFileSync(path('other'), `${await generateX25519Identity()}\n`);
+  assert.equal(
+    await run(['restore', 'sealed.age', '--identity', 'other', '--data', 'r']),
+    failed('No identity can decrypt this backup.'),
+  );
+  assert.equal(
+    readdirSync(program.folder).filter((one) => one === 'r'),
+    [],
+    'nothing is left behind',
+  );
+  assert.is((await run(['restore', 'sealed.age', '--identity', 'identity', '--data', 'r'])).code, 0);
+});
+
+test('an empty machine restores the newest backup of a bucket with one command, and serves it', async () => {
+  await run(['backups', 'now'], encrypted());
+  const restored = await run(
+    ['restore', 's3://backups/prod', '--identity', 'identity', '--data', 'machine'],
+    ['--backup-s3-endpoint', store.url],
+  );
+  assert.match(restored.stdout, /^The backup of \S+Z is restored in /);
+  assert.match((await run(['user', 'list', '--data', 'machine'])).stdout, /alice/);
+});
+
+test('does not start with a target in S3 and without recipients, credentials or valid keys', async () => {
+  const config = (...options: readonly string[]) => program.run(['backups', 'now', ...store.options(), ...options], {});
+  assert.equal(await config(), failed('backup_recipients_file is required: a backup contains the encryption keys.', 2));
+  assert.match(
+    (await config('--backup-recipients-file', 'recipients')).stderr,
+    /backup_target needs credentials: set /,
+  );
+  writeFileSync(path('wrong'), '# first\nage1wrong\n');
+  assert.equal(
+    await config('--backup-recipients-file', 'wrong'),
+    failed('backup_recipients_file: line 2 of wrong is not an age public key (age1…)', 2),
+  );
+  const served = await program.run(['serve', '--port', '0', ...store.options()], {});
+  assert.equal([served.code, served.stdout], [2, '']);
+});
+
+test('a failure at any request leaves no backup, aborts the upload and notifies staff at once', async () => {
+  const attempt = async (fault: ObjectStore['fault']): Promise<string> => {
+    store.fault = fault;
+    const { code, stderr, stdout } = await run(['backups', 'now'], encrypted());
+    store.fault = () => undefined;
+    assert.equal([code, stdout], [1, '']);
+    assert.equal([[...store.objects.keys()], [...store.uploads.keys()]], [[], []]);
+    assert.equal(
+      readdirSync(path('data')).filter((name) => name.startsWith('backup-')),
+      [],
+    );
+    return stderr.trim();
+  };
+  assert.is(
+    await attempt((what) => (what === 'PUT part' ? 403 : undefined)),
+    'tenantry: cannot upload a part in s3://backups/prod: the object store responds with 403 Fault403 (As the test wants)',
+  );
+  assert.match(await attempt((what) => (what === 'POST complete' ? 400 : undefined)), /cannot complete the upload/);
+  assert.match(await attempt((what) => (what === 'GET list' ? 403 : undefined)), /cannot list the backups/);
+  const messages = (rows('SELECT kind, message FROM notification ORDER BY id') as Record<string, string>[]).map(
+    ({ kind, message }) => `${kind}: ${message}`,
+  );
+  assert.is(messages.length, 3);
+  assert.match(messages[0] as string, /^backup_failed: A backup has failed: cannot upload a part in s3/);
+});
+
+test('repeats requests that were cut off or failed in the store', async () => {
+  const failures = new Map<string, number>();
+  store.fault = (what) => {
+    const count = failures.get(what) ?? 0;
+    failures.set(what, count + 1);
+    return count === 0 ? (what === 'PUT part' ? 'cut' : 500) : undefined;
+  };
+  assert.is((await run(['backups', 'now'], encrypted())).code, 0);
+  assert.is(store.objects.size, 1);
+});
+
+test('completes an upload once more after a conflict, and without a condition in stores that know none', async () => {
+  for (const status of [409, 501]) {
+    let count = 0;
+    store.fault = (what) => (what === 'POST complete' && count++ === 0 ? status : undefined);
+    assert.is((await run(['backups', 'now'], encrypted())).code, 0, String(status));
+    assert.is(store.requests.filter((what) => what === 'POST complete').length, 2);
+    store.requests.length = 0;
+    // Names have seconds.
+    await pause(1000);
+  }
+});
+
+test('a wrong secret is rejected by the store with its reason', async () => {
+  const { code, stderr } = await program.run(['backups', 'now', ...encrypted()], {
+    env: { ...store.environment, AWS_SECRET_ACCESS_KEY: 'wrong' },
+  });
+  assert.equal([code, /SignatureDoesNotMatch/.test(stderr)], [1, true]);
+});
+
+test('removes old backups of this installation only, and never the newest nor the newest verified one', async () => {
+  await run(['backups', 'now']);
+  const [{ installation }] = rows('SELECT installation FROM deployment') as [{ installation: string }];
+  const folder = path('data/backups');
+  const old = (day: string, id = installation): string => `tenantry-202601${day}T030000Z-${id}.db.gz`;
+  for (const name of [old('01'), old('02'), old('03'), old('03', '00000000'), 'other.txt'])
+    writeFileSync(join(folder, name), '');
+  await run(['backups', 'verify', old('02')]);
+  const db = database();
+  db.exec(`UPDATE backup SET verified = 1 WHERE name = '${old('02')}'; UPDATE deployment SET verification_error = 'x'`);
+  db.close();
+  await pause(1000);
+  await run(['backups', 'now'], ['--backup-keep', '1d']);
+  assert.is(readdirSync(folder).length, 7, 'while the last verification has failed, nothing is removed');
+  const again = database();
+  again.exec("UPDATE deployment SET verification_error = ''");
+  again.close();
+  await pause(1000);
+  const newest = namePattern.exec((await run(['backups', 'now'], ['--backup-keep', '1d'])).stdout)?.[0] as string;
+  assert.equal(readdirSync(folder).sort(), ['other.txt', old('02'), old('03', '00000000'), newest].sort());
+});
+
+test('a backup that was changed at the target is not verified', async () => {
+  const name = namePattern.exec((await run(['backups', 'now'])).stdout)?.[0] as string;
+  const file = path(`data/backups/${name}`);
+  const bytes = readFileSync(file);
+  bytes[bytes.length - 20] = (bytes[bytes.length - 20] as number) ^ 1;
+  writeFileSync(file, bytes);
+  assert.equal(await run(['backups', 'verify']), failed(`${name} differs from what was written`));
+  assert.equal(rows('SELECT verification_error FROM deployment'), [
+    { verification_error: `${name} differs from what was written` },
+  ]);
+  assert.match(
+    (await run(['doctor'], ['--backup-schedule', '03:00'])).stdout,
+    /the verification of the newest backup failed/,
+  );
+});
+
+test('verifies on a machine without the data', async () => {
+  await run(['backups', 'now'], encrypted());
+  mkdirSync(path('elsewhere'));
+  const { stdout } = await run(
+    ['backups', 'verify', '--data', 'none'],
+    [...store.options(), '--backup-recipients-file', 'recipients', ...withIdentity],
+  );
+  assert.match(stdout, /is verified: it was restored and has no problems/);
+});
+
+test('a killed backup leaves nothing that is listed, and the next one removes its remains', async () => {
+  store.fault = (what) => (what === 'POST complete' ? 'cut' : undefined);
+  const child = program.start(['backups', 'now', ...encrypted()], { env: store.environment });
+  for (let i = 0; i < 200 && store.uploads.size === 0; i++) await pause(20);
+  child.kill('SIGKILL');
+  await pause(200);
+  store.fault = () => undefined;
+  assert.equal((await run(['backups', 'list'], encrypted())).stdout, '');
+  assert.is(store.uploads.size, 1);
+  for (const [id, upload] of store.uploads) store.uploads.set(id, { ...upload, began: '2026-01-01T00:00:00.000Z' });
+  assert.is((await run(['backups', 'now'], encrypted())).code, 0);
+  assert.equal([store.uploads.size, store.objects.size], [0, 1]);
+});
+
+test.run();

@@ -1,0 +1,163 @@
+/** Scheduled backups of a running server: when they are made, missed, repeated, verified and overdue (core.md 14.10). */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ScheduledBackups } from '../../../src/app/operation/scheduled-backups.ts';
+import { systemContext } from '../../../src/kernel/access/context.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
+import { eventually } from '../../support/eventually.ts';
+import { Fixture, type Json } from '../../support/fixture.ts';
+import { builtProgram, nativeCache } from '../../support/program.ts';
+import { testClock } from '../../support/test-clock.ts';
+
+const test = suite('scheduled backups of a server');
+const fixture = new Fixture();
+let folder: string;
+let schedule: ScheduledBackups;
+
+/** Midday, so that the backups of today and yesterday are known. Commands use the clock of the machine. */
+const today = new Date().toISOString().slice(0, 10);
+
+test.before.each(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'tenantry-schedule-'));
+  await fixture.open(
+    { ephemeral: false, data: join(folder, 'data'), backup_schedule: '03:00' },
+    testClock(`${today}T02:59:00Z`),
+  );
+  schedule = new ScheduledBackups();
+});
+test.after.each(async () => {
+  schedule.close();
+  await fixture.close();
+  rmSync(folder, { recursive: true });
+});
+
+const backups = (): string[] => {
+  try {
+    return readdirSync(join(folder, 'data/backups')).filter((name) => name.startsWith('tenantry-'));
+  } catch {
+    return [];
+  }
+};
+
+/** Looks at the schedule as the server does, whose commands get these settings. */
+function tick(settings: Readonly<Record<string, string>> = {}): void {
+  const { app } = fixture.server;
+  const environment = {
+    ...process.env,
+    TENANTRY_DATA: join(folder, 'data'),
+    TENANTRY_NATIVE_CACHE: nativeCache,
+    ...settings,
+  };
+  const program = { file: process.execPath, args: [builtProgram], environment };
+  const withProgram = Object.create(app, { deployment: { value: { ...app.deployment, program } } });
+  schedule.tick({ ...systemContext(app), app: withProgram });
+}
+
+const reach = (count: number): Promise<void> =>
+  eventually(`there are ${count} backups`, () => backups().length === count, 60);
+/** Long enough for a command that must not run. */
+const rest = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 600));
+const kinds = (): string[] =>
+  fixture.server.app.db.values<string>(sql`SELECT kind FROM notification WHERE kind LIKE 'backup%' ORDER BY id`);
+
+test('makes a backup when it is due, once, and verifies it', async () => {
+  tick();
+  await rest();
+  assert.equal(backups(), [], 'what was due before the schedule was set is not made up for');
+  fixture.clock.set(`${today}T03:00:00Z`);
+  tick();
+  tick();
+  await reach(1);
+  await eventually(
+    'the backup is verified',
+    async () => {
+      tick();
+      return (await fixture.staff.get('/api/backups/')).body[0]?.verified != null;
+    },
+    60,
+  );
+  assert.is(backups().length, 1);
+  const { body } = await fixture.staff.get('/api/backups/');
+  assert.equal(
+    body.map(({ is_encrypted, name, state, target, verified: at }: Json) => [
+      name,
+      state,
+      target,
+      is_encrypted,
+      at !== null,
+    ]),
+    [[backups()[0], 'ready', 'folder', false, true]],
+  );
+  assert.match(body[0].sha256, /^[0-9a-f]{64}$/);
+  const content = await fetch(`${fixture.url}${new URL(body[0].url).pathname}content/`, {
+    headers: { Authorization: `Token ${fixture.server.issueToken()}` },
+  });
+  assert.equal([content.status, (await content.arrayBuffer()).byteLength], [200, body[0].size]);
+  assert.is((await fixture.staff.delete(body[0].url)).status, 204);
+  assert.equal([backups(), (await fixture.staff.get('/api/backups/')).body], [[], []]);
+});
+
+test('a backup that was missed while no server was running is made five minutes after the start', async () => {
+  const { db } = fixture.server.app;
+  db.write(() => db.run(sql`UPDATE deployment SET backup_handled = ${Date.parse(`${today}T00:00:00Z`) * 1000 - 1}`));
+  fixture.clock.set(`${today}T09:00:00Z`);
+  tick();
+  fixture.clock.set(`${today}T09:04:59Z`);
+  tick();
+  await rest();
+  assert.equal(backups(), []);
+  fixture.clock.set(`${today}T09:05:00Z`);
+  tick();
+  await reach(1);
+});
+
+test('a failed backup notifies staff at once and is tried twice more within the hour', async () => {
+  writeFileSync(join(folder, 'file'), '');
+  const broken = { TENANTRY_BACKUP_TARGET: join(folder, 'file/below') };
+  tick();
+  fixture.clock.set(`${today}T03:00:00Z`);
+  for (const count of [1, 2, 3]) {
+    tick(broken);
+    await eventually(`${count} failures are reported`, () => kinds().length === count, 60);
+    // The exit of the command follows its report.
+    await rest();
+    fixture.clock.advance(19 * 60);
+    tick(broken);
+    await rest();
+    assert.is(kinds().length, count);
+    fixture.clock.advance(61);
+  }
+  tick(broken);
+  await rest();
+  assert.is(kinds().length, 3);
+  const [first] = fixture.server.app.db.values<string>(
+    sql`SELECT message FROM notification WHERE kind = 'backup_failed'`,
+  );
+  assert.match(first as string, /^A backup has failed: cannot read .*file\/below: /);
+});
+
+test('staff are notified once when the newest backup is older than twice the interval', async () => {
+  const { db } = fixture.server.app;
+  const made = Date.parse(`${today}T00:00:00Z`) * 1000;
+  db.write(() =>
+    db.insert('backup', { name: 'x', target: '/nowhere', size: 1, sha256: '', is_encrypted: 0, created: made }),
+  );
+  fixture.clock.set(new Date(made / 1000 + 48 * 3_600_000).toISOString());
+  tick();
+  assert.equal(kinds(), []);
+  fixture.clock.advance(1);
+  tick();
+  tick();
+  assert.equal(kinds(), ['backup_overdue']);
+  const { body } = await fixture.staff.get('/api/operation/');
+  assert.ok(
+    body.troubles.includes(`the last complete backup was made on ${today}T00:00:00Z`),
+    JSON.stringify(body.troubles),
+  );
+  assert.is(body.last_backup, `${today}T00:00:00Z`);
+});
+
+test.run();

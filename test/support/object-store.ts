@@ -1,0 +1,148 @@
+/** An object store that speaks S3, checks signatures, and fails on request. */
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import aws4 from 'aws4';
+
+/** A fault: a status instead of the response, or a connection that is cut. */
+type Fault = number | 'cut';
+
+interface Upload {
+  readonly key: string;
+  readonly parts: Map<number, Buffer>;
+  readonly began: string;
+}
+
+export class ObjectStore {
+  readonly objects = new Map<string, Buffer>();
+  readonly uploads = new Map<string, Upload>();
+  readonly credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
+  /** Decides about each request: `PUT part`, `POST complete`, `GET list` … Undefined: it succeeds. */
+  fault: (what: string) => Fault | undefined = () => undefined;
+  readonly requests: string[] = [];
+  #count = 0;
+
+  private constructor(
+    private readonly server: Server,
+    readonly url: string,
+  ) {}
+
+  static async start(): Promise<ObjectStore> {
+    let store: ObjectStore | undefined;
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => store?.respond(request, Buffer.concat(chunks), response));
+      request.on('error', () => undefined);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    store = new ObjectStore(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    return store;
+  }
+
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.server.close(() => resolve());
+      this.server.closeAllConnections();
+    });
+  }
+
+  /** Settings of a backup to a bucket here, as options of the command line. */
+  options(bucket = 'backups/prod'): string[] {
+    return ['--backup-target', `s3://${bucket}`, '--backup-s3-endpoint', this.url];
+  }
+
+  get environment(): Record<string, string> {
+    return { AWS_ACCESS_KEY_ID: this.credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: this.credentials.secretAccessKey };
+  }
+
+  respond(request: IncomingMessage, body: Buffer, response: ServerResponse): unknown {
+    const url = new URL(request.url ?? '', this.url);
+    const key = decodeURIComponent(url.pathname).split('/').slice(2).join('/');
+    const { searchParams: query } = url;
+    const what = `${request.method} ${this.#kindOf(request.method ?? '', query)}`;
+    this.requests.push(what);
+    const send = (status: number, text = '', headers: Record<string, string> = {}): ServerResponse =>
+      response.writeHead(status, headers).end(text);
+    const fault = this.fault(what);
+    if (fault === 'cut') return request.socket.destroy();
+    if (fault !== undefined)
+      return send(fault, `<Error><Code>Fault${fault}</Code><Message>As the test wants</Message></Error>`);
+    if (!this.#isSigned(request, body)) return send(403, '<Error><Code>SignatureDoesNotMatch</Code></Error>');
+    const upload = query.get('uploadId') ?? '';
+    switch (what) {
+      case 'POST uploads': {
+        const id = `upload-${++this.#count}`;
+        this.uploads.set(id, { key, parts: new Map(), began: new Date().toISOString() });
+        return send(200, `<R><UploadId>${id}</UploadId></R>`);
+      }
+      case 'PUT part': {
+        this.uploads.get(upload)?.parts.set(Number(query.get('partNumber')), body);
+        return send(200, '', { ETag: `"${createHash('md5').update(body).digest('hex')}"` });
+      }
+      case 'POST complete': {
+        if (this.objects.has(key) && request.headers['if-none-match'] === '*') return send(412);
+        const { parts } = this.uploads.get(upload) as Upload;
+        this.objects.set(key, Buffer.concat([...parts].sort(([a], [b]) => a - b).map(([, part]) => part)));
+        this.uploads.delete(upload);
+        return send(200, '<R/>');
+      }
+      case 'DELETE upload':
+        this.uploads.delete(upload);
+        return send(204);
+      case 'GET uploads':
+        return send(
+          200,
+          `<R>${[...this.uploads].map(([id, { began, key: one }]) => `<Upload><Key>${one}</Key><UploadId>${id}</UploadId><Initiated>${began}</Initiated></Upload>`).join('')}</R>`,
+        );
+      case 'GET list': {
+        const prefix = query.get('prefix') ?? '';
+        const keys = [...this.objects].filter(([one]) => one.startsWith(prefix)).sort();
+        const start = Number(query.get('continuation-token') ?? 0);
+        // Two a page, so that lists have several.
+        const page = keys.slice(start, start + 2);
+        const isMore = start + 2 < keys.length;
+        return send(
+          200,
+          `<R><IsTruncated>${isMore}</IsTruncated>${isMore ? `<NextContinuationToken>${start + 2}</NextContinuationToken>` : ''}${page.map(([one, { length }]) => `<Contents><Key>${one}</Key><Size>${length}</Size></Contents>`).join('')}</R>`,
+        );
+      }
+      case 'GET object': {
+        const object = this.objects.get(key);
+        return object ? response.writeHead(200).end(object) : send(404, '<Error><Code>NoSuchKey</Code></Error>');
+      }
+      default:
+        this.objects.delete(key);
+        return send(204);
+    }
+  }
+
+  #kindOf(method: string, query: URLSearchParams): string {
+    if (query.has('uploads')) return 'uploads';
+    if (query.has('partNumber')) return 'part';
+    if (query.has('uploadId')) return method === 'POST' ? 'complete' : 'upload';
+    return query.has('list-type') ? 'list' : 'object';
+  }
+
+  /** Whether the signature (version 4) is that of the credentials, over the digest of the body. */
+  #isSigned({ headers, method = '', url = '' }: IncomingMessage, body: Buffer): boolean {
+    const digest = createHash('sha256').update(body).digest('hex');
+    if (headers['x-amz-content-sha256'] !== digest) return false;
+    const signedNames = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1]?.split(';') ?? [];
+    const signed = aws4.sign(
+      {
+        service: 's3',
+        region: 'us-east-1',
+        host: String(headers.host),
+        method,
+        path: url,
+        headers: Object.fromEntries(
+          signedNames.filter((name) => name !== 'host').map((name) => [name, String(headers[name])]),
+        ),
+        ...(body.length > 0 && { body: body as unknown as string }),
+      },
+      this.credentials,
+    );
+    return (signed.headers as Record<string, string>).Authorization === headers.authorization;
+  }
+}
