@@ -37,7 +37,8 @@ export class ScheduledBackups {
   tick(context: Context): void {
     const { app, now } = context;
     const { backup_schedule: text } = app.config;
-    if (text === null || app.deployment.program === undefined) return;
+    // Data in memory has no backups, and programs that embed a server make them themselves.
+    if (text === null || app.deployment.backups === undefined || app.deployment.program === undefined) return;
     this.#started ??= now;
     const schedule = parseSchedule(text);
     const due = lastDue(schedule, now);

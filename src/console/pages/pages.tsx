@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { AlertsPage } from './alerts.tsx';
 import { DeliveryPage } from './delivery.tsx';
 import { HooksPage } from './hooks.tsx';
+import { InboxPage } from './inbox.tsx';
 import { OperationPage } from './operation.tsx';
 import { AccountsPage, guide, ProviderGuide } from './providers.tsx';
 import { MakerPage, maker, ResourcesPage } from './resources.tsx';
@@ -13,6 +14,7 @@ import { TeamPage } from './team.tsx';
 export const pages: Readonly<Record<string, (key: string, part: string) => JSX.Element>> = {
   alerts: () => <AlertsPage />,
   hooks: () => <HooksPage />,
+  notifications: () => <InboxPage />,
   operation: () => <OperationPage />,
   [guide.split('/')[1] ?? '']: (type) => <ProviderGuide type={type} />,
   statistics: () => <StatisticsPage />,

@@ -9,6 +9,7 @@ import { Icon } from '../components/icons.tsx';
 import { SecretDialog } from '../components/secret.tsx';
 import { Toasts } from '../components/toast.tsx';
 import { amountText, t } from '../i18n/words.ts';
+import { InboxButton } from '../pages/inbox.tsx';
 import { SessionEnded } from '../pages/signin.tsx';
 import { Palette } from './palette.tsx';
 import { Shortcuts } from './shortcuts.tsx';
@@ -58,6 +59,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
               <Icon name="help" />
             </a>
             <AppearanceMenu />
+            <InboxButton />
             <UserMenu />
           </header>
           <main class="content" id="content" tabIndex={-1}>
