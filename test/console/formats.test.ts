@@ -84,7 +84,7 @@ test('shows the runtime state of a resource that is OK', () => {
 test('shows what runs, and what failed', () => {
   assert.equal(statusOf(resource('Updating', 'online', { action: 'stop' })).word, 'Stopping');
   assert.equal(statusOf(resource('Creation Scheduled', '')), { word: 'Creating', tone: 'busy', isQueued: true });
-  assert.equal(statusOf(resource('Erred', 'online', { backend_id: '1' }), 'stop').word, 'Stop failed');
+  assert.equal(statusOf(resource('Erred', 'online', { backend_id: '1', action: 'stop' })).word, 'Stop failed');
   assert.equal(statusOf(resource('Erred', '', { backend_id: '' })).word, 'Creation failed');
   assert.equal(statusOf(resource('Erred', '', { error_message: 'Does not exist at backend.' })).tone, 'warn');
   assert.equal(statusOf({ state: 'Erred', type: 'OpenStack' }).word, 'Account failed');

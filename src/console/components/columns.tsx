@@ -131,19 +131,54 @@ export function genericColumns(
 ): readonly Column[] {
   const sortOf = (name: string): string | undefined => (orderings.includes(name) ? name : undefined);
   const isResource = items.some((item) => textOf(item, 'resource_type') !== '' && 'runtime_state' in item);
-  if (isResource)
-    return [
+  if (isResource) {
+    const usual = [
       nameColumn('name', titleOf('name'), sortOf('name'), isOfKind),
       statusColumn(sortOf('state')),
       ...(items.some((item) => item.cores || item.size || item.disk) ? [sizeColumn()] : []),
       projectColumn(),
       timeColumn('created', sortOf('created')),
     ];
+    return [...usual, ...extraColumns(items, usual, sortOf)];
+  }
   const [first = 'name', ...rest] = columnsOf(items, isOfKind);
-  return [
+  const usual = [
     nameColumn(first, titleOf(first), sortOf(first), isOfKind),
     ...rest
       .filter((name) => name !== 'runtime_state' && !(name === 'error_message' && rest.includes('state')))
       .map((name) => (name === 'state' ? statusColumn(sortOf(name)) : fieldColumn(name, sortOf(name)))),
   ];
+  return [...usual, ...extraColumns(items, usual, sortOf)];
+}
+
+/** Formats whose values fit in a cell. */
+const cellFormats = new Set([
+  '',
+  'with link',
+  'count',
+  'MiB',
+  'percent',
+  'time',
+  'date',
+  'code',
+  'tags',
+  'mail',
+  'yes',
+]);
+
+/** Columns for the other fields that objects show first; hidden until the user chooses them. */
+function extraColumns(
+  items: readonly Item[],
+  usual: readonly Column[],
+  sortOf: (name: string) => string | undefined,
+): readonly Column[] {
+  const titles = new Set(usual.map(({ title }) => title));
+  const names = new Set(items.flatMap((item) => Object.keys(item)));
+  return [...names].flatMap((name) => {
+    const label = fieldLabel(name);
+    const title = titleOf(name);
+    if (label?.placement !== 'shown' || !cellFormats.has(label.format) || titles.has(title)) return [];
+    titles.add(title);
+    return [{ ...fieldColumn(name, sortOf(name)), isExtra: true }];
+  });
 }

@@ -3,12 +3,14 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Page } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
+import { useFailedActions } from '../api/failures.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, place } from '../api/route.ts';
 import { scope, scopeNames, scopeParameters } from '../api/scope.ts';
 import { numberText, t } from '../i18n/words.ts';
 import type { Item } from '../item.ts';
 import { Callout, Empty, Loading } from './card.tsx';
+import { ColumnMenu, useVisibleColumns } from './column-menu.tsx';
 import { genericColumns } from './columns.tsx';
 import { Creation } from './creation.tsx';
 import { Filters } from './filters.tsx';
@@ -22,6 +24,7 @@ export const pageSize = 20;
 export function ListPage({
   path,
   title,
+  count,
   crumbs,
   collection,
   actions,
@@ -29,6 +32,8 @@ export function ListPage({
   ...list
 }: {
   readonly title: string;
+  /** The number of all objects, beside the title. */
+  readonly count?: number | undefined;
   readonly crumbs?: readonly Crumb[];
   /** Buttons of the header, instead of the one that creates an object. */
   readonly actions?: ComponentChildren;
@@ -39,7 +44,13 @@ export function ListPage({
       <PageHeader
         {...(crumbs && { crumbs })}
         title={title}
-        actions={actions ?? (collection && <Creation collection={collection} isPrimary />)}
+        count={count}
+        actions={
+          <>
+            <ColumnMenu path={path} />
+            {actions ?? (collection && <Creation collection={collection} isPrimary />)}
+          </>
+        }
       />
       {tabs}
       <List path={path} collection={collection} {...list} />
@@ -202,13 +213,15 @@ function TableCard({
       if (card.current && card.current.getBoundingClientRect().top < 0) card.current.scrollIntoView();
     }
   }, [isBusy, number]);
+  const items = useFailedActions(page.items);
   const isOfKind = path !== '/resources/' || ['category', 'resource_type'].some((name) => query.has(name));
+  const visibleColumns = useVisibleColumns(path, columns?.(items) ?? genericColumns(items, orderings, isOfKind));
   return (
     <div ref={card} class="card table-card" aria-busy={isBusy || undefined}>
       {above}
       <Table
-        items={page.items}
-        columns={columns?.(page.items) ?? genericColumns(page.items, orderings, isOfKind)}
+        items={items}
+        columns={visibleColumns}
         path={path}
         selection={selection}
         actions={rowActions}

@@ -1,6 +1,7 @@
 /** A card with the first objects of a list. */
 import type { ComponentChildren, JSX } from 'preact';
 import { type Item, textOf } from '../api/api.ts';
+import { useFailedActions } from '../api/failures.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf } from '../api/route.ts';
 import { kindOfType } from '../format/kinds.ts';
@@ -64,6 +65,7 @@ export function Listing({
   readonly children?: ComponentChildren;
 }): JSX.Element {
   const { value: page } = usePage(`/api${path}?${query}&page_size=${size}`);
+  const items = useFailedActions(page?.items ?? []);
   const isEmpty = page?.count === 0;
   return (
     <Card
@@ -76,7 +78,7 @@ export function Listing({
       empty={isEmpty ? empty : undefined}
       isFlush
     >
-      {page && page.count > 0 && lines(page.items)}
+      {page && page.count > 0 && lines(items)}
       {children}
     </Card>
   );

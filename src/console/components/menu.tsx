@@ -16,6 +16,8 @@ export interface MenuItem {
   readonly hint?: ComponentChildren;
   /** Whether it is the selected choice; undefined if it is an action. */
   readonly isChecked?: boolean | undefined;
+  /** Whether it is one of several independent choices; the menu then stays open. */
+  readonly isToggle?: boolean | undefined;
   /** Whether it opens a dialog. */
   readonly opensDialog?: boolean | undefined;
   readonly href?: string | undefined;
@@ -89,6 +91,10 @@ export function MenuItems({
   }, []);
   const select = (item: MenuItem): void => {
     if (item.reason !== undefined) return;
+    if (item.isToggle) {
+      item.onSelect?.();
+      return;
+    }
     onClose();
     // Waits until the layer is closed and the button has the focus: a dialog returns the focus there.
     if (item.onSelect) requestAnimationFrame(item.onSelect);
@@ -136,7 +142,11 @@ export function MenuItems({
           </>
         );
         const common = {
-          role: item.isChecked === undefined ? ('menuitem' as const) : ('menuitemradio' as const),
+          role: item.isToggle
+            ? ('menuitemcheckbox' as const)
+            : item.isChecked === undefined
+              ? ('menuitem' as const)
+              : ('menuitemradio' as const),
           tabIndex: -1,
           class: item.isDestructive && item.reason === undefined ? 'bad' : undefined,
           'aria-checked': item.isChecked,

@@ -38,14 +38,14 @@ export const Dot = ({
 );
 
 /** The status of an object as a badge, for headers. */
-export const StatusBadge = ({ item, failedAction }: { readonly item: Item; readonly failedAction?: string }) => {
-  const { tone, word } = statusOf(item, failedAction);
+export const StatusBadge = ({ item }: { readonly item: Item }) => {
+  const { tone, word } = statusOf(item);
   return <Badge tone={tone}>{t(word)}</Badge>;
 };
 
 /** The status of an object as a dot and a word, for tables and lists. */
-export const StatusText = ({ item, failedAction }: { readonly item: Item; readonly failedAction?: string }) => {
-  const { isQueued, tone, word } = statusOf(item, failedAction);
+export const StatusText = ({ item }: { readonly item: Item }) => {
+  const { isQueued, tone, word } = statusOf(item);
   return (
     <Dot tone={tone} isQueued={isQueued}>
       {t(word)}

@@ -15,6 +15,8 @@ export interface Column {
   /** `name` and `state` lead the card of a folded table; `num` is right-aligned; `when-roomy` goes first when it is narrow. */
   readonly class?: string | undefined;
   readonly cell: (item: Item) => ComponentChildren;
+  /** Whether it is hidden until the user chooses it. */
+  readonly isExtra?: boolean;
 }
 
 /** The selected rows for bulk actions. */

@@ -71,11 +71,13 @@ const runningActions: Readonly<Record<string, string>> = {
 /** Words for a failed action, by a part of its name. */
 const failedActions: Readonly<Record<string, string>> = {
   create: 'Creation failed',
+  creation: 'Creation failed',
   start: 'Start failed',
   stop: 'Stop failed',
   restart: 'Restart failed',
   destroy: 'Deletion failed',
   delete: 'Deletion failed',
+  deletion: 'Deletion failed',
   update: 'Update failed',
   change_flavor: 'Resize failed',
   resize: 'Resize failed',
@@ -132,9 +134,9 @@ const disappeared = 'Does not exist at backend.';
 
 /**
  * Returns the status of an object: the runtime state of a resource in state OK, the running operation, or the failed one.
- * `failedAction` is the action that failed last, if the caller knows it from the events.
+ * Of a failed resource, `action` is the action that failed last (`useFailedActions`), if known.
  */
-export function statusOf(item: Item, failedAction = ''): Status {
+export function statusOf(item: Item): Status {
   const state = textOf(item, 'state');
   const runtime = textOf(item, 'runtime_state');
   const action = textOf(item, 'action');
@@ -144,7 +146,7 @@ export function statusOf(item: Item, failedAction = ''): Status {
     const word = ownValue(runningActions, action);
     if (word !== undefined) return of('busy', word);
   }
-  if (state === 'Erred') return failureOf(item, failedAction || action);
+  if (state === 'Erred') return failureOf(item, action);
   return statusOfWord(state || textOf(item, 'status') || textOf(item, 'severity') || textOf(item, 'level'));
 }
 

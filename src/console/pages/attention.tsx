@@ -1,6 +1,7 @@
 /** Failed resources and accounts, open alerts, quotas near their limit and expiring roles, as one list. */
 import type { ComponentChildren, JSX } from 'preact';
 import { type Item, itemsIn, pathOf, textOf } from '../api/api.ts';
+import { failedActionOf, useFailures } from '../api/failures.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { scope, scopedQuery } from '../api/scope.ts';
@@ -146,21 +147,8 @@ const AllWell = (): JSX.Element => (
   </ul>
 );
 
-/** The actions of resources whose failures are events. */
-const failingActions = ['creation', 'deletion', 'restart', 'start', 'stop'];
-
-/** The newest failure of each resource, by its uuid; undefined until read, empty if none is wanted. */
-function useFailures(isWanted: boolean): ReadonlyMap<string, Item> | undefined {
-  const query = new URLSearchParams({ page_size: '100' });
-  for (const action of failingActions) query.append('event_type', `resource_${action}_failed`);
-  const { value: page } = usePage(isWanted ? `/api/events/?${query}` : '');
-  // The newest come first.
-  return page && new Map([...page.items].reverse().map((event) => [textOf(event, 'resource_uuid'), event]));
-}
-
 /** What could not be done, by the type of the event. */
 function failureText(name: string, event: Item | undefined): string | undefined {
-  const [, action] = /^resource_(\w+)_failed$/.exec(event ? textOf(event, 'event_type') : '') ?? [];
   const texts: Readonly<Record<string, string>> = {
     creation: t('{name} could not be created', { name }),
     deletion: t('{name} could not be deleted', { name }),
@@ -168,7 +156,7 @@ function failureText(name: string, event: Item | undefined): string | undefined 
     start: t('{name} could not be started', { name }),
     stop: t('{name} could not be stopped', { name }),
   };
-  return action === undefined ? undefined : ownValue(texts, action);
+  return ownValue(texts, failedActionOf(event));
 }
 
 const resourceProblem = (item: Item, event: Item | undefined): Problem => {

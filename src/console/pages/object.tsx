@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Item, problemOf, textOf } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
+import { useFailedActions } from '../api/failures.ts';
 import { refresh, useObject, useRepeated } from '../api/reading.ts';
 import { noteRecent } from '../api/recents.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
@@ -108,6 +109,7 @@ function OpenObject({
   const type = textOf(item, 'resource_type');
   const icon = type === '' ? iconOfList(collection.name) : kindOfType(type).icon;
   const name = nameOf(item);
+  const [failed] = useFailedActions([item]);
   useEffect(() => {
     followObject(collection.name, item);
     const owner = textOf(item, 'project_name') || textOf(item, 'customer_name');
@@ -145,7 +147,7 @@ function OpenObject({
         title={name}
         badge={
           <>
-            {recipe.badge?.(item) ?? (textOf(item, 'state') !== '' && <StatusBadge item={item} />)}
+            {recipe.badge?.(item) ?? (textOf(item, 'state') !== '' && <StatusBadge item={failed ?? item} />)}
             {item.is_simulated === true && <SimulatedBadge />}
           </>
         }

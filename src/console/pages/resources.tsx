@@ -3,9 +3,11 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, pathOf, problemOf, request, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
-import { refresh, useGet, useRequest } from '../api/reading.ts';
+import { refresh, useGet, usePage, useRequest } from '../api/reading.ts';
 import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
+import { scopedQuery } from '../api/scope.ts';
 import { collections, isStaff, roles } from '../api/session.ts';
+import { RowActions } from '../components/actions.tsx';
 import { Button } from '../components/button.tsx';
 import { Callout, Card, FieldFacts, Loading } from '../components/card.tsx';
 import { Code } from '../components/copy.tsx';
@@ -49,6 +51,7 @@ export function ResourcesPage(): JSX.Element {
   const collection = collections.value.get('resources');
   const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map());
   const works = worksSomewhere();
+  const counts = useCounts();
   const isHere = (wanted: Readonly<Record<string, string>>): boolean =>
     ['category', 'state'].every((name) => (query.get(name) ?? '') === (wanted[name] ?? ''));
   const select = (items: readonly Item[], isSelected: boolean): void => {
@@ -62,6 +65,7 @@ export function ResourcesPage(): JSX.Element {
     <ListPage
       path={path}
       title={titleOf('resources')}
+      count={counts.get('')}
       collection={collection}
       actions={
         works && (
@@ -74,10 +78,16 @@ export function ResourcesPage(): JSX.Element {
       tabs={
         <Tabs
           label={t('Views')}
-          tabs={views().map(([title, wanted]) => ({ href: hrefOf(path, wanted), title, isCurrent: isHere(wanted) }))}
+          tabs={views().map(([title, wanted]) => ({
+            href: hrefOf(path, wanted),
+            title,
+            count: counts.get(Object.values(wanted).join()),
+            isCurrent: isHere(wanted),
+          }))}
         />
       }
       hiddenFilters={['category']}
+      rowActions={works ? rowActions : undefined}
       {...(works && {
         selection: { selected, select },
         above: selected.size > 0 && <BulkActions selected={selected} onDone={() => setSelected(new Map())} />,
@@ -85,6 +95,28 @@ export function ResourcesPage(): JSX.Element {
     />
   );
 }
+
+/** The number of resources in each view, by the value of its filter. */
+function useCounts(): ReadonlyMap<string, number> {
+  const reads = views().map(
+    ([, wanted]) =>
+      [
+        Object.values(wanted).join(),
+        // Their number and order are fixed.
+        usePage(`/api/resources/?${scopedQuery('resources', { ...wanted, page_size: '1', field: 'uuid' })}`).value,
+      ] as const,
+  );
+  return new Map(reads.flatMap(([key, page]) => (page && !page.problem ? [[key, page.count]] : [])));
+}
+
+/** The actions of a resource in the list, by the collection of its type. */
+function rowActions(item: Item): JSX.Element | undefined {
+  const path = pathOf(textOf(item, 'url')).replace('/api/', '/');
+  const collection = collections.value.get(path.split('/')[1] ?? '');
+  return collection && <RowActions path={path} item={item} etag={null} collection={collection} reload={reloadLists} />;
+}
+
+const reloadLists = async (): Promise<void> => refresh();
 
 const bulkActions = ['start', 'stop', 'restart', 'pull'];
 

@@ -1,0 +1,74 @@
+/** Rows of lists in the console: their columns, actions, counts, and the words for failures. */
+import * as assert from 'uvu/assert';
+import { suiteWithDemoConsole } from '../support/demo-console.ts';
+import type { Json } from '../support/fixture.ts';
+
+const { browser, run } = await suiteWithDemoConsole('rows of lists in the console');
+
+browser('counts the resources of each view', async (demo) => {
+  const { ask, staff } = demo;
+  await demo.visit('/resources/?category=vms');
+  const { page } = staff;
+  const views = page.getByRole('navigation', { name: 'Views' });
+  const count = async (name: string): Promise<string> =>
+    await views.getByRole('link', { name }).locator('.count').innerText();
+  const failed = await ask('/api/resources/?state=Erred&page_size=100');
+  assert.is(await count('Failed'), String(failed.length));
+  const counted = Object.values<number>(await ask('/api/resources/count/')).reduce((sum, each) => sum + each, 0);
+  assert.is(await count('All'), String(counted));
+  assert.is(await page.locator('main .head .count').innerText(), String(counted));
+});
+
+browser('names the failed action of a resource in lists and on its page', async (demo) => {
+  const { ask, staff } = demo;
+  const failed: Json[] = await ask('/api/resources/?state=Erred&page_size=100');
+  const stopped = failed.find(({ error_message: text }) => text === 'Simulated failure of stop');
+  await demo.visit('/resources/?state=Erred');
+  const { page } = staff;
+  const row = page.getByRole('row', { name: stopped.name });
+  await row.getByText('Stop failed', { exact: true }).waitFor();
+  await page.getByRole('row', { name: 'node-1' }).getByText('Creation failed', { exact: true }).waitFor();
+  await page.getByRole('row', { name: 'db-photo-archive' }).getByText('Missing at provider').waitFor();
+  // The whole row leads to the object.
+  await row.getByText('Simulated failure of stop').click();
+  await staff.heading(stopped.name).waitFor();
+  await staff.status('Stop failed');
+});
+
+browser('shows and hides columns, and keeps the choice', async (demo) => {
+  const { staff } = demo;
+  const { page } = staff;
+  const heads = () => page.locator('main thead th:not(.pick, .acts)').allInnerTexts();
+  await demo.visit('/resources/?category=vms');
+  assert.equal(await heads(), ['Name', 'Status', 'Size', 'Project', 'Created']);
+  await staff.button('Columns').click();
+  const item = (name: string) => page.getByRole('menuitemcheckbox', { name, exact: true });
+  assert.is(await item('Name').count(), 0, 'the name always stays');
+  await item('Provider account').click();
+  await item('Size').press('Enter');
+  await page.keyboard.press('Escape');
+  await staff.button('Columns').and(page.locator(':focus')).waitFor();
+  const chosen = await heads();
+  assert.not(chosen.includes('Size'));
+  assert.ok(chosen.includes('Provider account'));
+  await page.reload();
+  await staff.heading('Resources').waitFor();
+  await staff.settled();
+  assert.equal(await heads(), chosen);
+  assert.equal(await staff.findings(), []);
+  await demo.visit('/projects/');
+  assert.not((await heads()).includes('Provider account'));
+});
+
+browser('offers the actions of each resource in its row', async (demo) => {
+  const { staff } = demo;
+  const { page } = staff;
+  await demo.visit('/resources/?category=vms&name=db-harbour-sensors');
+  const row = page.getByRole('row', { name: 'db-harbour-sensors' });
+  await staff.actOn(row, 'Stop');
+  await page.getByRole('status').getByText('db-harbour-sensors is stopping').waitFor();
+  await row.getByText(/^Stop(ping|ped)$/).waitFor();
+  assert.equal(staff.complaints, []);
+});
+
+run();
