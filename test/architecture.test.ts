@@ -64,7 +64,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
 const maxLines = 450;
 
 /** Files that the declaration of a small collection, that of SSH keys, may import, with their imports. */
-const maxFilesOfCollection = 64;
+const maxFilesOfCollection = 45;
 
 const source = fileURLToPath(new URL('../src/', import.meta.url));
 

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../kernel/collection/endpoint.ts';
 import { type Config, ConfigError, type ConfigOf, environmentName, type Settings } from '../kernel/config/config.ts';
 import { list } from '../kernel/config/setting.ts';
-import { pageHeaders } from '../kernel/http/page.ts';
+import { pageHeaders } from '../kernel/http/query.ts';
 import { document } from '../kernel/http/reply.ts';
 
 declare module '../kernel/config/config.ts' {

@@ -26,7 +26,7 @@ import {
   requestSettings,
   serverSettings,
 } from '../kernel/config/settings.ts';
-import { namesOf } from '../kernel/names.ts';
+import { namesOf } from '../kernel/present.ts';
 import { backupSettings } from './backup/config.ts';
 import { emptyCollectionSettings } from './empty-collections.ts';
 import { replicationSettings } from './replication/config.ts';

@@ -10,3 +10,10 @@ export const codeOf = (thrown: unknown): unknown =>
 
 /** A thrown value as an error. */
 export const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+
+/**
+ * The names in a record that is written out in the program, in their order. The compiler takes every key for a mere string,
+ * as a value may have more members than its type says; such a record has not.
+ */
+export const namesOf = <K extends string>(record: Readonly<Partial<Record<K, unknown>>>): K[] =>
+  Object.keys(record) as K[];

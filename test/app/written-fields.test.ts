@@ -5,8 +5,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { BodySpec } from '../../src/kernel/collection/endpoint.ts';
-import { exampleLink } from '../../src/kernel/collection/example.ts';
 import type { Field } from '../../src/kernel/collection/field.ts';
+import { exampleLink } from '../../src/kernel/collection/json-schema.ts';
 import { catalogue, endpoints } from '../support/catalogue.ts';
 import type { Json } from '../support/fixture.ts';
 import { simulatedService, work } from '../support/simulated.ts';

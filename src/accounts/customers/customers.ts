@@ -48,7 +48,7 @@ export interface CustomerRow extends Row {
   readonly is_company: number;
 }
 
-declare module '../../kernel/access/reactions.ts' {
+declare module '../../kernel/app.ts' {
   interface Reactions {
     /** A customer was created with its quotas. Its event is recorded afterwards. */
     readonly customerCreated: (context: Context, customer: number) => void;

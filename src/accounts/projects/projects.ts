@@ -20,9 +20,9 @@ import { newUuid } from '../../kernel/app.ts';
 import { action } from '../../kernel/collection/action.ts';
 import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
-import { exampleLink } from '../../kernel/collection/example.ts';
 import { type NewValues, readOnlyList, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
 import { instant, ofName, partial, presence, uuidOf } from '../../kernel/collection/filter.ts';
+import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import { constant, type Json, notNullText, plainValue, textValue } from '../../kernel/collection/representation.ts';
 import { text } from '../../kernel/collection/values.ts';
@@ -39,7 +39,7 @@ interface ProjectRow extends Row {
   readonly description: string;
 }
 
-declare module '../../kernel/access/reactions.ts' {
+declare module '../../kernel/app.ts' {
   interface Reactions {
     /** A project was created with its quotas. Its event is recorded afterwards. */
     readonly projectCreated: (context: Context, project: number) => void;

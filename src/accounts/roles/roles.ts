@@ -23,7 +23,7 @@ export const roleNames: Readonly<Record<RoleScope, Readonly<Record<string, strin
   project: { admin: 'Administrator', manager: 'Manager', support: 'Support' },
 };
 
-declare module '../../kernel/access/reactions.ts' {
+declare module '../../kernel/app.ts' {
   interface Reactions {
     /** A user has lost a role in a customer or project. */
     readonly roleEnded: (context: Context, user: number) => void;

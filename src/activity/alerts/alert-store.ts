@@ -3,7 +3,7 @@ import { type App, newUuid } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { namesOf } from '../../kernel/names.ts';
+import { namesOf } from '../../kernel/present.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { notify } from '../notifications/notify.ts';
 import { responsibleFor } from '../notifications/recipients.ts';

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import type { Request } from '../../kernel/access/request.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
-import { exampleLink } from '../../kernel/collection/example.ts';
 import {
   inputOf,
   messages,
@@ -10,11 +9,12 @@ import {
   uuidField,
   type WritableField,
 } from '../../kernel/collection/field.ts';
+import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { emptyAsNull, selfLink } from '../../kernel/collection/links.ts';
 import { computedValue, timeValue } from '../../kernel/collection/representation.ts';
 import { boolean, choice, shownAs, text } from '../../kernel/collection/values.ts';
 import { memoised } from '../../kernel/memoised.ts';
-import { namesOf } from '../../kernel/names.ts';
+import { namesOf } from '../../kernel/present.ts';
 import { type ResolvedScope, resolveScope } from '../scopes/resolve.ts';
 import type { Scopes } from '../scopes/scopes.ts';
 import { type AlertRow, severities } from './alert-store.ts';

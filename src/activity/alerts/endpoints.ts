@@ -8,7 +8,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { empty, json, type Reply } from '../../kernel/http/reply.ts';
 import { memoised } from '../../kernel/memoised.ts';
-import { namesOf } from '../../kernel/names.ts';
+import { namesOf } from '../../kernel/present.ts';
 import { type ResolvedScope, resolveScope } from '../scopes/resolve.ts';
 import type { Scopes } from '../scopes/scopes.ts';
 import { type AlertContent, type AlertRow, endAlert, putAlert, severities } from './alert-store.ts';

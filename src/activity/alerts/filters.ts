@@ -14,7 +14,7 @@ import {
 import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { gather } from '../../kernel/http/error.ts';
 import { memoised } from '../../kernel/memoised.ts';
-import { namesOf } from '../../kernel/names.ts';
+import { namesOf } from '../../kernel/present.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
 import type { ScopeKind } from '../scopes/scope.ts';
 import { isFindable, type Scopes } from '../scopes/scopes.ts';

@@ -1,4 +1,4 @@
-import { namesOf } from '../../kernel/names.ts';
+import { namesOf } from '../../kernel/present.ts';
 import { type ContextKeys, contexts } from './context.ts';
 
 /** Levels of an event, from the least to the most severe. */

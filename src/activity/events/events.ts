@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { authenticated, authenticatedOver } from '../../kernel/access/right.ts';
-import { textsWithChosen } from '../../kernel/collection/chosen.ts';
 import { describeFields, type Endpoint, type Operation } from '../../kernel/collection/endpoint.ts';
 import { type Field, inputOf } from '../../kernel/collection/field.ts';
 import { type Filter, historyParameters } from '../../kernel/collection/filter.ts';
@@ -14,13 +13,13 @@ import {
   objectValue,
   plainValue,
   renderPieces,
+  textsWithChosen,
   textValue,
 } from '../../kernel/collection/representation.ts';
 import { raw } from '../../kernel/db/sql.ts';
 import type { Body } from '../../kernel/http/body.ts';
 import { invalid } from '../../kernel/http/error.ts';
-import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
-import { Query } from '../../kernel/http/query.ts';
+import { pageHeaders, pageOf, Query } from '../../kernel/http/query.ts';
 import { document, json, type Reply } from '../../kernel/http/reply.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { Scopes } from '../scopes/scopes.ts';

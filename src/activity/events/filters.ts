@@ -3,14 +3,14 @@ import type { Request } from '../../kernel/access/request.ts';
 import { type Filter, type Filters, parameter, requireWords } from '../../kernel/collection/filter.ts';
 import { among, any, caseFold, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { gather } from '../../kernel/http/error.ts';
-import { namesOf } from '../../kernel/names.ts';
+import { namesOf } from '../../kernel/present.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
 import type { TypedScope } from '../scopes/scope.ts';
 import { plainName } from '../scopes/scopes.ts';
 import { eventGroups, eventTypes, typesOfGroups } from './catalogue.ts';
 import { aboutKind, aboutObject, byColumn, byWords, type Predicate, type Selection, select } from './query-plan.ts';
+import { type SubjectKind, subjectKeys } from './record.ts';
 import { phrasesOf } from './search.ts';
-import { type SubjectKind, subjectKeys } from './subjects.ts';
 import { namesCaller, namesCustomerOf, namesProjectOf, visibleEvents } from './visibility.ts';
 import { wordsOf } from './words.ts';
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { staff } from '../../kernel/access/right.ts';
 import type { Operation } from '../../kernel/collection/endpoint.ts';
-import { exampleLink } from '../../kernel/collection/example.ts';
 import { inputOf, messages, type WritableField } from '../../kernel/collection/field.ts';
+import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { emptyAsNull } from '../../kernel/collection/links.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { choice, text } from '../../kernel/collection/values.ts';

@@ -1,7 +1,7 @@
 import type { Database } from '../../kernel/db/database.ts';
 import { all, among, join, raw, type Sql, sql } from '../../kernel/db/sql.ts';
-import type { Page } from '../../kernel/http/page.ts';
-import type { SubjectKind } from './subjects.ts';
+import type { Page } from '../../kernel/http/query.ts';
+import type { SubjectKind } from './record.ts';
 
 /*
  * How the log is read. A request becomes a list of predicates, each a condition on `event e`. A predicate that an index

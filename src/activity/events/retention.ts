@@ -4,8 +4,8 @@ import { removeStep } from '../../kernel/db/removal.ts';
 import { type Sql, sql } from '../../kernel/db/sql.ts';
 import type { Level } from './catalogue.ts';
 import { contextOf } from './damaged.ts';
+import { removeFromAll, removeSubjects } from './record.ts';
 import { removeWords } from './search.ts';
-import { removeFromAll, removeSubjects } from './subjects.ts';
 
 interface OldEvent {
   readonly id: number;

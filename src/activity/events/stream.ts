@@ -1,9 +1,8 @@
 /** Sends the events that one caller can see as server-sent events (events.md 4.8). */
 import type { Writable } from 'node:stream';
-import type { Caller } from '../../kernel/access/caller.ts';
-import { seesAll } from '../../kernel/access/caller.ts';
+import { type Caller, seesAll } from '../../kernel/access/caller.ts';
 import { Request } from '../../kernel/access/request.ts';
-import { textsWithChosen } from '../../kernel/collection/chosen.ts';
+import { textsWithChosen } from '../../kernel/collection/representation.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { all, type Sql, sql } from '../../kernel/db/sql.ts';
 import { unauthenticated } from '../../kernel/http/error.ts';

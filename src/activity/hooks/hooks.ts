@@ -1,12 +1,12 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { day, isoTime } from '../../kernel/clock.ts';
-import { textsOfKinds } from '../../kernel/collection/chosen.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
 import { type Filters, parameter } from '../../kernel/collection/filter.ts';
+import { textsOfKinds } from '../../kernel/collection/representation.ts';
 import { any, join, raw, sql } from '../../kernel/db/sql.ts';
 import { gather, invalidRequest } from '../../kernel/http/error.ts';
-import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
+import { pageHeaders, pageOf } from '../../kernel/http/query.ts';
 import { document, json, type Reply } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
 import { visibleHooks } from './hook.ts';

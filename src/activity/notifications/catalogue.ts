@@ -1,4 +1,4 @@
-import { namesOf } from '../../kernel/names.ts';
+import { namesOf } from '../../kernel/present.ts';
 import type { Level } from '../events/catalogue.ts';
 import { type ContextKeys, contexts } from '../events/context.ts';
 

@@ -9,7 +9,7 @@ import { selfLink } from '../../kernel/collection/links.ts';
 import { computedValue, timeValue, wordValue } from '../../kernel/collection/representation.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { empty } from '../../kernel/http/reply.ts';
-import { namesOf } from '../../kernel/names.ts';
+import { namesOf } from '../../kernel/present.ts';
 import { importances } from '../events/catalogue.ts';
 import { kindNames } from './catalogue.ts';
 import { maxStored } from './daily-mails.ts';

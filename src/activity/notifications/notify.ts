@@ -17,7 +17,7 @@ export interface SentNotification {
   readonly users: readonly number[];
 }
 
-declare module '../../kernel/access/reactions.ts' {
+declare module '../../kernel/app.ts' {
   interface Reactions {
     readonly notified: (context: Context, notification: SentNotification) => void;
   }

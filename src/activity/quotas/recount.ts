@@ -1,7 +1,7 @@
 import { type Context, systemContext } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
-import { namesOf } from '../../kernel/names.ts';
+import { namesOf } from '../../kernel/present.ts';
 import { quotaNames } from './names.ts';
 import { changeQuota, createQuotas, type QuotaRow } from './usage.ts';
 

@@ -31,7 +31,7 @@ export interface QuotaRow {
   readonly first_usage: number;
 }
 
-declare module '../../kernel/access/reactions.ts' {
+declare module '../../kernel/app.ts' {
   interface Reactions {
     readonly quotaChanged: (context: Context, before: QuotaRow, after: QuotaRow) => void;
   }

@@ -3,8 +3,7 @@ import { computedValue, type Json, linkValue, render } from '../../kernel/collec
 import type { Config } from '../../kernel/config/config.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
-import { namesOf } from '../../kernel/names.ts';
-import { present } from '../../kernel/present.ts';
+import { namesOf, present } from '../../kernel/present.ts';
 import type { Scope, ScopeKind, TypedScope } from './scope.ts';
 
 // The kernel must not know about events, so this layer adds its own member to App.

@@ -18,14 +18,15 @@ import type { App } from '../../kernel/app.ts';
 import { ObjectCaches } from '../../kernel/cache/object-cache.ts';
 import { VersionedCache } from '../../kernel/cache/versioned-cache.ts';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
+import { cachedObjectsOf } from '../../kernel/collection/cached-objects.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import type { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import type { StorageError } from '../../kernel/durability/storage-error.ts';
 import { HttpError } from '../../kernel/http/error.ts';
-import { etagOf } from '../../kernel/http/etag.ts';
 import { IncomingRequest } from '../../kernel/http/incoming-request.ts';
+import { etagOf } from '../../kernel/http/reply.ts';
 import type { Router } from '../../kernel/http/router.ts';
 import { ClockWatch } from '../../kernel/jobs/clock-watch.ts';
 import { type Log, openLog } from '../../kernel/log.ts';
@@ -153,6 +154,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     tokenUse: new TokenUse(),
     knownTokens: new VersionedCache(db.versions, tokenBytes),
     objectCaches: new ObjectCaches(db, config.memory_budget_bytes / 2),
+    cachedObjectsOf,
     isPath: (path) => router.find(path) !== undefined,
     etagOf: (request, path) => currentEtag(router, request, path),
     isObject: (request, path) => showsObject(router, request, path),

@@ -9,7 +9,7 @@ import {
   removeLinksOf,
   resourcesReason,
 } from '../../cloud/services/service-lifecycle.ts';
-import type { Guards, Reactions } from '../../kernel/access/reactions.ts';
+import type { Guards, Reactions } from '../../kernel/app.ts';
 import { conflict } from '../../kernel/http/error.ts';
 
 /** The effects of each change, in its transaction. */

@@ -1,11 +1,9 @@
 import { type WebhookSpec, webhookHeaders, webhookSpecs } from '../../activity/hooks/webhook-schemas.ts';
 import type { BodySpec, Endpoint, Method, Operation, Output } from '../../kernel/collection/endpoint.ts';
-import { exampleUuid } from '../../kernel/collection/example.ts';
 import type { Filter } from '../../kernel/collection/filter.ts';
-import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
+import { exampleUuid, type JsonSchema } from '../../kernel/collection/json-schema.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { namesOf } from '../../kernel/names.ts';
-import { present } from '../../kernel/present.ts';
+import { namesOf, present } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
 import { operationIds } from './operation-ids.ts';
 import { isConditional, rejectionComponents, rejectionSchemas, rejectionsOf } from './rejections.ts';

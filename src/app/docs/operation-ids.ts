@@ -1,6 +1,6 @@
 import type { Endpoint, Method } from '../../kernel/collection/endpoint.ts';
 import { pluralOf } from '../../kernel/collection/wording.ts';
-import { namesOf } from '../../kernel/names.ts';
+import { namesOf } from '../../kernel/present.ts';
 
 /** First words of the ids of operations on objects. */
 const verbs: Readonly<Record<Method, string>> = {

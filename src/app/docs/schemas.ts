@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { BodySpec } from '../../kernel/collection/endpoint.ts';
-import { exampleLink, exampleOf } from '../../kernel/collection/example.ts';
 import type { Input, WritableField } from '../../kernel/collection/field.ts';
-import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
+import { exampleLink, exampleOf, type JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { orNullShape } from '../../kernel/collection/representation.ts';
 import { bareField, isRequiredFor, type Purpose } from '../../kernel/collection/validate.ts';
 

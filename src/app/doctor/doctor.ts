@@ -1,6 +1,6 @@
 import { failedSources } from '../../accounts/session/saml/identity-providers.ts';
 import { damagedEvents, emptyContexts } from '../../activity/events/damaged.ts';
-import { removeFromAll } from '../../activity/events/subjects.ts';
+import { removeFromAll } from '../../activity/events/record.ts';
 import { createMissing, type Drift, findDrift, findMissing, repairDrift } from '../../activity/quotas/recount.ts';
 import { findResourceDrift } from '../../cloud/resources/recount.ts';
 import type { App } from '../../kernel/app.ts';

@@ -2,9 +2,9 @@
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { right, staff, visibleTo } from '../../kernel/access/right.ts';
-import { textsWithChosen } from '../../kernel/collection/chosen.ts';
+import { textsWithChosen } from '../../kernel/collection/representation.ts';
 import { raw } from '../../kernel/db/sql.ts';
-import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
+import { pageHeaders, pageOf } from '../../kernel/http/query.ts';
 import { type Reply, secret } from '../../kernel/http/reply.ts';
 
 /** The right to read the state of the service, without secrets. */

@@ -13,7 +13,7 @@ import {
 } from '../../kernel/collection/filter.ts';
 import { all, any, join, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
-import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
+import { pageHeaders, pageOf } from '../../kernel/http/query.ts';
 import { document, type Reply } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
 import type { TypedKind } from '../catalogue/catalogue.ts';

@@ -2,10 +2,7 @@ import * as v from 'valibot';
 import { type ResolvedScope, resolveScope, scopeParameter } from '../../activity/scopes/resolve.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { staff, visibleTo } from '../../kernel/access/right.ts';
-import { textsWithChosen } from '../../kernel/collection/chosen.ts';
-import type { Endpoint } from '../../kernel/collection/endpoint.ts';
-import { describeFields } from '../../kernel/collection/endpoint.ts';
-import { exampleLink } from '../../kernel/collection/example.ts';
+import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
 import {
   FieldError,
   type Fields,
@@ -16,6 +13,7 @@ import {
   type WritableField,
 } from '../../kernel/collection/field.ts';
 import { exact, type Filters, parameter, required } from '../../kernel/collection/filter.ts';
+import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { emptyAsNull } from '../../kernel/collection/links.ts';
 import {
   constant,
@@ -24,13 +22,14 @@ import {
   numberValue,
   objectValue,
   render,
+  textsWithChosen,
 } from '../../kernel/collection/representation.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { number, orNull, text } from '../../kernel/collection/values.ts';
 import { nounOf, withArticle } from '../../kernel/collection/wording.ts';
 import { all, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalid, notFound } from '../../kernel/http/error.ts';
-import { pageHeaders, pageOf } from '../../kernel/http/page.ts';
+import { pageHeaders, pageOf } from '../../kernel/http/query.ts';
 import { document, empty, json, type Reply } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
 import { resourceLink } from '../catalogue/paths.ts';

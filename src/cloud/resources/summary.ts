@@ -1,8 +1,8 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { authenticatedOver } from '../../kernel/access/right.ts';
-import { textsOfKinds } from '../../kernel/collection/chosen.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { type Filter, type Filters, parameter, requireWords } from '../../kernel/collection/filter.ts';
+import { textsOfKinds } from '../../kernel/collection/representation.ts';
 import { among, any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { memoised } from '../../kernel/memoised.ts';

@@ -4,9 +4,9 @@ import { authenticatedOver, rightVia, visibleTo } from '../../kernel/access/righ
 import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { Collection, type Row } from '../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
-import { exampleLink } from '../../kernel/collection/example.ts';
 import type { NewValues, Values } from '../../kernel/collection/field.ts';
 import { oneOf, requireWords } from '../../kernel/collection/filter.ts';
+import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { link } from '../../kernel/collection/links.ts';
 import type { ObjectAction } from '../../kernel/collection/object-options.ts';
 import { text } from '../../kernel/collection/values.ts';

@@ -3,7 +3,6 @@ import { customers } from '../../accounts/customers/customers.ts';
 import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
 import { type ResolvedScope, resolveScope } from '../../activity/scopes/resolve.ts';
 import { customersWithRole } from '../../kernel/access/visibility.ts';
-import { exampleLink } from '../../kernel/collection/example.ts';
 import {
   FieldError,
   inputOf,
@@ -17,6 +16,7 @@ import {
   type WritableField,
   wrapInput,
 } from '../../kernel/collection/field.ts';
+import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { emptyAsNull, link, selfLink } from '../../kernel/collection/links.ts';
 import {
   computedValue,

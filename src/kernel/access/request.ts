@@ -3,9 +3,9 @@ import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';
 import type { Body } from '../http/body.ts';
 import { changedMeanwhile, invalid, type Messages } from '../http/error.ts';
-import { matches } from '../http/etag.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { Query } from '../http/query.ts';
+import { matches } from '../http/reply.ts';
 import type { Caller } from './caller.ts';
 import type { RequestContext } from './context.ts';
 

@@ -1,6 +1,5 @@
 import { CompressedForms } from '../http/encoding.ts';
-import { tagOf } from '../http/etag.ts';
-import { document, encoded, type Reply } from '../http/reply.ts';
+import { document, encoded, type Reply, tagOf } from '../http/reply.ts';
 import { namesOf, type Part, partOf } from './access.ts';
 import { CacheBudget, type GenerationalCache } from './generational-cache.ts';
 import type { RowRules, RowWatch, Watched } from './row-watch.ts';

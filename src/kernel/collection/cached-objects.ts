@@ -4,43 +4,39 @@ import type { Visibility } from '../access/right.ts';
 import type { CachedCollection, ObjectCache, Viewer } from '../cache/object-cache.ts';
 import type { RowRules } from '../cache/row-watch.ts';
 import { among, raw, type Sql, sql } from '../db/sql.ts';
-import { etagOf } from '../http/etag.ts';
-import { document, encoded, page, type Reply } from '../http/reply.ts';
+import { document, encoded, etagOf, page, type Reply } from '../http/reply.ts';
+import { memoised } from '../memoised.ts';
 import { present } from '../present.ts';
 import { verify } from '../verification.ts';
-import type { Row } from './row.ts';
+import type { CachedObjects, Listing, Row } from './listing.ts';
 
-/** The declaration of a collection whose objects are cached one by one. */
-export interface CachedSpec {
-  readonly table: string;
-  readonly alias: string;
-  /** Who can see an object. */
-  readonly visible: Visibility;
-  /**
-   * The rows that change a representation, or who can see the object. The objects have no secrets and take no parameters.
-   * Callers who see everything get the same representation, except for what only staff see.
-   */
-  readonly invalidatedBy: RowRules;
+declare module './listing.ts' {
+  interface ListSpec {
+    /**
+     * The rows that change a representation, or who can see the object. Present: objects are cached one by one. They have no
+     * secrets and take no parameters. Callers who see everything get the same representation, except for what only staff see.
+     */
+    readonly invalidatedBy?: RowRules;
+  }
 }
 
-/** Returns whether the objects of a collection are cached. */
-export const isCached = (spec: Partial<CachedSpec>): spec is CachedSpec => spec.invalidatedBy !== undefined;
+/** Returns the cached objects of a list; the same ones each time. */
+export const cachedObjectsOf = memoised((list: Listing): CachedObjects => {
+  const { invalidatedBy, visible } = list.spec;
+  return new RepresentationCache(list, present(invalidatedBy), present(visible));
+});
 
-/** Represents objects as JSON. */
-interface Maker {
-  represent(request: Request, ids: readonly number[]): string[];
-}
+class RepresentationCache implements CachedObjects {
+  readonly #query: string;
 
-/** The cached objects of a collection. A page is put together from their representations. */
-export class CachedObjects {
   constructor(
-    private readonly spec: CachedSpec,
-    private readonly maker: Maker,
-    /** The query of whole objects. */
-    private readonly query: string,
-  ) {}
+    private readonly list: Listing,
+    private readonly invalidatedBy: RowRules,
+    private readonly visible: Visibility,
+  ) {
+    this.#query = list.completeQuery;
+  }
 
-  /** Returns the cached response for the object in the path. */
   fromCache(request: Request): Reply | undefined {
     const { key = '' } = request.params;
     const known = this.#cache(request)?.byKey(viewerOf(request), key);
@@ -48,17 +44,15 @@ export class CachedObjects {
       verify(
         () => request.incoming.path,
         () => [String(known.body)],
-        () => this.maker.represent(request, request.db.values<number>(this.#result(request, key))),
+        () => this.list.represent(request, request.db.values<number>(this.#result(request, key))),
       );
     return known;
   }
 
-  /** Caches the representation of an object that the caller can see; undefined where it cannot be cached. */
   store(request: Request, { id, uuid }: Row, text: string): Reply | undefined {
     return this.#cache(request)?.store(viewerOf(request), id, uuid, text);
   }
 
-  /** 200 with a page of the objects with these ids. */
   page(request: Request, ids: readonly number[], headers: Reply['headers']): Reply {
     const objects = this.#objects(request, ids);
     const etags = objects.map(etagOf).join('');
@@ -77,15 +71,15 @@ export class CachedObjects {
     const known = ids.map((id) => cache?.byId(viewer, id));
     const missing = ids.filter((_, i) => known[i] === undefined);
     const make = (some: readonly number[]): Reply[] => this.#make(request, some, cache, viewer);
-    const created = missing.length === 0 ? [] : request.db.inSteps(this.query, missing, make);
+    const created = missing.length === 0 ? [] : request.db.inSteps(this.#query, missing, make);
     let next = 0;
     return ids.map((id, i) => {
       const reply = known[i];
       if (reply === undefined) return present(created[next++]);
       verify(
-        () => `${this.spec.table} ${id}`,
+        () => `${this.list.spec.table} ${id}`,
         () => [String(reply.body)],
-        () => this.maker.represent(request, [id]),
+        () => this.list.represent(request, [id]),
       );
       return reply;
     });
@@ -93,7 +87,7 @@ export class CachedObjects {
 
   #make(request: Request, ids: readonly number[], cache: ObjectCache | undefined, viewer: Viewer): Reply[] {
     const keys = this.#keysOf(request, ids);
-    return this.maker.represent(request, ids).map((text, i) => {
+    return this.list.represent(request, ids).map((text, i) => {
       const id = present(ids[i]);
       return cache?.store(viewer, id, present(keys.get(id)), text) ?? encoded(document(text));
     });
@@ -108,20 +102,20 @@ export class CachedObjects {
     const viewer = { ...request.caller, isStaff: false, isSupport: false };
     const result = this.#result(request, '', viewer);
     return {
-      table: this.spec.table,
-      invalidatedBy: this.spec.invalidatedBy,
-      reads: [...new Set([...db.readsOf(this.query), ...db.readsOf(result.text)])],
+      table: this.list.spec.table,
+      invalidatedBy: this.invalidatedBy,
+      reads: [...new Set([...db.readsOf(this.#query), ...db.readsOf(result.text)])],
     };
   }
 
   #result({ caller, config }: Request, key: string, by = caller): Sql {
-    const { alias, table, visible } = this.spec;
+    const { alias, table } = this.list.spec;
     return sql`SELECT ${raw(alias)}.id FROM ${raw(table)} ${raw(alias)}
-      WHERE ${raw(alias)}.uuid = ${key} AND (${visible.condition(by, config)})`;
+      WHERE ${raw(alias)}.uuid = ${key} AND (${this.visible.condition(by, config)})`;
   }
 
   #keysOf({ db }: Request, ids: readonly number[]): Map<number, string> {
-    const rows = db.all<Row>(sql`SELECT id, uuid FROM ${raw(this.spec.table)} WHERE ${among('id', ids)}`);
+    const rows = db.all<Row>(sql`SELECT id, uuid FROM ${raw(this.list.spec.table)} WHERE ${among('id', ids)}`);
     return new Map(rows.map(({ id, uuid }) => [id, uuid]));
   }
 }

@@ -8,12 +8,11 @@ import type { Columns } from './changes.ts';
 import type { BodySpec, Operation, Output } from './endpoint.ts';
 import type { Fields, NewValues, Values } from './field.ts';
 import type { Filters } from './filter.ts';
-import type { Listing, ListSpec, Parameters } from './listing.ts';
+import type { Listing, ListSpec, Parameters, Row } from './listing.ts';
 import type { Narrowing, ObjectAction } from './object-options.ts';
-import type { Row } from './row.ts';
 import type { Purpose } from './validate.ts';
 
-export type { Row } from './row.ts';
+export type { Row } from './listing.ts';
 
 /** The declaration of a collection: what it consists of, who sees it, who may do what, and what a change does. */
 export interface CollectionSpec<F extends Fields, R extends Row, A = NewValues<F>>

@@ -5,17 +5,14 @@ import { notFound, reject } from '../http/error.ts';
 import { changed, created, empty, type Reply } from '../http/reply.ts';
 import { present } from '../present.ts';
 import { type Columns, storedColumns } from './changes.ts';
-import { bodyOf } from './collection-body.ts';
 import type { CollectionSpec, Row } from './collection-spec.ts';
-import { describeFields, type Endpoint, type Operation } from './endpoint.ts';
+import { type BodySpec, describeFields, type Endpoint, type Method, type Operation } from './endpoint.ts';
 import type { Fields, NewValues, Values } from './field.ts';
 import { flagParameters } from './filter.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { LinkTarget } from './links.ts';
 import { Listing, type Parameters } from './listing.ts';
 import { describeList, describeObject, type ObjectAction } from './object-options.ts';
-import { permittedOnList, permittedOnObject } from './permitted.ts';
-import { seek } from './seek.ts';
 import { type Purpose, validate } from './validate.ts';
 import { nounOf, pluralOf, withArticle } from './wording.ts';
 
@@ -296,3 +293,73 @@ export const collection =
   <R extends Row>() =>
   <F extends Fields>(spec: CollectionSpec<F, R>): Collection<F, R> =>
     new Collection(spec);
+
+const titleEndings: Readonly<Record<Purpose, string>> = { create: 'Create', replace: 'Update', change: 'Patch' };
+
+interface Described {
+  readonly fields: Fields;
+  readonly examples?: Readonly<Partial<Record<Purpose, Readonly<Record<string, unknown>>>>> | undefined;
+}
+
+/** The body of a write as the documentation describes it; `title` is that of the objects. */
+function bodyOf(title: string, { examples, fields }: Described, purpose: Purpose): BodySpec {
+  const example = examples?.[purpose];
+  // What must be uploaded is no JSON.
+  const isUpload =
+    purpose === 'create' && Object.values(fields).some(({ input, type }) => type === 'file upload' && input?.required);
+  return {
+    fields,
+    purpose,
+    title: title + titleEndings[purpose],
+    ...(example && { example }),
+    ...(isUpload && { types: ['multipart/form-data'] }),
+  };
+}
+
+/** Whether the caller could create objects, as far as that does not depend on what the body names. */
+const permittedOnList = <F extends Fields, R extends Row, A>(
+  { create }: Pick<CollectionSpec<F, R, A>, 'create'>,
+  request: Request,
+): readonly Method[] =>
+  create && (create.right?.may(request, undefined) ?? create.isPossible?.(request) ?? true) ? ['POST'] : [];
+
+/** Which changes of an object the rights of the caller allow, whatever its state says to them. */
+const permittedOnObject = <F extends Fields, R extends Row, A>(
+  { delete: deletion, update }: Pick<CollectionSpec<F, R, A>, 'delete' | 'update'>,
+  request: Request,
+  row: R,
+): readonly Method[] => [
+  ...(update?.right.may(request, row) ? (['PUT', 'PATCH'] as const) : []),
+  ...(deletion?.right.may(request, row) ? (['DELETE'] as const) : []),
+];
+
+/** Where the rows of a collection are. */
+interface Place {
+  readonly table: string;
+  readonly alias: string;
+}
+
+/** What a row is looked up by. */
+type Named = { readonly id: number } | { readonly uuid: string };
+
+/** The row with an id or a uuid, if it fulfils the condition. See src/decisions/caching.md. */
+function seek<R extends Row>(
+  { app, db }: Request,
+  { alias: name, table }: Place,
+  named: Named,
+  visible: Sql,
+): R | undefined {
+  const alias = raw(name);
+  const row = (condition: Sql): R | undefined =>
+    db.get<R>(sql`SELECT ${alias}.* FROM ${raw(table)} ${alias} WHERE ${condition} AND (${visible})`);
+  if ('id' in named) return row(sql`${alias}.id = ${named.id}`);
+  const { ids } = app.objectCaches;
+  const { uuid } = named;
+  const known = ids.get(uuid);
+  // Its id leads straight to the row; the index of UUIDs would read pages of a large table that no other request has read recently.
+  const result = known === undefined ? undefined : row(sql`${alias}.id = ${known} AND +${alias}.uuid = ${uuid}`);
+  if (result) return result;
+  const searched = row(sql`${alias}.uuid = ${uuid}`);
+  if (searched) ids.set(uuid, searched.id);
+  return searched;
+}

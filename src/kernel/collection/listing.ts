@@ -1,26 +1,47 @@
 /** Lists: the ids of a page first, then its objects. See src/decisions/query-plans.md. */
 import { seesAll } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
+import type { Visibility } from '../access/right.ts';
 import { CacheBudget } from '../cache/generational-cache.ts';
 import { all, type Sql, type Value } from '../db/sql.ts';
 import { gather, invalid } from '../http/error.ts';
-import { type Page, pageHeaders, pageOf } from '../http/page.ts';
+import { type Page, pageHeaders, pageOf } from '../http/query.ts';
 import { document, type Reply, secret } from '../http/reply.ts';
-import { CachedObjects, type CachedSpec, isCached } from './cached-objects.ts';
-import { chosenNames } from './chosen.ts';
 import type { Fields } from './field.ts';
 import type { Filters } from './filter.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { type Member, renderObject, type Viewer } from './representation.ts';
-import type { Row } from './row.ts';
+import { chosenNames, type Member, renderObject, type Viewer } from './representation.ts';
+
+/** A row of a table that is addressed by uuid, or by its id as `pk`. */
+export interface Row {
+  readonly id: number;
+  readonly uuid: string;
+}
 
 /** Values of named parameters in the expressions of fields. */
 export type Parameters = Readonly<Record<string, Value>>;
 
 const none: Parameters = {};
 
-/** What a list is made of. Column names inside are written with the alias. */
-export interface ListSpec extends Partial<CachedSpec> {
+/** The cached objects of a list. A page is put together from their representations. */
+export interface CachedObjects {
+  /** Returns the cached response for the object in the path. */
+  fromCache(request: Request): Reply | undefined;
+  /** Caches the representation of an object that the caller can see; undefined where it cannot be cached. */
+  store(request: Request, row: Row, text: string): Reply | undefined;
+  /** 200 with a page of the objects with these ids. */
+  page(request: Request, ids: readonly number[], headers: Reply['headers']): Reply;
+}
+
+declare module '../app.ts' {
+  interface App {
+    /** Returns the cached objects of a list with `invalidatedBy`. */
+    readonly cachedObjectsOf: (list: Listing) => CachedObjects;
+  }
+}
+
+/** What a list is made of. Column names inside are written with the alias. See also cached-objects.ts. */
+export interface ListSpec {
   readonly table: string;
   readonly alias: string;
   /** Name of its objects, by which the documentation calls their schema. */
@@ -28,6 +49,8 @@ export interface ListSpec extends Partial<CachedSpec> {
   readonly fields: Fields;
   /** Joins with rows that every object refers to, one row each: values that several fields take from it are looked up once. */
   readonly parents?: string;
+  /** Who can see an object. */
+  readonly visible?: Visibility;
   readonly filters: Filters;
   /** Name for `o=` to the column or expression it orders by. */
   readonly orderings: Readonly<Record<string, string>>;
@@ -62,7 +85,6 @@ export class Listing {
   /** Queries of objects, by the names of the members that are chosen. */
   readonly #queries = new Map<string, string>();
   readonly #ofPages = new CacheBudget(maxPageTexts).cache<string, PageTexts>(() => 1);
-  readonly #cachedObjects: CachedObjects | undefined;
   /** What names of filters start with that have a form of names. */
   readonly #starts: readonly string[];
   readonly #ownOrder: string;
@@ -71,7 +93,6 @@ export class Listing {
   constructor(readonly spec: ListSpec) {
     this.#starts = Object.values(spec.filters).flatMap((filter) => filter.starts ?? []);
     this.#ownOrder = this.#orderOf([spec.order]);
-    this.#cachedObjects = isCached(spec) ? new CachedObjects(spec, this, this.#textOf(this.#members)) : undefined;
   }
 
   /** A page of the objects that satisfy the conditions and the request's filters. Throws 400, 404. */
@@ -97,7 +118,8 @@ export class Listing {
     const result = db.cached(idsOf(page), isAll ? page.offset + page.size : undefined);
     const ids = db.remaining(result, this.spec.table, this.spec.alias, condition);
     const headers = pageHeaders(page, total, request.url, query);
-    if (this.#cachedObjects && this.#isCached(request)) return this.#cachedObjects.page(request, ids, headers);
+    const cached = this.#cachedObjects(request);
+    if (cached) return cached.page(request, ids, headers);
     const rows = this.representMany(request, ids, parameters);
     return this.respond(request, `[${rows.join(',')}]`, { headers });
   }
@@ -122,13 +144,14 @@ export class Listing {
   fromCache(request: Request): Reply | undefined {
     // An invalid selection of fields is 400, but only after the 404 for an object that the caller cannot see.
     if (request.query.has('field') || request.query.has('fields')) return undefined;
-    return this.#isCached(request) ? this.#cachedObjects?.fromCache(request) : undefined;
+    return this.#cachedObjects(request)?.fromCache(request);
   }
 
   /** 200 with the JSON of an object that the caller sees, cached if possible. */
   respondWith(request: Request, row: Row, text: string, until: number | undefined): Reply {
-    const reply = this.#isCached(request) ? this.#cachedObjects?.store(request, row, text) : undefined;
-    return reply ?? this.respond(request, text, { id: row.id, until });
+    return (
+      this.#cachedObjects(request)?.store(request, row, text) ?? this.respond(request, text, { id: row.id, until })
+    );
   }
 
   /** 200 with a page, or with the object of this id. */
@@ -175,9 +198,11 @@ export class Listing {
     return text;
   }
 
-  /** Whether the request selects the representation that is cached. */
-  #isCached(request: Request): boolean {
-    return this.#cachedObjects !== undefined && !this.#chosen(request);
+  /** The cached objects, if the request selects the representation that is cached. */
+  #cachedObjects(request: Request): CachedObjects | undefined {
+    return this.spec.invalidatedBy === undefined || this.#chosen(request)
+      ? undefined
+      : request.app.cachedObjectsOf(this);
   }
 
   /** What its objects show; made when it is first asked for, since a start asks for that of few lists. */
@@ -211,12 +236,17 @@ export class Listing {
     return { filters, orderings: Object.keys({ ...orderings, ...privilegedOrderings }) };
   }
 
+  /** The query of objects with all of their members. */
+  get completeQuery(): string {
+    return this.#textOf(this.#members);
+  }
+
   #query(request: Request): string {
     const chosen = this.#chosen(request);
     const key = chosen?.join() ?? '';
     let text = this.#queries.get(key);
     if (text === undefined) {
-      text = this.#textOf(chosen ? this.#members.filter(({ name }) => chosen.includes(name)) : this.#members);
+      text = chosen ? this.#textOf(this.#members.filter(({ name }) => chosen.includes(name))) : this.completeQuery;
       if (this.#queries.size < 200) this.#queries.set(key, text);
     }
     return text;

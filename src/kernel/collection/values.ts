@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Config } from '../config/config.ts';
+import { controls, controlsInLines } from '../control-characters.ts';
 import { booleanWord } from '../http/query.ts';
 import { urlOf } from '../url.ts';
 import {
@@ -15,8 +16,24 @@ import {
   type Writing,
   wrapInput,
 } from './field.ts';
-import { type Lines, lineChecks, type TextCheck } from './lines.ts';
 import { booleanValue, numberValue, textValue } from './representation.ts';
+
+type TextCheck = v.PipeItem<string, string, v.BaseIssue<unknown>>;
+
+/**
+ * What lines a text may have (core.md 1.5 "Control characters"): one, many, or whatever it is made of, as passwords and
+ * secrets.
+ */
+type Lines = 'one' | 'many' | 'verbatim';
+
+/** The checks of a text by its lines. */
+const lineChecks = (lines: Lines): readonly TextCheck[] =>
+  lines === 'verbatim'
+    ? []
+    : [
+        v.transform((text: string) => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text)),
+        v.check((text: string) => !(lines === 'one' ? controls : controlsInLines).test(text), messages.control),
+      ];
 
 type TextValidation = v.BaseValidation<string, string, v.BaseIssue<unknown>>;
 

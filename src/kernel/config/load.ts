@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { namesOf } from '../names.ts';
 import { nearest, suggestion } from '../nearest.ts';
 import { plainReason } from '../plain-reason.ts';
-import { errorOf, present } from '../present.ts';
+import { errorOf, namesOf, present } from '../present.ts';
 import { type Config, ConfigError, environmentName, optionName, type SettingName, type Settings } from './config.ts';
 import type { ConfigFile } from './file.ts';
 import { readGiven } from './given.ts';

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { AccessLog, Asked } from './access-log.ts';
 import { chosenEncoding, compress, isCompressible } from './encoding.ts';
-import { encodedTag, etagOf, matches } from './etag.ts';
 import type { Expectation } from './expectation.ts';
-import type { Reply } from './reply.ts';
+import { encodedTag, etagOf, matches, type Reply } from './reply.ts';
 
 /** What the application makes of a request: the reply, and what the log line says about it. */
 export interface Result {

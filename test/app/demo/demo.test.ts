@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parsePublicKey } from '../../../src/accounts/keys/public-key.ts';
+import { parsePublicKey } from '../../../src/accounts/keys/keys.ts';
 import { demo, demoPassword } from '../../../src/app/demo/demo.ts';
 import { examine } from '../../../src/app/doctor/doctor.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';

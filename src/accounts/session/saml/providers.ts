@@ -1,8 +1,8 @@
-import { withChosen } from '../../../kernel/collection/chosen.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { ofName } from '../../../kernel/collection/filter.ts';
+import { withChosen } from '../../../kernel/collection/representation.ts';
 import { all, sql } from '../../../kernel/db/sql.ts';
-import { pageHeaders, pageOf } from '../../../kernel/http/page.ts';
+import { pageHeaders, pageOf } from '../../../kernel/http/query.ts';
 import { document } from '../../../kernel/http/reply.ts';
 import { samlPath } from './endpoint.ts';
 

@@ -1,6 +1,6 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import { exampleLink } from '../../../kernel/collection/example.ts';
 import type { NewValues } from '../../../kernel/collection/field.ts';
+import { exampleLink } from '../../../kernel/collection/json-schema.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { invalid, invalidRequest } from '../../../kernel/http/error.ts';
 import type { BackendObject, PlainValues } from '../../catalogue/driver.ts';

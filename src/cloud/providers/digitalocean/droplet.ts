@@ -1,6 +1,6 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import { exampleLink } from '../../../kernel/collection/example.ts';
 import type { NewValues } from '../../../kernel/collection/field.ts';
+import { exampleLink } from '../../../kernel/collection/json-schema.ts';
 import { boolean } from '../../../kernel/collection/values.ts';
 import { invalid } from '../../../kernel/http/error.ts';
 import type { ResourceRow } from '../../catalogue/resource-row.ts';

@@ -1,9 +1,9 @@
 import type { Context } from '../../../../kernel/access/context.ts';
 import type { Request } from '../../../../kernel/access/request.ts';
 import { newUuid } from '../../../../kernel/app.ts';
-import { exampleLink } from '../../../../kernel/collection/example.ts';
 import { optional, readOnlyList, writeOnly } from '../../../../kernel/collection/field.ts';
 import type { Filter } from '../../../../kernel/collection/filter.ts';
+import { exampleLink } from '../../../../kernel/collection/json-schema.ts';
 import {
   computedValue,
   linkValue,

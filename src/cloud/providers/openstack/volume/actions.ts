@@ -1,7 +1,7 @@
 import type { Request } from '../../../../kernel/access/request.ts';
 import { datetime } from '../../../../kernel/collection/datetime.ts';
-import { exampleLink } from '../../../../kernel/collection/example.ts';
 import { FieldError, type NewValues, refine, writeOnly } from '../../../../kernel/collection/field.ts';
+import { exampleLink } from '../../../../kernel/collection/json-schema.ts';
 import { link } from '../../../../kernel/collection/links.ts';
 import { properName } from '../../../../kernel/collection/rules.ts';
 import { integer, text } from '../../../../kernel/collection/values.ts';

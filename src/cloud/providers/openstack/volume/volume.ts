@@ -1,6 +1,6 @@
 import type { Request } from '../../../../kernel/access/request.ts';
-import { exampleLink } from '../../../../kernel/collection/example.ts';
 import { optional, readOnly } from '../../../../kernel/collection/field.ts';
+import { exampleLink } from '../../../../kernel/collection/json-schema.ts';
 import { booleanValue, optionalLink, textValue } from '../../../../kernel/collection/representation.ts';
 import { integer, shownAs } from '../../../../kernel/collection/values.ts';
 import { raw, sql } from '../../../../kernel/db/sql.ts';
