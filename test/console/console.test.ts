@@ -105,21 +105,43 @@ browser('reports concurrent changes by another user and keeps the typed input', 
   await form.getByLabel('Description').fill('Changed here.');
   await fixture.staff.patch(cast.project.url, { name: 'Rocket II', description: 'Changed elsewhere.' });
   await form.getByRole('button', { name: 'Save' }).click();
-  await form
-    .getByRole('alert')
-    .getByText(
-      'The object has been changed since you read it. Name is now “Rocket II”, it was “Rocket”. Description is now “Changed elsewhere.”, it was “–”. What you have typed is still here: send it again to have it so.',
-    )
-    .waitFor();
+  const conflict = form.getByRole('alert').filter({ hasText: 'Someone else changed this' });
+  await conflict.getByText('The object has been changed since you read it.').waitFor();
+  assert.equal(await conflict.locator('dt, dd').allInnerTexts(), [
+    ...['Name, theirs', 'Rocket II'],
+    ...['Description, theirs', 'Changed elsewhere.', 'Description, yours', 'Changed here.'],
+  ]);
+  assert.equal(await staff.findings('dialog[open]'), []);
   assert.is((await fixture.staff.get(cast.project.url)).body.description, 'Changed elsewhere.');
   assert.equal(
     [await form.getByLabel('Name *').inputValue(), await form.getByLabel('Description').inputValue()],
     ['Rocket II', 'Changed here.'],
   );
-  await form.getByRole('button', { name: 'Save' }).click();
+  await conflict.getByRole('button', { name: 'Keep mine' }).click();
   await staff.heading('Rocket II').waitFor();
   const { description, name } = (await fixture.staff.get(cast.project.url)).body;
   assert.equal([name, description], ['Rocket II', 'Changed here.']);
+  staff.complaints.splice(0);
+});
+
+browser('takes the values of the other user, or keeps changes to other fields', async () => {
+  await staff.act('Edit');
+  const form = staff.dialog();
+  const conflict = form.getByRole('alert').filter({ hasText: 'Someone else changed this' });
+  await form.getByLabel('Description').fill('Mine.');
+  await fixture.staff.patch(cast.project.url, { description: 'Theirs.' });
+  await form.getByRole('button', { name: 'Save' }).click();
+  await conflict.getByRole('button', { name: 'Use theirs' }).press('Enter');
+  await conflict.waitFor({ state: 'detached' });
+  await form.locator('[name=description]:focus').waitFor();
+  assert.is(await form.getByLabel('Description').inputValue(), 'Theirs.');
+  await form.getByLabel('Name *').fill('Rocket III');
+  await fixture.staff.patch(cast.project.url, { description: 'Theirs again.' });
+  await form.getByRole('button', { name: 'Save' }).click();
+  await conflict.getByText('Your changes are to other fields. Save again to keep both.').waitFor();
+  await form.getByRole('button', { name: 'Save' }).click();
+  await staff.heading('Rocket III').waitFor();
+  assert.is((await fixture.staff.get(cast.project.url)).body.description, 'Theirs again.');
   await fixture.staff.patch(cast.project.url, { name: 'Rocket', description: '' });
   await staff.heading(/^Rocket$/).waitFor();
   staff.complaints.splice(0);

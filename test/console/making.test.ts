@@ -97,6 +97,40 @@ browser('a short list of flavors and images is offered as cards, the smallest fi
   assert.equal(await manager.findings(), []);
 });
 
+browser('a card that exceeds a limit or does not fit the image says why', async () => {
+  const { page } = manager;
+  const [link] = (await fixture.staff.get('/api/openstack-service-project-link/')).body;
+  const limitOf = async (name: string, to: number): Promise<void> => {
+    const { quotas } = (await fixture.staff.get(link.url)).body;
+    await fixture.staff.patch(quotas.find((quota: Json) => quota.name === name).url, { limit: to });
+  };
+  await limitOf('vcpu', 4);
+  await manager.go('/new-resource/', 'Create a resource');
+  await manager.go('/new-resource/openstack-instances/', 'New OpenStack instance');
+  const choice = page.getByLabel('Project connection *');
+  await choice.locator('option').nth(1).waitFor({ state: 'attached' });
+  await choice.selectOption({ index: 1 });
+  await manager.settled();
+  const card = (group: string, name: RegExp) => page.getByRole('group', { name: group }).getByRole('radio', { name });
+  await page.getByText('vCPUs: only 4 left').waitFor();
+  assert.ok(await card('Flavor', /m1\.xlarge/).isDisabled());
+  assert.not(await card('Flavor', /m1\.large/).isDisabled());
+  await card('Image', /Windows/).check();
+  await page.getByText('At least 40 GiB for Windows Server 2016.').waitFor();
+  for (const name of [/m1\.tiny/, /m1\.small/])
+    assert.match(
+      await card('Flavor', name).locator('..').innerText(),
+      /Windows Server 2016 needs 4 GiB memory$/,
+      String(name),
+    );
+  await card('Image', /CirrOS/).check();
+  await card('Flavor', /m1\.tiny/).check();
+  await page.getByText('m1.tiny has only 512 MiB memory').first().waitFor();
+  assert.ok(await card('Image', /Ubuntu/).isDisabled());
+  assert.equal(await manager.findings(), []);
+  await limitOf('vcpu', -1);
+});
+
 browser('warns before a quota is exceeded, and shows the rejection of the server', async () => {
   const { page } = manager;
   await manager.go('/digitalocean-droplets/', 'Droplets');

@@ -49,6 +49,8 @@ export interface FormField {
   readonly isFolded?: boolean;
   /** Whether the objects of a short list are offered as cards. */
   readonly isOfCards?: boolean;
+  /** Returns why an offered object cannot be chosen. */
+  readonly reasonOf?: (item: Item) => string | undefined;
 }
 
 /** The properties that every kind of control needs. */

@@ -3,7 +3,6 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { type Item, isItem, pathOf, problemOf, request, textOf } from '../api/api.ts';
 import { configuration } from '../api/configuration.ts';
-import type { ApiResponse } from '../api/connection.ts';
 import type { Collection } from '../api/document.ts';
 import { type FormField, formFieldsOf } from '../api/fields.ts';
 import { refresh, useReading } from '../api/reading.ts';
@@ -13,7 +12,7 @@ import { actionTitle, phrase, serverText, t } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
 import { Button } from './button.tsx';
 import { Skeleton } from './card.tsx';
-import { conflictResponse, currentVersion, type Version } from './conflict.ts';
+import { changedFields, currentVersion, type EditResponse, type Version } from './conflict.tsx';
 import { type Description, permittedMethods } from './creation.tsx';
 import { Confirmation, Dialog } from './dialog.tsx';
 import { Form } from './form.tsx';
@@ -275,7 +274,7 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
     setOpen(action);
   }
 
-  async function act(action: Action, body?: Item | FormData): Promise<ApiResponse<unknown>> {
+  async function act(action: Action, body?: Item | FormData): Promise<EditResponse> {
     const { fields, method, name, title } = action;
     setBusy(title);
     const flags = method === 'DELETE' && body && !(body instanceof FormData) ? flagsOf(body) : '';
@@ -287,7 +286,7 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
     if (response.status === 412 && method === 'PATCH') {
       const now = await currentVersion(action.path, version);
       setVersion(now);
-      return conflictResponse(response, fields, version.item, now.item);
+      return { ...response, changed: changedFields(fields, version.item, now.item) };
     }
     if (!response.isOk) {
       if (response.status !== 400) notify(problemOf(response.body), { tone: 'bad' });

@@ -8,6 +8,7 @@ import { go, hrefOfLink } from '../api/route.ts';
 import { isStaff, roles } from '../api/session.ts';
 import { t } from '../i18n/words.ts';
 import { Button } from './button.tsx';
+import { useCapacity } from './capacity.ts';
 import { Dialog } from './dialog.tsx';
 import { Form } from './form.tsx';
 import { type Filled, narrowed, QuotaImpact, useQuotaOwners } from './quota-impact.tsx';
@@ -139,8 +140,9 @@ export function CreationForm({
   const [typed, setTyped] = useState<Filled>({});
   const filled = { ...textsOf(given), ...typed };
   const around = useQuotaOwners(filled);
+  const withCapacity = useCapacity(collection.name, filled, around.owners);
   const fields = formFieldsOf(post, collection).map((field) => ({
-    ...narrowed(field, filled, around),
+    ...withCapacity(narrowed(field, filled, around)),
     // Most objects need neither.
     isFolded: (field.kind === 'json' || (sectionOf !== undefined && rare.has(field.name))) && !field.isRequired,
     isOfCards: sectionOf !== undefined && cards.has(field.name),

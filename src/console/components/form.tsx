@@ -1,10 +1,10 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { fieldProblems, type Item, isItem, pathOf, problemOf } from '../api/api.ts';
-import type { ApiResponse } from '../api/connection.ts';
 import { type FormField, sentOf, type Typed, typedOf } from '../api/fields.ts';
 import { t } from '../i18n/words.ts';
 import { Card } from './card.tsx';
+import { Conflict, type EditResponse } from './conflict.tsx';
 import { Control } from './controls.tsx';
 import { Icon } from './icons.tsx';
 
@@ -34,7 +34,7 @@ export function Form({
   readonly isDangerous?: boolean;
   /** Whether it cannot be sent yet, for a reason outside its fields. */
   readonly isBlocked?: boolean;
-  readonly send: (body: Item | FormData) => Promise<ApiResponse<unknown>>;
+  readonly send: (body: Item | FormData) => Promise<EditResponse>;
   readonly onCancel?: () => void;
   /** Called with all input after every change. */
   readonly onTyped?: (typed: Readonly<Record<string, Typed>>) => void;
@@ -48,6 +48,7 @@ export function Form({
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
   const [rejected, setRejected] = useState<Item>({});
   const [problem, setProblem] = useState('');
+  const [changed, setChanged] = useState<readonly string[]>([]);
   const [isSending, setSending] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const now = (field: FormField): Typed => typed[field.name] ?? atFirst(field);
@@ -68,6 +69,7 @@ export function Form({
     const others = Object.entries(fieldMessages).flatMap(([name, text]) =>
       known.has(name) ? [] : [`${name}: ${text}`],
     );
+    setChanged(response.changed ?? []);
     setProblems(fieldMessages);
     setRejected(response.status === 400 && isItem(response.body) ? response.body : {});
     setProblem([problemOf(response.body), ...others].filter((text) => text !== '').join(' '));
@@ -132,11 +134,26 @@ export function Form({
         if (!isBlocked) void submit();
       }}
     >
-      {problem !== '' && (
-        <div class="callout bad" role="alert" tabIndex={-1}>
-          <Icon name="bad" />
-          <p class="words">{problem}</p>
-        </div>
+      {changed.length > 0 ? (
+        <Conflict
+          fields={fields.filter(({ name }) => changed.includes(name))}
+          message={problem}
+          theirs={atFirst}
+          mine={({ name }) => typed[name]}
+          onUseTheirs={() => {
+            setTyped(Object.fromEntries(Object.entries(typed).filter(([name]) => !changed.includes(name))));
+            setChanged([]);
+            setProblem('');
+            form.current?.querySelector<HTMLElement>(`[name="${changed[0]}"]`)?.focus();
+          }}
+        />
+      ) : (
+        problem !== '' && (
+          <div class="callout bad" role="alert" tabIndex={-1}>
+            <Icon name="bad" />
+            <p class="words">{problem}</p>
+          </div>
+        )
       )}
       {sectionOf ? (
         <div class="split">

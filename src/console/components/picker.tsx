@@ -107,7 +107,12 @@ export function CardPicker({
       problem={problem}
       options={[...page.items]
         .sort(bySize)
-        .map((item) => ({ value: pathOf(textOf(item, 'url')), title: nameOf(item), sub: capacityOf(item) }))}
+        .map((item) => ({
+          value: pathOf(textOf(item, 'url')),
+          title: nameOf(item),
+          sub: capacityOf(item),
+          reason: field.reasonOf?.(item),
+        }))}
       onInput={onInput}
     />
   );

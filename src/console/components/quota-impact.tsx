@@ -67,6 +67,10 @@ const amounts: Readonly<Record<string, (filled: Filled, size: Item | undefined) 
   'oracle-databases': () => app,
 };
 
+/** Computes the amounts that a new resource of a list takes from the quotas, with this flavor or size. */
+export const amountsOf = (list: string, filled: Filled, size: Item | undefined): Amounts =>
+  ownValue(amounts, list)?.(filled, size) ?? {};
+
 /** The objects behind the link of a form: the owners of the affected quotas, and the provider account. */
 interface QuotaOwners {
   readonly owners: readonly Item[];
@@ -145,7 +149,7 @@ export function QuotaImpact({
   readonly around: QuotaOwners;
 }): JSX.Element | null {
   const size = useLinked(filled.flavor ?? (filled.size?.includes('/') ? filled.size : ''));
-  const amountsByQuota = ownValue(amounts, list)?.(filled, size) ?? {};
+  const amountsByQuota = amountsOf(list, filled, size);
   const all = around.owners.flatMap((owner) =>
     itemsIn(owner.quotas)
       .map((quota): Impact => {

@@ -1,0 +1,64 @@
+/** Which flavors, sizes and images fit a new resource, and why others do not. */
+import { type Item, itemsIn, textOf } from '../api/api.ts';
+import type { FormField } from '../api/fields.ts';
+import { useLinked } from '../api/reading.ts';
+import { quotaAmountText, quotaTitle, sizeText } from '../format/text.ts';
+import { t } from '../i18n/words.ts';
+import { amountsOf, type Filled } from './quota-impact.tsx';
+import { nameOf } from './values.tsx';
+
+/** Returns the reason why a size exceeds a quota: the first whose rest is smaller than what the size takes. */
+function quotaReason(list: string, filled: Filled, owners: readonly Item[], size: Item): string | undefined {
+  const without = amountsOf(list, filled, undefined);
+  for (const [name, amount] of Object.entries(amountsOf(list, filled, size))) {
+    // Quotas that take the same of every size say nothing about this one.
+    if (amount <= (without[name] ?? 0)) continue;
+    const rests = owners
+      .flatMap((owner) => itemsIn(owner.quotas))
+      .filter((quota) => textOf(quota, 'name') === name && Number(quota.limit) >= 0)
+      .map(({ limit, usage }) => Number(limit) - Number(usage));
+    const rest = Math.min(...rests);
+    if (rest <= 0) return t('{quota}: limit reached', { quota: quotaTitle(name) });
+    if (amount > rest)
+      return t('{quota}: only {amount} left', { quota: quotaTitle(name), amount: quotaAmountText(name, rest) });
+  }
+  return undefined;
+}
+
+/** Returns the reason why a size is too small for an image. */
+function imageReason(size: Item, image: Item): string | undefined {
+  if (Number(size.ram) < Number(image.min_ram ?? 0))
+    return t('{image} needs {size} memory', { image: nameOf(image), size: sizeText(Number(image.min_ram)) });
+  if (Number(size.disk) < Number(image.min_disk_size ?? 0))
+    return t('{image} needs {size} disk', { image: nameOf(image), size: sizeText(Number(image.min_disk_size)) });
+  return undefined;
+}
+
+/** Returns the reason why an image does not fit the chosen size. */
+function sizeReason(image: Item, size: Item): string | undefined {
+  if (Number(size.ram) < Number(image.min_ram ?? 0))
+    return t('{flavor} has only {size} memory', { flavor: nameOf(size), size: sizeText(Number(size.ram)) });
+  if (Number(size.disk) < Number(image.min_disk_size ?? 0))
+    return t('{flavor} has only {size} disk', { flavor: nameOf(size), size: sizeText(Number(size.disk)) });
+  return undefined;
+}
+
+/** Adds the reasons of unavailable choices to the fields of a new resource, and the smallest volume for its image. */
+export function useCapacity(list: string, filled: Filled, owners: readonly Item[]): (field: FormField) => FormField {
+  const size = useLinked(filled.flavor ?? (filled.size?.includes('/') ? filled.size : ''));
+  const image = useLinked(filled.image ?? '');
+  return (field) => {
+    if (field.kind === 'link' && ['flavor', 'size'].includes(field.name))
+      return {
+        ...field,
+        reasonOf: (item) => quotaReason(list, filled, owners, item) ?? (image && imageReason(item, image)),
+      };
+    if (field.name === 'image') return { ...field, reasonOf: (item) => size && sizeReason(item, size) };
+    if (field.name === 'system_volume_size' && image && Number(image.min_disk) > 0)
+      return {
+        ...field,
+        help: t('At least {size} for {image}.', { size: sizeText(Number(image.min_disk)), image: nameOf(image) }),
+      };
+    return field;
+  };
+}

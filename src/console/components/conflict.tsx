@@ -1,0 +1,113 @@
+/** Edits by two users at once: none overwrites a change that its author has not seen. */
+import type { JSX } from 'preact';
+import { type Item, request, textOf } from '../api/api.ts';
+import type { ApiResponse } from '../api/connection.ts';
+import { type FormField, type Typed, typedOf } from '../api/fields.ts';
+import { useLinked } from '../api/reading.ts';
+import { t, timeText } from '../i18n/words.ts';
+import { Fact, Facts } from './card.tsx';
+import { Icon } from './icons.tsx';
+import { nameOf } from './values.tsx';
+
+/** An object as the user who edits it has seen it. */
+export interface Version {
+  readonly item: Item;
+  readonly etag: string | null;
+}
+
+/** A response to an edit; of one that was too late, the names of the fields that another user changed. */
+export type EditResponse = ApiResponse<unknown> & { readonly changed?: readonly string[] };
+
+/** Reads the current version of an object; returns `before` if that fails. */
+export async function currentVersion(path: string, before: Version): Promise<Version> {
+  const response = await request<Item>('GET', path);
+  // A row has its own names beside the fields of the object.
+  return response.isOk ? { item: { ...before.item, ...response.body }, etag: response.headers.get('ETag') } : before;
+}
+
+/** Returns the names of the fields that differ between two versions of an object. */
+export const changedFields = (fields: readonly FormField[], before: Item, now: Item): readonly string[] =>
+  fields
+    .filter((field) => !isSame(typedOf(field, before[field.name]), typedOf(field, now[field.name])))
+    .map(({ name }) => name);
+
+const isSame = (one: Typed | undefined, other: Typed): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/**
+ * Shows what another user has saved meanwhile beside the input, and lets the user choose. `theirs` and `mine` return the value
+ * of a field; `mine` returns undefined for a field that the user left alone.
+ */
+export function Conflict({
+  fields,
+  message,
+  theirs,
+  mine,
+  onUseTheirs,
+}: {
+  /** The fields that another user changed. */
+  readonly fields: readonly FormField[];
+  readonly message: string;
+  readonly theirs: (field: FormField) => Typed;
+  readonly mine: (field: FormField) => Typed | undefined;
+  readonly onUseTheirs: () => void;
+}): JSX.Element {
+  const isMine = (field: FormField): boolean => mine(field) !== undefined && !isSame(mine(field), theirs(field));
+  const isChoice = fields.some(isMine);
+  return (
+    <div class="callout warn" role="alert" tabIndex={-1}>
+      <Icon name="warn" />
+      <div class="words stack">
+        <div>
+          <b>{t('Someone else changed this')}</b>
+          <p>{message}</p>
+        </div>
+        <Facts>
+          {fields.flatMap((field) => [
+            <Fact key={field.name} label={t('{label}, theirs', { label: field.label })}>
+              <FieldText field={field} typed={theirs(field)} />
+            </Fact>,
+            isMine(field) && (
+              <Fact key={`${field.name} mine`} label={t('{label}, yours', { label: field.label })}>
+                <FieldText field={field} typed={mine(field) ?? ''} />
+              </Fact>
+            ),
+          ])}
+        </Facts>
+        {isChoice ? (
+          <div class="row">
+            <button type="button" class="btn sm" onClick={onUseTheirs}>
+              {t('Use theirs')}
+            </button>
+            <button type="submit" class="btn sm">
+              {t('Keep mine')}
+            </button>
+          </div>
+        ) : (
+          <p>{t('Your changes are to other fields. Save again to keep both.')}</p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+const maxTextLength = 80;
+
+/** The value of a field as readable text. */
+function FieldText({ field, typed }: { readonly field: FormField; readonly typed: Typed }): JSX.Element {
+  const linked = useLinked(field.kind === 'link' && typeof typed === 'string' ? typed : '');
+  const text = linked ? textOf(linked, field.shownBy) || nameOf(linked) : textOfTyped(field, typed);
+  return <>{text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text}</>;
+}
+
+function textOfTyped(field: FormField, typed: Typed): string {
+  if (typeof typed === 'boolean') return typed ? t('Yes') : t('No');
+  if (typed instanceof File) return typed.name;
+  if (typed === '') return '–';
+  if (field.kind === 'secret') return '•••';
+  const labelOf = (value: string): string => field.choices.find((choice) => choice.value === value)?.label ?? value;
+  if (typeof typed !== 'string') {
+    const texts = typed.map((part) => (typeof part === 'string' ? labelOf(part) : Object.values(part).join(' ')));
+    return texts.join(', ') || '–';
+  }
+  return field.kind === 'time' ? timeText(typed) : labelOf(typed);
+}
