@@ -13,8 +13,7 @@ import { providerSettings } from '../cloud/catalogue/config.ts';
 import type { Config, ConfigOf, SettingName } from '../kernel/config/config.ts';
 import { type ConfigFile, readSettingsFile } from '../kernel/config/file.ts';
 import { findUnknownVariables, loadSettings, type Sources, sourceOfSetting } from '../kernel/config/load.ts';
-import { printValue } from '../kernel/config/print.ts';
-import type { Setting } from '../kernel/config/setting.ts';
+import { printValue, type Setting } from '../kernel/config/setting.ts';
 import {
   checkKernelSettings,
   consoleSettings,

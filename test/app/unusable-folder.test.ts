@@ -3,7 +3,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { makeFolder } from '../../src/kernel/place.ts';
+import { makeFolder } from '../../src/kernel/files.ts';
 import { failed, nativeCache, Program } from '../support/program.ts';
 
 const test = suite('unusable data folder');

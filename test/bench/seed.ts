@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { countryName } from '../../src/accounts/customers/countries.ts';
-import { quotaNames } from '../../src/activity/quotas/names.ts';
+import { quotaNames } from '../../src/activity/quotas/usage.ts';
 import { migrate } from '../../src/kernel/db/migrate.ts';
 import { SqliteDatabase } from '../../src/kernel/db/sqlite-database.ts';
 import { PasswordHasher } from '../../src/kernel/security/passwords.ts';

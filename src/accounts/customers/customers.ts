@@ -1,8 +1,6 @@
 import { customerContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
-import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
-import { quotaNames } from '../../activity/quotas/names.ts';
-import { countQuotas, createQuotas, spendQuotas } from '../../activity/quotas/usage.ts';
+import { countQuotas, createQuotas, embeddedQuotas, quotaNames, spendQuotas } from '../../activity/quotas/usage.ts';
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import { anyOf, ownersOf, staff, visibleTo } from '../../kernel/access/right.ts';

@@ -2,7 +2,7 @@ import { minute } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { notFound, tooMany } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
-import { prefixOf } from '../../kernel/net/prefix.ts';
+import { prefixOf } from '../../kernel/net/networks.ts';
 import { RateLimit } from '../../kernel/security/rate-limit.ts';
 import { presentedInvitation, secretHolders } from './presented.ts';
 

@@ -1,11 +1,11 @@
 import { projectContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
-import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
-import { quotaNames } from '../../activity/quotas/names.ts';
 import {
   countQuotas,
   createQuotas,
+  embeddedQuotas,
   type QuotaDelta,
+  quotaNames,
   requireQuotas,
   spendQuotas,
   usages,

@@ -8,7 +8,7 @@ import { validate } from '../../kernel/collection/validate.ts';
 import { email, text } from '../../kernel/collection/values.ts';
 import { notFound, tooMany } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
-import { prefixOf } from '../../kernel/net/prefix.ts';
+import { prefixOf } from '../../kernel/net/networks.ts';
 import { RateLimit } from '../../kernel/security/rate-limit.ts';
 import { issueToken, loginBy } from '../../kernel/security/tokens.ts';
 import { verifyEmail } from '../users/email.ts';

@@ -1,9 +1,8 @@
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { App } from '../../kernel/app.ts';
-import { newUuid } from '../../kernel/app.ts';
+import { type App, newUuid } from '../../kernel/app.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
-import { syncFolder } from '../../kernel/place.ts';
+import { syncFolder } from '../../kernel/files.ts';
 import { newTokenLifetime } from '../users/users.ts';
 
 export const firstUser = 'admin';

@@ -7,7 +7,7 @@ import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { type Letter, letter } from '../../kernel/mail/letter.ts';
-import { nameInMail } from '../../kernel/mail/names.ts';
+import { nameInMail } from '../../kernel/mail/text.ts';
 import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
 import { afterAttempt, dueInstants, type Outcome } from '../../kernel/outbox/outcome.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';

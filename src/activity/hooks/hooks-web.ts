@@ -1,5 +1,5 @@
 import type { Request } from '../../kernel/access/request.ts';
-import { day } from '../../kernel/clock.ts';
+import { day, hour } from '../../kernel/clock.ts';
 import { action } from '../../kernel/collection/action.ts';
 import type { Columns } from '../../kernel/collection/changes.ts';
 import { FieldError, messages, readOnlyText, refine } from '../../kernel/collection/field.ts';
@@ -9,10 +9,12 @@ import { choice, url } from '../../kernel/collection/values.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { isDestinationAllowed, portOf } from '../../kernel/net/destination.ts';
+import { dueInstants } from '../../kernel/outbox/outcome.ts';
+import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { hookKinds } from '../notifications/catalogue.ts';
-import { destinationsOf } from './destinations.ts';
 import { choices, type HookRow, hookCollection, hookManagers, nothing } from './hook.ts';
 import { limitColumns, limitField } from './hook-limits.ts';
+import { destinationsOf } from './post.ts';
 import { newSecret, type Signature } from './signature.ts';
 
 interface SecretHolder {
@@ -42,7 +44,7 @@ function createSecret({ app, now }: Request, signature: Signature, { secret: old
 }
 
 /** How long a replaced secret also signs. */
-export const rotationOverlap = day;
+const rotationOverlap = day;
 
 /** An http or https URL without user information, to an address that hooks may send to. */
 const destination = refine(
@@ -159,3 +161,17 @@ export const rotateSecret = action({
     return json(shown);
   },
 });
+
+/** Excludes ready deliveries: their time does not matter any more, and the result of an attempt in progress is matched by it. */
+const waiting = "status = 'pending' AND ready = 0";
+/** Waits for the end of the hour, not for another attempt. */
+const isGathered = 'gathered = 1 AND attempts = 0';
+
+export const hookInstants: readonly StoredInstants[] = [
+  { table: 'hook', column: 'failing_since', ahead: 0, countsRunning: true },
+  { table: 'hook', column: 'old_secret_ends', ahead: rotationOverlap },
+  { table: 'hook_confirmation', column: 'created', ahead: 0 },
+  { table: 'delivery', column: 'next_attempt', ahead: hour, where: `${waiting} AND ${isGathered}` },
+  dueInstants('delivery', waiting),
+  { table: 'delivery', column: 'finished', ahead: 0 },
+];

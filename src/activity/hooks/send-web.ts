@@ -6,10 +6,9 @@ import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
 import { attemptOf } from './attempt.ts';
-import { type Destinations, destinationsOf } from './destinations.ts';
 import type { DueDelivery } from './due.ts';
 import { chatMessageOf, formOf, payloadOf } from './payload.ts';
-import { HookClient, type Post } from './post.ts';
+import { type Destinations, destinationsOf, HookClient, type Post } from './post.ts';
 import { failureOf, outcomeOf, type Sender } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
 

@@ -2,8 +2,7 @@ import { type Context, systemContext } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { namesOf } from '../../kernel/present.ts';
-import { quotaNames } from './names.ts';
-import { changeQuota, createQuotas, type QuotaRow } from './usage.ts';
+import { changeQuota, createQuotas, type QuotaRow, quotaNames } from './usage.ts';
 
 /** A quota whose usage differs from a count from scratch. */
 export interface Drift {

@@ -2,7 +2,7 @@ import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { EventContext, Scope, ScopeKind } from '../scopes/scope.ts';
 import { usageReadableAmong } from '../scopes/scopes.ts';
-import { decimal } from './decimal.ts';
+import { decimal } from './usage.ts';
 
 interface QuotaRow {
   readonly uuid: string;

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Config } from '../../kernel/config/config.ts';
-import { makeFolder, placeNew, syncFolder } from '../../kernel/place.ts';
+import { makeFolder, placeNew, syncFolder } from '../../kernel/files.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import type { BackupTarget, StoredFile } from './backup-target.ts';
 import { backupFolder } from './before-upgrade.ts';

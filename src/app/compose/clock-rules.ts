@@ -4,7 +4,7 @@ import { invalidateExpiredLinks, linkInstants } from '../../accounts/session/pas
 import { requestInstants } from '../../accounts/session/saml/requests.ts';
 import { noticeInstants } from '../../accounts/users/notices.ts';
 import { alertInstants } from '../../activity/alerts/alert-store.ts';
-import { hookInstants } from '../../activity/hooks/instants.ts';
+import { hookInstants } from '../../activity/hooks/hooks-web.ts';
 import { notificationInstants } from '../../activity/notifications/daily-mails.ts';
 import { jobInstants } from '../../cloud/operations/worker.ts';
 import { memberInstants } from '../../cloud/people/follow.ts';

@@ -10,7 +10,6 @@ import { Catalogue } from '../../cloud/catalogue/catalogue.ts';
 import { NextFailures } from '../../cloud/catalogue/next-failures.ts';
 import { definePaths } from '../../cloud/catalogue/paths.ts';
 import type { ProviderType } from '../../cloud/catalogue/type.ts';
-import { unknownTypes } from '../../cloud/services/types-in-use.ts';
 import { UnchangedSyncs } from '../../cloud/sync/unchanged-syncs.ts';
 import { type RequestContext, systemContext } from '../../kernel/access/context.ts';
 import { Request } from '../../kernel/access/request.ts';
@@ -226,8 +225,11 @@ export async function withDeployment(
   }
 }
 
-function rejectUnknownTypes(db: SqliteDatabase, catalogue: Catalogue): void {
-  const [unknown] = unknownTypes(db, catalogue);
+/** Rejects data with service settings of a type that the catalogue does not have: they could not be represented. */
+function rejectUnknownTypes(db: SqliteDatabase, { types }: Catalogue): void {
+  const unknown = db
+    .values<string>(sql`SELECT DISTINCT type FROM service_settings ORDER BY type`)
+    .find((name) => !types.some((type) => type.name === name));
   if (unknown !== undefined)
     throw new Error(`The data has service settings of type "${unknown}", which is not among the served provider types`);
 }

@@ -2,7 +2,7 @@ import { entityHandler } from '../../cloud/entities/entities.ts';
 import type { JobHandler } from '../../cloud/operations/job-handler.ts';
 import type { Job } from '../../cloud/operations/jobs.ts';
 import { membersHandler } from '../../cloud/people/follow.ts';
-import { forgetKeyHandler } from '../../cloud/people/forget-key.ts';
+import { forgetKeyHandler } from '../../cloud/people/uploaded-keys.ts';
 import { measureHandler } from '../../cloud/resources/measuring.ts';
 import { resourceHandler } from '../../cloud/resources/operations.ts';
 import { syncHandler } from '../../cloud/sync/sync-handler.ts';

@@ -4,8 +4,8 @@ import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../../kernel/app.ts';
 import { isoTime } from '../../kernel/clock.ts';
+import { makeFolder } from '../../kernel/files.ts';
 import { conflict } from '../../kernel/http/error.ts';
-import { makeFolder } from '../../kernel/place.ts';
 import { backupFolder } from '../backup/before-upgrade.ts';
 import { failureOf, type Program, runCommand } from './program.ts';
 

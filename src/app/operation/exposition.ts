@@ -1,5 +1,5 @@
 import type { App } from '../../kernel/app.ts';
-import type { Histogram } from '../../kernel/metrics/histogram.ts';
+import type { Histogram } from '../../kernel/metrics/counts.ts';
 import { nextTurn } from '../../kernel/next-turn.ts';
 import type { Reading } from './samples.ts';
 

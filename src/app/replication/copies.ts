@@ -16,7 +16,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { Config } from '../../kernel/config/config.ts';
 import { copyDatabase } from '../../kernel/durability/copy.ts';
-import { makeFolder, placeNew } from '../../kernel/place.ts';
+import { makeFolder, placeNew } from '../../kernel/files.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { keyFile } from '../../kernel/security/secrets.ts';
 import { withoutCredentials } from '../../kernel/url.ts';

@@ -5,7 +5,7 @@ import { migrate } from '../../kernel/db/migrate.ts';
 import { requireOwnSchema } from '../../kernel/db/own-schema.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
-import { syncFolder } from '../../kernel/place.ts';
+import { syncFolder } from '../../kernel/files.ts';
 import { present } from '../../kernel/present.ts';
 import { databaseFile, lockFolder, prepareFolder, requireNoDatabase } from '../data/data-folder.ts';
 import { Copies } from './copies.ts';

@@ -13,7 +13,7 @@ import type { Admission } from '../../kernel/http/listener-options.ts';
 import { encoded, type Reply } from '../../kernel/http/reply.ts';
 import type { Router } from '../../kernel/http/router.ts';
 import { memoised } from '../../kernel/memoised.ts';
-import { prefixOf } from '../../kernel/net/prefix.ts';
+import { prefixOf } from '../../kernel/net/networks.ts';
 import { selfChecks, verify } from '../../kernel/verification.ts';
 import { dueExpiries } from '../compose/expiries.ts';
 import { nextVersion, textOf, versionHeader } from '../replication/version.ts';

@@ -9,7 +9,7 @@ import { HttpError, notFound, outOfStorage, writerBusy } from '../../kernel/http
 import type { IncomingRequest } from '../../kernel/http/incoming-request.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import type { Match } from '../../kernel/http/router.ts';
-import { prefixOf } from '../../kernel/net/prefix.ts';
+import { prefixOf } from '../../kernel/net/networks.ts';
 import { nextTurn } from '../../kernel/next-turn.ts';
 import { authenticate } from '../../kernel/security/tokens.ts';
 

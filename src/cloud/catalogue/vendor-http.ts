@@ -241,3 +241,8 @@ export function vendorAddressRule(allowedNetworks: readonly string[], mayBePriva
   const allowsPrivate = addressRule([...allowedNetworks, ...privateNetworks]);
   return (address) => allows(address) || (allowsPrivate(address) && !inNetworks(address, metadataAddresses()));
 }
+
+/** The header of Basic authentication (RFC 7617). */
+export const basicAuthorization = (username: string, password: string): Readonly<Record<string, string>> => ({
+  Authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`,
+});

@@ -1,6 +1,8 @@
 import type { Context } from '../../kernel/access/context.ts';
+import { minute } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { queueJob } from '../operations/jobs.ts';
+import type { JobHandler } from '../operations/job-handler.ts';
+import { queueJob, removeJob } from '../operations/jobs.ts';
 import { readableServices } from '../services/readable.ts';
 
 /*
@@ -55,3 +57,16 @@ function forget(context: Context, keys: readonly UploadedKey[]): void {
     if (!isOthers) queueJob(context, { settings, operation: 'forget_key', parameters: { fingerprint } });
   }
 }
+
+const maxCalls = 5;
+
+/** Deletes an uploaded key at a provider; gives up after a few attempts if the provider is unavailable. */
+export const forgetKeyHandler: JobHandler = {
+  call: async (_, job, driver) => {
+    const { fingerprint }: { fingerprint: string } = JSON.parse(job.parameters);
+    await driver.forgetKey?.(fingerprint);
+    return ({ app }) => removeJob(app.db, job.id);
+  },
+  fail: ({ app }, job) => removeJob(app.db, job.id),
+  repeatAfter: ({ retries }) => (retries + 1 < maxCalls ? minute : undefined),
+};

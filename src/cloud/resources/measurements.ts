@@ -34,7 +34,6 @@ import { document, empty, json, type Reply } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
 import { resourceLink } from '../catalogue/paths.ts';
 import { periodPattern, periodRule } from './listing.ts';
-import { forgetValues, keepValue } from './monitoring-values.ts';
 import { visibleResources } from './rights.ts';
 
 /* Measurements that staff report for resources: SLA by period, and values of monitoring items (services.md 7.4). */
@@ -284,3 +283,24 @@ export const monitoringEndpoint = endpoint({
   values: ['value'],
   order: 'm.name',
 });
+
+/** Number of stored values per item: a week of values reported every ten minutes. */
+const maxValuesPerItem = 1000;
+
+/** Stores a value of a monitoring item; replaces the oldest at the limit. Must run in a write transaction. */
+function keepValue({ db, now }: Request, resource: number, name: string, value: number): void {
+  db.run(sql`
+    INSERT OR REPLACE INTO monitoring_value (resource_id, name, at, value)
+    VALUES (${resource}, ${name}, ${now}, ${value})`);
+  db.run(sql`
+    DELETE FROM monitoring_value
+    WHERE resource_id = ${resource} AND name = ${name} AND at <= (
+      SELECT at FROM monitoring_value
+      WHERE resource_id = ${resource} AND name = ${name}
+      ORDER BY at DESC
+      LIMIT 1 OFFSET ${maxValuesPerItem})`);
+}
+
+/** Forgets what an item was, which is gone itself. */
+const forgetValues = ({ db }: Request, resource: number, name: string): void =>
+  void db.run(sql`DELETE FROM monitoring_value WHERE resource_id = ${resource} AND name = ${name}`);

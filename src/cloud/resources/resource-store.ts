@@ -16,7 +16,6 @@ import { quotaDeltasOf, quotaDeltasOfKnown, recount, reservedIn } from './counti
 import { backendNames, withLocalNames } from './local-names.ts';
 import { referredColumns } from './references.ts';
 import { detailsOf, knownResource, resourceContext, resourceOf } from './resource.ts';
-import { startTime } from './start-time.ts';
 
 /** Columns that drivers and descriptions may name; everything else is a detail of the kind. */
 const columns = new Set([
@@ -282,4 +281,19 @@ function findRow(
     SELECT * FROM resource
     WHERE settings_id = ${resource.settings_id} AND kind = ${kind}
       AND backend_id = ${backendId ?? ''} AND backend_id <> ''`);
+}
+
+/**
+ * The column start_time of a change: the instant that the provider reports, else the one at which the resource went online
+ * here, and null while it is offline (services.md 7.1).
+ */
+function startTime(
+  { app, now }: Context,
+  resource: Pick<ResourceRow, 'kind' | 'runtime_state'>,
+  values: PlainValues,
+): Record<string, Value> {
+  const { kind } = app.catalogue.kind(resource.kind);
+  if (values.runtime_state === undefined || values.runtime_state === resource.runtime_state) return {};
+  if (values.runtime_state === kind.offline) return { start_time: null };
+  return values.runtime_state === kind.online && values.start_time === undefined ? { start_time: now } : {};
 }

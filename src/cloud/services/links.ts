@@ -1,5 +1,5 @@
 import { projects } from '../../accounts/projects/projects.ts';
-import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
+import { embeddedQuotas } from '../../activity/quotas/usage.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { rightVia, visibleTo } from '../../kernel/access/right.ts';
 import { visibleProjects } from '../../kernel/access/visibility.ts';

@@ -1,6 +1,6 @@
 import { customers } from '../../accounts/customers/customers.ts';
 import { projects } from '../../accounts/projects/projects.ts';
-import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
+import { embeddedQuotas } from '../../activity/quotas/usage.ts';
 import { connectedProjects } from '../../kernel/access/visibility.ts';
 import {
   FieldError,

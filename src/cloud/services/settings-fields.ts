@@ -1,6 +1,7 @@
+import { X509Certificate } from 'node:crypto';
 import * as v from 'valibot';
 import { customers } from '../../accounts/customers/customers.ts';
-import { embeddedQuotas } from '../../activity/quotas/embedded.ts';
+import { embeddedQuotas } from '../../activity/quotas/usage.ts';
 import { type ResolvedScope, resolveScope } from '../../activity/scopes/resolve.ts';
 import { customersWithRole } from '../../kernel/access/visibility.ts';
 import {
@@ -41,7 +42,6 @@ import type { OptionFields } from '../catalogue/type.ts';
 import { isSimulated, simulatedField, simulatedSql } from '../operations/simulated.ts';
 import { masked } from './secrets.ts';
 import { settingsStateValue } from './states.ts';
-import { certificatesIn } from './trust-anchors.ts';
 
 const largestCertificate = 65_536;
 const certificateTypes = ['application/x-pem-file', 'application/x-x509-ca-cert', 'text/plain'];
@@ -234,3 +234,28 @@ export const settingsFields = memoised((catalogue: Catalogue) => {
     ...options,
   };
 });
+
+const block = /-----BEGIN ([^\n]*?)-----[^-]*-----END \1-----/g;
+
+/**
+ * The certificates of a PEM file, without the text that may stand between them. Throws FieldError where there is none, where
+ * one cannot be read, and where the file holds anything else, such as a private key.
+ */
+function certificatesIn(text: string): string {
+  const blocks = [...text.matchAll(block)];
+  const others = text.replace(block, '').includes('-----') || blocks.some(([, label]) => label !== 'CERTIFICATE');
+  if (others) throw new FieldError(['Upload a file with PEM certificates only.']);
+  if (blocks.length === 0) throw new FieldError(['The file contains no PEM certificate.']);
+  for (const [index, [certificate]] of blocks.entries())
+    if (!isCertificate(certificate)) throw new FieldError([`Certificate ${index + 1} of the file cannot be read.`]);
+  return blocks.map(([certificate]) => `${certificate}\n`).join('');
+}
+
+function isCertificate(text: string): boolean {
+  try {
+    new X509Certificate(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

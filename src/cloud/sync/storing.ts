@@ -15,8 +15,21 @@ import { failureOfState } from '../resources/operations.ts';
 import { cachedFinder, type ResourceFinder, referredColumns } from '../resources/references.ts';
 import { detailsOf } from '../resources/resource.ts';
 import { changeResource } from '../resources/resource-store.ts';
-import { beforeAll, isBehind } from './in-pieces.ts';
 import type { SettingsState } from './sync.ts';
+
+/*
+ * The resources of an account are read in pieces, in the order of the index of them: by kind, id at the provider, and id.
+ */
+
+/** Where a piece ends. */
+export type Place = Pick<ResourceRow, 'kind' | 'backend_id' | 'id'>;
+
+/** The place before the first of them. */
+export const beforeAll: Place = { kind: '', backend_id: '', id: 0 };
+
+/** The condition that a resource comes after this place. */
+export const isBehind = ({ kind, backend_id, id }: Place): Sql =>
+  sql`(kind, backend_id, id) > (${kind}, ${backend_id}, ${id})`;
 
 /*
  * The inventory of a provider is stored in steps of some milliseconds, between which other requests are served: an account may have

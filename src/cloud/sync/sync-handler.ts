@@ -7,8 +7,7 @@ import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { JobHandler, Store } from '../operations/job-handler.ts';
 import { type Job, removeJob } from '../operations/jobs.ts';
 import { goneSince, mustRepeat, requestSync } from '../operations/sync-jobs.ts';
-import { beforeAll, isBehind, type Place } from './in-pieces.ts';
-import { storing } from './storing.ts';
+import { beforeAll, isBehind, type Place, storing } from './storing.ts';
 import { failSync, finishSync, startSync } from './sync.ts';
 import { digestOf } from './unchanged-syncs.ts';
 

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { day, hour, minute, second } from '../clock.ts';
-import { baseOf, urlOf } from '../url.ts';
+import { baseOf, urlOf, withoutCredentials } from '../url.ts';
 
 /*
  * The kinds of settings: how each is read from the text of an environment variable or option. Durations are stored in
@@ -131,7 +131,7 @@ export const ports = (help: string): Setting<readonly number[]> => ({
 });
 
 /** Microseconds of each unit that a duration may be written in. */
-export const durationUnits: Record<string, number> = { s: second, m: minute, h: hour, d: day };
+const durationUnits: Record<string, number> = { s: second, m: minute, h: hour, d: day };
 
 /** A duration, stored in microseconds, up to `max`; null (if it is the default) means unlimited. */
 export const duration = <T extends number | null>(
@@ -251,4 +251,25 @@ export function problemOfAddress(text: string, places: readonly string[]): strin
   return /[^\x21-\x7e]/.test(text)
     ? 'must be an http or https URL without blanks, other characters encoded'
     : undefined;
+}
+
+/** A setting's value as one would write it on the command line; credentials are stars. */
+export function printValue(setting: Setting<unknown>, value: unknown): string {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return '';
+  // The rest of a URL is not secret, and shows whether it is the right one.
+  if (setting.isSecret && setting.kind !== 'URL') return '********';
+  return withoutCredentials(printed(setting, value));
+}
+
+function printed({ kind }: Setting<unknown>, value: unknown): string {
+  if (Array.isArray(value))
+    return value.map((item) => (typeof item === 'object' ? `${item.url}|${item.cert_file}` : item)).join(',');
+  if (typeof value === 'object') return JSON.stringify(value);
+  if (kind === 'duration' && typeof value === 'number') {
+    const unit = Object.entries(durationUnits)
+      .reverse()
+      .find(([, size]) => value % size === 0);
+    return unit ? `${value / unit[1]}${unit[0]}` : `${value / second}s`;
+  }
+  return String(value);
 }

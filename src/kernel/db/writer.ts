@@ -1,14 +1,35 @@
 import type SQLite from 'better-sqlite3';
 import type { Checkpoints } from '../durability/checkpoints.ts';
 import type { LogRepair } from '../durability/log-repair.ts';
-import { isFailedWrite, StorageError, storageError } from '../durability/storage-error.ts';
-import type { StorageReport } from '../durability/storage-report.ts';
-import { CommitCounts } from '../metrics/commits.ts';
+import { isFailedWrite, StorageError, type StorageReport, storageError } from '../durability/storage-error.ts';
+import { CommitCounts } from '../metrics/counts.ts';
 import { TakenBack } from '../taken-back.ts';
 import { type Batch, newBatch } from './batch.ts';
 import { OtherWriters } from './other-writers.ts';
-import { Rows } from './rows.ts';
-import type { Sql } from './sql.ts';
+import { Reader } from './reader.ts';
+import type { Sql, Value } from './sql.ts';
+
+/** Inserts and updates single rows from objects whose keys are column names. */
+abstract class Rows extends Reader {
+  /** Runs a change; returns the id of a new row and the number of changed rows. */
+  abstract run(change: Sql): { id: number; changes: number };
+
+  /** Inserts a row and returns its id. Table and column names must come from this program. */
+  insert(table: string, row: Readonly<Record<string, Value | undefined>>): number {
+    const columns = Object.keys(row).filter((column) => row[column] !== undefined);
+    const names = columns.map((column) => `"${column}"`).join(', ');
+    const text = `INSERT INTO ${table} (${names}) VALUES (${columns.map(() => '?').join(', ')})`;
+    return this.run({ text, values: columns.map((column) => row[column] ?? null) }).id;
+  }
+
+  /** Updates columns of the row with this id; does nothing for an empty change. */
+  update(table: string, id: number, change: Readonly<Record<string, Value | undefined>>): void {
+    const columns = Object.keys(change).filter((column) => change[column] !== undefined);
+    if (columns.length === 0) return;
+    const text = `UPDATE ${table} SET ${columns.map((column) => `"${column}" = ?`).join(', ')} WHERE id = ?`;
+    this.run({ text, values: [...columns.map((column) => change[column] ?? null), id] });
+  }
+}
 
 /**
  * The one way to change anything. All changes of one turn of the event loop, and of the next ones while each brings some,

@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import SQLite from 'better-sqlite3';
+import { syncFolder } from '../files.ts';
 import type { Addon } from '../native/native.ts';
-import { syncFolder } from '../place.ts';
 import { codeOf } from '../present.ts';
 
 /** The oldest SQLite whose write-ahead log is known not to corrupt under checkpoints. */

@@ -4,8 +4,7 @@ import type SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
 import { present } from '../present.ts';
 import { closeAsItIs } from './handle.ts';
-import { type StorageError, storageError } from './storage-error.ts';
-import type { StorageReport } from './storage-report.ts';
+import { type StorageError, type StorageReport, storageError } from './storage-error.ts';
 import { cutLog, LogIndex, upToPage, wholePages } from './write-ahead-log.ts';
 
 /** What the operator does after a failed write or sync. */

@@ -44,3 +44,14 @@ export function storageError(error: unknown): unknown {
   const [, reason, sentence] = reasons.find(([pattern]) => pattern.test(code)) ?? [];
   return reason === undefined ? error : new StorageError(reason, `${sentence} (${code})`, error);
 }
+
+/** Receives what happens to the storage. */
+export interface StorageReport {
+  /** A commit failed; a later one may succeed. */
+  readonly failed: (error: StorageError) => void;
+  /** Nothing is stored until the database is opened again; `advice` is the operator's next step. Called once. */
+  readonly lost: (error: StorageError, advice: string) => void;
+}
+
+/** Reports nothing: every write throws the error anyway. */
+export const noReport: StorageReport = { failed: () => undefined, lost: () => undefined };

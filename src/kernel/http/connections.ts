@@ -1,7 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { inNetworks, type Network } from '../net/networks.ts';
-import { prefixOf } from '../net/prefix.ts';
+import { inNetworks, type Network, prefixOf } from '../net/networks.ts';
 import { peerOf } from './origin.ts';
 
 /** Connections at a time (core.md 1.1 "Connections"). */

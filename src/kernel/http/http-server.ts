@@ -10,7 +10,6 @@ import { type Call, type Result, send } from './call.ts';
 import type { Certificate } from './certificate.ts';
 import { Connections } from './connections.ts';
 import { Cors, isPreflight } from './cors.ts';
-import { EndOfTurn } from './end-of-turn.ts';
 import { Expectation } from './expectation.ts';
 import { IncomingRequest, isReading } from './incoming-request.ts';
 import { listenOn } from './listen.ts';
@@ -272,5 +271,23 @@ export class HttpServer {
 
   #nextId(): string {
     return `${this.#idPrefix}-${(++this.#requests).toString(36)}`;
+  }
+}
+
+/**
+ * Does all work of an event-loop iteration together at its end. Responses that are sent this way wake the client
+ * once, and not each time it has just gone to sleep. See src/decisions/output.md.
+ */
+export class EndOfTurn {
+  #waiting: (() => void)[] = [];
+
+  /** Must not throw: later work of the same iteration would be lost. */
+  add(work: () => void): void {
+    if (this.#waiting.push(work) > 1) return;
+    setImmediate(() => {
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      for (const each of waiting) each();
+    });
   }
 }

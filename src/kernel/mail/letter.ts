@@ -1,4 +1,4 @@
-import { escaped } from './html.ts';
+import { escaped } from './text.ts';
 
 /** Subject and both parts of a mail. */
 export interface Letter {

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../place.ts';
+import { makeFolder } from '../files.ts';
 import type { Mail } from './letter.ts';
 
 declare module '../app.ts' {

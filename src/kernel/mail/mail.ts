@@ -2,7 +2,6 @@ import type { SendMailOptions, Transporter } from 'nodemailer';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { errorOf } from '../present.ts';
-import { subjectHeader } from './encoded-words.ts';
 import type { Mail } from './letter.ts';
 import type { MailStore } from './mail-store.ts';
 
@@ -142,3 +141,26 @@ function failure(error: Error): Extract<MailOutcome, { status: 'failed' }> {
   const code = 'responseCode' in error && typeof error.responseCode === 'number' ? error.responseCode : undefined;
   return { status: 'failed', error: message, code, final: code !== undefined && code >= 500 };
 }
+
+/** Bytes of UTF-8 in an encoded word, which has at most 75 characters (RFC 2047 2). */
+const maxWordBytes = 45;
+
+/** A text as encoded words (RFC 2047), folded into lines; a character is never divided between two of them. */
+function encodedWords(text: string): string {
+  const words: string[] = [''];
+  for (const character of text) {
+    const longer = words.at(-1) + character;
+    if (Buffer.byteLength(longer) > maxWordBytes) words.push(character);
+    else words[words.length - 1] = longer;
+  }
+  return words.map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`).join('\r\n ');
+}
+
+/**
+ * The subject of a mail as nodemailer takes it. Nodemailer leaves ASCII as it is, and mail programs decode encoded words in it:
+ * a name that holds one would show there as another text.
+ */
+const subjectHeader = (
+  subject: string,
+): { readonly subject?: string; readonly headers?: { readonly Subject: { prepared: true; value: string } } } =>
+  subject.includes('=?') ? { headers: { Subject: { prepared: true, value: encodedWords(subject) } } } : { subject };

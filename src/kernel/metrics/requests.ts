@@ -1,4 +1,4 @@
-import { Histogram } from './histogram.ts';
+import { Histogram } from './counts.ts';
 
 /** Seconds. */
 const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10];

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { runAs } from '../owner.ts';
+import { runAs } from '../files.ts';
 import { codeOf } from '../present.ts';
 import { type AddonName, builtFor, type EmbeddedAddon, embeddedAddon } from './embedded.ts';
 import { NativeAddonError } from './platform.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { lstatSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeFolder } from '../place.ts';
+import { makeFolder } from '../files.ts';
 
 /* Folders for code: a user who can write there runs code in the server. */
 

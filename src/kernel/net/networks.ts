@@ -16,3 +16,24 @@ export function inNetworks(address: string, networks: readonly Network[]): boole
   const parsed = ipaddr.process(address);
   return networks.some((network) => parsed.kind() === network[0].kind() && parsed.match(network));
 }
+
+/**
+ * What limits count a client by (core.md 2.1 "Client address"): an IPv4 address as it is, an IPv6 address cut to its /64
+ * network, which one subscriber has alone. A text that is no address stays as it is.
+ */
+export const prefixOf = (address: string): string => networkOf(address, 64) ?? address;
+
+/** The /48 network of an IPv6 address, the most that one subscriber usually has; undefined for IPv4 addresses. */
+export const siteOf = (address: string): string | undefined =>
+  address.includes(':') && ipaddr.isValid(address) && ipaddr.process(address).kind() === 'ipv6'
+    ? networkOf(address, 48)
+    : undefined;
+
+/** The network of an IPv6 address in CIDR notation; an IPv4 address, also one mapped into IPv6, as itself. */
+function networkOf(address: string, bits: number): string | undefined {
+  if (!ipaddr.isValid(address)) return undefined;
+  const parsed = ipaddr.process(address);
+  if (!('parts' in parsed)) return parsed.toString();
+  const stored = parsed.parts.map((part, i) => (i < bits / 16 ? part : 0));
+  return `${new ipaddr.IPv6(stored).toString()}/${bits}`;
+}

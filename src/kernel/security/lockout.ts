@@ -3,7 +3,7 @@ import { minute } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { removeStep } from '../db/removal.ts';
 import { sql } from '../db/sql.ts';
-import { prefixOf, siteOf } from '../net/prefix.ts';
+import { prefixOf, siteOf } from '../net/networks.ts';
 import type { StoredInstants } from '../stored-instants.ts';
 
 const lockedAtFailures = 4;

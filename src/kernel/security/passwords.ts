@@ -1,7 +1,7 @@
 /** Hashes of passwords. See src/decisions/login-queues.md. */
 import { hash, verify } from '@node-rs/argon2';
 import { HttpError } from '../http/error.ts';
-import { prefixOf } from '../net/prefix.ts';
+import { prefixOf } from '../net/networks.ts';
 import { FairQueue } from '../threads/fair-queue.ts';
 
 declare module '../app.ts' {

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomUUID } from 'node:crypto';
 import { existsSync, linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { place, syncFolder } from '../place.ts';
+import { place, syncFolder } from '../files.ts';
 import { errorOf, present } from '../present.ts';
 
 declare module '../app.ts' {

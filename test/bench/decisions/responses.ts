@@ -19,7 +19,7 @@ import type { Endpoint } from '../../../src/kernel/collection/endpoint.ts';
 import { viewerOf } from '../../../src/kernel/collection/listing.ts';
 import { renderObject } from '../../../src/kernel/collection/representation.ts';
 import { raw, type Sql, sql } from '../../../src/kernel/db/sql.ts';
-import { EndOfTurn } from '../../../src/kernel/http/end-of-turn.ts';
+import { EndOfTurn } from '../../../src/kernel/http/http-server.ts';
 import { IncomingRequest } from '../../../src/kernel/http/incoming-request.ts';
 import { Router } from '../../../src/kernel/http/router.ts';
 import { compiled } from '../../support/compiled.ts';

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { prefixOf, siteOf } from '../../../src/kernel/net/prefix.ts';
+import { prefixOf, siteOf } from '../../../src/kernel/net/networks.ts';
 
 const test = suite('prefixes of client addresses');
 

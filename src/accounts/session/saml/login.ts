@@ -5,7 +5,7 @@ import { validate } from '../../../kernel/collection/validate.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { invalid, tooMany } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
-import { prefixOf } from '../../../kernel/net/prefix.ts';
+import { prefixOf } from '../../../kernel/net/networks.ts';
 import { RateLimit } from '../../../kernel/security/rate-limit.ts';
 import { requireMethod } from '../login.ts';
 import { browserOf, recognizeBrowser } from './browser.ts';

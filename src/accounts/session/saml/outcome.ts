@@ -2,7 +2,7 @@ import type { Request } from '../../../kernel/access/request.ts';
 import { minute } from '../../../kernel/clock.ts';
 import { tooMany } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
-import { prefixOf } from '../../../kernel/net/prefix.ts';
+import { prefixOf } from '../../../kernel/net/networks.ts';
 import { present } from '../../../kernel/present.ts';
 import { RateLimit } from '../../../kernel/security/rate-limit.ts';
 import type { RejectedMessage } from './rejected-message.ts';

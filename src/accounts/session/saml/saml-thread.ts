@@ -2,7 +2,7 @@ import type { Request } from '../../../kernel/access/request.ts';
 import type { App } from '../../../kernel/app.ts';
 import { HttpError } from '../../../kernel/http/error.ts';
 import { embeddedThread } from '../../../kernel/native/embedded.ts';
-import { prefixOf } from '../../../kernel/net/prefix.ts';
+import { prefixOf } from '../../../kernel/net/networks.ts';
 import { errorOf } from '../../../kernel/present.ts';
 import { TaskError, TaskThread } from '../../../kernel/threads/task-thread.ts';
 import { RejectedMessage } from './rejected-message.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { embeddedQuotas } from '../../../activity/quotas/embedded.ts';
+import { embeddedQuotas } from '../../../activity/quotas/usage.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import {
   inputOf,

@@ -3,13 +3,13 @@ import * as v from 'valibot';
 import { baseOf } from '../../../kernel/url.ts';
 import { ifThere } from '../../catalogue/provider-error.ts';
 import {
+  basicAuthorization,
   decoded,
   type JsonResponse,
   type VendorCall,
   type VendorHttp,
   type VendorResponse,
 } from '../../catalogue/vendor-http.ts';
-import { basicAuthorization } from '../../operations/basic.ts';
 import { allPages } from '../../operations/paging.ts';
 
 /* Calls of JIRA's REST API 2 (providers.md 7.3) and the used parts of its responses. */

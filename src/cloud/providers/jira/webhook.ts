@@ -18,7 +18,7 @@ import { choice, numberAsText } from '../../../kernel/collection/values.ts';
 import { among, sql } from '../../../kernel/db/sql.ts';
 import { forbidden, invalid, tooMany } from '../../../kernel/http/error.ts';
 import { json, type Reply } from '../../../kernel/http/reply.ts';
-import { prefixOf } from '../../../kernel/net/prefix.ts';
+import { prefixOf } from '../../../kernel/net/networks.ts';
 import { present } from '../../../kernel/present.ts';
 import { RateLimit } from '../../../kernel/security/rate-limit.ts';
 import { queueNotice } from '../../entities/entities.ts';

@@ -2,8 +2,13 @@ import * as v from 'valibot';
 import { withoutControls } from '../../../kernel/control-characters.ts';
 import { baseOf } from '../../../kernel/url.ts';
 import { ProviderError } from '../../catalogue/provider-error.ts';
-import { decoded, malformed, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
-import { basicAuthorization } from '../../operations/basic.ts';
+import {
+  basicAuthorization,
+  decoded,
+  malformed,
+  type VendorCall,
+  type VendorHttp,
+} from '../../catalogue/vendor-http.ts';
 
 /* Calls of Oracle Enterprise Manager's database-as-a-service API (providers.md 9) and the used parts of its responses. */
 

@@ -1,6 +1,6 @@
+import { nextTurn } from '../../../../kernel/next-turn.ts';
 import type { BackendObject, Inventory, PlainValues } from '../../../catalogue/driver.ts';
 import { ifThere } from '../../../catalogue/provider-error.ts';
-import { mapInSlices } from '../../../operations/time-slices.ts';
 import type { Cloud } from '../api/cloud.ts';
 import type { VendorServer } from '../api/compute.ts';
 import type { VendorProject } from '../api/identity.ts';
@@ -125,4 +125,16 @@ export async function inventory(cloud: Cloud, administration: string): Promise<I
     objects.push(object('Tenant', id, { ...projectValues(project), ...connection, quotas: tenantUsages }), ...own);
   }
   return { properties, quotas, objects };
+}
+
+const itemsATurn = 100;
+
+/** Maps a long list in time slices, so that other requests are served in between. */
+async function mapInSlices<Item, Made>(items: readonly Item[], make: (item: Item) => Made): Promise<Made[]> {
+  const results: Made[] = [];
+  for (const [i, item] of items.entries()) {
+    if (i > 0 && i % itemsATurn === 0) await nextTurn();
+    results.push(make(item));
+  }
+  return results;
 }

@@ -1,4 +1,4 @@
-import { embeddedQuotas } from '../../../../activity/quotas/embedded.ts';
+import { embeddedQuotas } from '../../../../activity/quotas/usage.ts';
 import type { Request } from '../../../../kernel/access/request.ts';
 import { Right, right } from '../../../../kernel/access/right.ts';
 import { ownsCustomer } from '../../../../kernel/access/rights.ts';

@@ -15,3 +15,9 @@ export function nameInMail(name: string): string {
   const line = withoutLinks(name.replace(/[\s\p{Cc}]+/gu, ' '));
   return [...line.trim()].slice(0, longest).join('').trimEnd();
 }
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Text as it stands in HTML, in elements and in quoted attributes. */
+export const escaped = (text: string): string =>
+  text.replace(/[&<>"]/g, (character) => escapes[character] ?? character);
