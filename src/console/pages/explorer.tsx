@@ -1,30 +1,295 @@
-/** The API explorer: every list of the server, including those without a page. */
-import type { JSX } from 'preact';
-import { hrefOf } from '../api/route.ts';
+/** The API explorer: every list of the server by its API name, with the response, its headers and its metadata. */
+import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { isItem, itemsIn, pathOf, problemOf, textOf } from '../api/api.ts';
+import { useRequest } from '../api/reading.ts';
+import { go, hrefOf, place } from '../api/route.ts';
 import { collections } from '../api/session.ts';
-import { Card } from '../components/card.tsx';
+import { Callout, Card, Loading } from '../components/card.tsx';
+import { CopyButton } from '../components/copy.tsx';
+import { Icon } from '../components/icons.tsx';
 import { PageHeader } from '../components/page.tsx';
-import { inOrder, phrase, t } from '../i18n/words.ts';
+import { Badge } from '../components/status.tsx';
+import { PlainTable } from '../components/table.tsx';
+import { matches } from '../format/search.ts';
+import { fieldLabel } from '../i18n/labels.ts';
+import { inOrder, plural, t, titleOf } from '../i18n/words.ts';
+
+const address = '/all/';
+
+const hrefOfRequest = (path: string): string => hrefOf(address, { path });
 
 export function Explorer(): JSX.Element {
-  const all = [...collections.value.values()].sort((a, b) => inOrder(a.title, b.title));
+  const path = place.value.query.get('path') ?? '';
+  const list = /^\/api\/([a-z-]+)\//.exec(path)?.[1] ?? '';
   return (
     <>
       <PageHeader
         title={t('API explorer')}
-        lead={phrase('Every list of the API. Programs use the same: {documentation}.', {
-          documentation: <a href="docs/">{t('API documentation')}</a>,
-        })}
+        lead={t('Every list and field of the API by its own name, including those without a page.')}
+        actions={
+          <>
+            <a class="btn" href="docs/?format=openapi" target="_blank" rel="noreferrer">
+              {t('OpenAPI')}
+            </a>
+            <a class="btn" href="docs/">
+              <Icon name="documentation" />
+              {t('Documentation')}
+            </a>
+          </>
+        }
       />
-      <Card title={t('Lists')}>
-        <ul class="columns">
-          {all.map(({ name, title }) => (
-            <li key={name}>
-              <a href={hrefOf(`/${name}/`)}>{title}</a> <code class="muted">/api/{name}/</code>
-            </li>
-          ))}
-        </ul>
-      </Card>
+      <div class="aside-left">
+        <Endpoints current={list} />
+        <div class="stack">{list === '' ? <Overview /> : <Exchange key={path} path={path} list={list} />}</div>
+      </div>
     </>
+  );
+}
+
+/** Providers by the prefix of their lists. */
+const providers = ['openstack', 'digitalocean', 'aws', 'gitlab', 'jira', 'oracle'];
+
+const sectionOf = (name: string): string => providers.find((provider) => name.split('-')[0] === provider) ?? '';
+
+/** The lists by provider, with a search field; a picker on narrow screens. */
+function Endpoints({ current }: { readonly current: string }): JSX.Element {
+  const [sought, setSought] = useState('');
+  const names = [...collections.value.keys()].sort();
+  const found = names.filter((name) => matches(`${name} ${titleOf(name)}`, sought));
+  return (
+    <>
+      <select
+        class="select only-narrow"
+        aria-label={t('Lists')}
+        value={current}
+        onInput={(event) => go(address, { path: `/api/${event.currentTarget.value}/` })}
+      >
+        <option value="">{t('Choose…')}</option>
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <aside class="card not-narrow" aria-label={t('Lists')}>
+        <div class="in">
+          <input
+            type="search"
+            class="input"
+            aria-label={t('Search the API')}
+            placeholder={t('Search the API')}
+            value={sought}
+            onInput={(event) => setSought(event.currentTarget.value)}
+          />
+          {['', ...providers].map((section) => {
+            const own = found.filter((name) => sectionOf(name) === section);
+            return (
+              own.length > 0 && (
+                <section key={section} class="nav">
+                  <h2>{section === '' ? t('General') : titleOf(section)}</h2>
+                  <ul>
+                    {own.map((name) => (
+                      <li key={name}>
+                        <a href={hrefOfRequest(`/api/${name}/`)} aria-current={name === current ? 'true' : undefined}>
+                          <code>{name}</code>
+                        </a>
+                      </li>
+                    ))}
+                  </ul>
+                </section>
+              )
+            );
+          })}
+          {found.length === 0 && <p class="note">{t('Nothing matches.')}</p>}
+        </div>
+      </aside>
+    </>
+  );
+}
+
+/** The lists with their pages in the console, before one is chosen. */
+function Overview(): JSX.Element {
+  const all = [...collections.value.values()].sort((a, b) => inOrder(a.title, b.title));
+  return (
+    <Card title={t('Pages of the lists')}>
+      <ul class="columns">
+        {all.map(({ name, title }) => (
+          <li key={name}>
+            <a href={hrefOf(`/${name}/`)}>{title}</a>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** One request with its response. */
+function Exchange({ path, list }: { readonly path: string; readonly list: string }): JSX.Element {
+  const { value: response } = useRequest<unknown>('GET', path);
+  const [typed, setTyped] = useState(path);
+  const url = new URL(path.slice(1), location.href.replace(/[?#].*$/, '')).href;
+  const count = response?.headers.get('X-Result-Count');
+  const body = response?.body;
+  const items = Array.isArray(body) ? itemsIn(body) : isItem(body) ? [body] : [];
+  return (
+    <>
+      <section class="card" aria-label={t('Request')}>
+        <form
+          class="in row"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (typed.startsWith('/api/')) go(address, { path: typed });
+          }}
+        >
+          <Badge tone="good" icon="">
+            {'GET'}
+          </Badge>
+          <input
+            class="input mono wide"
+            aria-label={t('Path')}
+            value={typed}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+          <button type="submit" class="btn">
+            {t('Send')}
+          </button>
+        </form>
+        <div class="in row">
+          <span class="note">
+            {response && `${response.status}`}
+            {count !== null &&
+              count !== undefined &&
+              ` · ${plural(Number(count), '{count} object', '{count} objects')}`}
+          </span>
+          <span class="spring" />
+          <span class="note">
+            {t('URL')} <CopyButton text={url} what={t('URL')} />
+          </span>
+          <span class="note">
+            {t('cURL')} <CopyButton text={`curl -H "Authorization: Token $TOKEN" '${url}'`} what={t('cURL')} />
+          </span>
+          <a href={hrefOf(path.slice('/api'.length).replace(/\?.*/, ''))}>{titleOf(list)}</a>
+        </div>
+        {!response ? (
+          <Loading />
+        ) : response.isOk ? (
+          <Values items={items} isList={Array.isArray(body)} />
+        ) : (
+          <Callout tone="bad">{problemOf(body)}</Callout>
+        )}
+        {response && (
+          <>
+            <Fold title={t('JSON')}>{() => <Source text={JSON.stringify(body, undefined, 2)} />}</Fold>
+            <Fold title={t('Headers')}>
+              {() => <Source text={[...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')} />}
+            </Fold>
+            <Fold title={t('Metadata ({method})', { method: 'OPTIONS' })}>{() => <Metadata path={path} />}</Fold>
+          </>
+        )}
+      </section>
+      {items[0] && <Fields item={items[0]} />}
+    </>
+  );
+}
+
+const maxColumns = 5;
+
+/** The plain fields of objects by their API names; of one object, all of its fields. */
+function Values({
+  items,
+  isList,
+}: {
+  readonly items: readonly Readonly<Record<string, unknown>>[];
+  readonly isList: boolean;
+}): JSX.Element | null {
+  const [first] = items;
+  if (!first) return null;
+  if (!isList)
+    return (
+      <PlainTable label={t('Response')} heads={[t('Fields'), t('Value')]}>
+        {Object.entries(first).map(([name, value]) => (
+          <tr key={name}>
+            <th scope="row">
+              <code>{name}</code>
+            </th>
+            <td class="mono">{JSON.stringify(value)}</td>
+          </tr>
+        ))}
+      </PlainTable>
+    );
+  const isPlain = (name: string): boolean => typeof first[name] !== 'object' && !/^url$|_url$|uuid$/.test(name);
+  const names = Object.keys(first).filter((name) => isPlain(name) && !/^https?:/.test(textOf(first, name)));
+  const columns = [...names].sort((a, b) => Number(b === 'name') - Number(a === 'name')).slice(0, maxColumns);
+  return (
+    <PlainTable label={t('Response')} heads={columns}>
+      {items.map((item) => (
+        <tr key={textOf(item, 'url') || JSON.stringify(item)}>
+          {columns.map((name, at) => (
+            <td key={name} class={typeof item[name] === 'number' ? 'num mono' : 'mono'}>
+              {at === 0 && textOf(item, 'url') !== '' ? (
+                <a href={hrefOfRequest(pathOf(textOf(item, 'url')))}>{String(item[name])}</a>
+              ) : (
+                String(item[name] ?? '–')
+              )}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </PlainTable>
+  );
+}
+
+/** A closed section; its content is rendered when it opens. */
+function Fold({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: () => ComponentChildren;
+}): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="fold" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <Icon name="next" size="sm" /> {title}
+      </summary>
+      {isOpen && <div class="in">{children()}</div>}
+    </details>
+  );
+}
+
+const Source = ({ text }: { readonly text: string }): JSX.Element => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
+  <pre class="code tall" tabIndex={0}>
+    {text}
+  </pre>
+);
+
+function Metadata({ path }: { readonly path: string }): JSX.Element {
+  const { value: response } = useRequest<unknown>('OPTIONS', path.replace(/\?.*/, ''));
+  return response ? <Source text={JSON.stringify(response.body, undefined, 2)} /> : <Loading />;
+}
+
+const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
+
+/** The fields of an object, with their types and what the console calls them. */
+function Fields({ item }: { readonly item: Readonly<Record<string, unknown>> }): JSX.Element {
+  const entries = Object.entries(item);
+  return (
+    <Card title={t('Fields')} count={entries.length}>
+      <dl class="facts">
+        {entries.map(([name, value]) => (
+          <>
+            <dt key={name}>
+              <code>{name}</code>
+            </dt>
+            <dd key={`${name} type`}>
+              {typeOf(value)} <span class="muted">{fieldLabel(name) ? titleOf(name) : ''}</span>
+            </dd>
+          </>
+        ))}
+      </dl>
+    </Card>
   );
 }
