@@ -1,23 +1,19 @@
 /**
  * The project's style list: words that make a reader guess, and what to write instead.
  *
- * Counts the lines that use one of them, in the code (names, comments and strings), the pages and the tests. No folder may
- * have more such lines than `limits` allows, and the table only shrinks: lower the number of a folder that you rewrite, and
- * delete its line once the folder meets the target. `npm test -- test/language` prints the current figures;
+ * Counts the lines that use one of them, in the code (names, comments and strings), the pages and the tests. No kind of text
+ * may have more of them than its target. `npm test -- test/language` prints the current figures;
  * `node dist/test/language.test.js src/accounts` prints every line of a folder that is counted, with what to write.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
-/** The most lines that use a discouraged word, for each folder that is above the target. */
-const limits: Readonly<Record<string, number>> = { 'test/cloud': 101, 'test/kernel': 151, 'test/vendors': 78 };
-
 type Kind = 'code' | 'prose' | 'tests';
 
-/** Lines per 1,000 that each kind of text may have when all of it is rewritten. */
+/** Lines per 1,000 that each kind of text may have. */
 const targets: Readonly<Record<Kind, number>> = { code: 2, prose: 4, tests: 4 };
 
 /** Phrases as regular expressions, matched as whole words; the words of camel-case and snake-case names count, too. */
@@ -88,9 +84,6 @@ const files: readonly string[] = [
   ...['build.mjs', 'README.md', 'CHANGELOG.md'].filter((path) => existsSync(join(project, path))),
 ].sort();
 
-/** The folder that a file is counted with: one of the top folder, such as `src/kernel`. */
-const folderOf = (path: string): string => dirname(path).split('/').slice(0, 2).join('/');
-
 const kindOf = (path: string): Kind => (path.endsWith('.md') ? 'prose' : path.startsWith('test/') ? 'tests' : 'code');
 
 // A space in a phrase is also the break between two lines of a comment.
@@ -157,55 +150,26 @@ function hitsOf(text: string, searched: RegExp, replacements: readonly string[])
 interface Figures {
   lines: number;
   hits: number;
-  /** How many lines the target lets it have. */
-  allowed: number;
 }
 
-const byFolder = new Map<string, Figures>();
-const byKind = new Map<Kind, Figures>();
+const figures = new Map<Kind, Figures>();
 const hitsByFile = new Map<string, readonly Hit[]>();
 
 for (const path of files) {
   const text = ownTextOf(path);
   const hits = hitsIn(text);
   hitsByFile.set(path, hits);
-  const lines = text.split('\n').length - 1;
   const kind = kindOf(path);
-  for (const figures of [figuresIn(byFolder, folderOf(path)), figuresIn(byKind, kind)]) {
-    figures.lines += lines;
-    figures.hits += hits.length;
-    figures.allowed += (lines * targets[kind]) / 1000;
-  }
+  const total = figures.get(kind) ?? { lines: 0, hits: 0 };
+  figures.set(kind, { lines: total.lines + text.split('\n').length - 1, hits: total.hits + hits.length });
 }
 
-function figuresIn<Key>(map: Map<Key, Figures>, key: Key): Figures {
-  const figures = map.get(key) ?? { lines: 0, hits: 0, allowed: 0 };
-  map.set(key, figures);
-  return figures;
-}
+const rateOf = ({ hits, lines }: Figures): number => (1000 * hits) / lines;
 
-const limitOf = (folder: string, { allowed }: Figures): number => Math.max(limits[folder] ?? 0, Math.floor(allowed));
-
-const perThousand = ({ hits, lines }: Figures): string => ((1000 * hits) / lines).toFixed(1);
-
-/** The table of limits as it would be with the current figures, and the rates beside the targets. */
-function report(): string {
-  const above = [...byFolder].filter(([, { hits, allowed }]) => hits > Math.floor(allowed));
-  return [
-    'Current figures:',
-    ...above.map(([folder, figures]) => {
-      const limit = limits[folder];
-      const change = limit !== undefined && figures.hits < limit ? `, limit ${limit}: lower it` : '';
-      return `  '${folder}': ${figures.hits}, // ${perThousand(figures)} per 1,000 lines, target ${Math.floor(figures.allowed)}${change}`;
-    }),
-    ...[...byKind].map(
-      ([kind, figures]) =>
-        `${kind}: ${figures.hits} of ${figures.lines} lines, ${perThousand(figures)} per 1,000 (target ${targets[kind]})`,
-    ),
-  ].join('\n');
-}
-
-console.log(report());
+for (const [kind, total] of figures)
+  console.log(
+    `${kind}: ${total.hits} of ${total.lines} lines, ${rateOf(total).toFixed(1)} per 1,000 (target ${targets[kind]})`,
+  );
 for (const folder of process.argv.slice(2))
   for (const [path, hits] of hitsByFile)
     if (path === folder || path.startsWith(`${folder.replace(/\/$/, '')}/`))
@@ -213,19 +177,9 @@ for (const folder of process.argv.slice(2))
 
 const language = suite('language');
 
-language('uses no more discouraged words in a folder than its limit', () => {
-  const above = [...byFolder]
-    .filter(([folder, figures]) => figures.hits > limitOf(folder, figures))
-    .map(([folder, figures]) => `${folder}: ${figures.hits} lines, limit ${limitOf(folder, figures)}`);
+language('uses no more discouraged words than the target of each kind of text', () => {
+  const above = [...figures].filter(([kind, total]) => rateOf(total) > targets[kind]).map(([kind]) => kind);
   assert.equal(above, [], 'node dist/test/language.test.js FOLDER shows the lines');
-});
-
-language('lists no folder that is gone or meets the target', () => {
-  const superfluous = Object.keys(limits).filter((folder) => {
-    const figures = byFolder.get(folder);
-    return !figures || (limits[folder] as number) <= Math.floor(figures.allowed);
-  });
-  assert.equal(superfluous, []);
 });
 
 const found = (text: string): string[] => hitsIn(text).map(({ line, phrase }) => `${line} ${phrase}`);
