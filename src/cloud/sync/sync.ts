@@ -13,7 +13,7 @@ import { queueSync } from '../operations/sync-jobs.ts';
 import { settingsScope } from '../services/scopes.ts';
 import { connectCustomers } from '../services/service-lifecycle.ts';
 
-/* Synchronisation with a provider: the settings' states, and the alerts of services. */
+/* Synchronisation with a provider: the states of settings, and the alerts of services. */
 
 export interface SettingsState {
   readonly id: number;
@@ -21,13 +21,13 @@ export interface SettingsState {
   readonly type: string;
   readonly name: string;
   readonly state: string;
-  /** Why the last synchronisation failed; empty when it did not. */
+  /** Why the last synchronisation failed; empty after a success. */
   readonly error_message: string;
   readonly shared: number;
   readonly backend_url: string | null;
 }
 
-/** Settings as they are; undefined when they are gone. */
+/** Returns the settings with this id, or undefined if they were deleted. */
 const settingsOf = ({ db }: Pick<App, 'db'>, id: number): SettingsState | undefined =>
   db.get<SettingsState>(
     sql`SELECT id, uuid, type, name, state, error_message, shared, backend_url FROM service_settings WHERE id = ${id}`,
@@ -36,8 +36,8 @@ const settingsOf = ({ db }: Pick<App, 'db'>, id: number): SettingsState | undefi
 export const syncInstants: StoredInstants = { table: 'service_settings', column: 'synced', ahead: 0 };
 
 /**
- * Queues settings whose time has come, those that were written by an import, and simulated ones that were in order before
- * the simulator was switched off (services.md 2.3).
+ * Queues the synchronisation of settings that are due or new, and of simulated settings that were in sync before the simulator
+ * was disabled (services.md 2.3).
  */
 export function scheduleSyncs(context: Context): void {
   const { config, db } = context.app;
@@ -55,7 +55,7 @@ export function scheduleSyncs(context: Context): void {
   }
 }
 
-/** Scheduled becomes running; shared settings first connect every customer. */
+/** Changes the state from scheduled to running. New shared settings first connect every customer. */
 export function startSync(context: Context, id: number): void {
   const settings = settingsOf(context.app, id);
   if (!settings) return;
@@ -64,7 +64,7 @@ export function startSync(context: Context, id: number): void {
   if (isNew && settings.shared) connectCustomers(context, id);
 }
 
-/** The inventory of the provider is stored: the settings are in order. */
+/** Marks the settings as in sync, after the inventory of the provider was stored. */
 export function finishSync(context: Context, id: number): void {
   const settings = settingsOf(context.app, id);
   if (!settings) return;
@@ -73,7 +73,7 @@ export function finishSync(context: Context, id: number): void {
   evaluateServices(context, settings, true);
 }
 
-/** A provider that cannot be reached makes its own settings Erred, and nothing else. */
+/** Marks the settings as Erred because their provider is unavailable. Changes nothing else. */
 export function failSync(context: Context, id: number, text: string): void {
   const settings = settingsOf(context.app, id);
   if (!settings) return;
@@ -85,7 +85,7 @@ export function failSync(context: Context, id: number, text: string): void {
   evaluateServices(context, settings, false);
 }
 
-/** Notifies the owners of the customer, for shared settings staff, of a change between working and failing. */
+/** Notifies the owners of the customer, or staff for shared settings, that the account failed or recovered. */
 function notifyOf(
   context: Context,
   { id, uuid }: SettingsState,
@@ -96,7 +96,7 @@ function notifyOf(
   notify(context, kind, { context: { ...own, ...values }, users: responsibleFor(context.app, own), about: uuid });
 }
 
-/** After an import: closes the alerts of services whose provider has nothing more to import. */
+/** Closes the alerts of services whose provider has nothing left to import. Called after an import. */
 export function evaluateImports(context: Context, settings: number): void {
   if (hasImportable(context, settings)) return;
   for (const service of context.app.db.values<number>(sql`SELECT id FROM service WHERE settings_id = ${settings}`)) {
@@ -117,14 +117,14 @@ function evaluateServices(
       raiseAlert(context, 'service', service, 'service_unavailable');
       continue;
     }
-    // What staff posted about a provider that responded all the time is left alone.
+    // Alerts that staff posted while the provider was available stay open.
     if (settings.error_message !== '') closeAlert(context, 'service', service, 'service_unavailable');
     if (unmanaged) raiseAlert(context, 'service', service, 'service_has_unmanaged_resources');
     else closeAlert(context, 'service', service, 'service_has_unmanaged_resources');
   }
 }
 
-/** Condition: the object in alias `i` of the inventory is of a kind and in a state that can be imported, and is no resource yet. */
+/** Condition: the object of the inventory in alias `i` has a kind and a state that can be imported, and is not yet a resource. */
 export const isImportable = memoised(
   ({ kinds }: Catalogue): Sql =>
     sql`(${any(
@@ -138,7 +138,7 @@ export const isImportable = memoised(
     )}) AND NOT EXISTS (SELECT 1 FROM resource r WHERE r.settings_id = i.settings_id AND r.kind = i.kind AND r.backend_id = i.backend_id)`,
 );
 
-/** Whether the last synchronisation found objects that could be imported and are not. */
+/** Whether the last synchronisation found objects that can still be imported. */
 const hasImportable = ({ app }: Context, settings: number): boolean =>
   app.db.value(
     sql`SELECT 1 FROM inventory i WHERE i.settings_id = ${settings} AND ${isImportable(app.catalogue)} LIMIT 1`,

@@ -17,48 +17,52 @@ import { detailsOf } from '../resources/resource.ts';
 import { changeResource } from '../resources/resource-store.ts';
 import type { SettingsState } from './sync.ts';
 
-/*
- * The resources of an account are read in pieces, in the order of the index of them: by kind, id at the provider, and id.
- */
+/* The resources of an account are read in chunks, in the order of their index: by kind, id at the provider, and id. */
 
-/** Where a piece ends. */
-export type Place = Pick<ResourceRow, 'kind' | 'backend_id' | 'id'>;
+/** A position in the index of resources. */
+export type Position = Pick<ResourceRow, 'kind' | 'backend_id' | 'id'>;
 
-/** The place before the first of them. */
-export const beforeAll: Place = { kind: '', backend_id: '', id: 0 };
+/** The position before the first resource. */
+export const startOfIndex: Position = { kind: '', backend_id: '', id: 0 };
 
-/** The condition that a resource comes after this place. */
-export const isBehind = ({ kind, backend_id, id }: Place): Sql =>
+/** The condition that a resource comes after this position. */
+export const isAfter = ({ kind, backend_id, id }: Position): Sql =>
   sql`(kind, backend_id, id) > (${kind}, ${backend_id}, ${id})`;
 
 /*
- * The inventory of a provider is stored in steps of some milliseconds, between which other requests are served: an account may have
- * thousands of objects. Until the last step the settings are synchronising; whatever ends the process has it done again.
+ * The inventory of a provider is stored in steps of a few milliseconds, between which other requests are served: an account may
+ * have thousands of objects. The settings are synchronising until the last step; if the process ends earlier, the
+ * synchronisation runs again.
  */
 
-/** Settings, without what every synchronisation changes. */
+/** Settings, without the columns that every synchronisation changes. */
 type Account = Pick<SettingsState, 'id' | 'type' | 'backend_url'>;
 
-/** Changes here while the provider sent its inventory. */
-interface Meanwhile {
-  /** Revisions of its resources, by id, when it began to. */
+/** Finds resources that changed here while the provider sent its inventory. */
+interface ConcurrentChanges {
+  /** Revisions of the resources, by id, before the provider was called. */
   readonly revisions: ReadonlyMap<number, number>;
-  /** What has been deleted until now, as `<Type>.<Kind> <id at the provider>`. */
+  /** Objects deleted since then, as `<Type>.<Kind> <id at the provider>`. */
   readonly gone: () => ReadonlySet<string>;
 }
 
-/** So many rows a step compares and stores. */
-const rowsAStep = 100;
-/** So many resources a step makes or changes, with their events. */
-const resourcesAStep = 6;
-/** So many resources a step compares, of which most are as before. */
-const comparedAStep = 50;
+/** Rows that one step compares and stores. */
+const maxRowsPerStep = 100;
+/** Resources that one step creates or changes, with their events. */
+const maxChangesPerStep = 6;
+/** Resources that one step compares; most have not changed. */
+const maxComparisonsPerStep = 50;
 
 /**
- * The steps that store properties, quotas, inventory, parts, and the state of resources. Returns whether all of it was compared:
- * objects and resources that were changed here during the call are left alone.
+ * Yields the steps that store properties, quotas, inventory, parts, and the state of resources. Returns whether everything was
+ * compared: objects and resources that changed here during the call are skipped.
  */
-export function* storing(app: App, id: number, inventory: Inventory, meanwhile: Meanwhile): Generator<Store, boolean> {
+export function* storeInSteps(
+  app: App,
+  id: number,
+  inventory: Inventory,
+  changes: ConcurrentChanges,
+): Generator<Store, boolean> {
   const settings = app.db.get<Account>(sql`SELECT id, type, backend_url FROM service_settings WHERE id = ${id}`);
   if (!settings) return false;
   for (const [name, set] of Object.entries(inventory.properties)) yield* storeProperties(app, settings, name, set);
@@ -69,19 +73,19 @@ export function* storing(app: App, id: number, inventory: Inventory, meanwhile: 
     }
   };
   const listed = new Map<string, BackendObject>();
-  yield* storeInventory(app, settings, inventory.objects, listed, meanwhile);
-  let creation = resourcesAStep;
-  while (creation === resourcesAStep)
+  yield* storeInventory(app, settings, inventory.objects, listed, changes);
+  let creation = maxChangesPerStep;
+  while (creation === maxChangesPerStep)
     yield (context) => {
-      creation = importParts(context, { settings: id }, resourcesAStep);
+      creation = importParts(context, { settings: id }, maxChangesPerStep);
     };
-  const areAllPulled = yield* pullResources(app, settings, listed, meanwhile);
-  return areAllPulled && meanwhile.gone().size === 0;
+  const areAllPulled = yield* pullResources(app, settings, listed, changes);
+  return areAllPulled && changes.gone().size === 0;
 }
 
-/** Pieces of a list, at most so long each. */
-function* pieces<T>(list: readonly T[], length: number): Generator<readonly T[]> {
-  for (let start = 0; start < list.length; start += length) yield list.slice(start, start + length);
+/** Splits a list into chunks of at most `size` items. */
+function* chunks<T>(list: readonly T[], size: number): Generator<readonly T[]> {
+  for (let start = 0; start < list.length; start += size) yield list.slice(start, start + size);
 }
 
 function* storeProperties(
@@ -94,7 +98,7 @@ function* storeProperties(
   const type = app.catalogue.type(settings.type);
   const kind = `${type.name}.${name}`;
   const property = type.properties.find((known) => known.name === name);
-  // What an account at a provider shows is for those who see the account: it may be private to it.
+  // Properties of a provider account may be private: only users who can see the account see them.
   const isGlobal = (type.hasGlobalProperties || property?.isGlobal) && isSimulated(settings.backend_url);
   const place = isGlobal ? { settings_id: null, backend: '' } : { settings_id: settings.id, backend: null };
   const isOfSet = sql`kind = ${kind} AND settings_id IS ${place.settings_id} AND backend IS ${place.backend}`;
@@ -102,7 +106,7 @@ function* storeProperties(
   const saved = set.filter(
     (item) => !property?.isIncluded || users.some((options) => property.isIncluded?.(item.name, options)),
   );
-  for (const items of pieces(saved, rowsAStep))
+  for (const items of chunks(saved, maxRowsPerStep))
     yield (context) => {
       const rows = db.all<{ id: number; backend_id: string; name: string; details: string }>(
         sql`SELECT id, backend_id, name, details FROM property
@@ -124,14 +128,18 @@ function* storeProperties(
   const lost = db
     .values<string>(sql`SELECT backend_id FROM property WHERE ${isOfSet}`)
     .filter((id) => !presentIds.has(id));
-  yield* removing(db, lost, (ids) => sql`DELETE FROM property WHERE ${isOfSet} AND ${among('backend_id', ids)}`);
+  yield* removeInSteps(db, lost, (ids) => sql`DELETE FROM property WHERE ${isOfSet} AND ${among('backend_id', ids)}`);
 }
 
-function* removing(db: Database, ids: readonly string[], remove: (ids: readonly string[]) => Sql): Generator<Store> {
-  for (const piece of pieces(ids, rowsAStep)) yield () => void db.run(remove(piece));
+function* removeInSteps(
+  db: Database,
+  ids: readonly string[],
+  remove: (ids: readonly string[]) => Sql,
+): Generator<Store> {
+  for (const chunk of chunks(ids, maxRowsPerStep)) yield () => void db.run(remove(chunk));
 }
 
-/** Options of the settings that use a set: these alone, or all of the simulator. */
+/** The options of the settings that share a set of properties: of these settings alone, or of all that are simulated. */
 const optionsOfUsers = (db: Database, { id, type }: Account, backend: string | null): PlainValues[] =>
   db
     .values<string>(sql`SELECT options FROM service_settings st
@@ -143,23 +151,23 @@ function* storeInventory(
   { id, type }: Account,
   objects: readonly BackendObject[],
   listed: Map<string, BackendObject>,
-  { gone }: Meanwhile,
+  { gone }: ConcurrentChanges,
 ): Generator<Store> {
   const keyOf = ({ backend_id, kind }: Pick<BackendObject, 'backend_id' | 'kind'>): string =>
     `${type}.${kind} ${backend_id}`;
-  // In the order of the table, so that those of a step share its pages: a commit writes each page that it touches.
+  // In the order of the table: a commit writes every page that it touches, and neighbours share pages.
   const before = (a: BackendObject, b: BackendObject): number =>
     a.kind === b.kind ? (a.backend_id < b.backend_id ? -1 : 1) : a.kind < b.kind ? -1 : 1;
-  for (const some of pieces(objects.toSorted(before), rowsAStep))
+  for (const batch of chunks(objects.toSorted(before), maxRowsPerStep))
     yield () => {
       const lost = gone();
-      const ids = some.map(({ backend_id }) => backend_id);
+      const ids = batch.map(({ backend_id }) => backend_id);
       const rows = db.all<{ kind: string; backend_id: string; name: string; values: string }>(sql`
         SELECT kind, backend_id, name, "values" FROM inventory
-        WHERE settings_id = ${id} AND ${among('kind', [...new Set(some.map(({ kind }) => `${type}.${kind}`))])}
+        WHERE settings_id = ${id} AND ${among('kind', [...new Set(batch.map(({ kind }) => `${type}.${kind}`))])}
           AND ${among('backend_id', ids)}`);
       const stored = new Map(rows.map((row) => [`${row.kind} ${row.backend_id}`, row]));
-      for (const object of some) {
+      for (const object of batch) {
         const { backend_id, kind, name, values } = object;
         listed.set(keyOf(object), object);
         if (lost.has(keyOf(object))) continue;
@@ -170,17 +178,17 @@ function* storeInventory(
           ON CONFLICT (settings_id, kind, backend_id) DO UPDATE SET name = excluded.name, "values" = excluded."values"`);
       }
     };
-  // As far as it has been looked through, in the order of the index.
-  let [last, isOver] = [{ kind: '', backend_id: '' }, false];
-  while (!isOver)
+  // The last position that was compared, in the order of the index.
+  let [last, isDone] = [{ kind: '', backend_id: '' }, false];
+  while (!isDone)
     yield () => {
       const rows = db.all<{ kind: string; backend_id: string }>(sql`SELECT kind, backend_id FROM inventory
         WHERE settings_id = ${id} AND (kind, backend_id) > (${last.kind}, ${last.backend_id})
-        ORDER BY kind, backend_id LIMIT ${rowsAStep}`);
+        ORDER BY kind, backend_id LIMIT ${maxRowsPerStep}`);
       const lost = rows.map(({ backend_id, kind }) => `${kind} ${backend_id}`).filter((key) => !listed.has(key));
       if (lost.length > 0)
         db.run(sql`DELETE FROM inventory WHERE settings_id = ${id} AND ${among("kind || ' ' || backend_id", lost)}`);
-      isOver = rows.length < rowsAStep;
+      isDone = rows.length < maxRowsPerStep;
       last = rows.at(-1) ?? last;
     };
 }
@@ -190,14 +198,14 @@ function* pullResources(
   { db }: App,
   settings: Account,
   listed: ReadonlyMap<string, BackendObject>,
-  { revisions }: Meanwhile,
+  { revisions }: ConcurrentChanges,
 ): Generator<Store, boolean> {
   const isPulled = sql`settings_id = ${settings.id} AND state IN ('OK', 'Erred') AND backend_id <> ''`;
-  let [last, isOver, areAllPulled] = [beforeAll, false, true];
-  while (!isOver)
+  let [last, isDone, areAllPulled] = [startOfIndex, false, true];
+  while (!isDone)
     yield (context) => {
       const rows = db.all<ResourceRow>(sql`SELECT * FROM resource
-        WHERE ${isPulled} AND ${isBehind(last)} ORDER BY kind, backend_id, id LIMIT ${comparedAStep}`);
+        WHERE ${isPulled} AND ${isAfter(last)} ORDER BY kind, backend_id, id LIMIT ${maxComparisonsPerStep}`);
       const find = cachedFinder(db);
       let changed = 0;
       for (const row of rows) {
@@ -206,9 +214,9 @@ function* pullResources(
           pullResource(context, row, listed.get(`${row.kind} ${row.backend_id}`), { listed, revisions }, find);
         else areAllPulled = false;
         last = row;
-        if (db.versions.changes !== before && ++changed === resourcesAStep) return;
+        if (db.versions.changes !== before && ++changed === maxChangesPerStep) return;
       }
-      isOver = rows.length < comparedAStep;
+      isDone = rows.length < maxComparisonsPerStep;
     };
   return areAllPulled;
 }
@@ -217,13 +225,13 @@ function pullResource(
   context: Context,
   row: ResourceRow,
   object: BackendObject | undefined,
-  listing: { readonly listed: ReadonlyMap<string, BackendObject>; readonly revisions: Meanwhile['revisions'] },
+  listing: { readonly listed: ReadonlyMap<string, BackendObject>; readonly revisions: ConcurrentChanges['revisions'] },
   find: ResourceFinder,
 ): void {
   if (!object) {
     if (row.state === 'OK')
       changeResource(context, row, { state: 'Erred', runtime_state: '', error_message: missingAtBackend });
-    // Also where it was missing before: the alert may have been closed by hand.
+    // Also if it was missing before: a user may have closed the alert.
     raiseAlert(context, 'resource', row.id, 'resource_disappeared_from_backend');
     return;
   }
@@ -236,7 +244,7 @@ function pullResource(
   if (row.state === 'Erred') closeAlert(context, 'resource', row.id, 'resource_disappeared_from_backend');
 }
 
-/** Values that are not what the row holds already, so that a pull of nothing new writes nothing. */
+/** Returns the values that differ from the row, so that a pull without news writes nothing. */
 function differing(row: ResourceRow, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const present: Record<string, unknown> = { ...row, ...detailsOf(row) };
   const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
