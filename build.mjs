@@ -230,7 +230,7 @@ async function bundled(format, modules, notices = []) {
   });
   rejectWarnings([start]);
   rejectOtherThanAscii(program.outputFiles[0]);
-  const { parts, licences } = await carriedComments(esbuild, program, modules, listed, notices);
+  const { parts, licences } = await partComments(esbuild, program, modules, listed, notices);
   await esbuild.stop();
   return { start: start.outputFiles[0].text, parts, licences, names };
 }
@@ -318,31 +318,31 @@ function embedded(modules) {
   return `
     import { createRequire } from 'node:module';
     import { compileFunction } from 'node:vm';
-    import { carried as unpacked } from './src/kernel/native/carried.ts';
-    const carried = (name) => unpacked(import.meta.url, name);
+    import { unpackPart } from './src/kernel/native/packed-parts.ts';
+    const partOf = (name) => unpackPart(import.meta.url, name);
     export const builtFor = ${JSON.stringify(platform)};
     export const embeddedMigrations = () => (${JSON.stringify(migrations)});
     const digests = ${JSON.stringify(Object.fromEntries(digests))};
     export function embeddedAddon(name) {
       const part = name === 'better_sqlite3' ? '${sqlitePart('')}' + process.versions.modules : name;
-      return { sha256: digests[part], bytes: () => carried(part) };
+      return { sha256: digests[part], bytes: () => partOf(part) };
     }
     // A thread is run from its text and has no file: it is given that of the program, to read parts from.
-    export const embeddedThread = (name) => 'const ${urlOfFile} = ' + JSON.stringify(import.meta.url) + ';' + carried(name);
-    export const embeddedScript = (name) => carried(name).toString();
-    export const embeddedManual = async () => JSON.parse(carried('manual').toString());
-    export const embeddedConsole = (name) => carried(name).toString();
-    export const embeddedDemo = () => carried('demo').toString();
-    export const embeddedLicenses = () => carried('licenses').toString();
+    export const embeddedThread = (name) => 'const ${urlOfFile} = ' + JSON.stringify(import.meta.url) + ';' + partOf(name);
+    export const embeddedScript = (name) => partOf(name).toString();
+    export const embeddedManual = async () => JSON.parse(partOf('manual').toString());
+    export const embeddedConsole = (name) => partOf(name).toString();
+    export const embeddedDemo = () => partOf('demo').toString();
+    export const embeddedLicenses = () => partOf('licenses').toString();
     export function embeddedModule(name) {
       const module = { exports: {} };
-      compileFunction(carried(name).toString(), ['module', 'exports', 'require'], { filename: 'tenantry:' + name })(module, module.exports, createRequire(import.meta.url));
+      compileFunction(partOf(name).toString(), ['module', 'exports', 'require'], { filename: 'tenantry:' + name })(module, module.exports, createRequire(import.meta.url));
       return module.exports;
     }`;
 }
 
 // Comments at the end of the file: as strings they would stay in memory. See src/decisions/bundle.md.
-async function carriedComments(esbuild, program, modules, listed, notices) {
+async function partComments(esbuild, program, modules, listed, notices) {
   const files = Object.entries({ ...addonFiles(modules), rapidoc: packageFile('rapidoc', 'dist/rapidoc-min.js') }).map(
     ([name, file]) => [name, readFileSync(file)],
   );

@@ -9,7 +9,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from '../../src/kernel/db/sql.ts';
 import { SqliteDatabase } from '../../src/kernel/db/sqlite-database.ts';
-import { rejectHeadless } from '../../src/kernel/durability/write-ahead-log.ts';
+import { rejectDamagedHeader } from '../../src/kernel/durability/write-ahead-log.ts';
 import { compiled } from '../support/compiled.ts';
 import { contentOf, marksOf, reactions, type Work } from './each-sync-work.ts';
 import { FaultyDisk } from './faulty-disk.ts';
@@ -150,7 +150,7 @@ function missing(file: string, notes: readonly Note[]): { what: string; isDamage
   if (notes.length === 0) return undefined;
   let db: SqliteDatabase | undefined;
   try {
-    rejectHeadless(`${file}-wal`);
+    rejectDamagedHeader(`${file}-wal`);
     db = SqliteDatabase.open(file);
     db.pragma('synchronous = OFF');
     const check = String(db.pragma('integrity_check(1)'));

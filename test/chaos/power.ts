@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import SQLite from 'better-sqlite3';
-import { rejectHeadless } from '../../src/kernel/durability/write-ahead-log.ts';
+import { rejectDamagedHeader } from '../../src/kernel/durability/write-ahead-log.ts';
 import { nativeCache } from '../support/program.ts';
 import { FaultyDisk } from './faulty-disk.ts';
 import { lostPower } from './lost-power.ts';
@@ -208,7 +208,7 @@ export function survivors(file: string): ReadonlySet<string> | undefined {
   let db: SQLite.Database | undefined;
   try {
     // A start would reject this.
-    rejectHeadless(`${file}-wal`);
+    rejectDamagedHeader(`${file}-wal`);
     db = new SQLite(file, { fileMustExist: true });
     db.pragma('synchronous = OFF');
     if (db.pragma('integrity_check(1)', { simple: true }) !== 'ok') return undefined;

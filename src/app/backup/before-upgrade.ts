@@ -6,7 +6,7 @@ import { isoTime, systemClock } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { applicationId, openHandle } from '../../kernel/durability/handle.ts';
 import { databaseHeaderBytes } from '../../kernel/durability/snapshot.ts';
-import { breakOf, rejectHeadless } from '../../kernel/durability/write-ahead-log.ts';
+import { findGap, rejectDamagedHeader } from '../../kernel/durability/write-ahead-log.ts';
 import { makeFolder } from '../../kernel/files.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import type { Addon } from '../../kernel/native/native.ts';
@@ -35,7 +35,7 @@ export async function backUpBeforeUpgrade(config: Config, folder: string): Promi
   // Check before SQLite opens the file: it would silently drop such a log with the schema in it.
   requireReadableLog(database);
   // The part that an incomplete log lacks can be the schema. Opening the database reports the problem.
-  if (breakOf(`${database}-wal`)) return undefined;
+  if (findGap(`${database}-wal`)) return undefined;
   const addon = prepareFolder(config, folder);
   const header = headerInLog(database, addon);
   // A killed first start leaves a database without users, which contains nothing to lose.
@@ -68,7 +68,7 @@ const isOlder = ({ owner, schema }: Header): boolean =>
 /** Throws with a sentence if SQLite would ignore the log of a database. */
 function requireReadableLog(database: string): void {
   try {
-    rejectHeadless(`${database}-wal`);
+    rejectDamagedHeader(`${database}-wal`);
   } catch (error) {
     throw new Error(`${database}: ${errorOf(error).message}`, { cause: error });
   }

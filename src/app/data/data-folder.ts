@@ -9,7 +9,7 @@ import { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { watchFile } from '../../kernel/durability/file-watch.ts';
 import { takeLock } from '../../kernel/durability/lock.ts';
 import { StorageError, type StorageReport } from '../../kernel/durability/storage-error.ts';
-import { breakOf, rejectHeadless } from '../../kernel/durability/write-ahead-log.ts';
+import { findGap, rejectDamagedHeader } from '../../kernel/durability/write-ahead-log.ts';
 import { makeFolder, runAs, syncFolder } from '../../kernel/files.ts';
 import type { Log } from '../../kernel/log.ts';
 import { type Addon, sqliteAddon } from '../../kernel/native/native.ts';
@@ -168,7 +168,7 @@ function storageReport(folder: string | undefined, file: string, log: Log, stop:
 
 /** Logs the part that SQLite drops of a log with damage in the middle. */
 function reportBreak(file: string, log: Log): void {
-  const position = breakOf(file);
+  const position = findGap(file);
   if (position)
     log.warn(
       { file, ...position },
@@ -225,7 +225,7 @@ export function openData(
   try {
     if (folder !== undefined) {
       rejectRemains(folder);
-      rejectHeadless(`${file}-wal`);
+      rejectDamagedHeader(`${file}-wal`);
       if (purpose !== 'command') {
         warnOfRemoteDisk(folder, log);
         reportBreak(`${file}-wal`, log);

@@ -42,7 +42,7 @@ export interface Operation {
    * - GET runs again after each of its deferrable reads that the reader thread had to run (DeferredRead), so it writes nothing.
    *   Reads that may walk a large table use the deferrable methods of `db`; all others run immediately and never throw that.
    * - Every other method runs in one transaction, which commits only if this returns. It runs again when a write that shares
-   *   the commit fails (TakenBack), so it changes nothing outside the database, unless `isHandledOnce`.
+   *   the commit fails (BatchRolledBack), so it changes nothing outside the database, unless `isHandledOnce`.
    */
   handle(request: Request, prepared: unknown): Reply;
   /** Returns the cached response for the object in the path, whatever the query; undefined when `handle` must run. */

@@ -4,7 +4,6 @@ import { plainReason } from '../plain-reason.ts';
 import { errorOf, namesOf, present } from '../present.ts';
 import { type Config, ConfigError, environmentName, optionName, type SettingName, type Settings } from './config.ts';
 import type { ConfigFile } from './file.ts';
-import { readGiven } from './given.ts';
 import type { Setting } from './setting.ts';
 
 /** A rule over several settings. It calls `reject` with the setting that breaks it and the end of a sentence. */
@@ -35,7 +34,7 @@ export function loadSettings(settings: Settings, rules: readonly SettingsRule[],
   for (const [name, setting] of Object.entries(settings)) {
     const value = input[name];
     const written = value === undefined ? writtenText(name, setting, sources) : undefined;
-    if (value !== undefined) config[name] = named(name, () => readGiven(setting, value));
+    if (value !== undefined) config[name] = named(name, () => readValue(setting, value));
     else if (written !== undefined) config[name] = named(written.source, () => setting.read(written.text()));
     else config[name] = setting.fallback;
   }
@@ -121,3 +120,35 @@ export function findUnknownVariables(
       return { variable, ...(meant !== undefined && { did_you_mean: `TENANTRY_${meant}` }) };
     });
 }
+
+/**
+ * Reads a value that an embedding program passes: a text as on the command line, or the value itself, with durations in
+ * microseconds. Throws an Error with a sentence that names the rule.
+ */
+function readValue(setting: Setting<unknown>, value: unknown): unknown {
+  if (typeof value === 'string') return setting.read(value.trim());
+  const rule = valueRules[setting.kind];
+  if (value === null ? setting.fallback === null : (rule?.holds(value) ?? typeof value === 'object')) {
+    // The range of numbers and the format of list items are checked on their texts.
+    if (typeof value === 'number' && setting.kind === 'integer') setting.read(String(value));
+    if (Array.isArray(value)) for (const item of value) if (typeof item !== 'object') setting.read(String(item));
+    return value;
+  }
+  throw new Error(rule?.sentence ?? 'must be a text');
+}
+
+const isWhole = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+const listRule = { holds: Array.isArray, sentence: 'must be a list' };
+
+/** The rules for values that are not texts, by the kind of the setting. */
+const valueRules: Readonly<Record<string, { holds: (value: unknown) => boolean; sentence: string }>> = {
+  integer: { holds: isWhole, sentence: 'must be a whole number' },
+  boolean: { holds: (value) => typeof value === 'boolean', sentence: 'must be true or false' },
+  duration: { holds: isWhole, sentence: 'must be a duration such as 45s, 30m, 12h or 7d, or a number of microseconds' },
+  list: listRule,
+  networks: listRule,
+  ports: listRule,
+  text: { holds: () => false, sentence: 'must be a text' },
+  URL: { holds: () => false, sentence: 'must be a text' },
+  choice: { holds: () => false, sentence: 'must be a text' },
+};

@@ -3,8 +3,7 @@ import type { Checkpoints } from '../durability/checkpoints.ts';
 import type { LogRepair } from '../durability/log-repair.ts';
 import { isFailedWrite, StorageError, type StorageReport, storageError } from '../durability/storage-error.ts';
 import { CommitCounts } from '../metrics/counts.ts';
-import { TakenBack } from '../taken-back.ts';
-import { type Batch, newBatch } from './batch.ts';
+import { type Batch, BatchRolledBack, newBatch } from './batch.ts';
 import { OtherWriters } from './other-writers.ts';
 import { Reader } from './reader.ts';
 import type { Sql, Value } from './sql.ts';
@@ -88,18 +87,18 @@ export abstract class Writer extends Rows {
 
   /**
    * Runs a piece of work that can be run again as a whole: without a savepoint, as long as the batch has no other. When it throws
-   * after a change, the batch is rolled back with it; `takesBack` is called, and all waiters of the batch fail with TakenBack.
+   * after a change, the batch is rolled back with it; `onRollback` is called, and all waiters of the batch fail with BatchRolledBack.
    */
-  writeRepeatable<T>(work: () => T, takesBack: () => void): T {
-    return this.#write(work, takesBack);
+  writeRepeatable<T>(work: () => T, onRollback: () => void): T {
+    return this.#write(work, onRollback);
   }
 
-  #write<T>(work: () => T, takesBack?: () => void): T {
+  #write<T>(work: () => T, onRollback?: () => void): T {
     const batch = this.#begin();
     const [before, waiting] = [this.versions.changes, batch.waiting.length];
     if (this.#depth === 0) {
       batch.size++;
-      batch.isRepeatable &&= takesBack !== undefined;
+      batch.isRepeatable &&= onRollback !== undefined;
       batch.isTorn = false;
     }
     const hasSavepoint = this.#depth > 0 || !batch.isRepeatable;
@@ -114,8 +113,8 @@ export abstract class Writer extends Rows {
       const hasChanged = this.versions.changes !== before;
       if (hasSavepoint || !this.handle.inTransaction) this.#rollBack(batch, error, hasChanged);
       else if (hasChanged || batch.isTorn) {
-        this.#takeBack(batch);
-        takesBack?.();
+        this.#rollBackBatch(batch);
+        onRollback?.();
       }
       throw storageError(error);
     } finally {
@@ -205,7 +204,7 @@ export abstract class Writer extends Rows {
     if (failure === undefined) {
       try {
         // A checkpoint may have failed since the batch began.
-        this.log.requireWhole();
+        this.log.requireWritable();
         this.#commit(batch);
       } catch (error) {
         failure = storageError(error) ?? new Error('COMMIT failed');
@@ -235,7 +234,7 @@ export abstract class Writer extends Rows {
   #begin(): Batch {
     if (this.#batch) return this.#batch;
     try {
-      this.log.requireWhole();
+      this.log.requireWritable();
       this.#exec('BEGIN IMMEDIATE');
     } catch (error) {
       throw storageError(error);
@@ -266,10 +265,10 @@ export abstract class Writer extends Rows {
     this.stopAfter(batch.failure);
   }
 
-  #takeBack(batch: Batch): void {
+  #rollBackBatch(batch: Batch): void {
     this.versions.changedAll();
     this.#exec('ROLLBACK');
-    batch.failure = new TakenBack();
+    batch.failure = new BatchRolledBack();
   }
 
   #commit({ before, size }: Batch): void {

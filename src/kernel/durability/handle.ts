@@ -44,7 +44,7 @@ export function openOwnHandle(file: string | Buffer, addon?: Addon): SQLite.Data
   } catch (error) {
     // A sync of the existing log may have failed: the next process that opens the database repairs it.
     try {
-      if (!handle.memory) closeAsItIs(handle, addon);
+      if (!handle.memory) closeWithoutCheckpoint(handle, addon);
     } catch {
       // The first error is thrown below.
     }
@@ -74,7 +74,7 @@ function setUp(handle: SQLite.Database): void {
 }
 
 /** Closes a handle and leaves the log as it is: SQLite moves it when the last handle is closed, unless that can only read. */
-export function closeAsItIs(handle: SQLite.Database, addon: Addon | undefined): void {
+export function closeWithoutCheckpoint(handle: SQLite.Database, addon: Addon | undefined): void {
   const last = openHandle(handle.name, addon, { readonly: true, fileMustExist: true });
   try {
     last.pragma('user_version');

@@ -3,17 +3,17 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs
 import type SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
 import { present } from '../present.ts';
-import { closeAsItIs } from './handle.ts';
+import { closeWithoutCheckpoint } from './handle.ts';
 import { type StorageError, type StorageReport, storageError } from './storage-error.ts';
-import { cutLog, LogIndex, upToPage, wholePages } from './write-ahead-log.ts';
+import { countValidPages, firstPages, LogIndex, truncateLog } from './write-ahead-log.ts';
 
-/** What the operator does after a failed write or sync. */
+/** Advice to the operator after a failed write or sync. */
 const advice = 'check the disk, then start the server again: the start repairs the write-ahead log';
 
 /**
- * After a failed sync the kernel regards the pages as written. What housekeeping wrote without waiting for the disk may then be
- * missing from the log, and a power failure would lose every later commit, synced or not. So a database whose disk has failed
- * stores nothing more, and the next process that opens it writes the log again before it commits anything.
+ * After a failed sync, the kernel treats the pages as written. Pages that housekeeping wrote without waiting for the disk may be
+ * missing from the log, and a power failure would then lose every later commit, synced or not. So a database whose disk has
+ * failed stores nothing more, and the next process that opens it rewrites the log before it commits anything.
  */
 export class LogRepair {
   #failure: StorageError | undefined;
@@ -26,7 +26,7 @@ export class LogRepair {
   ) {}
 
   /**
-   * Writes the log of an earlier process over itself and syncs it; called right after opening, before anything is committed.
+   * Rewrites the log of an earlier process in place and syncs it. Called right after opening, before the first commit.
    * Closes the database and throws StorageError if the disk fails.
    */
   repair(): void {
@@ -34,9 +34,9 @@ export class LogRepair {
     if (handle.memory) return;
     try {
       const { log } = present(handle.prepare<[], { log: number }>('PRAGMA wal_checkpoint(NOOP)').get());
-      if (log > 0) this.#writeAgain();
+      if (log > 0) this.#rewriteLog();
     } catch (error) {
-      this.#closeAsItIs();
+      this.#closeWithoutCheckpoint();
       throw storageError(error);
     }
   }
@@ -47,58 +47,58 @@ export class LogRepair {
   }
 
   /** Stops all writing until the database is opened again, and reports the first error with advice to the operator. */
-  fail(error: StorageError, wayOn = advice): void {
+  fail(error: StorageError, nextStep = advice): void {
     if (this.#failure) return;
     this.#failure = error;
-    this.report.lost(error, wayOn);
+    this.report.lost(error, nextStep);
   }
 
   /** Throws the error after which nothing is stored. Called before a transaction begins and before it is committed. */
-  requireWhole(): void {
+  requireWritable(): void {
     if (this.#failure) throw this.#failure;
   }
 
   /** Closes the database. After a failure it leaves the log to the next process that opens it, and throws StorageError. */
   close(): void {
     if (this.#failure) {
-      this.#cutUncommitted();
-      this.#closeAsItIs();
+      this.#truncateUncommitted();
+      this.#closeWithoutCheckpoint();
       throw this.#failure;
     }
     this.handle.close();
     this.#index?.close();
   }
 
-  #closeAsItIs(): void {
+  #closeWithoutCheckpoint(): void {
     try {
-      closeAsItIs(this.handle, this.addon);
+      closeWithoutCheckpoint(this.handle, this.addon);
       this.#index?.close();
     } catch {
-      // The database stays open until the process ends: to close it would move the log.
+      // The database stays open until the process ends: closing it would run a checkpoint.
     }
   }
 
-  /** Cuts off what a failed commit has written, which the next process would find in the log and count as committed. */
-  #cutUncommitted(): void {
+  /** Removes the pages of a failed commit, which the next process would take for committed. */
+  #truncateUncommitted(): void {
     try {
-      this.#withLog((log, index) => cutLog(log, index.pages));
+      this.#withLog((log, index) => truncateLog(log, index.pages));
     } catch {
-      // On such a disk the next process may find it: a client cannot know whether a write that failed is stored.
+      // The next process may find these pages: a client cannot know whether a failed write is stored.
     }
   }
 
   /**
-   * Also marks every page as not yet moved into the file: an earlier checkpoint that a reader cut short has not synced the file,
-   * which may therefore have holes as well.
+   * Also marks every page as not yet moved into the database: an earlier checkpoint that a reader interrupted has not synced the
+   * file, so it may lack pages as well.
    */
-  #writeAgain(): void {
+  #rewriteLog(): void {
     this.#withLog((log, index) => {
       rewrite(log, index.pages);
-      index.forgetMoved();
+      index.resetCheckpointed();
     });
   }
 
-  /** Works on the file of the log with the write lock held, so that no other process writes to it meanwhile. */
+  /** Calls `work` with the write lock held, so that no other process writes to the log meanwhile. */
   #withLog(work: (log: string, index: LogIndex) => void): void {
     const { handle } = this;
     this.#index ??= new LogIndex(handle.name);
@@ -112,12 +112,12 @@ export class LogRepair {
   }
 }
 
-/** Writes the first pages of a log, as many as are valid, over themselves and syncs them. Throws if they cannot be read back. */
+/** Rewrites the first pages of a log in place and syncs them. Throws if they are invalid. */
 function rewrite(file: string, pages: number): void {
-  // Before the next first page, SQLite writes a header and syncs it.
+  // SQLite writes and syncs a new header before the next first page.
   if (pages === 0) return;
-  const content = upToPage(readFileSync(file), pages);
-  if (wholePages(content) < pages) throw new Error(`${file} cannot be read back`);
+  const content = firstPages(readFileSync(file), pages);
+  if (countValidPages(content) < pages) throw new Error(`${file} cannot be read back`);
   const descriptor = openSync(file, 'r+');
   try {
     for (let at = 0; at < content.length; ) at += writeSync(descriptor, content, at, content.length - at, at);

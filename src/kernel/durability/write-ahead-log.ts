@@ -8,31 +8,31 @@ import { codeOf, present } from '../present.ts';
 const headerBytes = 32;
 const frameHeaderBytes = 24;
 
-/** Throws with a sentence when a log has pages that SQLite would pass over without a word, for its head is damaged. */
-export function rejectHeadless(file: string): void {
-  const head = headOf(file);
-  if (head && !new Checksums(head).isHeadWhole)
+/** Throws with a sentence when the header of a log with pages is damaged: SQLite would ignore these pages without an error. */
+export function rejectDamagedHeader(file: string): void {
+  const header = headerOf(file);
+  if (header && !new Checksums(header).isHeaderValid)
     throw new Error(
       `The write-ahead log ${file} is damaged: restore a backup, or move it away to go on without what it holds`,
     );
 }
 
-/** The head of a log that has pages; undefined where there is none. */
-function headOf(file: string): Buffer | undefined {
+/** Returns the header of a log, or undefined if the log has no pages. */
+function headerOf(file: string): Buffer | undefined {
   const descriptor = unlessRemoved(() => openSync(file, 'r'));
   if (descriptor === undefined) return undefined;
   try {
-    // What a cut of the power leaves of a head has no page behind it: it is synced before the first.
+    // SQLite syncs the header before the first page, so a header that a power failure damaged has no pages after it.
     if (fstatSync(descriptor).size <= headerBytes) return undefined;
-    const head = Buffer.alloc(headerBytes);
-    readSync(descriptor, head, 0, headerBytes, 0);
-    return head;
+    const header = Buffer.alloc(headerBytes);
+    readSync(descriptor, header, 0, headerBytes, 0);
+    return header;
   } finally {
     closeSync(descriptor);
   }
 }
 
-/** What reading a log comes to; undefined where there is none, as the last process to close its database removes it at any time. */
+/** Reads a log; undefined if it does not exist. The last process that closes the database can remove it at any time. */
 function unlessRemoved<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -42,33 +42,33 @@ function unlessRemoved<T>(read: () => T): T | undefined {
   }
 }
 
-/** A log in the middle of which something is not whole: SQLite reads it up to there. */
-interface Break {
-  /** Pages before it. */
+/** An invalid place in the middle of a log. SQLite reads the log up to this place. */
+interface Gap {
+  /** Valid pages before it. */
   readonly pages: number;
-  /** Transactions behind it that are whole, as they are when only one place was changed. */
+  /** Complete transactions after it, as they exist when only one place was damaged. */
   readonly transactions: number;
 }
 
 /**
- * Where a log breaks off although valid frames follow; undefined where it does not. After a power failure this is possible: frames
- * that no request waited for, and so none reported, are written in any order.
+ * Finds the place where a log becomes invalid although valid frames follow. After a power failure this is possible: the disk
+ * writes frames that no request has waited for in any order.
  */
-export function breakOf(file: string): Break | undefined {
-  const result = readBreak(file);
-  // A log that is written to meanwhile is read in pieces of several moments.
-  const again = result && readBreak(file);
+export function findGap(file: string): Gap | undefined {
+  const result = readGap(file);
+  // If another process writes to the log meanwhile, one read mixes pages of different moments.
+  const again = result && readGap(file);
   return again?.pages === result?.pages ? again : undefined;
 }
 
-function readBreak(file: string): Break | undefined {
+function readGap(file: string): Gap | undefined {
   const content = unlessRemoved(() => readFileSync(file));
   if (!content) return undefined;
-  const pages = wholePages(content);
+  const pages = countValidPages(content);
   const checksums = new Checksums(content);
   let transactions = 0;
   for (let index = pages + 1; checksums.hasPage(index); index++)
-    if (checksums.isWholeBehind(index) && checksums.endsTransaction(index)) transactions++;
+    if (checksums.isValidAfterPrevious(index) && checksums.endsTransaction(index)) transactions++;
   return transactions === 0 ? undefined : { pages, transactions };
 }
 
@@ -77,11 +77,11 @@ const indexVersion = 3_007_000;
 /** Offsets in the index: its version, the number of valid pages of the log, and of those that checkpoints have moved. */
 const versionAt = 0;
 const pagesAt = 16;
-const movedAt = 96;
+const checkpointedAt = 96;
 
 /**
- * The index of a log. Every process maps it and sees changes at once. Closed only after the database: to
- * close a file gives up all locks of the process on it, here those of SQLite.
+ * The index of a log. Every process maps it and sees changes at once. Close it after the database: closing a file releases all
+ * locks that the process has on it, here those of SQLite.
  */
 export class LogIndex {
   readonly #descriptor: number;
@@ -90,7 +90,7 @@ export class LogIndex {
     this.#descriptor = openSync(`${database}-shm`, 'r+');
   }
 
-  /** Throws with a sentence if another version of SQLite has given the index a different form. */
+  /** Throws with a sentence if another version of SQLite has changed the format of the index. */
   requireKnownVersion(): void {
     const version = this.#read(versionAt);
     if (version !== indexVersion)
@@ -105,11 +105,11 @@ export class LogIndex {
   }
 
   /**
-   * Makes the next checkpoint move every page of the log, unless one is already running. SQLite counts what checkpoints have
-   * moved, and a lower count does no harm: after a recovery it is 0. Called with the write lock held.
+   * Makes the next checkpoint move every page of the log, unless one is already running. SQLite counts the pages that
+   * checkpoints have moved, and a lower count is harmless: after a recovery it is 0. Called with the write lock held.
    */
-  forgetMoved(): void {
-    writeSync(this.#descriptor, new Uint32Array(1), 0, 4, movedAt);
+  resetCheckpointed(): void {
+    writeSync(this.#descriptor, new Uint32Array(1), 0, 4, checkpointedAt);
   }
 
   close(): void {
@@ -123,65 +123,66 @@ export class LogIndex {
   }
 }
 
-/** Pages from the beginning of a log whose checksums are right. */
-export function wholePages(content: Buffer): number {
+/** Counts the pages with a valid checksum from the beginning of a log. */
+export function countValidPages(content: Buffer): number {
   const checksums = new Checksums(content);
   let count = 0;
-  while (checksums.hasPage(count) && checksums.isNextWhole(count)) count++;
+  while (checksums.hasPage(count) && checksums.isNextValid(count)) count++;
   return count;
 }
 
-/** The beginning of a log, up to a page. */
-export const upToPage = (content: Buffer, pages: number): Buffer => content.subarray(0, endOf(content, pages));
+/** Returns the beginning of a log with so many pages. */
+export const firstPages = (content: Buffer, pages: number): Buffer => content.subarray(0, endOf(content, pages));
 
-/** Removes everything behind a page from the file of a log. Called with the write lock held. */
-export function cutLog(file: string, pages: number): void {
-  const head = headOf(file);
-  if (head && statSync(file).size > endOf(head, pages)) truncateSync(file, endOf(head, pages));
+/** Removes everything after a page from the file of a log. Called with the write lock held. */
+export function truncateLog(file: string, pages: number): void {
+  const header = headerOf(file);
+  if (header && statSync(file).size > endOf(header, pages)) truncateSync(file, endOf(header, pages));
 }
 
-/** Bytes of a log with so many pages; `head` is its beginning. */
-const endOf = (head: Buffer, pages: number): number => headerBytes + pages * (frameHeaderBytes + head.readUInt32BE(8));
+/** The size in bytes of a log with so many pages; `header` is its beginning. */
+const endOf = (header: Buffer, pages: number): number =>
+  headerBytes + pages * (frameHeaderBytes + header.readUInt32BE(8));
 
-/** Each checksum continues the one before. */
+/** Verifies the checksums of a log. Each checksum continues the previous one. */
 class Checksums {
-  readonly isHeadWhole: boolean;
+  readonly isHeaderValid: boolean;
   readonly #pageBytes: number;
   #one = 0;
   #two = 0;
 
   constructor(private readonly content: Buffer) {
-    const hasHead = content.length >= headerBytes;
-    if (hasHead) this.#add(0, 24);
-    this.isHeadWhole = hasHead && this.#isAt(24);
-    this.#pageBytes = hasHead ? content.readUInt32BE(8) : 0;
+    const hasHeader = content.length >= headerBytes;
+    if (hasHeader) this.#add(0, 24);
+    this.isHeaderValid = hasHeader && this.#matchesAt(24);
+    this.#pageBytes = hasHeader ? content.readUInt32BE(8) : 0;
   }
 
-  /** Whether a page, counted from 0, is of this log, and not left of the one before it. */
+  /** Whether a page, counted from 0, belongs to this log and is not left over from an earlier one. */
   hasPage(index: number): boolean {
     const { content } = this;
     const at = this.#startOf(index);
     return (
-      this.isHeadWhole &&
+      this.isHeaderValid &&
       at + frameHeaderBytes + this.#pageBytes <= content.length &&
       content.subarray(at + 8, at + 16).equals(content.subarray(16, 24))
     );
   }
 
-  /** Whether the page is whole that follows those that were asked for. */
-  isNextWhole(index: number): boolean {
+  /** Whether the page after the last checked one is valid. */
+  isNextValid(index: number): boolean {
     const at = this.#startOf(index);
     this.#add(at, at + 8);
     this.#add(at + frameHeaderBytes, at + frameHeaderBytes + this.#pageBytes);
-    return this.#isAt(at + 16);
+    return this.#matchesAt(at + 16);
   }
 
-  /** Whether a page is whole, if that before it has its right checksum. */
-  isWholeBehind(index: number): boolean {
+  /** Whether a page is valid, provided that the checksum of the previous page is. */
+  isValidAfterPrevious(index: number): boolean {
     const before = this.#startOf(index - 1) + 16;
     this.#one = this.content.readUInt32BE(before);
     this.#two = this.content.readUInt32BE(before + 4);
-    return this.isNextWhole(index);
+    return this.isNextValid(index);
   }
 
   /** Whether a page is the last of a transaction. */
@@ -193,17 +194,17 @@ class Checksums {
     return headerBytes + index * (frameHeaderBytes + this.#pageBytes);
   }
 
-  #isAt(at: number): boolean {
+  #matchesAt(at: number): boolean {
     return this.content.readUInt32BE(at) === this.#one && this.content.readUInt32BE(at + 4) === this.#two;
   }
 
   #add(from: number, to: number): void {
     const { content } = this;
-    const isBig = (content.readUInt32BE(0) & 1) === 1;
+    const isBigEndian = (content.readUInt32BE(0) & 1) === 1;
     let [one, two] = [this.#one, this.#two];
     for (let at = from; at < to; at += 8) {
-      one = (one + (isBig ? content.readUInt32BE(at) : content.readUInt32LE(at)) + two) >>> 0;
-      two = (two + (isBig ? content.readUInt32BE(at + 4) : content.readUInt32LE(at + 4)) + one) >>> 0;
+      one = (one + (isBigEndian ? content.readUInt32BE(at) : content.readUInt32LE(at)) + two) >>> 0;
+      two = (two + (isBigEndian ? content.readUInt32BE(at + 4) : content.readUInt32LE(at + 4)) + one) >>> 0;
     }
     [this.#one, this.#two] = [one, two];
   }

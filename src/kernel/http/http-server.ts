@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
+import { BatchRolledBack } from '../db/batch.ts';
 import { parseNetworks } from '../net/networks.ts';
-import { TakenBack } from '../taken-back.ts';
 import { AccessLog } from './access-log.ts';
 import { type Call, type Result, send } from './call.ts';
 import type { Certificate } from './certificate.ts';
@@ -167,7 +167,7 @@ export class HttpServer {
       const admission = this.#options.admit(incoming);
       if ('reply' in admission) {
         this.#options.afterCommit((error) => {
-          if (error instanceof TakenBack) this.#ready.add(() => this.#take(call, incoming, sendRejection));
+          if (error instanceof BatchRolledBack) this.#ready.add(() => this.#take(call, incoming, sendRejection));
           else sendRejection(this.#afterCommit(incoming, admission, error));
         });
         return;
@@ -192,7 +192,7 @@ export class HttpServer {
       let isWaiting = false;
       this.#options.afterCommit((error) => {
         const send = (): void => this.#send(call, this.#afterCommit(incoming, response, error));
-        if (error instanceof TakenBack && (incoming.isRepeatable || isReading(incoming.method)))
+        if (error instanceof BatchRolledBack && (incoming.isRepeatable || isReading(incoming.method)))
           this.#ready.add(() => this.#respond(call, incoming));
         else if (isWaiting) send();
         else this.#ready.add(() => this.#guard(call, send));
@@ -223,7 +223,7 @@ export class HttpServer {
 
   /** The response, or the one that replaces it if its changes could not be saved; only changes of other requests are rolled back. */
   #afterCommit(incoming: IncomingRequest, response: Result, error: unknown): Result {
-    return error === undefined || error instanceof TakenBack ? response : this.#options.unsaved(incoming, error);
+    return error === undefined || error instanceof BatchRolledBack ? response : this.#options.unsaved(incoming, error);
   }
 
   #failed(call: Call, response: Omit<Result, 'reply'>, error: unknown): Result {

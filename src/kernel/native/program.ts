@@ -9,8 +9,8 @@ import { cachedDataVersionTag } from 'node:v8';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import { errorOf } from '../present.ts';
-import { carried } from './carried.ts';
 import { builtFor } from './embedded.ts';
+import { unpackPart } from './packed-parts.ts';
 import { reject, requirePlatform } from './platform.ts';
 import { folderOfUser, foreignWriter, makePrivateFolder, writeAtomically } from './private-folder.ts';
 
@@ -45,7 +45,7 @@ export function runProgram(url: string, digest: string): Readonly<Record<string,
 
 function unpacked(url: string): string {
   try {
-    return carried(url, 'program').toString('latin1');
+    return unpackPart(url, 'program').toString('latin1');
   } catch (error) {
     return reject(errorOf(error).message, url);
   }

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { BatchRolledBack } from '../../../src/kernel/db/batch.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
-import { TakenBack } from '../../../src/kernel/taken-back.ts';
 import { invalidationsOf } from '../../support/invalidations.ts';
 
 const database = suite('database');
@@ -163,7 +163,7 @@ database(
     };
     assert.throws(() => repeatable(half, taking), /^no$/);
     assert.equal(taking, ['taken back']);
-    assert.instance(await reports, TakenBack);
+    assert.instance(await reports, BatchRolledBack);
     assert.equal(db.values(sql`SELECT name FROM item`), []);
     repeatable(() => add('before'));
     assert.is(await settled(), undefined);

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { breakOf, cutLog, LogIndex, rejectHeadless } from '../../../src/kernel/durability/write-ahead-log.ts';
+import { findGap, LogIndex, rejectDamagedHeader, truncateLog } from '../../../src/kernel/durability/write-ahead-log.ts';
 import { failed, nativeCache, Program } from '../../support/program.ts';
 
 const test = suite('a changed log');
@@ -38,7 +38,7 @@ function change(at: number): void {
 }
 
 test('one whose head is damaged is rejected, and stays as it is', async () => {
-  rejectHeadless(wal);
+  rejectDamagedHeader(wal);
   change(20);
   const before = readFileSync(wal);
   const line = `The write-ahead log ${wal} is damaged: restore a backup, or move it away to go on without what it holds`;
@@ -48,10 +48,10 @@ test('one whose head is damaged is rejected, and stays as it is', async () => {
 });
 
 test('one that breaks off in the middle is reported by a server and by doctor', async () => {
-  assert.is(breakOf(wal), undefined);
+  assert.is(findGap(wal), undefined);
   const pageBytes = readFileSync(wal).readUInt32BE(8) + 24;
   change(32 + 3 * pageBytes + 500);
-  assert.is(breakOf(wal)?.pages, 3);
+  assert.is(findGap(wal)?.pages, 3);
   cpSync(join(program.folder, 'data'), join(program.folder, 'other'), { recursive: true });
   assert.match((await program.run(['doctor', '--data', 'other'])).stderr, /the write-ahead log is damaged: /);
   const server = await program.serve();
@@ -67,8 +67,8 @@ test('one that ends early is as a cut of the power leaves it: it is read up to t
   for (const length of [0, 20, 32, 40, readFileSync(wal).length - 100]) {
     copyFileSync(`${wal}.whole`, wal);
     truncateSync(wal, length);
-    rejectHeadless(wal);
-    assert.is(breakOf(wal), undefined);
+    rejectDamagedHeader(wal);
+    assert.is(findGap(wal), undefined);
   }
 });
 
@@ -84,7 +84,7 @@ test('one that another process removes as it closes the database is none', () =>
   Object.assign(fs, { openSync: whenRemoved(openSync), readFileSync: whenRemoved(readFileSync) });
   syncBuiltinESMExports();
   try {
-    for (const look of [rejectHeadless, breakOf]) {
+    for (const look of [rejectDamagedHeader, findGap]) {
       copyFileSync(wal, copy);
       assert.is(look(copy), undefined);
     }
@@ -111,7 +111,7 @@ index('has the version and the counts of the bundled SQLite, which checkpoints g
   own.requireKnownVersion();
   assert.is(own.pages, state.log);
   assert.is(readFileSync(`${file}-shm`).readUInt32LE(96), state.checkpointed);
-  own.forgetMoved();
+  own.resetCheckpointed();
   assert.equal(db.pragma('wal_checkpoint(NOOP)'), [{ busy: 0, log: state.log, checkpointed: 0 }]);
   reader.close();
   assert.equal(db.pragma('wal_checkpoint(PASSIVE)'), [{ busy: 0, log: state.log, checkpointed: state.log }]);
@@ -146,9 +146,9 @@ cut('is cut off the log, which keeps everything before it', () => {
   const size = statSync(`${file}-wal`).size;
   db.exec('INSERT INTO item VALUES (2)');
   for (const end of ['', '-wal']) copyFileSync(file + end, copy + end);
-  cutLog(`${copy}-wal`, before?.log ?? 0);
+  truncateLog(`${copy}-wal`, before?.log ?? 0);
   assert.is(statSync(`${copy}-wal`).size, size);
-  cutLog(`${copy}-wal`, 1000);
+  truncateLog(`${copy}-wal`, 1000);
   assert.is(statSync(`${copy}-wal`).size, size, 'a shorter log is not made longer');
   const after = new SQLite(copy);
   assert.equal(after.prepare('SELECT id FROM item').pluck().all(), [1]);

@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs';
 import { getAsset, isSea } from 'node:sea';
 import { brotliDecompressSync } from 'node:zlib';
 
-/** The asset of an executable that holds what other builds have as comments at their end. */
+/** The asset of an executable with the parts that other builds have as comments at their end. */
 const asset = 'parts';
 const digestLength = 64;
 
 /**
- * Unpacks a part of the one-file build at this URL, which takes some milliseconds. Throws with a sentence if its digest is not
- * was built. See src/decisions/bundle.md.
+ * Unpacks a part of the one-file build at this URL, which takes a few milliseconds. Throws with a sentence if its digest is
+ * wrong. See src/decisions/bundle.md.
  */
-export function carried(url: string, name: string): Buffer {
+export function unpackPart(url: string, name: string): Buffer {
   const file = isSea() ? Buffer.from(getAsset(asset)) : readFileSync(new URL(url));
   const mark = `\n//${name}:`;
   const start = file.lastIndexOf(mark, undefined, 'latin1') + mark.length;
