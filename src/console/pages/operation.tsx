@@ -8,30 +8,40 @@ import { hrefOf } from '../api/route.ts';
 import { isStaff } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Callout, Card, Loading, Meters } from '../components/card.tsx';
+import { Icon } from '../components/icons.tsx';
 import { Listing } from '../components/listing.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { PostButton, PostForm } from '../components/post.tsx';
-import { WordBadge } from '../components/status.tsx';
+import { Badge, WordBadge } from '../components/status.tsx';
 import { Check, Checks } from '../components/timeline.tsx';
 import { notify } from '../components/toast.tsx';
 import { ObjectLink, Time } from '../components/values.tsx';
+import type { Tone } from '../format/status.ts';
 import { numberText, plural, t, titleOf } from '../i18n/words.ts';
 
 export function OperationPage(): JSX.Element {
   const { value: response, reload } = useObject('/api/operation/');
   const status = response?.isOk ? response.body : undefined;
+  const troubleCount = linesOf(status?.troubles).length;
   if (!response) return <Loading />;
   return (
     <>
       <PageHeader
         title={titleOf('operation')}
-        facts={status && <span>{t('Version {version}', { version: textOf(status, 'version') })}</span>}
-        actions={
-          status &&
-          isStaff.value && (
-            <a class="btn" href={hrefOf('/deployment-settings/', { is_given: 'true' })}>
-              {t('Settings in force')}
-            </a>
+        badge={
+          troubleCount > 0 && <Badge tone="warn">{plural(troubleCount, '{count} problem', '{count} problems')}</Badge>
+        }
+        facts={
+          status && (
+            <>
+              <span>{t('Version {version}', { version: textOf(status, 'version') })}</span>
+              <span>
+                {plural(Number(status.event_streams), '{count} open event stream', '{count} open event streams')}
+              </span>
+              {isStaff.value && (
+                <a href={hrefOf('/deployment-settings/', { is_given: 'true' })}>{t('Settings in force')}</a>
+              )}
+            </>
           )
         }
       />
@@ -49,11 +59,16 @@ export function OperationPage(): JSX.Element {
 function Overview({ status, reload }: { readonly status: Item; readonly reload: () => Promise<void> }): JSX.Element {
   const troubles = linesOf(status.troubles);
   return (
-    <>
+    <div class="stack">
+      <Card title={titleOf('troubles')} isFlush>
+        <ul class="lines even">
+          {troubles.length === 0 && <Line tone="good" text={t('No problems found.')} />}
+          {troubles.map((trouble) => (
+            <Line key={trouble} tone="warn" text={trouble} />
+          ))}
+        </ul>
+      </Card>
       <div class="halves">
-        <Card title={titleOf('troubles')} empty={troubles.length === 0 ? t('No problems found.') : undefined}>
-          <Lines lines={troubles} />
-        </Card>
         <Card title={titleOf('outbox')} more={hrefOf('/outbox/')} isFlush>
           <ul class="lines">
             {itemsIn(status.outboxes).map((outbox) => (
@@ -85,7 +100,7 @@ function Overview({ status, reload }: { readonly status: Item; readonly reload: 
         empty={t('No failing jobs.')}
         lines={jobLines}
       />
-    </>
+    </div>
   );
 }
 
@@ -106,14 +121,13 @@ const jobLines = (jobs: readonly Item[]): JSX.Element => (
 const linesOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((line) => typeof line === 'string') : [];
 
-const Lines = ({ lines }: { readonly lines: readonly string[] }): JSX.Element => (
-  <ul class="lines">
-    {lines.map((line) => (
-      <li key={line} class="text">
-        {line}
-      </li>
-    ))}
-  </ul>
+const Line = ({ text, tone }: { readonly text: string; readonly tone: Tone }): JSX.Element => (
+  <li>
+    <span class={`kind ${tone}`}>
+      <Icon name={tone} />
+    </span>
+    <span class="words text">{text}</span>
+  </li>
 );
 
 /** The backlog of an outbox: its size and age. */
@@ -145,7 +159,7 @@ function Doctor({
   const findings = linesOf(examination.findings);
   return (
     <Card title={t('Health check')}>
-      <p>
+      <p class="row">
         {state && <WordBadge word={state} />} {finished ? <Time value={finished} /> : null}{' '}
         {state === 'done' &&
           (findings.length === 0
@@ -199,11 +213,15 @@ function Simulator(): JSX.Element | null {
     <Card title={titleOf('simulator')}>
       {response.body.is_clock_own === true && (
         <p>
-          <Time value={textOf(response.body, 'now')} />{' '}
-          <PostForm title={t('Advance the clock')} path="/api/simulator/advance/" done={reload} />
+          {t('Clock')}: <Time value={textOf(response.body, 'now')} exact />
         </p>
       )}
-      <PostForm title={t('Fail the next operation')} path="/api/simulator/fail_next/" done={reload} />
+      <div class="row">
+        {response.body.is_clock_own === true && (
+          <PostForm title={t('Advance the clock')} path="/api/simulator/advance/" done={reload} />
+        )}
+        <PostForm title={t('Fail the next operation')} path="/api/simulator/fail_next/" done={reload} />
+      </div>
     </Card>
   );
 }

@@ -1,0 +1,116 @@
+/**
+ * The main pages as every kind of user, on wide and narrow screens, light and dark: no page reports an error, sends a rejected
+ * request, scrolls sideways, moves while it loads, or has serious faults of accessibility.
+ */
+import type { Browser } from 'playwright-core';
+import { createServer, type Server } from 'tenantry';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startBrowser } from '../support/browser.ts';
+import { Console } from '../support/console.ts';
+import { placeOf } from '../support/console-places.ts';
+import type { Json } from '../support/fixture.ts';
+
+const chromium = await startBrowser();
+const tests = suite('the main pages as every kind of user');
+const browser = chromium ? tests : tests.skip;
+let server: Server;
+
+tests.before(async () => {
+  if (chromium) server = await createServer({ ephemeral: true, port: 0, log_level: 'silent', seed: 'demo' });
+});
+tests.after(async () => {
+  await chromium?.close();
+  await server?.close();
+});
+
+/** The password of the users of the sample data. */
+const password = 'demo-world-1';
+
+const people = {
+  staff: 'helena.kask',
+  support: 'ngozi.okafor',
+  owner: 'mari.tamm',
+  manager: 'tonu.kuusk',
+  administrator: 'liis.rebane',
+  stranger: 'emeka.obi',
+};
+
+const screens = [
+  { width: 1280, widest: 1440, schemes: ['light', 'dark'] },
+  { width: 390, widest: 360, schemes: ['dark', 'light'] },
+] as const;
+
+/** The largest sum of layout shifts while a page loads. */
+const maxShift = 0.05;
+
+const observeShifts = `
+  window.shifts = new PerformanceObserver((list) => countShifts(list.getEntries()));
+  window.countShifts = (entries) => entries.forEach(({ hadRecentInput, value }) => (window.shift += hadRecentInput ? 0 : value));
+  window.shift = 0;
+  window.shifts.observe({ type: 'layout-shift' });`;
+
+/** The main pages that a user can open, with the first object of the main lists. */
+async function placesOf(username: string): Promise<readonly string[]> {
+  const headers = { Authorization: `Token ${server.issueToken(username)}` };
+  const first = async (list: string): Promise<string[]> => {
+    const [item]: Json[] = await (await fetch(`${server.url}/api/${list}`, { headers })).json();
+    return item ? [placeOf(item.url)] : [];
+  };
+  const objects = ['customers/', 'projects/', 'openstack-instances/?state=OK', 'digitalocean-droplets/?state=Erred'];
+  const found = await Promise.all(objects.map(first));
+  return [
+    ...['/', '/customers/', '/projects/', '/resources/?category=vms', '/service-settings/', '/events/', '/alerts/'],
+    ...['/hooks/', '/statistics/', '/users/', '/new-resource/', '/all/?path=/api/projects/'],
+    ...found.flat(),
+  ];
+}
+
+Object.entries(people).forEach(([role, username], turn) => {
+  browser(`works for ${role}`, async () => {
+    const places = await placesOf(username);
+    assert.ok(places.length >= 12);
+    const visitor = await Console.open(chromium as Browser, `${server.url}/`);
+    const { page } = visitor;
+    await page.getByLabel('Username').fill(username);
+    await page.getByLabel('Password').fill(password);
+    await visitor.button('Sign in').click();
+    // Some of them prefer Estonian.
+    await page.locator('nav#places').waitFor({ state: 'attached' });
+    await visitor.settled();
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await page.evaluate(observeShifts);
+    const wrong: string[] = [];
+    for (const [at, { schemes, widest, width }] of screens.entries()) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const [number, place] of places.entries()) {
+        await page.evaluate(`window.shift = 0; location.hash = ${JSON.stringify(place)}`);
+        await visitor.settled();
+        const shift = await page.evaluate<number>('countShifts(shifts.takeRecords()), shift');
+        if (shift >= maxShift) wrong.push(`${place} at ${width}: moves by ${shift.toFixed(3)}`);
+        // Each page is checked in every colour scheme and width for one of the roles.
+        const isChecked = (turn + number + at) % 3 === 0;
+        const scheme = schemes[(turn + number) % 2 ? 0 : 1];
+        if (isChecked) {
+          await page.emulateMedia({ colorScheme: scheme });
+          wrong.push(...(await visitor.findings('main')).map((text) => `${place} at ${width}, ${scheme}: ${text}`));
+        }
+        const wide = async (): Promise<void> => {
+          const [is = 0, may = 0] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
+          if (is > may) wrong.push(`${place} at ${may}: ${is} wide`);
+        };
+        await wide();
+        if (isChecked) {
+          await page.setViewportSize({ width: widest, height: 900 });
+          await wide();
+          await page.setViewportSize({ width, height: 900 });
+        }
+        wrong.push(...visitor.complaints.splice(0).map((text) => `${place} at ${width}: ${text}`));
+      }
+    }
+    await visitor.close();
+    assert.equal(wrong, []);
+  });
+});
+
+tests.run();
