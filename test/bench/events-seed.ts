@@ -12,6 +12,9 @@ export const events = 2_000_000;
 export const size: Size = { name: '1,000', customers: 1000, users: 200 };
 const projects = size.customers * 3;
 
+/** A deep page of a log of so many events: page 5,000 of two million, and the same part of a smaller log, which has fewer pages. */
+export const deepPage = (count: number): number => Math.max(1, Math.floor((5000 * Math.min(count, events)) / events));
+
 /** A word in the messages of very few events. */
 export const rareWord = 'zircon';
 

@@ -16,7 +16,7 @@ import { createServer } from 'tenantry';
 import { targetsOf } from '../support/targets.ts';
 import { ask } from './ask.ts';
 import { seeded } from './databases.ts';
-import { logFile, rareWord, seedLog } from './events-seed.ts';
+import { deepPage, logFile, rareWord, seedLog } from './events-seed.ts';
 import { dataFolder } from './processes.ts';
 import { checked, median, row } from './report.ts';
 import { fill, size as placesOfResources } from './resources.ts';
@@ -65,12 +65,12 @@ const ofCustomers: Questions = {
     ['Users by a part of the name', '/api/users/?full_name=Tam'],
   ],
 };
-const ofEvents: Questions = {
+const ofEvents = (count: number): Questions => ({
   people: ['staff', 'owner'],
   requests: [
     ['Events, first page', '/api/events/'],
     ['Events, page of 300', '/api/events/?page_size=300'],
-    ['Events, page 5,000', '/api/events/?page=5000'],
+    [`Events, page ${deepPage(count).toLocaleString('en')}`, `/api/events/?page=${deepPage(count)}`],
     ['Events, last page', '/api/events/?page=last'],
     ['Events, search for a rare word', `/api/events/?search=${rareWord}`],
     ['Events, search for a frequent word', '/api/events/?search=customer'],
@@ -85,7 +85,7 @@ const ofEvents: Questions = {
       '/api/events/count/history/?start=1577836800&end=1587836800&points_count=100&search=customer',
     ],
   ],
-};
+});
 const ofResources: Questions = {
   people: ['staff', 'owner'],
   requests: [
@@ -123,7 +123,7 @@ export async function run(
   report(`${events.toLocaleString('en')} events …`);
   const log = logFile(folder, events);
   await seedLog(log, events);
-  await measure(log, ofEvents);
+  await measure(log, ofEvents(events));
   report(`${resources.toLocaleString('en')} resources …`);
   await measure(await resourcesFile(folder), ofResources);
   return table(figures);
@@ -297,7 +297,7 @@ function table(figures: readonly Figure[]): string {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [, , kind, data = '', bundle = ''] = process.argv;
-  const questions = { customers: ofCustomers, events: ofEvents, resources: ofResources }[String(kind)];
+  const questions = { customers: ofCustomers, events: ofEvents(usualLog), resources: ofResources }[String(kind)];
   if (!questions) throw new Error('customers, events or resources');
   console.log(table(await measured(data, bundle, questions, (text) => process.stderr.write(`${text}\n`))));
 }
