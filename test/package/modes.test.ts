@@ -1,7 +1,9 @@
 /** The modes of test files, and the clock that moves on each reading. */
 import { fileURLToPath } from 'node:url';
+import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Fixture } from '../support/fixture.ts';
 import { fileOf, runsOf } from '../support/runner/modes.ts';
 import { type TestClock, testClock, withoutDrift } from '../support/test-clock.ts';
 
@@ -53,5 +55,31 @@ test('returns texts with the instants at which the clock was set', () =>
     assert.is(withoutDrift('"expires":"2018-01-05T04:47:04.5Z"'), '"expires":"2018-01-05T04:47:04.5Z"');
     assert.is(testClock(start).now(), micros(start));
   }));
+
+/** How many writes a server rehearsed before it ran them. */
+async function rehearsals(options: ServerOptions): Promise<number> {
+  const fixture = new Fixture();
+  await fixture.open(options);
+  try {
+    const { db } = fixture.server.app;
+    const trial = db.trial.bind(db);
+    let count = 0;
+    db.trial = (work) => {
+      count += 1;
+      return trial(work);
+    };
+    await fixture.customer('Rehearsed');
+    return count;
+  } finally {
+    await fixture.close();
+  }
+}
+
+test('ends with its file, also for a server that chooses a single check', async () => {
+  process.env.TENANTRY_TEST_WRITES = 'twice';
+  assert.is(await rehearsals({}), 1);
+  delete process.env.TENANTRY_TEST_WRITES;
+  assert.is(await rehearsals({ selfChecks: { caches: false } }), 0);
+});
 
 test.run();

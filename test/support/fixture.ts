@@ -105,8 +105,9 @@ export class Fixture {
       clock,
       // As strict as a deployment: servers in memory let hooks call the loopback.
       hooks_allowed_networks: [],
-      selfChecks: selfChecks(),
       ...options,
+      // The checks apply to the whole process: one that the options leave out would stay as the previous test file set it.
+      selfChecks: { ...selfChecks(), ...options.selfChecks },
     });
     const staff = new Client(this, server.issueToken());
     this.#open = { server, clock, staff };
