@@ -4,8 +4,31 @@ import { fileURLToPath } from 'node:url';
 
 const file = fileURLToPath(new URL('../../../node_modules/.cache/tenantry/test-durations.json', import.meta.url));
 
-/** Folders with the slowest files, for the first run of a clone. */
+/** Seconds that the longest files take, for the first run of a clone. */
+export const longFiles: Readonly<Record<string, number>> = {
+  'console/everywhere.test.ts': 54,
+  'console/opened-objects.test.ts': 48,
+  'app/replication/follow.test.ts': 47,
+  'clients/generators.test.ts': 46,
+  'app/backup/backup.test.ts': 38,
+  'chaos/short.test.ts': 38,
+  'console/roles.test.ts': 37,
+  'app/demo/snapshot.test.ts': 33,
+  'package/package.test.ts': 32,
+  'cloud/providers/slow.test.ts': 31,
+  'app/backup/scheduled.test.ts': 28,
+  'app/main.test.ts': 28,
+  'console/opened-lists.test.ts': 28,
+  'app/replication/promote.test.ts': 23,
+  'kernel/durability/power.test.ts': 20,
+  'app/progress.test.ts': 18,
+  'app/demo/demo.test.ts': 18,
+  'app/rights/property.test.ts': 17,
+};
+
+/** Folders with other slow files. */
 const slowFolders = /^(chaos|package|console|clients|examples|upgrades|attacks)\b|\bkill\b|\bcrash\b/;
+const [slow, usual] = [12, 1];
 
 /** Milliseconds of test files in their last run, by path. */
 export function readDurations(): Readonly<Record<string, number>> {
@@ -25,6 +48,7 @@ export function writeDurations(durations: Readonly<Record<string, number>>): voi
 
 /** Sorts the files, the slowest first, so that no process ends with a slow one alone. */
 export function sortByDuration(files: readonly string[], durations: Readonly<Record<string, number>>): string[] {
-  const expected = (path: string): number => durations[path] ?? (slowFolders.test(path) ? 20_000 : 1_000);
+  const unknown = (path: string): number => longFiles[path] ?? (slowFolders.test(path) ? slow : usual);
+  const expected = (path: string): number => durations[path] ?? 1000 * unknown(path);
   return [...files].sort((a, b) => expected(b) - expected(a));
 }
