@@ -52,8 +52,7 @@ browser('the form of a chosen kind shows the quota impact during input', async (
     await select.selectOption({ index });
   };
   await page.getByLabel('Name *', { exact: true }).fill('cache');
-  assert.is(await takes.count(), 0);
-  await choose('Project connection *');
+  // The only connection is chosen.
   await takes.getByText('Virtual machines').first().waitFor();
   await takes.getByText('2 of 2').waitFor();
   assert.is(await takes.getByText('over the limit').count(), 0);

@@ -45,6 +45,8 @@ export function Form({
 }): JSX.Element {
   const atFirst = (field: FormField): Typed => typedOf(field, (item ?? given)[field.name]);
   const [typed, setTyped] = useState<Readonly<Record<string, Typed>>>({});
+  // Controls that choose for the user call after the next input.
+  const latest = useRef(typed);
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
   const [rejected, setRejected] = useState<Item>({});
   const [problem, setProblem] = useState('');
@@ -85,7 +87,8 @@ export function Form({
       problem={problems[field.name]}
       rejected={rejected[field.name]}
       onInput={(value) => {
-        const next = { ...typed, [field.name]: value };
+        const next = { ...latest.current, [field.name]: value };
+        latest.current = next;
         setTyped(next);
         // A problem is about the value that was sent.
         setProblems(without(problems, field.name));
@@ -141,7 +144,8 @@ export function Form({
           theirs={atFirst}
           mine={({ name }) => typed[name]}
           onUseTheirs={() => {
-            setTyped(Object.fromEntries(Object.entries(typed).filter(([name]) => !changed.includes(name))));
+            latest.current = Object.fromEntries(Object.entries(typed).filter(([name]) => !changed.includes(name)));
+            setTyped(latest.current);
             setChanged([]);
             setProblem('');
             form.current?.querySelector<HTMLElement>(`[name="${changed[0]}"]`)?.focus();

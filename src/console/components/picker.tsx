@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { type Item, pathOf, textOf } from '../api/api.ts';
 import type { ControlProperties, FormField } from '../api/fields.ts';
 import { usePage } from '../api/reading.ts';
@@ -36,6 +36,12 @@ export function Picker({
   const present = pathOf(value);
   const offered = page?.items ?? [];
   const isOffered = offered.some((item) => pathOf(textOf(item, 'url')) === present);
+  const isUnset = field.isRequired && value === '' && sought === '';
+  const only = isUnset && page?.count === 1 ? pathOf(textOf(offered[0] ?? {}, 'url')) : '';
+  useEffect(() => {
+    // Where there is one choice, it is made.
+    if (only !== '') onInput(only);
+  }, [only]);
   return (
     <>
       {filter && (sought !== '' || (page?.count ?? 0) > maxOptions) && (

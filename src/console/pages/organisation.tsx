@@ -6,7 +6,7 @@ import { useGet, useList, usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { type Scope, scopedQuery, scopeObject } from '../api/scope.ts';
 import { collections } from '../api/session.ts';
-import { Card, FieldFacts, Meter, nearLimit, shareOf, Tile } from '../components/card.tsx';
+import { Card, Empty, FieldFacts, Loading, Meter, nearLimit, shareOf, Tile } from '../components/card.tsx';
 import { Creation } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Listing } from '../components/listing.tsx';
@@ -19,6 +19,7 @@ import { Attention, useExpiringRoles, useProblems, works } from './attention.tsx
 import { EventTimeline } from './events.tsx';
 import type { ObjectRecipe } from './object.tsx';
 import { Projects } from './projects.tsx';
+import { guide, mayAddAccounts } from './providers.tsx';
 import { maker } from './resources.tsx';
 import { UsageTimeline } from './statistics.tsx';
 
@@ -149,16 +150,17 @@ const ProjectFacts = ({ project }: { readonly project: Item }): JSX.Element => (
 );
 
 function Buttons({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX.Element {
-  const create = (list: string, button: string, isPrimary = false): JSX.Element | null => {
-    const collection = collections.value.get(list);
-    return collection ? (
-      <Creation collection={collection} given={{ [kind]: textOf(item, 'url') }} button={button} isPrimary={isPrimary} />
-    ) : null;
-  };
+  const [invitations, projects] = ['user-invitations', 'projects'].map((list) => collections.value.get(list));
+  const given = { [kind]: textOf(item, 'url') };
   return (
     <>
-      {create('user-invitations', t('Invite'))}
-      {kind === 'customer' && create('projects', t('New project'), true)}
+      {/* The page shows the invitation. */}
+      {invitations && (
+        <Creation collection={invitations} given={given} button={t('Invite')} onCreated={async () => undefined} />
+      )}
+      {kind === 'customer' && projects && (
+        <Creation collection={projects} given={given} button={t('New project')} isPrimary />
+      )}
       {kind === 'project' && works() && (
         <a class="btn primary" href={hrefOf(maker)}>
           <Icon name="create" />
@@ -181,9 +183,11 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: Kind }):
   const owners = projects.value && [item, ...projects.value.items];
   const problems = useProblems(owners, useExpiringRoles(within), within);
   const quotas = byShare(itemsIn(item.quotas));
+  // Problems come first: content below them would move when they arrive.
+  if (!problems) return <Loading />;
   return (
     <div class="stack">
-      {problems && problems.problems.length > 0 && (
+      {problems.problems.length > 0 && (
         <Attention {...problems} more={hrefOf('/alerts/', { opened: 'true', aggregate: kind, uuid })} />
       )}
       {kind === 'project' && <Counters uuid={uuid} />}
@@ -227,14 +231,14 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: Kind }):
         </div>
         <div class="stack">
           <Team kind={kind} uuid={uuid} />
-          <PendingInvitations query={scopedQuery('user-invitations', { state: 'pending' }, within)} />
           {kind === 'customer' ? (
             <Card title={t('Company')} more={[hrefOf(`/customers/${uuid}/`, { tab: 'details' }), t('Settings')]}>
               <FieldFacts item={item} names={companyFields} />
             </Card>
           ) : (
-            <Accounts services={itemsIn(item.services)} />
+            <Accounts project={item} />
           )}
+          <PendingInvitations query={scopedQuery('user-invitations', { state: 'pending' }, within)} />
         </div>
       </div>
     </div>
@@ -243,31 +247,49 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: Kind }):
 
 const companyFields = ['contact_details', 'phone_number', 'agreement_number', 'registration_code', 'vat_code'] as const;
 
-/** The provider accounts that a project uses. */
-const Accounts = ({ services }: { readonly services: readonly Item[] }): JSX.Element => (
-  <Card
-    title={t('Connected providers')}
-    empty={services.length === 0 ? t('No provider account yet.') : undefined}
-    isFlush
-  >
-    <ul class="lines">
-      {services.map((service) => (
-        <li key={textOf(service, 'url')}>
-          <span class="words">
-            <a href={hrefOfLink(textOf(service, 'settings') || textOf(service, 'url'))}>{nameOf(service)}</a>
-            <span class="sub">
-              {textOf(service, 'type')}
-              {service.shared === true && ` · ${t('Shared')}`}
+/** The provider accounts that a project uses; without any, the guide that adds one. */
+function Accounts({ project }: { readonly project: Item }): JSX.Element {
+  const services = itemsIn(project.services);
+  return (
+    <Card
+      title={t('Connected providers')}
+      empty={
+        services.length === 0 ? (
+          <Empty
+            icon="service-settings"
+            small
+            title={t('No provider account yet.')}
+            actions={
+              mayAddAccounts() && (
+                <a class="btn sm" href={hrefOf(guide, { customer: textOf(project, 'customer') })}>
+                  {t('Connect')}
+                </a>
+              )
+            }
+          />
+        ) : undefined
+      }
+      isFlush
+    >
+      <ul class="lines">
+        {services.map((service) => (
+          <li key={textOf(service, 'url')}>
+            <span class="words">
+              <a href={hrefOfLink(textOf(service, 'settings') || textOf(service, 'url'))}>{nameOf(service)}</a>
+              <span class="sub">
+                {textOf(service, 'type')}
+                {service.shared === true && ` · ${t('Shared')}`}
+              </span>
             </span>
-          </span>
-          <span class="end">
-            <StatusText item={service} />
-          </span>
-        </li>
-      ))}
-    </ul>
-  </Card>
-);
+            <span class="end">
+              <StatusText item={service} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
 
 /** Invitations that were not accepted yet; nothing without any. */
 function PendingInvitations({ query }: { readonly query: string }): JSX.Element | null {

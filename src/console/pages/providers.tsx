@@ -6,6 +6,7 @@ import { type ApiResponse, api } from '../api/connection.ts';
 import { type FormField, formFieldsOf } from '../api/fields.ts';
 import { useGet, useList, usePage, useRequest } from '../api/reading.ts';
 import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
+import { scope } from '../api/scope.ts';
 import { collections, isOperator, isStaff, roles } from '../api/session.ts';
 import { Callout, Card, Loading } from '../components/card.tsx';
 import { statusColumn } from '../components/columns.tsx';
@@ -23,6 +24,8 @@ import { notify } from '../components/toast.tsx';
 import { ObjectLink, Time, Value } from '../components/values.tsx';
 import { serverText, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
+import { works } from './attention.tsx';
+import { maker } from './resources.tsx';
 import { Usage } from './usage.tsx';
 
 /** The providers of the guide, below `/add-provider/`. */
@@ -75,6 +78,9 @@ function guided(fields: readonly FormField[], type: string, isSimulated: boolean
     }));
 }
 
+/** Whether the guide offers anything to the user. */
+export const mayAddAccounts = (): boolean => isStaff.value || roles.value.has('owner');
+
 export function ProviderGuide({ type }: { readonly type: string }): JSX.Element {
   const { value: response } = useGet(() => api.GET('/api/service-metadata/'));
   const types = response?.isOk ? response.body : {};
@@ -124,9 +130,12 @@ function GuidedForm({ type, list }: { readonly type: string; readonly list: stri
   const { value: response } = useRequest<Description>('OPTIONS', path);
   const [isSimulated, setSimulated] = useState(false);
   const [test, setTest] = useState<ConnectionTest>();
-  if (!response) return <Loading />;
+  const { value: customers } = usePage('/api/customers/?field=url&page_size=1');
+  if (!response || !customers) return <Loading />;
   const post = response.isOk ? response.body.actions?.POST : undefined;
   if (!post) return <Callout tone="warn">{t('Only staff can add provider accounts here.')}</Callout>;
+  const only = customers.count === 1 ? textOf(customers.items[0] ?? {}, 'url') : '';
+  const customer = scope.value.customer?.url ?? only;
   const presets = Object.fromEntries(
     ['customer', 'project'].flatMap((name) => {
       const link = place.value.query.get(name);
@@ -156,7 +165,12 @@ function GuidedForm({ type, list }: { readonly type: string; readonly list: stri
           />
           <Form
             fields={guided(formFieldsOf(post, collections.value.get(list)), type, isSimulated)}
-            given={{ available_for_all: true, backend_url: ownValue(publicAddresses, type) ?? '', ...presets }}
+            given={{
+              available_for_all: true,
+              backend_url: ownValue(publicAddresses, type) ?? '',
+              customer,
+              ...presets,
+            }}
             button={isSimulated ? t('Add account') : t('Test and add')}
             send={async (body) => {
               const address = body instanceof FormData ? body.get('backend_url') : body.backend_url;
@@ -246,7 +260,7 @@ export function AccountsPage(): JSX.Element {
       actions={
         <>
           {isStaff.value && collection && <Creation collection={collection} button={t('New shared account')} />}
-          {(isStaff.value || roles.value.has('owner')) && (
+          {mayAddAccounts() && (
             <a class="btn primary" href={hrefOf(guide)}>
               <Icon name="create" />
               {t('Add provider account')}
@@ -301,6 +315,14 @@ export function AccountOverview({ settings }: { readonly settings: Item }): JSX.
         path="/resources/"
         query={`service_settings_uuid=${uuid}`}
         empty={t('No resources yet.')}
+        actions={
+          works() && (
+            <a class="btn sm" href={hrefOf(maker)}>
+              <Icon name="create" />
+              {t('Create')}
+            </a>
+          )
+        }
       />
     </div>
   );

@@ -1,8 +1,11 @@
 /** The overview of an object by its list. To add a page, add a recipe here. */
 import { textOf } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
+import { hrefOf } from '../api/route.ts';
+import { Icon } from '../components/icons.tsx';
 import { t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
+import { works } from './attention.tsx';
 import { Deliveries } from './hooks.tsx';
 import { isMachine, MachineOverview } from './machine.tsx';
 import type { ObjectRecipe } from './object.tsx';
@@ -10,7 +13,7 @@ import { BackupContent } from './operation.tsx';
 import { organisation } from './organisation.tsx';
 import { PersonOverview } from './person.tsx';
 import { AccountOverview, LastSync } from './providers.tsx';
-import { ResourceFacts, ResourceOverview } from './resources.tsx';
+import { maker, ResourceFacts, ResourceOverview } from './resources.tsx';
 import { Measurements, QuotaHistory } from './statistics.tsx';
 
 /** Returns the recipe of the objects of a list. */
@@ -54,6 +57,22 @@ const recipes: Readonly<Record<string, ObjectRecipe>> = {
         <LastSync uuid={textOf(item, 'uuid')} state={textOf(item, 'state')} />
       </>
     ),
+  },
+  'openstack-tenants': {
+    ...resource,
+    buttons: (item) =>
+      works() && (
+        <a
+          class="btn primary"
+          href={hrefOf(`${maker}openstack-instances/`, {
+            service_project_link: textOf(item, 'service_project_link'),
+            tenant: textOf(item, 'url'),
+          })}
+        >
+          <Icon name="create" />
+          {t('Create virtual machine')}
+        </a>
+      ),
   },
   backups: { overview: (item) => <BackupContent backup={item} /> },
   'hooks-web': { overview: (item) => <Deliveries hook={item} /> },
