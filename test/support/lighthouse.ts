@@ -31,9 +31,7 @@ export const lighthouse: ProviderType = {
       path: 'lighthouse-lamps',
       plural: 'lamps',
       category: 'vms',
-      hasRuntimeState: true,
-      online: 'lit',
-      offline: 'dark',
+      runtime: { online: 'lit', offline: 'dark' },
       fields: {
         coast: propertyLink('Lighthouse.Coast', 'lighthouse-coasts'),
         watts: { ...integer({ min: 1, max: 1000 }), json: () => computedValue(detail('watts')) },
@@ -58,8 +56,7 @@ export const lighthouse: ProviderType = {
           response: { status: 'dimming was scheduled' },
         },
       ],
-      isImportable: true,
-      importFields: ['watts'],
+      importing: { fields: ['watts'] },
     }),
   ],
   properties: [

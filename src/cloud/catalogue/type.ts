@@ -94,25 +94,79 @@ interface CommonValues {
 /** The values that create a resource of a kind with these fields. */
 export type NewResource<F extends Fields> = NewValues<F> & CommonValues;
 
+/** The runtime states of a kind that have a meaning here. */
+interface RuntimeStates {
+  /** Running and stopped; start_time follows them. */
+  readonly online?: string;
+  readonly offline?: string;
+  /** States that mean failure while an operation waits. */
+  readonly failed?: readonly string[];
+}
+
+/** The quotas of a resource. */
+interface OwnQuotas {
+  /** Names with the limits of a new resource. */
+  readonly limits: Readonly<Record<string, number>>;
+  /** Whether the provider reports limits and usages. */
+  readonly areReported?: boolean;
+  /** Quotas whose usage the provider reports in a value of this name. */
+  readonly usages?: readonly string[];
+}
+
+/** What deleting a resource requires and causes. Denial reasons are the text of the 409, or undefined. */
+interface DeletionRules {
+  /** Who can delete; default: who can change. */
+  readonly right?: Right<ResourceRow>;
+  /** Flags with their defaults, read from the query. */
+  readonly flags?: Readonly<Record<string, boolean>>;
+  /** Conditions besides the common ones. Applies to erred resources, too. */
+  readonly denialReason?: (request: Request, resource: ResourceRow) => string | undefined;
+  /** Conditions of both deleting and unlinking, in any state. */
+  readonly removalDenialReason?: (request: Request, resource: ResourceRow) => string | undefined;
+  /** Condition on `r`: the rows that are removed together with this one. */
+  readonly takesAlong?: (resource: ResourceRow) => Sql;
+  /**
+   * Releases attached objects before the row of a resource is removed. `flags`: those of the deletion; undefined if only the
+   * row is removed. `isGone`: the provider has deleted the resource, as the flags say.
+   */
+  readonly onRemoval?: (
+    context: Context,
+    resource: ResourceRow,
+    flags: PlainValues | undefined,
+    isGone: boolean,
+  ) => void;
+}
+
+/** How objects of the provider become resources. */
+interface ImportRules {
+  /** Whether only staff may import, instead of the users whom the service allows to. */
+  readonly onlyForStaff?: boolean;
+  /** Runtime states in which an object can be imported; absent: any. */
+  readonly states?: readonly string[];
+  /** Members of an importable object besides backend_id, name, resource_type and created. */
+  readonly fields?: readonly string[];
+  /** Returns those of the members that are not values of the object under the same name. */
+  readonly item?: (request: Request, object: BackendObject, settings: number) => PlainValues;
+  /** Checks an import and plans its row. Throws 400. */
+  readonly accept?: (request: Request, object: BackendObject, place: ResourceLocation) => CreationPlan;
+}
+
 /** A kind of resource, or of part of one. */
 export interface ResourceKind<F extends Fields = Fields> {
-  /** `Droplet` */
+  /** Name within its type: `Droplet`. */
   readonly name: string;
-  /** `digitalocean-droplets` */
+  /** Segment of its list: `digitalocean-droplets`. */
   readonly path: string;
   /** Name in error messages: `droplets`. */
   readonly plural: string;
+  /** The summary that counts it; undefined: none. */
   readonly category: Category | undefined;
   /** Parts are absent from the summary of resources and from their counts. */
   readonly isPart?: boolean;
+  /** Whether it has the fields of virtual machines, such as cores and addresses. */
   readonly isVirtualMachine?: boolean;
-  /** Whether it has a runtime state. */
-  readonly hasRuntimeState?: boolean;
-  /** Runtime states that mean running and stopped; start_time follows them. */
-  readonly online?: string;
-  readonly offline?: string;
-  /** Runtime values that mean failure while an operation waits. */
-  readonly failed?: readonly string[];
+  /** Absent: it has no runtime state. */
+  readonly runtime?: RuntimeStates;
   /** Fields of requests and responses in addition to the base ones. Expressions use `r`. */
   readonly fields: F;
   /** SQL of access_url as JSON; null where absent. */
@@ -136,8 +190,6 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly references?: Readonly<
     Partial<Record<'parent_id' | 'instance_id', { readonly value: string; readonly kind: string }>>
   >;
-  /** Condition on `r`: the rows that go whenever this one goes. */
-  readonly takesAlong?: (resource: ResourceRow) => Sql;
   /** Checks a changed name or description. Throws 400. */
   readonly checkUpdate?: (
     request: Request,
@@ -150,50 +202,24 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly lists?: readonly ResourceList[];
   /** Cleans up after a failed operation. */
   readonly onFailure?: (context: Context, resource: ResourceRow, failed: FailedOperation) => void;
-  /**
-   * Releases attached objects before the row of a resource is removed. `deletion`: its flags; absent if only the row is removed.
-   * `isGone`: the provider has deleted the resource, as the flags say.
-   */
-  readonly onRemoval?: (
-    context: Context,
-    resource: ResourceRow,
-    deletion: PlainValues | undefined,
-    isGone: boolean,
-  ) => void;
   /** A right that creation requires besides the common one. */
   readonly creationRight?: Right<CommonValues>;
   /** Checks a creation; a method, so that kinds with any fields fit in one list. Throws 400 and 409. */
   accept?(request: Request, values: NewResource<F>, place: ResourceLocation): CreationPlan;
   /** What it adds to quotas, by what they belong to. */
   readonly quotaDeltas: (resource: ResourceRow) => KindDeltas;
-  readonly quotas?: Readonly<Record<string, number>>;
-  readonly quotasAreBackend?: boolean;
+  /** Quotas that each resource of the kind has itself. */
+  readonly ownQuotas?: OwnQuotas;
   /** Whether the people who work in its project, and the owners of its customer, are members of it at the provider. */
   readonly hasMembers?: boolean;
-  /** Quotas whose usage the provider reports in a value of this name. */
-  readonly usages?: readonly string[];
+  /** Actions besides updating, deleting and unlinking. */
   readonly actions: readonly ResourceAction[];
-  /** Extra conditions of deletion: the text of the 409, or undefined. Erred resources are asked too. */
-  readonly deletionDenialReason?: (request: Request, resource: ResourceRow) => string | undefined;
-  /** Why it can neither be deleted nor unlinked now, whatever its state: the text of the 409, or undefined. */
-  readonly removalDenialReason?: (request: Request, resource: ResourceRow) => string | undefined;
-  /** Who can delete; default: who can change. */
-  readonly deletionRight?: Right<ResourceRow>;
-  /** Flags of a deletion, read from the query. */
-  readonly deletionFlags?: Readonly<Record<string, boolean>>;
+  /** Absent: the rules that all kinds share. */
+  readonly deletion?: DeletionRules;
   /** Time limits in minutes where they are not the common ones. */
   readonly limits?: { readonly create?: number; readonly action?: number; readonly delete?: number };
-  readonly isImportable?: boolean;
-  /** Who may import, where it is not the rule of services. */
-  readonly importsOnlyForStaff?: boolean;
-  /** Runtime states in which an object can be imported; absent: any. */
-  readonly importableStates?: readonly string[];
-  /** Members of an importable object besides backend_id, name, resource_type and created. */
-  readonly importFields?: readonly string[];
-  /** Those of them that are not values of the object under the same name. */
-  readonly importItem?: (request: Request, object: BackendObject, settings: number) => PlainValues;
-  /** Checks an import and says what the row gets. Throws 400. */
-  readonly acceptImport?: (request: Request, object: BackendObject, place: ResourceLocation) => CreationPlan;
+  /** Absent: objects of the provider cannot be imported. */
+  readonly importing?: ImportRules;
 }
 
 /** Declares a kind of resource: what accepts a creation must know the fields that it names. */

@@ -59,11 +59,11 @@ const rightOf = ({ right }: ResourceAction): Right<ResourceRow> =>
   right ? narrowed(resourceWriters, right) : resourceWriters;
 
 /** Who can unlink: only users who can delete. */
-const unlinkersOf = ({ deletionRight }: ResourceKind): Right<ResourceRow> =>
-  deletionRight === staff
+const unlinkersOf = ({ deletion }: ResourceKind): Right<ResourceRow> =>
+  deletion?.right === staff
     ? staff
-    : deletionRight
-      ? rightUnlessDenied(unlinkers, deletionRight.denialReason)
+    : deletion?.right
+      ? rightUnlessDenied(unlinkers, deletion.right.denialReason)
       : unlinkers;
 
 const responseShape = (response: ResourceAction['response']): JsonSchema =>

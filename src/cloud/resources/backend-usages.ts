@@ -23,19 +23,19 @@ type BackendQuotas = Readonly<Record<string, { readonly limit: number; readonly 
 export function takeUsages(
   context: Context,
   id: number,
-  { quotasAreBackend, usages = [] }: ResourceKind,
+  { ownQuotas }: ResourceKind,
   values: PlainValues,
   listing?: Listing,
 ): void {
   // Drivers return quotas in this form, which the type of plain values cannot express.
-  const backendQuotas = (quotasAreBackend ? values.quotas : undefined) as BackendQuotas | undefined;
+  const backendQuotas = (ownQuotas?.areReported ? values.quotas : undefined) as BackendQuotas | undefined;
   const pending = backendQuotas && pendingUsages(context.app, id, listing);
   const quotas = backendQuotas && quotasOf(context.app.db, 'resource', id);
   for (const [name, { limit, usage }] of Object.entries(backendQuotas ?? {})) {
     const quota = quotas?.get(name);
     if (quota) changeQuota(context, quota, { limit, usage: Math.max(0, usage + (pending?.get(name) ?? 0)) });
   }
-  for (const name of usages) {
+  for (const name of ownQuotas?.usages ?? []) {
     const usage = values[name];
     if (typeof usage === 'number') setUsage(context, 'resource', id, name, usage);
   }
@@ -44,9 +44,9 @@ export function takeUsages(
 const sizes = ['cores', 'ram', 'disk', 'size'] as const;
 
 /**
- * What counts for a resource such as a tenant and is not in the figures that its provider has told, by the name of the quota:
- * accepted creations that it does not list and accepted changes of which it lists what was before (events.md 2.2). Without a
- * listing whatever is under way is taken to be missing.
+ * Returns the usages of a resource such as a tenant that the figures of its provider do not include yet, by the name of the
+ * quota: accepted creations that the provider does not list, and accepted changes that it lists with the old values (events.md
+ * 2.2). Without a listing, all operations in progress count as missing.
  */
 function pendingUsages(
   app: Pick<App, 'catalogue' | 'db'>,

@@ -55,7 +55,7 @@ const changeText = (label: string, before: string, after: string): string =>
 /** The text of the 409 that a deletion would get now, or undefined (services.md 8.2, 2.6). */
 function deletionReason(request: Request, { kind }: TypedKind, row: ResourceRow): string | undefined {
   // Rules of the kind's own speak before the common ones.
-  const own = kind.deletionDenialReason?.(request, row) ?? kind.removalDenialReason?.(request, row);
+  const own = kind.deletion?.denialReason?.(request, row) ?? kind.deletion?.removalDenialReason?.(request, row);
   if (own !== undefined) return own;
   return row.state === 'OK' || row.state === 'Erred'
     ? hostReason(request, row)
@@ -64,7 +64,7 @@ function deletionReason(request: Request, { kind }: TypedKind, row: ResourceRow)
 
 /** The text of the 409 that unlinking would get now, whatever the state (services.md 8.2, 8.5). */
 export const unlinkingReason = (request: Request, { kind }: TypedKind, row: ResourceRow): string | undefined =>
-  kind.removalDenialReason?.(request, row) ?? hostReason(request, row);
+  kind.deletion?.removalDenialReason?.(request, row) ?? hostReason(request, row);
 
 /** Why a resource that hosts settings with resources stays, or undefined. */
 export function hostReason({ db, app }: Pick<Request, 'db' | 'app'>, row: ResourceRow): string | undefined {
@@ -80,18 +80,18 @@ export function hostReason({ db, app }: Pick<Request, 'db' | 'app'>, row: Resour
 
 /** Deletions of a kind: accepted, and done by a job; from Erred the row goes whatever the provider says. */
 export function deletionOf(typed: TypedKind): NonNullable<KindSpec['delete']> {
-  const { deletionFlags = {}, deletionRight } = typed.kind;
+  const { flags = {}, right } = typed.kind.deletion ?? {};
   return {
-    right: deletionRight ? narrowed(resourceWriters, deletionRight) : resourceWriters,
+    right: right ? narrowed(resourceWriters, right) : resourceWriters,
     denialReason: (request, row) => deletionReason(request, typed, row),
-    flags: deletionFlags,
+    flags,
     output: { status: 202, shape: messageShape },
     run: (request, row) => {
-      const flags = Object.entries(deletionFlags).map(([name, fallback]) => [
+      const parameters = Object.entries(flags).map(([name, fallback]) => [
         name,
         request.query.boolean(name) ?? fallback,
       ]);
-      scheduleDeletion(request, row, Object.fromEntries(flags));
+      scheduleDeletion(request, row, Object.fromEntries(parameters));
       return json({ detail: 'Deletion was scheduled.' }, 202);
     },
   };

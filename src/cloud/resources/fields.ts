@@ -92,7 +92,7 @@ function baseFields({ kind, name, type }: TypedKind) {
     }),
     resource_type: readOnly('string', { type: 'string', enum: [name] }, constant(JSON.stringify(name))),
     state: readOnlyText(stateValue),
-    ...(kind.hasRuntimeState && { runtime_state: readOnlyText() }),
+    ...(kind.runtime && { runtime_state: readOnlyText() }),
     error_message: readOnlyText(),
     backend_id: readOnlyText(),
     created: readOnlyTime(),

@@ -202,7 +202,7 @@ function valuesNamed(request: Request, name: string): Sql | undefined {
 const ownOrderings = ({ kind }: TypedKind): ReadonlyMap<string, string> =>
   new Map([
     ...Object.entries(kind.isVirtualMachine ? virtualMachine : {}),
-    ...Object.entries(kind.hasRuntimeState ? { runtime_state: 'r.runtime_state' } : {}),
+    ...Object.entries(kind.runtime ? { runtime_state: 'r.runtime_state' } : {}),
     ...Object.entries(kind.orderings ?? {}),
   ]);
 

@@ -15,7 +15,7 @@ const operation = 'measure';
 
 /** Condition on `r` and `st`: a resource at a provider that is no simulator's, of a kind with usages. */
 const isMeasured = ({ kinds }: Catalogue): Sql => sql`
-  (${any(kinds.filter(({ kind }) => kind.usages).map(({ name }) => sql`r.kind = ${name}`))})
+  (${any(kinds.filter(({ kind }) => kind.ownQuotas?.usages).map(({ name }) => sql`r.kind = ${name}`))})
     AND r.state = 'OK' AND r.backend_id <> '' AND st.backend_url LIKE 'http%' AND st.state <> 'Erred'`;
 
 function queueMeasuring(context: Context): void {

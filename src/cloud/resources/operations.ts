@@ -51,7 +51,7 @@ function storeProgress(
 
 /** The text of a failure that a runtime state of a kind means, or undefined. */
 export function failureOfState({ kind }: TypedKind, state: unknown): string | undefined {
-  return kind.failed?.some((failed) => failed === state)
+  return kind.runtime?.failed?.some((failed) => failed === state)
     ? `${kind.name} runtime state become erred: ${state}`
     : undefined;
 }

@@ -107,9 +107,9 @@ export function insertResource(context: Context, resource: NewResource): Resourc
     context,
     'resource',
     id,
-    Object.keys(kind.quotas ?? {}),
-    kind.quotas ?? {},
-    kind.quotasAreBackend ?? false,
+    Object.keys(kind.ownQuotas?.limits ?? {}),
+    kind.ownQuotas?.limits ?? {},
+    kind.ownQuotas?.areReported ?? false,
   );
   takeUsages(context, id, kind, resource.values);
   const row = knownResource(db, id);
@@ -176,8 +176,8 @@ export function removeResource(
 ): void {
   const { catalogue, db } = context.app;
   const { kind } = catalogue.kind(resource.kind);
-  kind.onRemoval?.(context, resource, deletion, isGone);
-  const along = kind.takesAlong?.(resource);
+  kind.deletion?.onRemoval?.(context, resource, deletion, isGone);
+  const along = kind.deletion?.takesAlong?.(resource);
   for (const id of along ? db.values<number>(sql`SELECT r.id FROM resource r WHERE ${along} ORDER BY r.id DESC`) : []) {
     const row = resourceOf(db, id);
     if (row)
@@ -294,6 +294,6 @@ function startTime(
 ): Record<string, Value> {
   const { kind } = app.catalogue.kind(resource.kind);
   if (values.runtime_state === undefined || values.runtime_state === resource.runtime_state) return {};
-  if (values.runtime_state === kind.offline) return { start_time: null };
-  return values.runtime_state === kind.online && values.start_time === undefined ? { start_time: now } : {};
+  if (values.runtime_state === kind.runtime?.offline) return { start_time: null };
+  return values.runtime_state === kind.runtime?.online && values.start_time === undefined ? { start_time: now } : {};
 }

@@ -175,7 +175,7 @@ export const unlinkAction = { name: 'unlink', right: importers, isDestructive: t
 export const importAction = { name: 'link', right: importers, fields: importFields } as const;
 
 const importActions = (type: ProviderType): readonly ObjectAction<ServiceRow>[] =>
-  [unlinkAction, ...(type.kinds.some(({ isImportable }) => isImportable) ? [importAction] : [])].map((action) => ({
+  [unlinkAction, ...(type.kinds.some(({ importing }) => importing) ? [importAction] : [])].map((action) => ({
     ...action,
     method: 'POST',
     tail: `${action.name}/`,

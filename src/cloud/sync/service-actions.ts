@@ -78,14 +78,14 @@ interface InventoryRow {
 }
 
 const importableKinds = ({ kinds }: Catalogue, of: ProviderType): TypedKind[] =>
-  kinds.filter(({ kind, type }) => type === of && kind.isImportable);
+  kinds.filter(({ kind, type }) => type === of && kind.importing);
 
 const reports = { type: ['string', 'number', 'boolean', 'array', 'null'], items: text };
 
 /** Representation of an importable object; kinds add members. */
 const candidateShape = (catalogue: Catalogue, type: ProviderType): JsonSchema => {
   const own = importableKinds(catalogue, type).flatMap((typed) =>
-    (typed.kind.importFields ?? []).map((name) => [name, reports]),
+    (typed.kind.importing?.fields ?? []).map((name) => [name, reports]),
   );
   const known = { backend_id: text, name: text, resource_type: text, created: { type: ['string', 'null'] } };
   return { ...objectShape(known), properties: { ...known, ...Object.fromEntries(own) } };
@@ -109,8 +109,8 @@ function candidates(request: Request, type: ProviderType, service: ServiceRow): 
   const items = rows.map(({ backend_id, kind, name, values }) => {
     const typed = catalogue.kind(kind).kind;
     const object: BackendObject = { kind: typed.name, backend_id, name, values: JSON.parse(values) };
-    const known = { ...object.values, ...typed.importItem?.(request, object, service.settings_id) };
-    const extra = Object.fromEntries((typed.importFields ?? []).map((field) => [field, known[field] ?? null]));
+    const known = { ...object.values, ...typed.importing?.item?.(request, object, service.settings_id) };
+    const extra = Object.fromEntries((typed.importing?.fields ?? []).map((field) => [field, known[field] ?? null]));
     return { backend_id, name, resource_type: kind, created: known.created ?? null, ...extra };
   });
   const names = Object.keys(candidateShape(catalogue, type).properties ?? {});
@@ -144,7 +144,7 @@ function importObject(
     sql`SELECT id FROM service_project_link WHERE service_id = ${service.id} AND project_id = ${values.project}`,
   );
   if (linkId === undefined) throw invalid({ project: ['Service is not connected to this project.'] });
-  if (typed.kind.importsOnlyForStaff && !request.caller.isStaff) throw forbidden();
+  if (typed.kind.importing?.onlyForStaff && !request.caller.isStaff) throw forbidden();
   if (
     db.value(
       sql`SELECT 1 FROM resource WHERE settings_id = ${service.settings_id} AND kind = ${typed.name} AND backend_id = ${values.backend_id}`,
@@ -172,7 +172,7 @@ function importObject(
 function store(request: Request, typed: TypedKind, object: BackendObject, linkId: number): ResourceRow {
   const place = placeOf(request, linkId);
   const { created: _, ...values } = object.values;
-  const acceptance = typed.kind.acceptImport?.(request, object, place) ?? { row: {} };
+  const acceptance = typed.kind.importing?.accept?.(request, object, place) ?? { row: {} };
   const row = { ...values, ...acceptance.row, name: object.name, backend_id: object.backend_id };
   const draft = {
     cores: 0,

@@ -129,10 +129,10 @@ export const isImportable = memoised(
   ({ kinds }: Catalogue): Sql =>
     sql`(${any(
       kinds
-        .filter(({ kind }) => kind.isImportable)
-        .map(({ kind: { importableStates }, name }) =>
-          importableStates
-            ? sql`i.kind = ${name} AND i."values" ->> '$.runtime_state' IN (SELECT value FROM json_each(${JSON.stringify(importableStates)}))`
+        .filter(({ kind }) => kind.importing)
+        .map(({ kind: { importing }, name }) =>
+          importing?.states
+            ? sql`i.kind = ${name} AND i."values" ->> '$.runtime_state' IN (SELECT value FROM json_each(${JSON.stringify(importing.states)}))`
             : sql`i.kind = ${name}`,
         ),
     )}) AND NOT EXISTS (SELECT 1 FROM resource r WHERE r.settings_id = i.settings_id AND r.kind = i.kind AND r.backend_id = i.backend_id)`,

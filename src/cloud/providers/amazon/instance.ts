@@ -109,12 +109,10 @@ export const instance = resourceKind({
   plural: 'instances',
   category: 'vms',
   isVirtualMachine: true,
-  hasRuntimeState: true,
-  online: 'running',
-  offline: 'stopped',
+  runtime: { online: 'running', offline: 'stopped' },
   fields,
   related: relatedList('Amazon.Volume', 'aws-volumes', 'x.instance_id = r.id'),
-  takesAlong: ({ id }) => sql`r.instance_id = ${id} AND r.details ->> '$.is_root'`,
+  deletion: { takesAlong: ({ id }) => sql`r.instance_id = ${id} AND r.details ->> '$.is_root'` },
   isCreatable: true,
   accept,
   quotaDeltas: ({ cores, disk, ram }) => ({
@@ -134,7 +132,8 @@ export const instance = resourceKind({
     }),
   ],
   limits: { delete: 25 },
-  isImportable: true,
-  importFields: ['cores', 'ram', 'disk', 'region', 'state', 'public_ips', 'flavor_name', 'runtime_state'],
-  importItem,
+  importing: {
+    fields: ['cores', 'ram', 'disk', 'region', 'state', 'public_ips', 'flavor_name', 'runtime_state'],
+    item: importItem,
+  },
 });

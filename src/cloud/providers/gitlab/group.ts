@@ -96,6 +96,6 @@ export const group = resourceKind({
   accept,
   quotaDeltas: () => ({ service: { group_count: 1 } }),
   actions: [],
-  deletionDenialReason,
-  isImportable: true,
+  deletion: { denialReason: deletionDenialReason },
+  importing: {},
 });

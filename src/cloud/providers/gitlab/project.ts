@@ -125,11 +125,11 @@ export const project = resourceKind({
   hasMembers: true,
   accept,
   quotaDeltas: () => ({ service: { project_count: 1 } }),
-  quotas: { commit_count: -1 },
-  usages: ['commit_count'],
+  ownQuotas: { limits: { commit_count: -1 }, usages: ['commit_count'] },
   actions: [],
-  isImportable: true,
-  importFields: ['public'],
-  importItem: (_request, { values }) => ({ public: values.visibility_level === publicLevel }),
-  acceptImport,
+  importing: {
+    fields: ['public'],
+    item: (_request, { values }) => ({ public: values.visibility_level === publicLevel }),
+    accept: acceptImport,
+  },
 });

@@ -106,6 +106,6 @@ export const project = resourceKind({
   accept,
   quotaDeltas: () => ({}),
   actions: [],
-  deletionRight: staff,
-  isImportable: true,
+  deletion: { right: staff },
+  importing: {},
 });

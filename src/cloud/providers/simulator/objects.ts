@@ -100,9 +100,9 @@ export class Objects {
 
   /** Adds importable, unmanaged objects until there have been `wanted` of each kind. */
   addUnmanaged(wanted: number): void {
-    for (const { isImportable, name } of this.type.kinds) {
+    for (const { importing, name } of this.type.kinds) {
       const kind = this.type.simulation.kinds[name];
-      if (!isImportable || !kind?.unmanaged) continue;
+      if (!importing || !kind?.unmanaged) continue;
       for (let n = this.backend.count(`unmanaged ${name}`) + 1; n <= wanted; n++) {
         this.backend.next(`unmanaged ${name}`);
         const ordinal = this.backend.next(`objects ${name}`);

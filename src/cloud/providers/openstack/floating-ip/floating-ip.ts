@@ -33,7 +33,7 @@ export const floatingIp = resourceKind({
   plural: 'floating ips',
   category: undefined,
   isPart: true,
-  hasRuntimeState: true,
+  runtime: {},
   fields: {
     ...tenantFields,
     address: shownDetail('address', { type: 'string' }, '""'),
@@ -45,6 +45,6 @@ export const floatingIp = resourceKind({
   isCreatable: false,
   isUpdatable: false,
   quotaDeltas: () => ({ parent: { floating_ip_count: 1 } }),
-  deletionDenialReason: (_request, row) => (row.instance_id === null ? undefined : 'Floating IP is in use.'),
+  deletion: { denialReason: (_request, row) => (row.instance_id === null ? undefined : 'Floating IP is in use.') },
   actions: [],
 });

@@ -138,12 +138,14 @@ export const network = resourceKind({
   filters: tenantFilters,
   isCreatable: false,
   quotaDeltas: () => ({ parent: { network_count: 1 } }),
-  deletionDenialReason: (request, row) =>
-    instancesIn(request, row).length > 0 ? 'Cannot delete network with existing instances' : undefined,
-  takesAlong: (row) =>
-    sql`
+  deletion: {
+    denialReason: (request, row) =>
+      instancesIn(request, row).length > 0 ? 'Cannot delete network with existing instances' : undefined,
+    takesAlong: (row) =>
+      sql`
       r.kind = 'OpenStack.SubNet' AND r.parent_id = ${row.parent_id}
       AND ${raw(detail('network'))} = ${row.backend_id} AND ${row.backend_id} <> ''`,
+  },
   actions: [
     resourceAction({
       name: 'create_subnet',
@@ -194,17 +196,19 @@ export const subnet = resourceKind({
   filters: { ...tenantFilters, ...relatedFilters('network', 'OpenStack.Network', networkPath, 'network') },
   isCreatable: false,
   quotaDeltas: () => ({ parent: { subnet_count: 1 } }),
-  deletionDenialReason: (request, row) => {
-    const connected = rowsWhere(
-      request,
-      'OpenStack.Instance',
-      sql`
+  deletion: {
+    denialReason: (request, row) => {
+      const connected = rowsWhere(
+        request,
+        'OpenStack.Instance',
+        sql`
         r.parent_id = ${row.parent_id}
         AND EXISTS (
           SELECT 1 FROM json_each(r.details, '$.internal_ips_set') ip
           WHERE ip.value ->> 'subnet' = ${row.backend_id} AND ${row.backend_id} <> '')`,
-    );
-    return connected.length > 0 ? 'Cannot delete subnet with existing instances' : undefined;
+      );
+      return connected.length > 0 ? 'Cannot delete subnet with existing instances' : undefined;
+    },
   },
   actions: [],
 });

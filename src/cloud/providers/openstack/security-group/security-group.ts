@@ -167,8 +167,9 @@ export const securityGroup = resourceKind({
   filters: tenantFilters,
   isCreatable: false,
   checkUpdate: (_request, _group, { name }) => rejectDefaultName(name),
-  deletionDenialReason: ({ db }, group) =>
-    isInUse(db, group) ? 'Cannot delete security group that is in use.' : undefined,
+  deletion: {
+    denialReason: ({ db }, group) => (isInUse(db, group) ? 'Cannot delete security group that is in use.' : undefined),
+  },
   quotaDeltas: (group) => ({ parent: { security_group_count: 1, security_group_rule_count: rulesOf(group).length } }),
   actions: [
     resourceAction({

@@ -93,8 +93,7 @@ export const snapshot = resourceKind({
   examples: { name: 'database-before-upgrade' },
   plural: 'snapshots',
   category: 'storages',
-  hasRuntimeState: true,
-  failed: ['error'],
+  runtime: { failed: ['error'] },
   fields,
   related: relatedList(
     'OpenStack.Volume',

@@ -187,7 +187,7 @@ export const tenant = resourceKind({
   examples: { name: 'Production of Alice' },
   plural: 'tenants',
   category: 'private_clouds',
-  hasRuntimeState: true,
+  runtime: {},
   fields,
   accessUrl: computedValue(`ifnull(json_quote(coalesce(${option('access_url')}, ${dashboard})), 'null')`),
   related: relatedOfKinds(
@@ -202,20 +202,18 @@ export const tenant = resourceKind({
   checkUpdate: (request, row, { name }) =>
     name !== undefined && rejectTakenName(request, settingsOf(request, row.settings_id), name, row.id),
   quotaDeltas: () => ({ service: { tenant_count: 1 } }),
-  quotas: firstLimits,
-  quotasAreBackend: true,
-  deletionRight: removers,
-  removalDenialReason,
-  takesAlong: (row) => sql`r.parent_id = ${row.id}`,
+  ownQuotas: { limits: firstLimits, areReported: true },
+  deletion: { right: removers, removalDenialReason, takesAlong: (row) => sql`r.parent_id = ${row.id}` },
   limits: { delete: 25 },
   actions: tenantActions,
-  isImportable: true,
-  importsOnlyForStaff: true,
-  importFields: ['description'],
-  acceptImport: (request, object, place) => ({
-    row: importedValues(object.values),
-    afterInsert: (id) => importParts(request, { settings: place.settings, parent: id }),
-  }),
+  importing: {
+    onlyForStaff: true,
+    fields: ['description'],
+    accept: (request, object, place) => ({
+      row: importedValues(object.values),
+      afterInsert: (id) => importParts(request, { settings: place.settings, parent: id }),
+    }),
+  },
 });
 
 /** The password of a user created outside is unknown. */

@@ -99,8 +99,7 @@ export const volume = resourceKind({
   examples: { name: 'database', create: { tenant: exampleLink('openstack-tenants'), size: 51_200 } },
   plural: 'volumes',
   category: 'storages',
-  hasRuntimeState: true,
-  failed: ['error', 'error_restoring', 'error_extending'],
+  runtime: { failed: ['error', 'error_restoring', 'error_extending'] },
   fields,
   related: relatedOfKinds(
     { 'OpenStack.Instance': 'openstack-instances', 'OpenStack.Snapshot': 'openstack-snapshots' },
@@ -122,10 +121,7 @@ export const volume = resourceKind({
     link: { storage: size },
     parent: { volumes: 1, storage: size, volumes_size: size },
   }),
-  deletionDenialReason,
+  deletion: { denialReason: deletionDenialReason },
   actions: volumeActions,
-  isImportable: true,
-  importFields: ['size', 'runtime_state', 'tenant_uuid'],
-  importItem: tenantOfItem,
-  acceptImport: importIntoTenant,
+  importing: { fields: ['size', 'runtime_state', 'tenant_uuid'], item: tenantOfItem, accept: importIntoTenant },
 });
