@@ -17,6 +17,7 @@ const marked = new Marked({
     heading({ depth, text, tokens }) {
       return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
+    image: () => '',
     link({ href, text, tokens }) {
       const content = this.parser.parseInline(tokens);
       const [, page, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];

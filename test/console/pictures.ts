@@ -3,7 +3,10 @@
  *
  *   node build.mjs pictures [folder] [part of a name …]
  *
- * The default folder is dist/pictures. Names of pages as further arguments take only those.
+ * The default folder is dist/pictures. Names of pages as further arguments take only those. `manual` takes those of the README
+ * and the manual:
+ *
+ *   node build.mjs pictures src/manual manual
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -58,8 +61,35 @@ async function pages(): Promise<Readonly<Record<string, string>>> {
   };
 }
 
+/** Takes the four pictures of the manual, of the size of a screen. */
+async function takeManual(browser: Browser): Promise<void> {
+  const visitor = await Console.open(browser, `${server.url}/`, 1280);
+  const { page } = visitor;
+  await page.setViewportSize({ width: 1280, height: 780 });
+  await visitor.signIn('helena.kask', 'demo-world-1');
+  const take = async (name: string, place: string, colorScheme: 'light' | 'dark' = 'light'): Promise<void> => {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+    await visitor.settled();
+    await page.screenshot({ path: join(folder, `${name}.png`) });
+  };
+  await take('console', '/');
+  await take('console-resources', '/resources/?category=vms', 'dark');
+  await take('console-machine', await first('openstack-instances/?state=OK'));
+  const [{ service_project_link: link, url: tenant }] = await ask('/api/openstack-tenants/?name=nlrz-virtual-desktops');
+  const query = new URLSearchParams({ name: 'desktop-pool-4', service_project_link: link, tenant });
+  await page.evaluate(`location.hash = ${JSON.stringify(`/new-resource/openstack-instances/?${query}`)}`);
+  await page.getByRole('radio', { name: /m1\.medium/ }).check();
+  await visitor.settled();
+  await page.screenshot({ path: join(folder, 'console-form.png') });
+  await visitor.close();
+}
+
 const chromium = (await startBrowser()) as Browser | undefined;
-if (chromium) {
+if (chromium && wanted[0] === 'manual') {
+  await takeManual(chromium);
+  await chromium.close();
+} else if (chromium) {
   const [{ uuid }] = await ask('/api/users/?current');
   await ask(`/api/users/${uuid}/password/`, 'POST', { password });
   const all = Object.entries(await pages()).filter(

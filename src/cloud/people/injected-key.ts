@@ -18,7 +18,7 @@ export const keyToInject = (): WritableField<number | null, false> => ({
   constraints: {},
   shape: { type: 'string', format: 'uri' },
   select: () => ({ path: keys.path, by: 'user' }),
-  help: 'SSH key that is put into the machine.',
+  help: 'Without a key, you cannot sign in over SSH.',
   label: 'SSH public key',
   input: inputOf(
     { update: false, storedIn: false },

@@ -83,7 +83,7 @@ test('without a tenant the instance goes to that of its first subnet, or to the 
   const [, options] = [0, (await cloud.people.clients.admin.options('/api/openstack-instances/')).body];
   assert.equal(
     [options.actions.POST.tenant.required, options.actions.POST.tenant.help_text],
-    [false, 'Default: the tenant of the subnets, or the only tenant of the link that is OK.'],
+    [false, 'Default: the private cloud of the subnets, or the only one that is ready.'],
   );
 
   const bySubnet = await created(cloud, '/api/openstack-instances/', {

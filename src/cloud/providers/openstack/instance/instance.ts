@@ -47,7 +47,7 @@ import {
 } from './network.ts';
 
 const fields = {
-  ...chosenTenantFields('Default: the tenant of the subnets, or the only tenant of the link that is OK.'),
+  ...chosenTenantFields('Default: the private cloud of the subnets, or the only one that is ready.'),
   flavor: propertyLink('OpenStack.Flavor', 'openstack-flavors', { displayName: 'display_name' }),
   image: propertyLink('OpenStack.Image', 'openstack-images'),
   system_volume_size: writeOnly(

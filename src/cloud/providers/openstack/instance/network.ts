@@ -86,7 +86,7 @@ export const securityGroupsField = itemList({
     if (item.url === undefined) throw new FieldError(['URL has to be defined for related object.']);
     return linked(item.url, 'OpenStack.SecurityGroup', groupPath, request);
   },
-  help: 'Security groups of the tenant.',
+  help: 'Security groups that apply to the machine.',
 });
 
 /** `[{subnet}]` in requests; the addresses in responses. */
@@ -102,7 +102,7 @@ export const internalIpsField = itemList({
   ),
   accepts: objectShape({ subnet: linkShape(subnetPath) }),
   item: (item, request) => linkedMember(item, 'subnet', 'OpenStack.SubNet', subnetPath, request),
-  help: 'Subnets that the instance is connected to; default: the internal one of the tenant.',
+  help: 'Subnets to connect the machine to. Default: the internal subnet of the private cloud.',
 });
 
 /** A requested floating IP: an existing one, or any. */
@@ -141,7 +141,7 @@ export const floatingIpsField = itemList({
         ? undefined
         : linkedMember(item, 'url', 'OpenStack.FloatingIP', floatingPath, request),
   }),
-  help: 'Floating IPs; without url a free one is taken or one is created.',
+  help: 'Without a chosen address, the server takes a free floating IP or creates one.',
 });
 
 const isOf =

@@ -35,7 +35,7 @@ const imageOfVolume = `(
   WHERE d.kind = 'OpenStack.Image' AND d.settings_id = r.settings_id AND d.backend_id = ${detail('image')})`;
 
 const fields = {
-  ...chosenTenantFields('Default: the only tenant of the link that is OK.'),
+  ...chosenTenantFields('Default: the only private cloud that is ready.'),
   size: integer({
     min: smallestVolume,
     max: largestVolume,
