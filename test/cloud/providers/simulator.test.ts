@@ -60,7 +60,7 @@ test('each provider account has separate simulated objects: ids and addresses st
   );
 });
 
-test('the simulated objects survives unlinking, and goes with the settings', async () => {
+test('keeps simulated objects after unlinking until the settings are deleted', async () => {
   const cloud = await ocean();
   const droplet = await cloud.make();
   await fixture.staff.post(`${droplet.url}unlink/`);
@@ -94,7 +94,7 @@ test('a row is seen in Scheduled, then …ing with the interim runtime state, th
   assert.equal(await after('start'), ['Update Scheduled offline', 'Updating offline', 'OK online']);
 });
 
-test('a resize changes what it names, the disk only when that is wanted', async () => {
+test('resizes the disk only on request', async () => {
   const cloud = await ocean();
   const [soft, hard] = [await cloud.make({ name: 'soft' }), await cloud.make({ name: 'hard' })];
   for (const droplet of [soft, hard]) await fixture.staff.post(`${droplet.url}stop/`);
@@ -191,7 +191,7 @@ test('ids of JIRA are the keys', async () => {
 
 /* Determinism */
 
-test('the same seed and the same requests give the same ids, addresses and failures, whatever the timing', async () => {
+test('reproduces ids, addresses and failures from the seed regardless of timing', async () => {
   const outcomes: Json[] = [];
   for (const [name, latency, seed] of [
     ['One', '0', 42],

@@ -57,7 +57,7 @@ test('a changed credential, address or option makes settings Sync Scheduled in t
   assert.equal([replaced.status, replaced.body.state], [200, 'Sync Scheduled']);
 });
 
-test('what is written as it was, and what has nothing to do with the account, queues nothing', async () => {
+test('queues no synchronisation for unchanged or unrelated values', async () => {
   const settings = await make({ username: 'u', password: 'p', tenant_name: 'n', homepage: 'https://example.com' });
   for (const change of [
     { name: 'Sea', homepage: '', terms_of_services: 'https://example.com/terms', scope: null },
@@ -73,7 +73,7 @@ test('what is written as it was, and what has nothing to do with the account, qu
   assert.is(await state(settings), 'Erred', 'options of the simulator count from its next operation on');
 });
 
-test('Erred settings are tried at once when an option of the simulator is changed, too', async () => {
+test('retries Erred settings after a change of a simulator option', async () => {
   const settings = await make({ simulator_failures: 'ping' });
   assert.is(await state(settings), 'Erred');
   const { body } = await fixture.staff.patch(settings.url, { simulator_failures: null });
@@ -82,7 +82,7 @@ test('Erred settings are tried at once when an option of the simulator is change
   assert.is(await state(settings), 'In Sync');
 });
 
-test('changes before a synchronisation begins are part of it', async () => {
+test('includes changes made before a synchronisation starts', async () => {
   const { body } = await fixture.staff.post('/api/service-settings/', {
     name: 'Ocean',
     type: 'DigitalOcean',
@@ -96,7 +96,7 @@ test('changes before a synchronisation begins are part of it', async () => {
   assert.equal([await state(body), jobs()], ['In Sync', 0]);
 });
 
-test('changes while one is under way are followed by one more, whatever became of the first', async () => {
+test('repeats a synchronisation after changes during it, regardless of its result', async () => {
   for (const [failures, first] of [
     [null, 'In Sync'],
     ['sync', 'Erred'],

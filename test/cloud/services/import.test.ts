@@ -260,7 +260,7 @@ test('a type that imports several kinds needs the resource_type; one without imp
   await fixture.staff.delete(oracle.service.url);
 });
 
-test('unlink removes service, links, resources, jobs and private settings here only, whatever runs', async () => {
+test('unlinks a service with links, resources, jobs and private settings, also during operations', async () => {
   const { settings, service, link } = cloud;
   await cloud.begin({ name: 'coming' });
   const rocket = (await fixture.staff.get('/api/digitalocean-droplets/?name=young')).body[0];

@@ -72,7 +72,7 @@ async function addAccount(fixture: Fixture, name: string): Promise<Json> {
   return created.body;
 }
 
-test('what a synchronisation found is stored in steps, so that others are served between them', async () => {
+test('stores an inventory in steps and serves other requests in between', async () => {
   const { close, fixture, transactions } = await startWithProvider();
   try {
     const created = await addAccount(fixture, 'Large');
@@ -87,7 +87,7 @@ test('what a synchronisation found is stored in steps, so that others are served
   }
 });
 
-test('steps of several accounts come alternately, so that others are served between them, too', async () => {
+test('alternates the steps of several accounts and serves other requests in between', async () => {
   const { close, fixture, transactions } = await startWithProvider();
   /** How many long transactions each turn of the event loop had. */
   const turns: number[] = [];

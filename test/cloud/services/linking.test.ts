@@ -60,7 +60,7 @@ test('the creation job of shared settings makes a service for every customer, wi
   );
 });
 
-test('a new customer gets such a service on every shared settings in the same commit', async () => {
+test('creates a service on all shared settings for a new customer in the same commit', async () => {
   await shared();
   await shared('Office', 'JIRA');
   await fixture.staff.post('/api/service-settings/', {
@@ -95,7 +95,7 @@ test('a new project is linked to every service of its customer that is available
   assert.equal(await usages(fixture, project), { nc_service_project_link_count: 1 });
 });
 
-test('a service that becomes available for all is linked to every project; when it is no more, no link goes', async () => {
+test('links a service to every project when it becomes available for all, and keeps the links afterwards', async () => {
   await fixture.project('Sledge', people.customer);
   const { service } = await simulatedService(fixture, 'jira', people, { name: 'Private' });
   assert.equal(await linked(), ['Private of Alice: Rocket']);

@@ -210,7 +210,7 @@ test('links are listed in the order of their creation, and filtered by service, 
   });
 });
 
-test('OPTIONS of the list shows what creation takes', async () => {
+test('describes the fields of a creation in OPTIONS of the list', async () => {
   const { actions } = (await people.clients.owner.options(path)).body;
   const select = (path: string, label: string): Json => ({
     type: 'select',

@@ -20,7 +20,7 @@ const remove = async ({ url }: Json): Promise<unknown[]> => {
   return [status, body];
 };
 
-test('project, link, service and settings stay while there are resources, in whatever state', async () => {
+test('rejects deleting a project, link, service or settings with resources in any state', async () => {
   const droplet = await cloud.begin();
   const parents: [Json, string][] = [
     [project, 'project'],

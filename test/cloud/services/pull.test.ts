@@ -120,7 +120,7 @@ test("resources from before the provider's values were kept have those of its la
   assert.is((await present()).name, 'theirs');
 });
 
-test('what the provider does not know of stays: the description of a droplet, its tags, its creation', async () => {
+test('keeps values that the provider does not have: description, tags and creation of a droplet', async () => {
   await fixture.staff.patch(droplet.url, { description: 'Ours', tags: ['a'] });
   const before = await present();
   await synchronise();
@@ -259,7 +259,7 @@ test('objects that are unknown here can be imported', async () => {
   );
 });
 
-test('properties that are gone at the provider are deleted, and resources keep what they copied', async () => {
+test('deletes properties that are missing at the provider, and keeps values copied to resources', async () => {
   fixture.server.app.db.script(
     "INSERT INTO property (uuid, kind, backend, backend_id, name) VALUES (lower(hex(randomblob(16))), 'DigitalOcean.Region', '', 'moon1', 'Moon 1')",
   );

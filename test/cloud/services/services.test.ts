@@ -63,7 +63,7 @@ test('a service reads in the order of the table', async () => {
   assert.equal((await fixture.staff.get('/api/services/')).body, [expected], 'the summary has the same items');
 });
 
-test('projects and resources are those the caller sees', async () => {
+test('counts the projects and resources that the caller sees', async () => {
   const second = await fixture.project('Sledge', people.customer);
   await fixture.staff.post('/api/digitalocean-service-project-link/', {
     project: second.url,

@@ -363,7 +363,7 @@ test('shared is written by staff alone, and a customer is required of others', a
   await owner.delete(creation.body.url);
 });
 
-test('PUT needs the name alone; what is not named stays; type, customer and shared do not change', async () => {
+test('requires only the name in PUT and keeps missing values, type, customer and shared', async () => {
   const creation = await make({ customer: people.customer.url, username: 'sailor', simulator_seed: 7 });
   const response = await fixture.staff.put(creation.url, {
     name: 'Sea',

@@ -53,7 +53,7 @@ test('settings, services, resources and their parts say after their uuid whether
   assert.equal(await reportsOf(fixture, network.url, '/api/openstack-networks/'), twice(true));
 });
 
-test('what a provider runs is not simulated', async () => {
+test('marks objects of a provider as not simulated', async () => {
   const account = await Account.open();
   try {
     const { url } = await account.running('web-1');

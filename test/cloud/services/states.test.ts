@@ -128,7 +128,7 @@ test('settings that an import wrote are New, and the timer schedules their creat
   assert.equal(await state(settings), ['In Sync']);
 });
 
-test('a job whose lease is older than ten minutes is taken over, so that no state hangs', async () => {
+test('takes over a job whose lease is older than ten minutes', async () => {
   fixture.clock.hold();
   const settings = await make();
   const {

@@ -31,7 +31,7 @@ let address = 0;
 /** An address that no one has asked before. */
 const fresh = (path: string): string => `${path}?fresh=${++address}`;
 
-test('an object is made once for those who see everything, whatever its address, and once for each other viewer', async () => {
+test('represents an object once for all callers who see everything and once for each other viewer', async () => {
   const customer = await fixture.customer('Kept');
   const owner = await fixture.user('kept.owner');
   await fixture.user('kept.support', { is_support: true });
@@ -77,7 +77,7 @@ test('does not respond for a deleted customer with the representation of the nex
   assert.is((await fixture.staff.get(fresh(gone.url))).status, 404);
 });
 
-test('whatever it shows of makes it again: projects, roles, quotas, names of members and of its customer', async () => {
+test('represents an object again after a change of its projects, roles, quotas or names', async () => {
   const customer = await fixture.customer('Tells');
   const project = await fixture.project('Told', customer);
   const user = await fixture.user('teller');
@@ -97,7 +97,7 @@ test('whatever it shows of makes it again: projects, roles, quotas, names of mem
   assert.is((await ask(customer.url)).quotas[0].limit, 77);
 });
 
-test('who loses sight of it is not reported of it again', async () => {
+test('hides a cached object from a user who can no longer see it', async () => {
   const customer = await fixture.customer('Lost from sight');
   const project = await fixture.project('Lost as well', customer);
   const user = await fixture.user('kept.manager');

@@ -33,7 +33,7 @@ test('returns a value until one of its sources changes', () => {
   assert.is(memory.get('a'), undefined);
 });
 
-test('evicts unused values beyond the bound, and does not store one that is too large', () => {
+test('evicts unused values above the limit and does not store too large ones', () => {
   const memory = new VersionedCache<string>(new Versions(), 20);
   memory.set('a', 'first', [], 6);
   memory.set('b', 'too large', [], 11);
@@ -47,7 +47,7 @@ test('evicts unused values beyond the bound, and does not store one that is too 
   assert.is(memory.get('a'), 'first');
 });
 
-test('what another process commits is noticed a quarter of a millisecond later', async () => {
+test('notices commits of another process within a quarter of a millisecond', async () => {
   const file = join(folder, 'shared.db');
   const [ours, theirs] = [SqliteDatabase.open(file), SqliteDatabase.open(file)];
   ours.script('CREATE TABLE thing (id INTEGER PRIMARY KEY)');
@@ -82,7 +82,7 @@ test('a document reported twice is the same, and reported again after a change, 
   assert.is.not(after.headers.get('etag'), first.headers.get('etag'));
 });
 
-test('one caller is never reported what another one was', async () => {
+test('never returns the cached response of another caller', async () => {
   const customer = await fixture.customer('Shared');
   await fixture.project('Seen by the owner', customer);
   const manager = await fixture.user('memo.manager');
@@ -97,7 +97,7 @@ test('one caller is never reported what another one was', async () => {
   assert.is((await fixture.as('memo.stranger').get(customer.url)).status, 404);
 });
 
-test('a role that ends takes what its holder was reported with it', async () => {
+test('drops the cached responses of a user whose role ends', async () => {
   const customer = await fixture.customer('Lost');
   const owner = await fixture.user('memo.owner');
   await fixture.grant(customer, owner, 'owner', new Date(fixture.clock.now() / 1000 + 60_000).toISOString());

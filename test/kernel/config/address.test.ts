@@ -6,12 +6,12 @@ import { addressOf, authorityOf, reachable, usualAdminAddress } from '../../../s
 
 const test = suite('addresses');
 
-test('a port alone is one of the loopback, as is the usual address', () => {
+test('listens on the loopback address by default and with a port alone', () => {
   assert.equal(addressOf('9481'), { host: '127.0.0.1', port: 9481 });
   assert.equal(usualAdminAddress, { host: '127.0.0.1', port: 9480 });
 });
 
-test('a host with a port, or an IPv6 address in brackets, is taken as it stands', () => {
+test('accepts a host with a port and an IPv6 address in brackets', () => {
   for (const [text, host, port] of [
     ['0.0.0.0:0', '0.0.0.0', 0],
     ['admin.internal:65535', 'admin.internal', 65_535],
@@ -46,7 +46,7 @@ test('anything else is rejected, by the name of the setting', () => {
   assert.is(loadConfig().admin_listen, null);
 });
 
-test('what listens on all addresses is reached on the loopback', () => {
+test('reaches a server that listens on all addresses by the loopback address', () => {
   assert.equal(['0.0.0.0', '::', '10.0.0.1'].map(reachable), ['127.0.0.1', '::1', '10.0.0.1']);
 });
 

@@ -30,7 +30,7 @@ function rejection(script: string): string | undefined {
   }
 }
 
-test('accepts what the migrations make, what makes a backup of it, and the tables of Litestream and ANALYZE', () => {
+test('accepts the migrated schema, backups, and the tables of Litestream and ANALYZE', () => {
   assert.is(rejection(''), undefined);
   assert.is(
     rejection(`CREATE TABLE tenantry_backup (made INTEGER NOT NULL, keys TEXT) STRICT;
@@ -41,7 +41,7 @@ test('accepts what the migrations make, what makes a backup of it, and the table
   );
 });
 
-test('rejects whatever was added, changed or removed', () => {
+test('rejects added, changed and removed parts of the schema', () => {
   const attacks: readonly (readonly [script: string, reason: string])[] = [
     [
       'CREATE TRIGGER make_staff AFTER INSERT ON user BEGIN UPDATE user SET is_staff = 1 WHERE id = NEW.id; END',

@@ -12,7 +12,7 @@ import { Wire } from '../../support/wire.ts';
 
 const test = suite('limits of connections');
 
-test('connections beyond max_connections are closed at once, and let in again when others have gone', async () => {
+test('closes connections above max_connections and accepts new ones after others end', async () => {
   // No one else has a connection to it, as the clients of a fixture have.
   const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent', max_connections: 3 });
   const ask = async (wire: Wire): Promise<number> =>
@@ -61,7 +61,7 @@ function connect(addresses: readonly string[]): { sockets: readonly FakeSocket[]
 const states = (sockets: readonly FakeSocket[]): string =>
   sockets.map(({ destroyed }) => (destroyed ? '-' : '+')).join('');
 
-test('an address has max_connections_per_address connections, whatever others have', () => {
+test('limits each address to max_connections_per_address connections', () => {
   const { more, sockets } = connect(['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2', '::ffff:192.0.2.1']);
   assert.is(states(sockets), '++-+-');
   sockets[0]?.destroy();

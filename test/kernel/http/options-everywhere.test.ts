@@ -229,7 +229,7 @@ test('lists and objects are named by their kind', () => {
   }
 });
 
-test('an unknown path has no OPTIONS, and says so only to callers with a token', async () => {
+test('rejects OPTIONS of an unknown path, and reveals that to authenticated callers only', async () => {
   for (const path of ['/api/nothing/', '/api/customers/nothing/at/all/']) {
     const response = await place.clients.UN.options(path);
     assert.equal(
@@ -241,7 +241,7 @@ test('an unknown path has no OPTIONS, and says so only to callers with a token',
   assert.is((await place.clients.AN.options('/nothing/')).status, 404);
 });
 
-test('with both settings owners are reported what they may do besides', async () => {
+test('describes the additional rights of owners with both settings', async () => {
   await open({ owners_can_manage_customers: true, owners_can_manage_owners: true });
   for (const endpoint of endpoints.filter(({ path }) =>
     /^\/api\/(customers|customer-permissions|user-invitations)\//.test(path),

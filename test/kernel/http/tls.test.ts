@@ -66,7 +66,7 @@ async function secured(url: string, options: ConnectionOptions = {}): Promise<TL
   return socket;
 }
 
-test('returns and links are https, unless a trusted proxy says what its client spoke', async () => {
+test('builds https links unless a trusted proxy reports the protocol of its client', async () => {
   assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+$/);
   const headers = { Authorization: `Token ${server.issueToken()}` };
   const linkOf = async (further = {}): Promise<string> =>
@@ -75,7 +75,7 @@ test('returns and links are https, unless a trusted proxy says what its client s
   assert.ok((await linkOf({ 'X-Forwarded-Proto': 'http' })).startsWith('http://127.0.0.1:'));
 });
 
-test('plain HTTP is reported so, and the user who speaks neither is closed', async () => {
+test('reports plain HTTP on a TLS port and closes connections of other protocols', async () => {
   const plain = await Wire.to(server.url);
   const reply = await plain.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').response();
   assert.equal([reply.status, reply.body], [400, '{"detail":"This port speaks https."}']);
@@ -93,7 +93,7 @@ test('less than TLS 1.2 is rejected', async () => {
   assert.is(rejection, 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION');
 });
 
-test('headers that are too large are 431, and connections beyond the limit are closed, as without TLS', async () => {
+test('rejects too large headers with 431 and closes connections above the limit over TLS', async () => {
   const socket = await secured(server.url);
   socket.write(`GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`);
   const [start] = (await once(socket, 'data')) as [Buffer];
@@ -124,7 +124,7 @@ test('connections that have asked nothing, or are idle, do not keep it from endi
   assert.ok(performance.now() - begun < 8000, 'closed before the shutdown cuts running requests');
 });
 
-test('what runs gets a response before it ends', async () => {
+test('responds to running requests before it closes', async () => {
   const socket = await secured(server.url);
   const head = ['POST /api-auth/password/ HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
   socket.write([...head, 'Content-Length: 20', 'Expect: 100-continue', '', ''].join('\r\n'));

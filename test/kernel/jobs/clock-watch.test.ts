@@ -78,7 +78,7 @@ test('a token that was used before the clock is set back expires no later than i
   assert.equal([await status(alice), await status(another)], [401, 200]);
 });
 
-test('a token that had run out stays so when the clock is set back, however far', async () => {
+test('keeps an expired token expired when the clock is set back', async () => {
   await fixture.user('alice', { token_lifetime: hour });
   for (const back of [1.5 * hour, 2.5 * hour, 10 * day]) {
     const alice = fixture.as('alice');
@@ -181,7 +181,7 @@ test('mails that gather for the end of an hour go within an hour when the clock 
   assert.is(mails(), before + 1);
 });
 
-test('events are reported and sent in the order in which they were recorded', async () => {
+test('lists and sends events in the order of recording', async () => {
   await hook();
   await emit('1');
   await set(-10 * day);
@@ -214,7 +214,7 @@ test('or until the operator says that the clock is right', async () => {
   assert.equal(await messages(), []);
 });
 
-test('so does one that is set back', async () => {
+test('delays removals after the clock was set back', async () => {
   await emit('stored');
   await run(11 * day - hour);
   assert.equal(await messages(), [], 'without a jump it is removed in time');
@@ -227,7 +227,7 @@ test('so does one that is set back', async () => {
   assert.equal(await messages(), []);
 });
 
-test('a removal that comes before any user has looked at the clock waits, too', async () => {
+test('delays a removal that is due before any request has checked the clock', async () => {
   let removed = 0;
   const removal = { name: 'remove', every: 0, removes: true, run: () => void removed++ } as const;
   const timer = new Timer(fixture.server.app, [removal]);

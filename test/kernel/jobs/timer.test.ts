@@ -43,7 +43,7 @@ test('a task runs also after the clock was set back', () => {
   assert.equal(done, ['sweep', 'sweep']);
 });
 
-test('what tasks leave to do is done piece by piece, alternately, before the next tick', async () => {
+test('runs the remaining work of tasks in alternating pieces before the next tick', async () => {
   const timer = timerOf(work('events', 3), work('alerts', 1), work('versions', 4));
   timer.tick();
   assert.equal(done, ['events', 'alerts', 'versions']);
@@ -51,7 +51,7 @@ test('what tasks leave to do is done piece by piece, alternately, before the nex
   assert.equal(done.slice(3), ['events', 'versions', 'events', 'versions', 'versions']);
 });
 
-test('every piece is a separate transaction, and the event loop has a turn between two of them', async () => {
+test('runs every piece in its own transaction and yields to the event loop in between', async () => {
   const { db } = fixture.server.app;
   const commits: number[] = [];
   let turns = 0;
@@ -93,7 +93,7 @@ test('pieces of two tasks are two transactions, also in one tick', async () => {
   await timer.idle();
 });
 
-test('a tick does not begin again what is not finished', async () => {
+test('does not start an unfinished task again at the next tick', async () => {
   const timer = timerOf(work('events', 3));
   timer.tick();
   timer.tick();

@@ -18,7 +18,7 @@ test.before.each(() => {
 });
 test.after.each(() => rmSync(join(folder, '..'), { recursive: true }));
 
-test('each is a file with the time and a number, which only the operator reads; the log names it', async () => {
+test('stores each mail in a file that only the operator can read and names it in the log', async () => {
   const lines: unknown[] = [];
   log.info = ((...line: unknown[]) => lines.push(line)) as typeof log.info;
   const mailer = new Mailer({ smtp_url: null, email_from: null, log, mailStore: new MailStore(folder) });
@@ -40,7 +40,7 @@ test('each is a file with the time and a number, which only the operator reads; 
 
 const mail = { to: 'a@example.com', subject: 's', text: 't', html: 'h', id: 'id', at };
 
-test('the newest 1,000 files are stored, those of earlier starts among them; other files stay', () => {
+test('keeps the newest 1,000 mail files across restarts and leaves other files alone', () => {
   mkdirSync(folder);
   for (let second = 0; second < 999; second++) {
     const time = new Date(at / 1000 + second * 1000).toISOString().slice(0, 19).replaceAll(':', '-');

@@ -168,7 +168,7 @@ test('an exchange that is not over after 10 seconds is broken off, however busy 
   close();
 });
 
-test('a mailer that is closed breaks off what it is sending', async () => {
+test('aborts a mail in progress when the mailer closes', async () => {
   const { close, closed, connected, mailer } = await endless();
   const sending = mailer.send(mail);
   await connected;
@@ -178,7 +178,7 @@ test('a mailer that is closed breaks off what it is sending', async () => {
   close();
 });
 
-test('what stands in the mail can not add headers or recipients', async () => {
+test('prevents mail content from adding headers or recipients', async () => {
   const mailbox = await Mailbox.start();
   const mailer = new Mailer({
     smtp_url: `smtp://127.0.0.1:${mailbox.port}`,

@@ -209,7 +209,7 @@ test('a setting that lists no ports stops the start with a sentence', () => {
     );
 });
 
-test('at delivery the name is resolved, and a forbidden address among its own and no address at all are reported alike: an attempt that is repeated', async () => {
+test('resolves the name at delivery and retries after a forbidden address or none, with the same report', async () => {
   names.set('rebound.example.com', ['93.184.216.34', '127.0.0.1']);
   names.set('metadata.example.com', ['169.254.169.254']);
   names.set('mapped.example.com', ['::ffff:10.0.0.1']);
@@ -253,7 +253,7 @@ test('every attempt at a rejected destination is reported like one at a name tha
   assert.equal(attempts[0], attempts[1]);
 });
 
-test('the connection goes to the very address that was checked: a name is resolved once', async () => {
+test('connects to the checked address and resolves a name once', async () => {
   const open = await Fixture.start({
     hooks_allowed_networks: ['127.0.0.1'],
     resolve: (hostname, callback) => {

@@ -4,7 +4,7 @@ import { RateLimit } from '../../../src/kernel/security/rate-limit.ts';
 
 const test = suite('rate limit');
 
-test('each key is let through so many times in a span, which begins with the first time', () => {
+test('allows each key a number of times in a span that starts with the first', () => {
   const limit = new RateLimit(2, 60);
   assert.equal(
     [limit.denial('a', 0), limit.denial('a', 30), limit.denial('a', 45), limit.denial('b', 45)],
@@ -21,7 +21,7 @@ test('a clock that was set back holds no one up', () => {
   assert.equal([limit.denial('a', 1000), limit.denial('a', 1001), limit.denial('a', 0)], [undefined, 59, undefined]);
 });
 
-test('however many keys come, the first are forgotten and the last are known', () => {
+test('evicts the oldest keys above the limit and keeps the newest', () => {
   const limit = new RateLimit(1, 60);
   for (let key = 0; key <= 10_000; key++) limit.denial(String(key), 0);
   assert.equal([limit.denial('10000', 1), limit.denial('0', 1)], [59, undefined]);

@@ -44,7 +44,7 @@ test('the first key encrypts, all decrypt', () => {
   );
 });
 
-test('the first start makes secret.key, which only its owner reads and later starts use', () => {
+test('creates secret.key for its owner at the first start and uses it later', () => {
   const sealed = openSecrets([], folder, randomBytes).seal('secret', 'uuid');
   const file = join(folder, 'secret.key');
   assert.is(statSync(file).mode & 0o777, 0o600);

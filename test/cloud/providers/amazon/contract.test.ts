@@ -79,7 +79,7 @@ function contract(backend: Backend): void {
     );
   });
 
-  test('a stopped instance gets another size, and a larger root volume', async () => {
+  test('resizes a stopped instance with a larger root volume', async () => {
     const web = await account.created(await account.order('web'));
     await account.act(web, 'stop');
     const resized = await account.act(web, 'resize', { size: await account.offer('sizes', 'c4.large') });
@@ -141,7 +141,7 @@ function contract(backend: Backend): void {
     ]);
   });
 
-  test('a pull of what has not changed changes nothing', async () => {
+  test('changes nothing by a pull without news', async () => {
     const web = await account.created(await account.order('web'));
     const root = await account.read((await account.volumeNamed('volume-web')).url);
     for (const resource of [web, root]) assert.equal(await account.act(resource, 'pull'), resource);

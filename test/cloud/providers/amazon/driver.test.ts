@@ -37,7 +37,7 @@ test('a synchronisation asks every region, signed for it', async () => {
   ]);
 });
 
-test('the public address stands for a host a region, any other for itself', async () => {
+test('calls the host of each region for the public address, and any other address itself', async () => {
   const requests = new Set<string>();
   const remote = await AmazonAccount.open({
     isConnected: false,
@@ -99,7 +99,7 @@ test('only images that the sizes can start, and that images_regex keeps, are off
   assert.is(new URLSearchParams(requests?.text).get('Filter.6.Value.1'), 'amzn2*');
 });
 
-test('more images than are stored make the account Erred, which says what helps', async () => {
+test('marks an account with too many images as Erred with advice', async () => {
   const { contents: setup } = account.vendor;
   const [first] = setup.images;
   setup.images = Array.from({ length: 10_001 }, (_, n) => ({ ...first, id: `ami-${n}`, name: `image ${n}` }) as never);
@@ -146,7 +146,7 @@ test('a created object carries its name and our uuid', async () => {
   assert.equal([instanceOf(web).zone, volumeOf(data).zone], ['eu-west-1a', 'eu-west-1a']);
 });
 
-test('what is not listed at once is looked for again', async () => {
+test('looks again for objects that the vendor lists late', async () => {
   account.vendor.contents.blindness = 20_000;
   const web = await account.created(await account.order('web'));
   const data = await account.created(await account.orderVolume('data'));
@@ -156,7 +156,7 @@ test('what is not listed at once is looked for again', async () => {
   );
 });
 
-test('what is never listed fails', async () => {
+test('fails an operation whose object the vendor never lists', async () => {
   account.vendor.contents.blindness = 1e9;
   const { url } = await account.order('web');
   await account.passage(url);
@@ -258,7 +258,7 @@ test('a disk that was enlarged a short while ago is rejected with the words of t
   assert.equal([resized.cores, instanceOf(web).type], [1, 't2.micro']);
 });
 
-test('what others made is offered with the values of its type, named by its tag or its id', async () => {
+test('offers foreign objects for import with their values, named by tag or id', async () => {
   const { contents: setup } = account.vendor;
   const [named, unnamed] = [setup.launch('eu-west-1', 'theirs', 't3.micro'), setup.launch('sa-east-1', 'x')];
   unnamed.tags.clear();
@@ -281,7 +281,7 @@ test('what others made is offered with the values of its type, named by its tag 
   );
 });
 
-test('what others change is pulled: name, type, addresses, attachments', async () => {
+test('pulls foreign changes of name, type, addresses and attachments', async () => {
   const web = await account.created(await account.order('web'));
   const data = await account.created(await account.orderVolume('data'));
   instanceOf(web).tags.set('Name', 'renamed');
@@ -306,7 +306,7 @@ test('an instance that others ended is missing', async () => {
   assert.equal(stateOf(await account.act(web, 'pull')), ['Erred', '', 'Does not exist at backend.']);
 });
 
-test('an access key that may only read is reported so', async () => {
+test('reports an access key with read-only rights', async () => {
   const [name, keys] = [...account.vendor.accessKeys][1] ?? [];
   const fields = { username: name, token: keys?.secret };
   await account.fixture.staff.patch(account.service.settings, fields);

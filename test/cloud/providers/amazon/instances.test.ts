@@ -159,7 +159,7 @@ test('it is launched: pending, then running, with id, addresses and start time',
   assert.is(start_time, new Date(fixture.clock.now() / 1000).toISOString().replace('.000', ''));
 });
 
-test('the root volume comes with the launch; it is the disk of the instance, so that link storage stays', async () => {
+test('creates the root volume with the instance and counts its storage once', async () => {
   const [volume, ...others] = (await admin.get('/api/aws-volumes/')).body;
   assert.equal(others, []);
   const {
@@ -213,7 +213,7 @@ test('the root volume comes with the launch; it is the disk of the instance, so 
   launched = fixture.events();
 });
 
-test('events know the caller, those of jobs without the address', async () => {
+test('records the caller in events, without the address in those of jobs', async () => {
   const { backend_id: _, ...volume } = (await admin.get('/api/aws-volumes/')).body[0];
   const place = {
     ...inProject(people.project, people.customer),
@@ -308,7 +308,7 @@ test('resize: it stays stopped; cores, ram, disk, the root volume and the link f
   assert.equal(messages(), ['Amazon Instance web has been updated.']);
 });
 
-test('a resize that fails takes back what it was counted for', async () => {
+test('reverts the quotas of a failed resize', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: 'resize' });
   assert.equal(await act('resize', { size: (await size('m4.2xlarge')).url }), [
     202,
@@ -322,7 +322,7 @@ test('a resize that fails takes back what it was counted for', async () => {
   fixture.events();
 });
 
-test('an Erred instance takes no action but pull, which heals it', async () => {
+test('accepts only pull for an Erred instance, which recovers it', async () => {
   assert.equal(await act('start'), [409, { detail: 'Valid states for operation: OK.' }]);
   assert.equal(await act('pull'), [202, { detail: 'Pull operation was successfully scheduled.' }]);
   assert.equal((await collectStates(fixture, web.url)).at(-1), 'OK stopped');
@@ -449,7 +449,7 @@ test('instances are rejected beyond the quota of the service', async () => {
   );
 });
 
-test('OPTIONS of an instance shows which actions it takes now, and why not', async () => {
+test('describes the available actions of an instance in OPTIONS, with denial reasons', async () => {
   const { actions } = (await people.clients.owner.options(web.url)).body;
   assert.equal(
     Object.fromEntries(Object.entries<Json>(actions).map(([name, { enabled, reason }]) => [name, enabled || reason])),

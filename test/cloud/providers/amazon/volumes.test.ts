@@ -81,7 +81,7 @@ test('a size is at least 1024, a volume_type gp2, io1 or standard', async () => 
   );
 });
 
-test('a creation is accepted and counted, its size in link storage too', async () => {
+test('accepts a creation and counts its size in the storage of the link', async () => {
   const created = await create({ description: 'Rows', tags: ['env:prod'] });
   assert.is(created.status, 201);
   volume = created.body;

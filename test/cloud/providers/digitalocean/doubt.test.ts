@@ -73,7 +73,7 @@ for (const [what, mishap] of [
   });
 }
 
-test('a creation that gets no response four times fails', async () => {
+test('fails a creation after four calls without a response', async () => {
   account.vendor.mishap(create, 'reset', 5);
   const { url } = await account.order('web-1');
   assert.is(await sent(create, 100), 4);
@@ -99,7 +99,7 @@ test('a droplet of the same name that was there before is not taken for the lost
   assert.equal(stateOf(droplet), ['OK', 'online', '']);
 });
 
-test('of creations under one name whose responses are lost each finds its own droplet', async () => {
+test('finds the droplet of each creation with the same name after lost responses', async () => {
   account.vendor.mishap(create, 'lost', 4);
   const orders: Json[] = [];
   for (let n = 0; n < 4; n++) orders.push(await account.order('web'));

@@ -257,7 +257,7 @@ test('a deletion of a droplet that is gone already is done', async () => {
   assert.is((await account.alice.get(droplet.url)).status, 404);
 });
 
-test('a deletion that the vendor rejects fails with its text; a second one removes the row whatever the vendor says', async () => {
+test('fails a rejected deletion with the text of the vendor, and removes the row at the second attempt', async () => {
   const droplet = await account.running('web-1');
   account.vendor.mishap(
     'DELETE /droplets/:id',
@@ -326,7 +326,7 @@ test('archive is a separate state, and any state that is not known is an error',
   ]);
 });
 
-test('the background pull overwrites what the vendor knows, finds what is gone, and what is back', async () => {
+test('pulls values of the vendor in the background and finds missing and returned objects', async () => {
   const stored = await account.running('kept');
   const lost = await account.running('lost');
   const [[storedId, first], [lostId, second]] = [...account.vendor.droplets] as [[number, Droplet], [number, Droplet]];
@@ -425,7 +425,7 @@ test('a look at an action that fails is repeated after 1, 2 and 4 seconds, and t
   assert.equal(stateOf(await act(droplet, 'start')), ['Erred', 'offline', 'Backend does not respond']);
 });
 
-test('an operation that takes too long fails', async () => {
+test('fails an operation after its time limit', async () => {
   account.vendor.actionTime = 24 * 3_600_000;
   await account.order('web-1');
   await account.pass(3);

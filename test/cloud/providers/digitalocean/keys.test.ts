@@ -75,7 +75,7 @@ test('the keys of a deleted user are removed at the vendor', async () => {
   assert.is(account.vendor.keys.size, 0);
 });
 
-test('a key that another user has given too stays until they delete it as well', async () => {
+test('keeps an uploaded key until all users who added it have deleted it', async () => {
   const bob = await account.fixture.user('bob');
   await account.fixture.grant(account.project, bob, 'manager');
   const bobs = (

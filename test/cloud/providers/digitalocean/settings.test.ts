@@ -148,7 +148,7 @@ test('a synchronisation reads the properties: regions that are available, all im
   ]);
 });
 
-test('a backend has a set of properties separately, besides that of the simulator', async () => {
+test('stores the properties of a backend apart from those of the simulator', async () => {
   await account.fixture.staff.post('/api/digitalocean/', {
     name: 'Simulated',
     customer: account.customer.url,
@@ -338,7 +338,7 @@ test('429 without Retry-After waits until the limit is reset, five minutes at mo
   assert.is((await account.settings()).state, 'In Sync');
 });
 
-test('a backend that fails affects its own settings only', async () => {
+test('limits the failure of a backend to its settings', async () => {
   const other = account.service;
   account.vendor.tokens.set('second', 'write');
   await account.connect({ name: 'Second', token: 'second' });
@@ -347,7 +347,7 @@ test('a backend that fails affects its own settings only', async () => {
   assert.is((await account.fixture.staff.get(other.settings)).body.state, 'In Sync');
 });
 
-test('the token stands in no error text', async () => {
+test('never shows the token in an error message', async () => {
   account.vendor.mishap('GET /account', { status: 403, body: { message: 'full-access is suspended' } });
   assert.equal(await sync(), ['Erred', '*** is suspended']);
 });

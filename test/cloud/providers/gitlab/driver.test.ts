@@ -50,7 +50,7 @@ test('a password brings a token, and another one when that has ended', async () 
   }
 });
 
-test('all pages of groups and projects are read, and only those that the account is a member of', async () => {
+test('reads all pages of groups and projects of which the account is a member', async () => {
   const { account: us, contents: setup } = account.vendor;
   account.vendor.largestPage = 3;
   const names = Array.from({ length: 7 }, (_, n) => `group-${n}`);
@@ -99,7 +99,7 @@ test('a group of the same path that was there before is not taken for one whose 
   assert.is((await account.read(url)).state, 'Erred');
 });
 
-test('what GitLab keeps for some days after its deletion is gone here', async () => {
+test('removes objects that GitLab keeps for some days after deletion', async () => {
   const { contents: setup } = account.vendor;
   setup.marksDeleted = true;
   setup.deletionTime = 7 * 24 * 3600 * 1000;

@@ -23,7 +23,7 @@ const user = (name: string): Promise<Json> => account.fixture.user(name, { email
 const revoke = async ({ url }: Json): Promise<void> => assert.is((await account.fixture.staff.delete(url)).status, 204);
 const usernames = (): string[] => [...account.vendor.contents.users.values()].map(({ username }) => username);
 
-test('those with a role in the project and the owners of the customer become members after the creation', async () => {
+test('adds users with a role in the project and owners of the customer as members after the creation', async () => {
   const { customer, fixture, project } = account;
   await fixture.grant(project, await user('bob'), 'manager');
   await fixture.grant(project, await user('carol'), 'support');
@@ -54,7 +54,7 @@ test('a role that begins, ends or expires is followed', async () => {
   assert.equal(usernames(), ['tenantry', 'alice', 'bob', 'carol']);
 });
 
-test('the user who is made inactive or gets another address is followed', async () => {
+test('follows a user who is disabled or gets another address', async () => {
   const { fixture, project } = account;
   const bob = await user('bob');
   await fixture.grant(project, bob, 'admin');
@@ -77,7 +77,7 @@ test('who was a member before stays as they are, and stays when a role ends', as
   assert.equal(await members(), ['alice 30', 'bob 10', us]);
 });
 
-test('an owner by the group is no member of the project, which is not tried again', async () => {
+test('skips users who own the group when it adds members of the project', async () => {
   const { fixture, project } = account;
   const created = await account.created(await account.orderProject('engine', group));
   account.vendor.account.email = 'root@example.com';

@@ -77,12 +77,12 @@ test('a project of the same key that was there before is not taken for one whose
   ]);
 });
 
-test('the account is the lead of its projects, which are made from the template', () => {
+test('creates projects from the template with the account as their lead', () => {
   const { lead, template } = setup().projects.get('WEB') ?? {};
   assert.equal([lead?.name, template?.name], ['tenantry', 'Scrum software development']);
 });
 
-test('only what differs at JIRA is sent with a change', async () => {
+test('sends only the values that differ from JIRA', async () => {
   const issue = await account.created(await account.orderIssue(web, 'Closed', { description: 'Since\ntoday' }));
   there('WEB-1').description = 'Since\r\ntoday ';
   await account.alice.patch(issue.url, { summary: 'Open' });
@@ -110,13 +110,13 @@ test('a large file arrives as it was, under its name', async () => {
   assert.ok(attachment?.content.equals(content));
 });
 
-test('what JIRA rejects makes the issue Erred, with all that JIRA says', async () => {
+test('marks an issue as Erred with all messages of JIRA', async () => {
   setup().priorities.pop();
   const issue = await account.orderIssue(web, 'Closed', { priority: await account.offer('priorities', 'Lowest') });
   assert.equal(await state(issue), ['Erred', "Priority name 'Lowest' is not valid"]);
 });
 
-test('webhooks bring what has happened at JIRA', async () => {
+test('applies changes that webhooks of JIRA report', async () => {
   const issue = await account.created(await account.orderIssue(web, 'Closed'));
   const known = there('WEB-1');
   Object.assign(known, { status: 'Done', resolution: 'Fixed', resolved: Date.parse('2018-01-06T10:00:00Z') });
@@ -159,7 +159,7 @@ test('webhooks bring what has happened at JIRA', async () => {
   assert.equal((await account.fixture.staff.get('/api/jira-issues/?key=WEB-2')).body, []);
 });
 
-test('a webhook leads to no other path than that of a comment', async () => {
+test('follows no path of a webhook other than that of a comment', async () => {
   await account.created(await account.orderIssue(web, 'Closed'));
   account.calls();
   assert.is((await account.hook('comment_updated', 'WEB-1', '../../../project/OLD')).status, 201);

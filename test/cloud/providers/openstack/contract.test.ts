@@ -91,7 +91,7 @@ function contract(backend: Backend): void {
     });
   });
 
-  test('networks, subnets, floating IPs and security groups come, change and go', async () => {
+  test('creates, changes and deletes networks, subnets, floating IPs and security groups', async () => {
     account.fixture.events();
     const network = await created(tenant, 'create_network', { name: 'backend', description: 'inside' });
     const subnet = await created(network, 'create_subnet', { name: 'machines', cidr: '192.168.9.0/24' });
@@ -161,7 +161,7 @@ function contract(backend: Backend): void {
     assert.equal(await usages('volumes', 'snapshots', 'storage'), [0, 0, 0]);
   });
 
-  test('what is restored of a bootable volume is bootable, of the same image', async () => {
+  test('restores a bootable volume as bootable with the same image', async () => {
     const image = await account.image();
     const root = await account.created(await account.orderVolume('root', { image }));
     const copy = await created(await created(root, 'snapshot', { name: 'kept' }), 'restore', { name: 'copy' });
@@ -277,7 +277,7 @@ function contract(backend: Backend): void {
     );
   });
 
-  test('a limit of the tenant is stored by the cloud also for what no one manages here', async () => {
+  test('stores limits of a tenant in the cloud for unmanaged resources, too', async () => {
     assert.is((await account.fixture.staff.post(`${tenant.url}set_quotas/`, { instances: 1 })).status, 202);
     await account.passage(tenant.url);
     const web = await account.created(await account.order('web'));
@@ -288,7 +288,7 @@ function contract(backend: Backend): void {
     assert.equal([id, text], ['', 'Quota exceeded for instances: Requested 1, but already used 1 of 1 instances']);
   });
 
-  test('a pull and a synchronisation of what has not changed change nothing', async () => {
+  test('changes nothing by a pull or synchronisation without news', async () => {
     await account.created(await account.orderConnected('web'));
     const all = (await Promise.all(['instances', 'volumes', 'networks', 'subnets', 'floating-ips'].map(list))).flat();
     for (const object of all)
@@ -298,7 +298,7 @@ function contract(backend: Backend): void {
     assert.equal(await Promise.all(all.map(({ url }) => account.read(url))), before);
   });
 
-  test('an unlinked instance is imported again, and a tenant that is empty goes', async () => {
+  test('imports an unlinked instance again and deletes an empty tenant', async () => {
     const { staff } = account.fixture;
     const web = await stopped();
     assert.is((await staff.post(`${web.url}unlink/`)).status, 204);

@@ -25,7 +25,7 @@ const ports = (): Json[] =>
   all('network/ports').filter(({ device_owner: owner }) => owner !== 'network:router_interface');
 const count = (list: string): number => (list === 'network/ports' ? ports() : all(list)).length;
 
-test('an instance comes with its volumes, port and floating IP, each made once whatever response is lost', async () => {
+test('creates an instance with volumes, port and floating IP once after any lost response', async () => {
   for (const list of ['volume/volumes', 'network/ports', 'compute/servers', 'network/floatingips'])
     account.vendor.server.mishap(`POST /${list}`, 'lost');
   const created = await instance(60);

@@ -56,7 +56,7 @@ test('a tenant is made in one go, with one log-in a project', async () => {
   assert.is(logIns(), 0, 'the token of its creation serves');
 });
 
-test('a tenant with a highly available router goes as any other', async () => {
+test('deletes a tenant with a highly available router', async () => {
   const { staff } = account.fixture;
   assert.is((await staff.patch(account.service.settings, { create_ha_routers: true })).status, 200);
   await account.pass(3);
@@ -80,7 +80,7 @@ test('a token of a tenant that is rejected is replaced, and the call repeated', 
   assert.equal([names('volume/volumes'), logIns()], [['data'], 1]);
 });
 
-test('in a project of others the administrator gets its role first', async () => {
+test('grants the administrator its role before it works in a foreign project', async () => {
   const { tokens, closed } = account.vendor;
   closed.add((await account.tenant()).backend_id);
   tokens.clear();
@@ -89,7 +89,7 @@ test('in a project of others the administrator gets its role first', async () =>
   assert.is(closed.size, 0);
 });
 
-test('whatever response is lost, nothing is made twice', async () => {
+test('creates nothing twice after any lost response', async () => {
   const lists = ['identity/projects', 'identity/users', 'network/subnets', 'network/routers'];
   for (const list of [...lists, 'network/networks', 'network/security-groups'])
     account.vendor.server.mishap(`POST /${list}`, 'lost');
@@ -128,7 +128,7 @@ test('parts that the service gives no mark are reported from namesakes by their 
   assert.is(names('network/networks').filter((name) => name === 'backend').length, 2);
 });
 
-test('a taken name is reported in the words of the cloud, and what others made stays', async () => {
+test('reports a taken name in the words of the cloud and keeps foreign objects', async () => {
   account.vendor.contents.put('identity/projects', { id: 'theirs', name: 'Lab', domain_id: 'default', tags: [] });
   const tenant = await ended(await account.orderTenant());
   assert.equal([tenant.state, tenant.backend_id, tenant.error_message], ['Erred', '', 'Lab is there.']);
@@ -158,7 +158,7 @@ test('lists are read to their end', async () => {
   assert.equal([await count('images'), await count('flavors')], [8, 9]);
 });
 
-test('neither password nor token stands in a failure', async () => {
+test('shows neither password nor token in a failure', async () => {
   const { server, tokens } = account.vendor;
   const tenant = await account.tenant();
   const [token] = [...tokens].find(([, project]) => project === tenant.backend_id) ?? [];

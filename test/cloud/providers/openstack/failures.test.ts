@@ -60,7 +60,7 @@ test('a tenant that fails is Erred, without parts and without an id', async () =
   cloud.fixture.events();
 });
 
-test('an instance that fails leaves its volumes Erred and no new floating IP, and frees those it had taken', async () => {
+test('marks volumes of a failed instance as Erred and releases its floating IPs', async () => {
   const free = await created(cloud, `${cloud.tenant.url}create_floating_ip/`);
   const before = await counted();
   await failing('Instance.create');
@@ -228,7 +228,7 @@ test('set_rules that fails gives its rules back', async () => {
   await act(cloud, ssh, 'pull');
 });
 
-test('what vanished at the provider is Erred after the next synchronisation', async () => {
+test('marks resources that vanished at the provider as Erred at the next synchronisation', async () => {
   await setOptions(cloud.fixture, cloud.settings, { simulator_failures: 'Instance.vanish' });
   cloud.fixture.clock.advance(1800);
   await work(cloud.fixture);

@@ -56,7 +56,7 @@ test('only objects of known tenants are imported', async () => {
   ]);
 });
 
-test('only staff import tenants, and their parts come with them', async () => {
+test('allows only staff to import tenants, together with their parts', async () => {
   assert.is((await importObject('owner', 'Tenant'))[0], 403);
   const [status, { name, state, url, uuid }] = await importObject('staff', 'Tenant');
   assert.equal([status, name, state], [200, 'unmanaged-tenant-1', 'OK']);
@@ -120,7 +120,7 @@ test('every synchronisation copies quotas from the provider, and changes nothing
   assert.equal(await list(), resources);
 });
 
-test('a part that appeared at the provider gets a row', async () => {
+test('adds a part that appeared at the provider', async () => {
   const { db } = cloud.fixture.server.app;
   db.write(() =>
     db.run({

@@ -153,7 +153,7 @@ test('update_security_groups replaces the groups', async () => {
   assert.equal((await present(cloud, web)).security_groups, []);
 });
 
-test('update_internal_ips_set connects further subnets and keeps the addresses of those that stay', async () => {
+test('connects more subnets with update_internal_ips_set and keeps other addresses', async () => {
   const network = await created(cloud, `${cloud.tenant.url}create_network/`, { name: 'dmz' });
   const second = await created(cloud, `${network.url}create_subnet/`, { name: 'dmz-sub', cidr: '192.168.43.0/24' });
   assert.equal(await post(cloud, `${web.url}update_internal_ips_set/`, { internal_ips_set: [] }), [
@@ -176,7 +176,7 @@ test('update_internal_ips_set connects further subnets and keeps the addresses o
   cloud.fixture.events();
 });
 
-test('update_floating_ips attaches new, free and named addresses, and frees those left out', async () => {
+test('attaches new, free and named addresses with update_floating_ips and releases others', async () => {
   const update = (floating_ips: Json): Promise<[number, Json]> =>
     act(cloud, web, 'update_floating_ips', { floating_ips });
   const { subnet } = cloud;
@@ -226,12 +226,12 @@ test('name and description go to the provider; tags do not', async () => {
   ]);
 });
 
-test('pull brings what the provider has', async () => {
+test('pulls the values of the provider', async () => {
   assert.equal(await act(cloud, web, 'pull'), [202, { detail: 'Pull operation was successfully scheduled.' }]);
   assert.equal([(await present(cloud, web)).state, messages(cloud)], ['OK', []]);
 });
 
-test('unlink while an instance is created takes along what was coming with it', async () => {
+test('unlinks an instance during its creation together with its new parts', async () => {
   await cloud.fixture.staff.post(`${cloud.tenant.url}set_quotas/`, { vcpu: 20 });
   await work(cloud.fixture);
   const [, fresh] = await post(cloud, '/api/openstack-instances/', {

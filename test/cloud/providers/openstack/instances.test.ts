@@ -76,7 +76,7 @@ test('the tenant is of the same link, and ready', async () => {
   cloud.fixture.events();
 });
 
-test('without a tenant the instance goes to that of its first subnet, or to the only one of the link that is ready', async () => {
+test('creates an instance without a tenant in that of its first subnet or the only ready one', async () => {
   const several = { tenant: ['The service project link has several tenants: name one.'] };
   const { tenant: _, ...body } = await instanceBody(cloud);
   const ask = (fields: Json = {}) => post(cloud, '/api/openstack-instances/', { ...body, ...fields });
@@ -383,7 +383,7 @@ test('it counts on project, customer, link and tenant', async () => {
   );
 });
 
-test('the settings tell what of the provider is used', async () => {
+test('shows the usages of the provider in settings', async () => {
   cloud.fixture.clock.advance(1800);
   await work(cloud.fixture);
   assert.equal(await usages(cloud.fixture, cloud.settings), {

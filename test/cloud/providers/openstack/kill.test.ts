@@ -96,7 +96,7 @@ test('volumes and servers are made, changed and deleted once', async () => {
   assert.equal([state, cores, volumes.length], ['SHUTOFF', 2, 2]);
 });
 
-test('a tenant goes with all that it holds, and everything was reported of once', async () => {
+test('removes a tenant with its contents and records each removal once', async () => {
   const { url } = await first('instances');
   kill.vendor.contents.transitionTime = 0;
   await killDuring({ 'DELETE /compute/servers/:id': () => ask('DELETE', url) });

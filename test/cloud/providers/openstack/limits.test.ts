@@ -144,7 +144,7 @@ function limits(backend: Backend): void {
     assert.equal([(await pulled(disk)).state, (await pulled(web)).state], ['OK', 'OK']);
   });
 
-  test('of security groups and rules: no other group, no more rules, and those there were stay', async () => {
+  test('enforces the quotas of security groups and rules and keeps existing ones', async () => {
     const group = await created(`${tenant.url}create_security_group/`, { name: 'tls', rules: [port(443)] });
     const create = (): Promise<string> => post(`${tenant.url}create_security_group/`, { name: 'more', rules: [] });
     assert.equal(reports(await crowdedOut(['security_group_count'], 'POST /network/security-groups', create)), [
@@ -162,7 +162,7 @@ function limits(backend: Backend): void {
     assert.equal((await account.act(group, 'set_rules', { rules: [port(8443)] })).rules, [{ id: 1, ...port(8443) }]);
   });
 
-  test('cannot be less than what is used of machines and disks', async () => {
+  test('rejects limits below the usage of machines and disks', async () => {
     await account.act(tenant, 'pull');
     const { ram, volumes } = await quotasOf();
     assert.equal(reports(await setQuotas({ ram: 1024 })), [

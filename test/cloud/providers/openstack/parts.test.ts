@@ -120,7 +120,7 @@ test('a rule has a protocol, a range of ports that suits it, and an IPv4 network
   ]);
 });
 
-test('a tenant holds only so many rules', async () => {
+test('limits the number of rules in a tenant', async () => {
   const rules = Array.from({ length: 101 }, (_, i) => ({
     protocol: 'tcp',
     from_port: i + 1,
@@ -171,7 +171,7 @@ test('floating IPs are never changed, and deleted only when nothing uses them', 
   assert.is((await cloud.fixture.staff.get(free.url)).status, 404);
 });
 
-test('a network gets one subnet', async () => {
+test('allows one subnet per network', async () => {
   const internal = await first(cloud, 'openstack-networks/');
   assert.equal(await post(cloud, `${internal.url}create_subnet/`, { name: 'second' }), [
     409,
@@ -201,7 +201,7 @@ test('a network gets one subnet', async () => {
   cloud.fixture.events();
 });
 
-test('a network with connected instances stays; without, its subnet goes with it', async () => {
+test('rejects deleting a network with instances, and deletes its subnet with it', async () => {
   const internal = await first(cloud, 'openstack-networks/?name=lab-int-net');
   assert.equal(await destroy(cloud, internal), [409, { detail: 'Cannot delete network with existing instances' }]);
   assert.equal(await destroy(cloud, await first(cloud, 'openstack-networks/?name=dmz')), [

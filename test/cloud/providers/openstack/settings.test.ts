@@ -110,13 +110,13 @@ test('an image has min_disk and min_ram', async () => {
   ]);
 });
 
-test('properties are seen by those who see the settings or a service on them', async () => {
+test('shows properties to users who see the settings or a service on them', async () => {
   const { admin, owner, stranger } = cloud.people.clients;
   for (const client of [admin, owner]) assert.is((await client.get('/api/openstack-flavors/')).body.length, 5);
   assert.equal((await stranger.get('/api/openstack-flavors/')).body, []);
 });
 
-test('settings carry the totals of the provider, which no one changes here', async () => {
+test('shows the totals of the provider in settings, read-only', async () => {
   const { quotas } = (await cloud.fixture.staff.get(cloud.settings.url)).body;
   assert.equal(
     quotas.map(({ limit, name }: Json) => [name, limit]),

@@ -77,7 +77,7 @@ test('owners delete tenants on shared settings, managers and administrators do n
   await shared.fixture.close();
 });
 
-test('with manager_can_manage_tenants managers and administrators delete them, too', async () => {
+test('allows managers and administrators to delete tenants with manager_can_manage_tenants', async () => {
   const shared = await startShared({ manager_can_manage_tenants: true });
   for (const [part, status] of [
     ['manager', 202],

@@ -29,7 +29,7 @@ test.before(async () => {
 const create = (fields: Readonly<Record<string, unknown>>): Promise<[number, Json]> =>
   post(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Other', ...fields });
 
-test('a tenant is created, and its events tell of it alone', async () => {
+test('creates a tenant and records events of the tenant alone', async () => {
   const { fixture, people, service, settings } = cloud;
   const [status, body] = await create({
     name: 'Größe 2!',
@@ -220,7 +220,7 @@ test('user names that are taken or reserved are rejected', async () => {
   await destroy(cloud, other);
 });
 
-test('the subnet is one of 192.168.[1-254].0/24', async () => {
+test('chooses a subnet of 192.168.[1-254].0/24', async () => {
   for (const cidr of ['192.168.0.0/24', '192.168.255.0/24', '192.168.7.0/16', '10.0.0.0/24', '192.168.7.1/24']) {
     assert.equal(await create({ subnet_cidr: cidr }), [400, { subnet_cidr: ['Value should be 192.168.[1-254].0/24'] }]);
   }
@@ -264,7 +264,7 @@ test('staff alone set quotas, and the limits change when the provider has them',
   cloud.fixture.events();
 });
 
-test('a tenant rejects what its quotas do not hold', async () => {
+test('rejects resources above the quotas of the tenant', async () => {
   const [status, { detail }] = await post(cloud, '/api/openstack-volumes/', {
     service_project_link: cloud.link.url,
     tenant: cloud.tenant.url,
@@ -277,7 +277,7 @@ test('a tenant rejects what its quotas do not hold', async () => {
   );
 });
 
-test('create_network, create_security_group and create_floating_ip response with what they make, and leave the tenant alone', async () => {
+test('returns the created network, security group and floating IP without changing the tenant', async () => {
   const [made201, network] = await post(cloud, `${cloud.tenant.url}create_network/`, {
     name: 'dmz',
     description: 'Outside',
@@ -350,7 +350,7 @@ test('pull_floating_ips, pull_security_groups, pull_quotas and pull are schedule
   assert.equal(messages(cloud), []);
 });
 
-test('a changed name goes to the provider and returns as an event', async () => {
+test('sends a changed name to the provider and records an event', async () => {
   const { admin } = cloud.people.clients;
   const { body, status } = await admin.put(cloud.tenant.url, { name: 'Laboratory' });
   assert.equal([status, body.state], [200, 'Update Scheduled']);
@@ -363,7 +363,7 @@ test('a changed name goes to the provider and returns as an event', async () => 
   cloud.fixture.events();
 });
 
-test('a tenant with instances, snapshots or volumes stays, and its project too', async () => {
+test('rejects deleting a tenant with instances, snapshots or volumes, and its project', async () => {
   const web = await instance(cloud);
   assert.equal(await destroy(cloud, cloud.tenant), [409, { detail: 'Cannot delete tenant with existing instances' }]);
   assert.equal((await cloud.fixture.staff.delete(cloud.people.project.url)).body, {
@@ -377,7 +377,7 @@ test('a tenant with instances, snapshots or volumes stays, and its project too',
   cloud.fixture.events();
 });
 
-test('a deleted tenant takes its parts along, of which no event shows', async () => {
+test('removes the parts of a deleted tenant without events', async () => {
   assert.equal(await destroy(cloud, cloud.tenant), [202, { detail: 'Deletion was scheduled.' }]);
   assert.is((await cloud.fixture.staff.get(cloud.tenant.url)).status, 404);
   for (const kind of ['networks', 'subnets', 'security-groups', 'floating-ips'])
@@ -389,7 +389,7 @@ test('a deleted tenant takes its parts along, of which no event shows', async ()
   assert.equal(await usages(cloud.fixture, cloud.people.project), { nc_service_project_link_count: 2 });
 });
 
-test('a tenant is unlinked when nothing is in it but its parts, which go with it, though the provider keeps them', async () => {
+test('unlinks a tenant without contents together with its parts, which stay at the provider', async () => {
   const tenant = await created(cloud, '/api/openstack-tenants/', {
     service_project_link: cloud.link.url,
     name: 'Gone',

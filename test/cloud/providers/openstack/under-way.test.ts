@@ -95,7 +95,7 @@ test('a pull during a change of flavor leaves no room for another change', async
   assert.is((await used()).vcpu, 3);
 });
 
-test('what failed is not counted by the next pull', async () => {
+test('leaves failed resources out of the usages of the next pull', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: 'Instance.create' });
   await post(cloud, '/api/openstack-instances/', await instanceBody(cloud));
   await work(fixture);

@@ -61,7 +61,7 @@ test('a volume has room for its image', async () => {
   cloud.fixture.events();
 });
 
-test('without a tenant the volume goes to the only one of the link that is ready', async () => {
+test('creates a volume without a tenant in the only ready tenant of the link', async () => {
   const body = { service_project_link: cloud.link.url, name: 'spare', size: 1024 };
   const spare = await created(cloud, '/api/openstack-volumes/', body);
   assert.equal([spare.tenant, spare.state], [cloud.tenant.url, 'OK']);

@@ -17,7 +17,7 @@ function contract(backend: Backend): void {
 
   let ledger: Json;
 
-  test('zones and templates are those of the settings', async () => {
+  test('offers the zones and templates of the settings', async () => {
     const list = async (path: string): Promise<Json[]> => (await account.fixture.staff.get(`/api/${path}/`)).body;
     assert.is((await list('oracle-zones')).length, 2);
     assert.equal(
@@ -62,7 +62,7 @@ function contract(backend: Backend): void {
     );
   });
 
-  test('a pull and a synchronisation of what has not changed change nothing', async () => {
+  test('changes nothing by a pull or synchronisation without news', async () => {
     const before = await account.read(ledger.url);
     assert.equal(await account.act(ledger, 'pull'), before);
     assert.equal(await account.sync(), ['In Sync', '']);

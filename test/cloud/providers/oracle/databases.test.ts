@@ -122,7 +122,7 @@ test('zone and template are of the same settings', async () => {
   ]);
 });
 
-test('the template is one of databases', async () => {
+test('requires a template of databases', async () => {
   const schema = (await admin.get('/api/oracle-templates/?name=Schema')).body[0];
   assert.equal(await rejection(create({ template: schema.url })), [
     400,

@@ -51,7 +51,7 @@ test('a request is looked at every half minute', async () => {
   assert.is((await account.read(url)).state, 'OK');
 });
 
-test('a request that ends in an exception makes the database Erred, which can be deleted', async () => {
+test('marks a database as Erred after an exception and allows its deletion', async () => {
   const ordered = await account.order('ledger');
   await account.pass(5);
   Object.assign(account.vendor.database('1'), { request: 'EXCEPTION', status: 'Out of space', next: undefined });
@@ -62,7 +62,7 @@ test('a request that ends in an exception makes the database Erred, which can be
   assert.is(account.vendor.databases.size, 0);
 });
 
-test('the password of a database stands in no response, event, log or row', async () => {
+test('never shows the password of a database in a response, event, log or row', async () => {
   const ordered = await account.order('ledger', { password: 'tiger' });
   const rejection = '400. Request to Oracle backend failed: {"message":"The password *** is too short"}';
   assert.equal(await result(ordered), ['Erred', '', rejection]);
@@ -71,7 +71,7 @@ test('the password of a database stands in no response, event, log or row', asyn
   assert.not.ok(JSON.stringify(stored).includes('tiger'));
 });
 
-test('an order whose response was lost is no second one where Oracle does not list what there is', async () => {
+test('sends no second order after a lost response when Oracle does not list existing databases', async () => {
   account.vendor.lists = false;
   account.vendor.server.mishap(create, 'lost');
   const ordered = await account.order('ledger');
@@ -87,7 +87,7 @@ test('two databases of one name are reported apart', async () => {
   assert.equal([second.backend_id, account.vendor.databases.size], ['2', 2]);
 });
 
-test('operations whose response was lost are found to be under way, and those that never began are asked for again', async () => {
+test('finds running operations after lost responses and repeats those that never started', async () => {
   const ledger = await account.created(await account.order('ledger'));
   for (const [action, state, mishap, calls] of [
     ['stop', 'STOPPED', 'lost', 1],
