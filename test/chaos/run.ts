@@ -21,6 +21,7 @@ import { chaos } from './kill.ts';
 import { backup, restore } from './kill-backup.ts';
 import { commands } from './kill-commands.ts';
 import { migration } from './kill-migration.ts';
+import { scheduled } from './kill-scheduled.ts';
 import { start } from './kill-start.ts';
 import type { Given, Part } from './part.ts';
 import { loseNothing } from './power.ts';
@@ -33,6 +34,7 @@ const parts: Readonly<Record<string, Part>> = {
   migration,
   backup,
   restore,
+  scheduled,
   commands,
   writer,
   replica,

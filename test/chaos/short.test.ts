@@ -9,6 +9,7 @@ import { writeDuringLocks } from './foreign-writer.ts';
 import { killBackups, killRestores } from './kill-backup.ts';
 import { killCommands } from './kill-commands.ts';
 import { killMigrations } from './kill-migration.ts';
+import { killScheduled } from './kill-scheduled.ts';
 import { killStarts } from './kill-start.ts';
 
 const test = suite('short chaos tests');
@@ -35,6 +36,11 @@ test('serves the folder of a killed restore with all of the data or not at all',
   const { kills, rejected, whole } = await killRestores(3, rows);
   assert.is(whole + rejected, 3);
   assert.ok(kills > 0);
+});
+
+test('lists only backups that restore, and keeps the last good one, in an object store that fails', async () => {
+  const { complete, rounds } = await killScheduled(3);
+  assert.equal([rounds, complete > 0], [3, true]);
 });
 
 test('leaves all changes of a killed demo or rotate-key, or none', async () => {
