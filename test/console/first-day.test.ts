@@ -22,6 +22,8 @@ browser('offers staff the next step until each is done, and stays hidden', async
   const staff = await Console.as(chromium as Browser, fixture, 'admin');
   const setup = staff.page.getByRole('region', { name: 'Setup' });
   await setup.getByText('1 of 5 complete').waitFor();
+  const checks = staff.page.getByRole('region', { name: 'Before you go live' });
+  await checks.getByText('Pass on the links of invitations yourself.').waitFor();
   assert.equal(await findFaults(staff), []);
   await setup.getByRole('button', { name: 'Create customer' }).click();
   await staff.dialog().getByLabel('Name *', { exact: true }).fill('Acme');

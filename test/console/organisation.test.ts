@@ -82,6 +82,31 @@ browser('puts the quota nearest its limit first, and names it beside the project
   await region('Projects').getByRole('listitem').filter({ hasText: project.name }).getByText('100%').waitFor();
 });
 
+browser('imports a resource of a provider into the chosen project', async () => {
+  const account = await first('/api/service-settings/?name=AWS+Frankfurt');
+  const [service] = (await fixture.staff.get(`/api/services/?settings_uuid=${account.uuid}`)).body;
+  const [item, ...others] = (await fixture.staff.get(`${service.url}link/`)).body;
+  assert.ok(others.length > 0);
+  await staff.go(placeOf(account), account.name);
+  const card = region('Not managed yet');
+  await card.getByLabel('Import into the project').selectOption({ label: 'Project: Webshop' });
+  assert.equal(await findFaults(staff), []);
+  await card.getByRole('button', { name: `Import ${item.name}`, exact: true }).click();
+  await staff.page.getByRole('status').getByText(`${item.name} was imported.`).waitFor();
+  await card.getByText(item.name, { exact: true }).waitFor({ state: 'detached' });
+  assert.is(await card.getByRole('listitem').count(), others.length);
+  const imported = await first(`/api/resources/?name=${item.name}`);
+  assert.equal([imported.project_name, imported.service_settings_uuid], ['Webshop', account.uuid]);
+});
+
+browser('offers no import from a shared account', async () => {
+  const account = await first('/api/service-settings/?name=Baltic+Cloud');
+  await staff.go(placeOf(account), account.name);
+  await region('Customers and projects').getByText('Nordlicht').waitFor();
+  await staff.settled();
+  assert.is(await region('Not managed yet').count(), 0);
+});
+
 browser('fits every width', async () => {
   const customer = await first('/api/customers/?name=Nordlicht');
   const project = await first('/api/projects/?name=Job');

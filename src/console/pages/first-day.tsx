@@ -141,6 +141,10 @@ export function Setup(): JSX.Element | null {
 function BeforeGoingLive(): JSX.Element {
   const { value: response } = useObject('/api/operation/');
   const status = response?.isOk ? response.body : {};
+  const { value: settings } = usePage('/api/deployment-settings/?name=smtp_url');
+  // Secret settings have no value, but a source where one is given.
+  const smtp = settings?.items.find((setting) => textOf(setting, 'name') === 'smtp_url');
+  const hasMail = smtp && textOf(smtp, 'source') !== '';
   const hasBackup = textOf(status, 'last_backup') !== '';
   const hasSingleSignOn = configuration.value?.methods.includes('SAML2') === true;
   return (
@@ -158,6 +162,11 @@ function BeforeGoingLive(): JSX.Element {
         >
           <span class="sub">{hasBackup ? '' : t('A restart or a lost disk loses everything.')}</span>
         </Check>
+        {hasMail !== undefined && (
+          <Check state={hasMail ? 'good' : 'warn'} title={hasMail ? t('Email is configured') : t('No mail server')}>
+            <span class="sub">{hasMail ? '' : t('Pass on the links of invitations yourself.')}</span>
+          </Check>
+        )}
         <Check
           state={hasSingleSignOn ? 'good' : 'wait'}
           title={hasSingleSignOn ? t('Single sign-on is on') : t('Single sign-on is off')}

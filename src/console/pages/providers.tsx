@@ -1,7 +1,7 @@
 /** Provider accounts: their problems, their customers, and a guide that adds one. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Item, itemsIn, pathOf, problemOf, request, textOf } from '../api/api.ts';
+import { type Item, itemsIn, type Page, pathOf, problemOf, request, textOf } from '../api/api.ts';
 import { type ApiResponse, api } from '../api/connection.ts';
 import { type FormField, formFieldsOf } from '../api/fields.ts';
 import { useGet, useList, usePage, useRequest } from '../api/reading.ts';
@@ -25,6 +25,7 @@ import { ObjectLink, Time, Value } from '../components/values.tsx';
 import { serverText, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
 import { works } from './attention.tsx';
+import { Import } from './import.tsx';
 import { maker } from './resources.tsx';
 import { Usage } from './usage.tsx';
 
@@ -303,27 +304,34 @@ const columns = (): readonly Column[] => [
   },
 ];
 
-/** The Overview of an account: its customers, projects, usage and resources. */
+/** The Overview of an account: its resources, those to import, and its usage; customers and projects beside them. */
 export function AccountOverview({ settings }: { readonly settings: Item }): JSX.Element {
   const uuid = textOf(settings, 'uuid');
+  const query = { settings_uuid: uuid, page_size: 10 };
+  const { value: services } = useList(() => api.GET('/api/services/', { params: { query } }), [uuid]);
+  // Only staff may import from shared accounts, one customer at a time.
+  const [service] = settings.shared === true ? [] : (services?.items ?? []);
   return (
-    <div class="halves">
-      <Services uuid={uuid} />
-      {isOperator.value && <Usage uuid={uuid} />}
-      <Listing
-        title={t('Resources')}
-        path="/resources/"
-        query={`service_settings_uuid=${uuid}`}
-        empty={t('No resources yet.')}
-        actions={
-          works() && (
-            <a class="btn sm" href={hrefOf(maker)}>
-              <Icon name="create" />
-              {t('Create')}
-            </a>
-          )
-        }
-      />
+    <div class="split">
+      <div class="stack">
+        <Listing
+          title={t('Resources')}
+          path="/resources/"
+          query={`service_settings_uuid=${uuid}`}
+          empty={t('No resources yet.')}
+          actions={
+            works() && (
+              <a class="btn sm" href={hrefOf(maker)}>
+                <Icon name="create" />
+                {t('Create')}
+              </a>
+            )
+          }
+        />
+        {isOperator.value && <Usage uuid={uuid} />}
+        {service && <Import service={service} />}
+      </div>
+      <Services uuid={uuid} page={services} />
     </div>
   );
 }
@@ -348,10 +356,8 @@ export function LastSync({ state, uuid }: { readonly state: string; readonly uui
   );
 }
 
-/** The services through which customers use an account. */
-function Services({ uuid }: { readonly uuid: string }): JSX.Element {
-  const query = { settings_uuid: uuid, page_size: 10 };
-  const { value: page } = useList(() => api.GET('/api/services/', { params: { query } }), [uuid]);
+/** The customers that use an account, each with its projects. */
+function Services({ uuid, page }: { readonly uuid: string; readonly page: Page | undefined }): JSX.Element {
   return (
     <Card
       title={t('Customers and projects')}
@@ -359,25 +365,33 @@ function Services({ uuid }: { readonly uuid: string }): JSX.Element {
       isLoading={page === undefined}
       empty={page?.count === 0 ? t('Not used yet.') : undefined}
       more={page && page.count > 10 ? hrefOf('/services/', { settings_uuid: uuid }) : undefined}
+      isFlush
     >
-      {page?.items.map((service) => (
-        <ServiceLinks key={textOf(service, 'url')} service={service} />
-      ))}
+      <ul class="lines">
+        {page?.items.map((service) => (
+          <ServiceLine key={textOf(service, 'url')} service={service} />
+        ))}
+      </ul>
     </Card>
   );
 }
 
-/** The projects that a service is connected to, with a button to connect another. */
-function ServiceLinks({ service }: { readonly service: Item }): JSX.Element {
+/** A customer, the projects that are connected, and a button to connect another. */
+function ServiceLine({ service }: { readonly service: Item }): JSX.Element {
   const url = textOf(service, 'url');
-  const prefix = pathOf(url).split('/')[2] ?? '';
-  const list = `${prefix}-service-project-link`;
-  const { value: page } = usePage(`/api/${list}/?service_uuid=${textOf(service, 'uuid')}&page_size=50`);
-  const collection = collections.value.get(list);
+  const collection = collections.value.get(`${pathOf(url).split('/')[2] ?? ''}-service-project-link`);
+  const projects = itemsIn(service.projects);
   return (
-    <section aria-label={textOf(service, 'customer_name')}>
-      <p class="between">
+    <li>
+      <span class="words">
         <ObjectLink item={{ ...service, name: textOf(service, 'customer_name') }} />
+        <span class="sub">
+          <span class="row">
+            {projects.length === 0
+              ? t('No projects yet.')
+              : projects.map((project) => <ObjectLink key={textOf(project, 'url')} item={project} />)}
+          </span>
+        </span>
         {collection && (
           <Creation
             collection={collection}
@@ -387,14 +401,7 @@ function ServiceLinks({ service }: { readonly service: Item }): JSX.Element {
             onCreated={async () => undefined}
           />
         )}
-      </p>
-      <ul class="row">
-        {page?.items.map((link) => (
-          <li key={textOf(link, 'url')}>
-            <ObjectLink item={{ ...link, name: textOf(link, 'project_name') }} />
-          </li>
-        ))}
-      </ul>
-    </section>
+      </span>
+    </li>
   );
 }

@@ -1,0 +1,89 @@
+/** Resources that exist at the provider and are not managed yet, each with a button that imports it into a project. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { fieldProblems, type Item, itemsIn, pathOf, problemOf, request, textOf } from '../api/api.ts';
+import { refresh, usePage } from '../api/reading.ts';
+import { Button } from '../components/button.tsx';
+import { Card } from '../components/card.tsx';
+import { Icon } from '../components/icons.tsx';
+import { notify } from '../components/toast.tsx';
+import { nameOf } from '../components/values.tsx';
+import { kindOfType } from '../format/kinds.ts';
+import { t, titleOf } from '../i18n/words.ts';
+
+/** The number of resources that are offered at a time: those that are imported make room for others. */
+const size = 10;
+
+/** Renders nothing where the user may not import, and where nothing is left to import. */
+export function Import({ service }: { readonly service: Item }): JSX.Element | null {
+  const path = `${pathOf(textOf(service, 'url'))}link/`;
+  const { value: page, reload } = usePage(`${path}?page_size=${size}`);
+  const projects = itemsIn(service.projects);
+  const [chosen, setChosen] = useState('');
+  const [busy, setBusy] = useState('');
+  const project = chosen || textOf(projects[0] ?? {}, 'url');
+  if (!page || page.problem || page.count === 0 || project === '') return null;
+
+  async function add(item: Item): Promise<void> {
+    const id = textOf(item, 'backend_id');
+    setBusy(id);
+    const body = { backend_id: id, project, resource_type: textOf(item, 'resource_type') };
+    const response = await request<Item>('POST', path, { body });
+    setBusy('');
+    const reason = problemOf(response.body) || Object.values(fieldProblems(response.body)).join(' ');
+    notify(
+      response.isOk
+        ? t('{name} was imported.', { name: nameOf(item) })
+        : t('{name} could not be imported. {reason}', { name: nameOf(item), reason }),
+      { tone: response.isOk ? 'good' : 'bad' },
+    );
+    refresh();
+    await reload();
+  }
+
+  return (
+    <Card
+      title={t('Not managed yet')}
+      count={page.count}
+      actions={
+        <select
+          class="select"
+          aria-label={t('Import into the project')}
+          value={project}
+          onInput={(event) => setChosen(event.currentTarget.value)}
+        >
+          {projects.map((one) => (
+            <option key={textOf(one, 'url')} value={textOf(one, 'url')}>
+              {t('{title}: {value}', { title: titleOf('project'), value: nameOf(one) })}
+            </option>
+          ))}
+        </select>
+      }
+      isFlush
+    >
+      <ul class="lines">
+        {page.items.map((item) => (
+          <li key={textOf(item, 'backend_id')}>
+            <span class="kind">
+              <Icon name={kindOfType(textOf(item, 'resource_type')).icon} />
+            </span>
+            <span class="words">
+              <b>{nameOf(item)}</b>
+              <span class="sub">{t(kindOfType(textOf(item, 'resource_type')).word)}</span>
+            </span>
+            <span class="end">
+              <Button
+                small
+                isBusy={busy === textOf(item, 'backend_id')}
+                label={t('Import {name}', { name: nameOf(item) })}
+                onClick={() => void add(item)}
+              >
+                {t('Import')}
+              </Button>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
