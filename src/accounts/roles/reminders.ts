@@ -1,5 +1,4 @@
-import { notify } from '../../activity/notifications/notify.ts';
-import { responsibleFor } from '../../activity/notifications/recipients.ts';
+import { notify, responsibleFor } from '../../activity/notifications/notify.ts';
 import { isReminderDue, weekAndDay } from '../../activity/notifications/reminders.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import { isoTime } from '../../kernel/clock.ts';

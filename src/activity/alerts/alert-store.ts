@@ -5,8 +5,7 @@ import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { namesOf } from '../../kernel/present.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
-import { notify } from '../notifications/notify.ts';
-import { responsibleFor } from '../notifications/recipients.ts';
+import { notify, responsibleFor } from '../notifications/notify.ts';
 import type { EventContext, ScopeKind } from '../scopes/scope.ts';
 import { type AutomaticAlert, automaticAlerts } from './catalogue.ts';
 

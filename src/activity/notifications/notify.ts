@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/access/context.ts';
-import { newUuid } from '../../kernel/app.ts';
+import { type App, newUuid } from '../../kernel/app.ts';
 import { hour } from '../../kernel/clock.ts';
-import { type Sql, sql } from '../../kernel/db/sql.ts';
+import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { selfChecks } from '../../kernel/verification.ts';
 import { type Level, rendered } from '../events/catalogue.ts';
 import type { EventContext } from '../scopes/scope.ts';
@@ -144,4 +144,17 @@ export function queueMail(
   });
   if (at <= now) app.db.onceStored(() => app.wakeOutbox('notifications', [id]));
   return id;
+}
+
+/** Selects the ids of staff. */
+export const staffUsers: Sql = raw('SELECT id FROM user WHERE is_staff');
+
+/**
+ * Selects the ids of the users who are responsible for an object, by its context (events.md 1.3): the managers of its project
+ * or customer, or else the user that it is or belongs to, or else staff.
+ */
+export function responsibleFor({ eventAudience }: App, context: Readonly<Record<string, unknown>>): Sql {
+  const { customer_uuid: customer, project_uuid: project, user_uuid: user } = context;
+  if (typeof customer === 'string') return eventAudience.managers(customer, typeof project === 'string' ? project : '');
+  return typeof user === 'string' ? sql`SELECT id FROM user WHERE uuid = ${user}` : staffUsers;
 }

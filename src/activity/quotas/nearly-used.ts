@@ -1,6 +1,5 @@
 import type { Context } from '../../kernel/access/context.ts';
-import { notify } from '../notifications/notify.ts';
-import { responsibleFor } from '../notifications/recipients.ts';
+import { notify, responsibleFor } from '../notifications/notify.ts';
 import type { QuotaRow } from './usage.ts';
 
 /** Percentages of a limit that users are notified of. */

@@ -1,8 +1,7 @@
 /** Commands for the backups at the target of the settings. */
 import { constants, setPriority } from 'node:os';
 import { resolve } from 'node:path';
-import { notify } from '../../activity/notifications/notify.ts';
-import { staffUsers } from '../../activity/notifications/recipients.ts';
+import { notify, staffUsers } from '../../activity/notifications/notify.ts';
 import { systemContext } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import { isoTime } from '../../kernel/clock.ts';

@@ -10,6 +10,14 @@ import { Catalogue } from '../../cloud/catalogue/catalogue.ts';
 import { NextFailures } from '../../cloud/catalogue/next-failures.ts';
 import { definePaths } from '../../cloud/catalogue/paths.ts';
 import type { ProviderType } from '../../cloud/catalogue/type.ts';
+import { entityHandler } from '../../cloud/entities/entities.ts';
+import type { JobHandler } from '../../cloud/operations/job-handler.ts';
+import type { Job } from '../../cloud/operations/jobs.ts';
+import { membersHandler } from '../../cloud/people/follow.ts';
+import { forgetKeyHandler } from '../../cloud/people/uploaded-keys.ts';
+import { measureHandler } from '../../cloud/resources/measuring.ts';
+import { resourceHandler } from '../../cloud/resources/operations.ts';
+import { syncHandler } from '../../cloud/sync/sync-handler.ts';
 import { UnchangedSyncs } from '../../cloud/sync/unchanged-syncs.ts';
 import { type RequestContext, systemContext } from '../../kernel/access/context.ts';
 import { Request } from '../../kernel/access/request.ts';
@@ -33,6 +41,7 @@ import { MailStore, mailFolder } from '../../kernel/mail/mail-store.ts';
 import { Metrics } from '../../kernel/metrics/metrics.ts';
 import { sqliteAddon } from '../../kernel/native/native.ts';
 import { type Resolver, systemResolver } from '../../kernel/net/resolver.ts';
+import { present } from '../../kernel/present.ts';
 import { systemRandom } from '../../kernel/random.ts';
 import { PasswordHasher } from '../../kernel/security/passwords.ts';
 import { clearDrafts, keyFile, openSecrets, type Secrets } from '../../kernel/security/secrets.ts';
@@ -49,7 +58,6 @@ import { fenceProblems } from '../replication/fence.ts';
 import { routesOf } from './api.ts';
 import { clockRules } from './clock-rules.ts';
 import { dueExpiries } from './expiries.ts';
-import { jobHandlerOf } from './job-handlers.ts';
 import { copyOf, type Memory, rateLimits, saveTokenUse } from './memory.ts';
 import { builtIn } from './providers.ts';
 import { guards, reactions } from './reactions.ts';
@@ -292,4 +300,18 @@ function issueTokenTo(app: App, username: string): string {
   const token = db.write(() => issueToken(systemContext(app), user, { method: 'operator' }));
   db.store();
   return token;
+}
+
+/** The handlers of operations on whole provider settings. */
+const settingsHandlers: Readonly<Record<string, JobHandler>> = {
+  sync: syncHandler,
+  follow_members: membersHandler,
+  measure: measureHandler,
+  forget_key: forgetKeyHandler,
+};
+
+/** Returns the handler that runs a job. */
+function jobHandlerOf({ entity_kind: entity, operation, resource_id: resource }: Job): JobHandler {
+  if (entity !== null) return entityHandler;
+  return resource === null ? present(settingsHandlers[operation]) : resourceHandler;
 }

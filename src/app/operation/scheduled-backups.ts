@@ -1,6 +1,5 @@
 /** Makes and verifies the backups of the setting backup_schedule while the server runs (core.md 14.10). */
-import { notify } from '../../activity/notifications/notify.ts';
-import { staffUsers } from '../../activity/notifications/recipients.ts';
+import { notify, staffUsers } from '../../activity/notifications/notify.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import { day, isoTime, minute, second } from '../../kernel/clock.ts';

@@ -1,6 +1,6 @@
 import { driverSettings } from '../../cloud/operations/drivers.ts';
 import { isSimulated } from '../../cloud/operations/simulated.ts';
-import { drift, drifts } from '../../cloud/providers/simulator/drift.ts';
+import { drift, drifts } from '../../cloud/providers/simulator/objects.ts';
 import { scopeField } from '../../cloud/resources/measurements.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { staff } from '../../kernel/access/right.ts';

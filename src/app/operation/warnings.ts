@@ -1,8 +1,7 @@
 /** Notifications of staff about the machine and the certificate (events.md 8.1). */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statfsSync } from 'node:fs';
-import { notify } from '../../activity/notifications/notify.ts';
-import { staffUsers } from '../../activity/notifications/recipients.ts';
+import { notify, staffUsers } from '../../activity/notifications/notify.ts';
 import { monthWeekAndDay } from '../../activity/notifications/reminders.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import { isoTime } from '../../kernel/clock.ts';

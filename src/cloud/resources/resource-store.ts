@@ -1,6 +1,5 @@
 import { record } from '../../activity/events/record.ts';
-import { notify } from '../../activity/notifications/notify.ts';
-import { responsibleFor } from '../../activity/notifications/recipients.ts';
+import { notify, responsibleFor } from '../../activity/notifications/notify.ts';
 import { countQuotas, createQuotas, type QuotaDelta } from '../../activity/quotas/usage.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import { newUuid } from '../../kernel/app.ts';

@@ -1,6 +1,5 @@
 import { closeAlert, raiseAlert } from '../../activity/alerts/alert-store.ts';
-import { notify } from '../../activity/notifications/notify.ts';
-import { responsibleFor } from '../../activity/notifications/recipients.ts';
+import { notify, responsibleFor } from '../../activity/notifications/notify.ts';
 import type { EventContext } from '../../activity/scopes/scope.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';

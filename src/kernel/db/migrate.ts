@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { applicationId } from '../durability/handle.ts';
-import { rejectNewer } from '../durability/schema-number.ts';
+import { applicationId, rejectNewer } from '../durability/handle.ts';
 import { embeddedMigrations, type Migration } from '../native/embedded.ts';
 import type { Addon } from '../native/native.ts';
 import { errorOf } from '../present.ts';

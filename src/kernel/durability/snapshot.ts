@@ -9,8 +9,7 @@ import { existsSync } from 'node:fs';
 import type SQLite from 'better-sqlite3';
 import type { Addon } from '../native/native.ts';
 import { codeOf, errorOf, present } from '../present.ts';
-import { applicationId, openHandle } from './handle.ts';
-import { rejectNewer } from './schema-number.ts';
+import { applicationId, openHandle, rejectNewer } from './handle.ts';
 
 /** Marks a backup ("TNRB"). */
 const backupId = 0x544e5242;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Log } from '../log.ts';
-import type { RequestCounts } from '../metrics/requests.ts';
+import type { RequestCounts } from '../metrics/metrics.ts';
 import { inNetworks, type Network } from '../net/networks.ts';
 import { pathOf } from './incoming-request.ts';
 import { clientAddress, peerOf } from './origin.ts';

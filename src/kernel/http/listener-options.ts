@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts';
-import type { RequestCounts } from '../metrics/requests.ts';
+import type { RequestCounts } from '../metrics/metrics.ts';
 import type { Forwarding, Result } from './call.ts';
 import type { Certificate } from './certificate.ts';
 import type { ConnectionLimits } from './connections.ts';

@@ -1,5 +1,62 @@
-import { Counts } from './counts.ts';
-import { RequestCounts } from './requests.ts';
+import { Counts, Histogram } from './counts.ts';
+
+/** Seconds. */
+const durations = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10];
+
+/** Methods with a separate label; all others share one. */
+const methods: readonly string[] = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'other'];
+/** Above any status. */
+const perMethod = 1000;
+
+/** The requests of one route. */
+interface RouteCounts {
+  /** By method and status, as one number. */
+  readonly responses: Map<number, number>;
+  seconds: number;
+}
+
+/**
+ * Counts requests by the pattern of their path, of which there are as many as the program has, by method and status.
+ * Called for every request, so it builds no texts: they are built when the counts are read.
+ */
+export class RequestCounts {
+  readonly #routes = new Map<string, RouteCounts>();
+  /** How long they took, in seconds, by method. */
+  readonly durations: ReadonlyMap<string, Histogram> = new Map(methods.map((name) => [name, new Histogram(durations)]));
+  readonly #durations = [...this.durations.values()];
+
+  /** `route` is empty for an unknown path, and for input that was no request; `ms` are milliseconds. */
+  add(route: string, method: string, status: number, ms: number): void {
+    let counts = this.#routes.get(route);
+    if (!counts) {
+      counts = { responses: new Map(), seconds: 0 };
+      this.#routes.set(route, counts);
+    }
+    const known = methods.indexOf(method);
+    const place = known < 0 ? methods.length - 1 : known;
+    const response = place * perMethod + status;
+    counts.responses.set(response, (counts.responses.get(response) ?? 0) + 1);
+    counts.seconds += ms / 1000;
+    this.#durations[place]?.observe(ms / 1000);
+  }
+
+  /** Responses until now. */
+  responses(): { readonly route: string; readonly method: string; readonly status: string; readonly count: number }[] {
+    return [...this.#routes].flatMap(([route, { responses }]) =>
+      [...responses].map(([response, count]) => ({
+        route,
+        method: methods[Math.floor(response / perMethod)] ?? 'other',
+        status: String(response % perMethod),
+        count,
+      })),
+    );
+  }
+
+  /** Total duration of the responses of each route, in seconds. */
+  seconds(): { readonly route: string; readonly seconds: number }[] {
+    return [...this.#routes].map(([route, { seconds }]) => ({ route, seconds }));
+  }
+}
 
 declare module '../app.ts' {
   interface App {

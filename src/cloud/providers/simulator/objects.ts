@@ -1,7 +1,8 @@
-import type { BackendObject, Inventory, PlainValues, RowChange } from '../../catalogue/driver.ts';
+import type { App } from '../../../kernel/app.ts';
+import type { BackendObject, DriverSettings, Inventory, PlainValues, RowChange } from '../../catalogue/driver.ts';
 import type { OtherChange, OtherObject, SimulatedKind } from '../../catalogue/simulation.ts';
 import type { ProviderType } from '../../catalogue/type.ts';
-import type { SimulatedBackend, SimulatedObject } from './backend.ts';
+import { SimulatedBackend, type SimulatedObject } from './backend.ts';
 
 type Addition = Extract<OtherChange, { action: 'add' }>;
 
@@ -159,3 +160,26 @@ const unmanagedName = (kind: string, n: number): string => `unmanaged-${kind.toL
 /** A runtime state as values; empty if undefined. */
 export const runtime = (state: string | undefined): PlainValues =>
   state === undefined ? {} : { runtime_state: state };
+
+/** Changes at the simulated provider that the server notices only at the next synchronisation (providers.md 3.2). */
+
+export const drifts = ['rename', 'vanish'] as const;
+
+/** Removes or renames an object. Returns false if it does not exist. Must run in a write transaction. */
+export function drift(
+  app: App,
+  type: ProviderType,
+  settings: DriverSettings,
+  {
+    backendId,
+    change,
+    kind,
+  }: { readonly kind: string; readonly backendId: string; readonly change: (typeof drifts)[number] },
+): boolean {
+  const backend = new SimulatedBackend(app, settings);
+  const object = backend.find(kind, backendId);
+  if (!object) return false;
+  if (change === 'vanish') new Objects(backend, type).lose(object);
+  else backend.change(object, { name: `renamed-${backend.next('renamed')}` });
+  return true;
+}

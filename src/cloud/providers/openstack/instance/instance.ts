@@ -33,8 +33,15 @@ import { scheduleDeletion } from '../../../resources/changes.ts';
 import { detail, relatedList, shownDetail } from '../../../resources/details.ts';
 import { changeResource, failCreation, removeResource } from '../../../resources/resource-store.ts';
 import { largestVolume, smallestVolume } from '../mapping/values.ts';
-import { importIntoTenant, tenantOfItem } from '../tenancy/importing.ts';
-import { belowTenant, chosenTenant, chosenTenantFields, detailOf, tenantFilters } from '../tenancy/tenancy.ts';
+import {
+  belowTenant,
+  chosenTenant,
+  chosenTenantFields,
+  detailOf,
+  importIntoTenant,
+  tenantFilters,
+  tenantOfItem,
+} from '../tenancy/tenancy.ts';
 import { instanceActions } from './actions.ts';
 import {
   addressesOf,

@@ -18,15 +18,16 @@ import {
   textMap,
 } from '../../../resources/details.ts';
 import { largestVolume, smallestVolume } from '../mapping/values.ts';
-import { importIntoTenant, tenantOfItem } from '../tenancy/importing.ts';
 import {
   attachable,
   chosenTenant,
   chosenTenantFields,
   detailOf,
+  importIntoTenant,
   relatedFilters,
   relatedLink,
   tenantFilters,
+  tenantOfItem,
 } from '../tenancy/tenancy.ts';
 import { volumeActions } from './actions.ts';
 
