@@ -10,6 +10,10 @@ import { Rows } from './rows.tsx';
 const textsIn = (typed: Typed): readonly string[] =>
   Array.isArray(typed) ? typed.filter((text) => typeof text === 'string') : [];
 
+/** Whether a field needs only half of the width of a card. */
+const isNarrow = ({ isOfCards = false, kind }: FormField): boolean =>
+  ['link', 'size', 'number', 'choice', 'time', 'secret'].includes(kind) && !isOfCards;
+
 export function Control({
   field,
   typed,
@@ -38,7 +42,7 @@ export function Control({
     required: field.isRequired,
   };
   return (
-    <div class="field">
+    <div class={isNarrow(field) ? 'field' : 'field across'}>
       {field.kind === 'choices' ? (
         <Boxes field={field} common={common} typed={textsIn(typed)} onInput={onInput} />
       ) : field.kind === 'rows' ? (

@@ -164,7 +164,7 @@ export function Form({
           <div class="stack">
             {sections.map((title) => (
               <Card key={title} title={title}>
-                <div class="form">{visible.filter((field) => sectionOf(field) === title).map(control)}</div>
+                <div class="fields">{visible.filter((field) => sectionOf(field) === title).map(control)}</div>
               </Card>
             ))}
             {folded.length > 0 && (

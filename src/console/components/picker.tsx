@@ -109,6 +109,8 @@ export function CardPicker({
     <Options
       label={field.label}
       isRequired={field.isRequired}
+      // What an image needs takes more words than a size.
+      isWide={field.name === 'image'}
       value={pathOf(value)}
       problem={problem}
       options={[...page.items]
