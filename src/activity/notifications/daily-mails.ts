@@ -28,8 +28,12 @@ export function queueDailyMails(context: Context): void {
   }
 }
 
-/** Returns the last instant, at or before `now`, at which clocks in a time zone showed a full hour. */
-export function lastOccurrence(now: number, hourOfDay: number, timeZone: string): number {
+/** The formats by time zone: creating one takes longer than all other work of an idle minute. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known) return known;
   const format = new Intl.DateTimeFormat('en', {
     timeZone,
     hourCycle: 'h23',
@@ -37,6 +41,13 @@ export function lastOccurrence(now: number, hourOfDay: number, timeZone: string)
     minute: 'numeric',
     second: 'numeric',
   });
+  formats.set(timeZone, format);
+  return format;
+}
+
+/** Returns the last instant, at or before `now`, at which clocks in a time zone showed a full hour. */
+export function lastOccurrence(now: number, hourOfDay: number, timeZone: string): number {
+  const format = formatOf(timeZone);
   const sinceMidnight = (instant: number): number => {
     const parts = Object.fromEntries(
       format.formatToParts(instant / 1000).map(({ type, value }) => [type, Number(value)]),

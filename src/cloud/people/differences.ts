@@ -28,6 +28,9 @@ export interface Differences {
   readonly surplus: readonly MemberRow[];
 }
 
+/** A provider account that can be called, rather than a simulated one. */
+const isReal: Sql = sql`st.backend_url LIKE 'http%' AND st.state <> 'Erred'`;
+
 /** Of these resources, as `managed`, those with members at a real provider; and the users with a role, as `holders`. */
 const comparison = (catalogue: Catalogue, which: Sql): Sql => sql`
   WITH managed AS (
@@ -35,7 +38,7 @@ const comparison = (catalogue: Catalogue, which: Sql): Sql => sql`
     FROM resource r JOIN service_settings st ON st.id = r.settings_id
     WHERE ${which} AND ${isOfKind(catalogue)}
       AND r.backend_id <> '' AND r.state IN ('OK', 'Erred', 'Update Scheduled', 'Updating')
-      AND st.backend_url LIKE 'http%' AND st.state <> 'Erred'
+      AND ${isReal}
   ), holders AS (
     SELECT m.id AS resource_id, p.user_id
     FROM managed m JOIN active_project_role p ON p.project_id = m.project_id
@@ -89,7 +92,8 @@ export function differing(
   after: number,
 ): { readonly resources: readonly Managed[]; readonly last: number | undefined } {
   const kinds = withMembers(catalogue);
-  if (kinds.length === 0) return { resources: [], last: undefined };
+  const isNeeded = kinds.length > 0 && db.value(sql`SELECT 1 FROM service_settings st WHERE ${isReal} LIMIT 1`) === 1;
+  if (!isNeeded) return { resources: [], last: undefined };
   // A part for each kind: an index has the ids of a kind in their order.
   const ofKinds = kinds.map(
     ({ kind, name }) =>
