@@ -119,7 +119,7 @@ browser('an invited person signs up with the mailed link and is signed in', asyn
   await visitor.dialog().getByLabel('Project role').selectOption('manager');
   await visitor.dialog().getByRole('button', { name: 'Create' }).click();
   await visitor.dialog().getByRole('button', { name: 'Done' }).click();
-  await visitor.heading('new@example.com').waitFor();
+  await visitor.dialog().waitFor({ state: 'detached' });
   await visitor.close();
   const [invitation] = (await fixture.staff.get('/api/user-invitations/?email=new@example.com')).body;
   assert.is(invitation.link_template, `${fixture.url}/#/invitation/{uuid}/`);

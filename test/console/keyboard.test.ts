@@ -140,7 +140,7 @@ browser('an invited colleague signs up', async () => {
   await person.choose('Project role');
   await person.activate('Create');
   await person.activate('Done');
-  await person.arrived('bob@example.com');
+  await person.console.dialog().waitFor({ state: 'detached' });
   const guest = await open(`#/invitation/${await newestSecret(fixture)}/`);
   await guest.fill('Username *', 'bob');
   await guest.fill('Password *', password);
