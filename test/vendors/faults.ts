@@ -34,8 +34,8 @@ interface Fault {
 
 const rejection = (status: number): Fault => ({
   what: String(status),
-  mishap: ({ denial }) => denial(status, `Refused with ${status}`),
-  text: `Refused with ${status}`,
+  mishap: ({ denial }) => denial(status, `Rejected with ${status}`),
+  text: `Rejected with ${status}`,
   status,
 });
 
@@ -187,7 +187,7 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
   const { hasTokens = false } = vendor;
   if (hasTokens)
     test('401 to an order is no rejection when there is a new token', async () => {
-      const { requests, machine, created } = await ordered(vendor.denial(401, 'Refused with 401'));
+      const { requests, machine, created } = await ordered(vendor.denial(401, 'Rejected with 401'));
       assert.equal([machine.state, machine.error_message, requests, created], ['OK', '', 2, [machine.backend_id]]);
     });
 

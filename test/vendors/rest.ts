@@ -31,7 +31,7 @@ export class RestRejection extends Error {
   }
 }
 
-/** What is done on a route, such as `GET /groups/:id`. Throws a RestRefusal. */
+/** What is done on a route, such as `GET /groups/:id`. Throws a RestRejection. */
 export type RestRoutes = Readonly<Record<string, (call: RestCall) => RestResponse>>;
 
 /** Finds the route of requests; a part that starts with a colon stands for any. */

@@ -115,19 +115,25 @@ export const mailPage = ({ act, button, done, isValid, name, path, question }: P
   },
 });
 
+/** A page that ends mails: the same words for hooks and notifications. */
+export const unsubscribePage = (rest: Pick<Page, 'path' | 'name' | 'isValid' | 'act'>): Endpoint =>
+  mailPage({
+    question: {
+      en: 'Shall these notifications no longer be sent to your email address?',
+      et: 'Kas lõpetada nende teavituste saatmine sinu e-posti aadressile?',
+    },
+    button: { en: 'Unsubscribe', et: 'Loobu teavitustest' },
+    done: {
+      en: 'These notifications will no longer be sent to your email address.',
+      et: 'Neid teavitusi sinu e-posti aadressile enam ei saadeta.',
+    },
+    ...rest,
+  });
+
 /** The page that ends the mails about the kinds of notifications in a mail. */
-export const unsubscribePage: Endpoint = mailPage({
+export const notificationUnsubscribePage: Endpoint = unsubscribePage({
   path: unsubscribePath,
   name: 'Notification Unsubscription',
-  question: {
-    en: 'Shall these notifications no longer be sent to your email address?',
-    et: 'Kas lõpetada nende teavituste saatmine sinu e-posti aadressile?',
-  },
-  button: { en: 'Unsubscribe', et: 'Loobu teavitustest' },
-  done: {
-    en: 'These notifications will no longer be sent to your email address.',
-    et: 'Neid teavitusi sinu e-posti aadressile enam ei saadeta.',
-  },
   isValid: isSubscribed,
   act: unsubscribe,
 });

@@ -31,7 +31,7 @@ import { pushHooks } from '../../activity/hooks/hooks-push.ts';
 import { rotateSecret, webHooks } from '../../activity/hooks/hooks-web.ts';
 import { hookPages } from '../../activity/hooks/pages.ts';
 import { recover } from '../../activity/hooks/recovery.ts';
-import { unsubscribePage } from '../../activity/notifications/mail-pages.ts';
+import { notificationUnsubscribePage } from '../../activity/notifications/mail-pages.ts';
 import { notificationEndpoints, notifications } from '../../activity/notifications/notifications.ts';
 import { preferencesEndpoint } from '../../activity/notifications/preferences.ts';
 import { quotaHistory } from '../../activity/quotas/history.ts';
@@ -136,7 +136,7 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   ...hookPages,
   ...notificationEndpoints,
   preferencesEndpoint,
-  unsubscribePage,
+  notificationUnsubscribePage,
   serviceMetadata,
   ...connectionTests(catalogue),
   ...serviceEndpoints(catalogue),

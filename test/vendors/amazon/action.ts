@@ -9,7 +9,7 @@ export interface ActionCall {
   readonly largestPage: number;
 }
 
-/** An action of EC2: what it takes, whether it changes something, and the members of its response. Throws a Refusal. */
+/** An action of EC2: what it takes, whether it changes something, and the members of its response. Throws a Rejection. */
 export interface Action {
   readonly takes: Declaration;
   readonly writes?: boolean;

@@ -1,6 +1,6 @@
 import type { Action } from './action.ts';
 import { type Parameters, tagParameters } from './parameters.ts';
-import { Rejection } from './refusal.ts';
+import { Rejection } from './rejection.ts';
 import { type Instance, instanceTypes, type Setup } from './setup.ts';
 
 /* The actions of EC2 on instances. */

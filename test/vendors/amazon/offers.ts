@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Action } from './action.ts';
 import { fulfils } from './instances.ts';
-import { Rejection } from './refusal.ts';
+import { Rejection } from './rejection.ts';
 import { instanceTypes, type Image as OfferedImage } from './setup.ts';
 
 /* The actions of EC2 on keys, images, zones and types. */

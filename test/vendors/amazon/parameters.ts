@@ -1,4 +1,4 @@
-import { Rejection } from './refusal.ts';
+import { Rejection } from './rejection.ts';
 
 /* The parameters of a request: flat names such as `Filter.1.Value.2`, which an action has declared. */
 
@@ -17,7 +17,7 @@ const paging = ['MaxResults', 'NextToken'];
 export class Parameters {
   readonly #values: ReadonlyMap<string, string>;
 
-  /** Refuses what the action does not know, and what it lacks. */
+  /** Rejects what the action does not know, and what it lacks. */
   constructor(form: URLSearchParams, { filters = [], isPaged = false, optional = [], required = [] }: Declaration) {
     this.#values = new Map(form);
     const known = new Set([

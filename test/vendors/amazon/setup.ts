@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Parameters } from './parameters.ts';
-import { Rejection } from './refusal.ts';
+import { Rejection } from './rejection.ts';
 
 /* What an account has at EC2, region by region, and how it changes by itself while time passes. */
 

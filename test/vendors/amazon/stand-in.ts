@@ -4,7 +4,7 @@ import type { Action } from './action.ts';
 import { instanceActions } from './instances.ts';
 import { otherActions } from './offers.ts';
 import { Parameters } from './parameters.ts';
-import { Rejection } from './refusal.ts';
+import { Rejection } from './rejection.ts';
 import { regionNames, Setup } from './setup.ts';
 import { checkSignature } from './signature.ts';
 import { volumeActions } from './volumes.ts';

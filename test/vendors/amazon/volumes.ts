@@ -1,7 +1,7 @@
 import type { Action } from './action.ts';
 import { fulfils, shownTags, shownTime } from './instances.ts';
 import { tagParameters } from './parameters.ts';
-import { Rejection } from './refusal.ts';
+import { Rejection } from './rejection.ts';
 import type { Volume } from './setup.ts';
 
 /* The actions of EC2 on volumes. */

@@ -16,7 +16,7 @@ export interface Site {
 const visibilities = ['private', 'internal', 'public'];
 const features = ['wiki', 'issues', 'snippets', 'merge_requests'].map((name) => `${name}_enabled`);
 
-/** Refuses unknown and missing parameters. */
+/** Rejects unknown and missing parameters. */
 function require({ json = {}, query }: RestCall, required: readonly string[], optional: readonly string[] = []): void {
   const input = { ...Object.fromEntries(query), ...json };
   const { missing, unknown } = strangers(input, { required, optional: [...optional, 'page', 'per_page'] });

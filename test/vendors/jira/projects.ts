@@ -20,7 +20,7 @@ export const wrong = (errorMessages: readonly string[], errors: Readonly<Record<
   errors,
 });
 
-/** Refuses parameters and members of the body that are not known, and missing ones. */
+/** Rejects parameters and members of the body that are not known, and missing ones. */
 export function forbidUnknown(
   { json, query }: RestCall,
   required: readonly string[],

@@ -4,7 +4,7 @@ import type { RestCall, RestRoutes } from '../rest.ts';
 import { removePort } from './network.ts';
 import { check, page, routesOf, type Site, type Sort } from './objects.ts';
 import type { Quotas } from './quotas.ts';
-import { denial } from './refusal.ts';
+import { denial } from './rejection.ts';
 
 const task = 'OS-EXT-STS:task_state';
 const statistics = {

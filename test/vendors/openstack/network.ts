@@ -3,7 +3,7 @@ import type { Json } from '../../support/fixture.ts';
 import type { RestCall, RestRoutes } from '../rest.ts';
 import { check, routesOf, type Site, type Sort } from './objects.ts';
 import type { Quotas } from './quotas.ts';
-import { denial } from './refusal.ts';
+import { denial } from './rejection.ts';
 
 const conflict = (message: string) => denial('network', 409, message);
 const interfaceOwner = ({ ha }: Json): string =>

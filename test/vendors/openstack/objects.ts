@@ -1,6 +1,6 @@
 import type { Json } from '../../support/fixture.ts';
 import { type RestCall, type RestRoutes, strangers } from '../rest.ts';
-import { denial } from './refusal.ts';
+import { denial } from './rejection.ts';
 import type { Setup } from './setup.ts';
 
 /** What the routes of the services need to know. */

@@ -1,7 +1,7 @@
 import type { Json } from '../../support/fixture.ts';
 import type { RestRejection, RestRoutes } from '../rest.ts';
 import { check, type Site } from './objects.ts';
-import { denial } from './refusal.ts';
+import { denial } from './rejection.ts';
 
 /** What a service counts: usages in a project by the names of its quotas, and the limits at the beginning. */
 interface Counted {

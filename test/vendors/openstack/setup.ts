@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Json } from '../../support/fixture.ts';
-import { denial } from './refusal.ts';
+import { denial } from './rejection.ts';
 
 /** What an OpenStack holds: objects in lists such as `volume/volumes`, and what becomes of them by themselves. */
 export class Setup {

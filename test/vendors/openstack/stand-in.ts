@@ -7,7 +7,7 @@ import { computeRoutes } from './compute.ts';
 import { networkRoutes } from './network.ts';
 import { page, routesOf, type Site } from './objects.ts';
 import { Quotas } from './quotas.ts';
-import { denial, unauthorized } from './refusal.ts';
+import { denial, unauthorized } from './rejection.ts';
 import { Setup } from './setup.ts';
 import { storageRoutes } from './storage.ts';
 

@@ -2,7 +2,7 @@ import type { Json } from '../../support/fixture.ts';
 import type { RestRoutes } from '../rest.ts';
 import { routesOf, type Site, type Sort } from './objects.ts';
 import type { Quotas } from './quotas.ts';
-import { denial } from './refusal.ts';
+import { denial } from './rejection.ts';
 
 const wrong = (message: string) => denial('volume', 400, message);
 

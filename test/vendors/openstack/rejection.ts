@@ -12,8 +12,8 @@ const names: Readonly<Record<number, string>> = {
 export function denial(place: string, status: number, message: string): RestRejection {
   const service = place.split('/')[0];
   if (service === 'network')
-    return new RestRejection(status, { NeutronError: { type: 'Refused', message, detail: '' } });
-  if (service === 'identity') return new RestRejection(status, { error: { code: status, title: 'Refused', message } });
+    return new RestRejection(status, { NeutronError: { type: 'Rejected', message, detail: '' } });
+  if (service === 'identity') return new RestRejection(status, { error: { code: status, title: 'Rejected', message } });
   return new RestRejection(status, { [names[status] ?? 'computeFault']: { code: status, message } });
 }
 
