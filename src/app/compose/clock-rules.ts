@@ -13,6 +13,7 @@ import type { Config } from '../../kernel/config/config.ts';
 import type { ClockRules } from '../../kernel/jobs/clock-watch.ts';
 import { lockInstants } from '../../kernel/security/lockout.ts';
 import { endRunOutTokens, tokenInstants } from '../../kernel/security/tokens.ts';
+import { backupInstants } from '../operation/scheduled-backups.ts';
 
 /**
  * The stored instants that are corrected after a jump of the machine's clock. Ends that a user has chosen (of roles and snapshots)
@@ -23,6 +24,7 @@ export const clockRules = (config: Config): ClockRules => ({
     ...tokenInstants,
     ...lockInstants,
     ...linkInstants,
+    ...backupInstants,
     ...noticeInstants,
     requestInstants,
     invitationInstants(config),

@@ -4,6 +4,7 @@ import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import { day, isoTime, minute, second } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { lastBackups } from '../backup/ages.ts';
 import { intervalOf, lastDue, parseSchedule } from '../backup/schedule.ts';
 import { failureOf, runCommand } from './program.ts';
@@ -15,6 +16,13 @@ const maxRetries = 2;
 const retryDelay = 20 * minute;
 
 const verificationIntervals: Readonly<Record<string, number>> = { weekly: 7 * day, daily: day };
+
+/** A schedule that was handled under a clock ahead of time must not wait for that time. */
+export const backupInstants: readonly StoredInstants[] = ['backup_handled', 'verification_at'].map((column) => ({
+  table: 'deployment',
+  column,
+  ahead: 0,
+}));
 
 interface State {
   readonly handled: number | null;

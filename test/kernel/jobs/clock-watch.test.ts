@@ -373,13 +373,14 @@ const others: Readonly<Record<string, readonly string[]>> = {
     ...['event.at', 'event_about.at', 'quota_version.at', 'quota.first_at', 'monitoring_value.at'],
   ],
   'an hour that begins anew when it lies ahead': ['hook_mail_hour.since'],
+  'from the name of a file, or compared with it only': ['backup.created', 'deployment.backup_overdue'],
   'of the watch itself': ['deployment.clock_seen', 'deployment.clock_jump', 'deployment.clock_wait'],
 };
 
 test('every stored instant is one that is set right, or has a reason to stay', () => {
   const { config, db } = fixture.server.app;
   const looksSo =
-    /^(at|clock_\w+|first_at|start_time|date_joined|agreement_date|.*(expires|since|ends|due|lease|created|started|ended|used|revoked|closed|synced|refreshed|finished|attempt|modified|updated))$/;
+    /^(at|verification_at|clock_\w+|first_at|start_time|date_joined|agreement_date|.*(expires|since|ends|due|handled|lease|created|started|ended|used|revoked|closed|synced|refreshed|finished|attempt|modified|updated))$/;
   const columns = db
     .all<{ table: string; name: string }>(sql`
       SELECT s.name AS "table", c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
