@@ -10,6 +10,7 @@ import { notify } from '../components/toast.tsx';
 import { nameOf } from '../components/values.tsx';
 import { kindOfType } from '../format/kinds.ts';
 import { t, titleOf } from '../i18n/words.ts';
+import { works } from './attention.tsx';
 
 /** The number of resources that are offered at a time: those that are imported make room for others. */
 const size = 10;
@@ -17,7 +18,8 @@ const size = 10;
 /** Renders nothing where the user may not import, and where nothing is left to import. */
 export function Import({ service }: { readonly service: Item }): JSX.Element | null {
   const path = `${pathOf(textOf(service, 'url'))}link/`;
-  const { value: page, reload } = usePage(`${path}?page_size=${size}`);
+  // The server rejects the list for users without such a role.
+  const { value: page, reload } = usePage(works() ? `${path}?page_size=${size}` : '');
   const projects = itemsIn(service.projects);
   const [chosen, setChosen] = useState('');
   const [busy, setBusy] = useState('');
