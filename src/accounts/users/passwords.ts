@@ -142,11 +142,16 @@ export const needsCurrentPassword = ({ caller, config }: Request, user: Holder):
 export const missingCurrent = (request: Request, user: Holder, current: string | undefined): readonly string[] =>
   needsCurrentPassword(request, user) && current === undefined ? [messages.required] : [];
 
-/** Verifies the current password. A wrong password counts as a failed login and may lock the user. Rejects with 400 or 503. */
-export async function verifyCurrent({ address, app, db, now }: Request, user: Holder, current: string): Promise<void> {
+/** Verifies the current password, sent as `member` of the body. A wrong password counts as a failed login and may lock the user. Rejects with 400 or 503. */
+export async function verifyCurrent(
+  { address, app, db, now }: Request,
+  user: Holder,
+  current: string,
+  member = 'current_password',
+): Promise<void> {
   const username = caseFold(user.username);
   const rejectLocked = (): void => {
-    if (lockOf(db, username, address, now) !== undefined) throw invalid({ current_password: [lockedText] });
+    if (lockOf(db, username, address, now) !== undefined) throw invalid({ [member]: [lockedText] });
   };
   rejectLocked();
   const isCorrect = await app.passwords.matches(current, user.password_hash, address);
@@ -154,5 +159,5 @@ export async function verifyCurrent({ address, app, db, now }: Request, user: Ho
   rejectLocked();
   if (isCorrect) return;
   db.write(() => countFailure(db, username, address, now));
-  throw invalid({ current_password: ['Wrong password.'] });
+  throw invalid({ [member]: ['Wrong password.'] });
 }

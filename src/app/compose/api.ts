@@ -14,6 +14,7 @@ import {
   projectPermissionsLog,
 } from '../../accounts/permissions/permissions.ts';
 import { projectsWith, updateCertifications } from '../../accounts/projects/projects.ts';
+import { confirmSession } from '../../accounts/session/confirmation.ts';
 import { forgotPassword, resetPassword } from '../../accounts/session/forgotten-password.ts';
 import { initialPassword } from '../../accounts/session/initial-link.ts';
 import { login, logout } from '../../accounts/session/login.ts';
@@ -154,6 +155,7 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   check,
   send.endpoint,
   ...userActions,
+  confirmSession,
   endOtherSessions,
   ...counterEndpoints,
   overview,

@@ -3,7 +3,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Context } from '../access/context.ts';
 import { type App, newUuid } from '../app.ts';
 import type { VersionedCache } from '../cache/versioned-cache.ts';
-import { day, second } from '../clock.ts';
+import { day, minute, second } from '../clock.ts';
 import { withoutControls } from '../control-characters.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -22,6 +22,8 @@ declare module '../app.ts' {
 /** Bytes of a token with its owner, about. */
 const tokenWeight = 1000;
 const storedAfterEnd = 7 * day;
+/** How long a login, or a later confirmation, confirms a session. */
+const confirmedFor = 15 * minute;
 const examinedAtOnce = 200;
 /** Up to which token the present removal has come. */
 const examined = new WeakMap<Database, number>();
@@ -124,6 +126,7 @@ export function createToken(
     user_id: user,
     created: now,
     last_used: now,
+    confirmed_until: now + confirmedFor,
     method,
     user_agent: withoutControls(agent).slice(0, agentAtMost),
   });
@@ -135,6 +138,20 @@ export function isLiveToken({ app, now }: Context, token: number): boolean {
   const row = app.db.get<Pick<TokenRow, 'last_used' | 'token_lifetime'>>(sql`
     SELECT t.last_used, u.token_lifetime FROM token t JOIN user u ON u.id = t.user_id WHERE t.id = ${token} AND t.revoked IS NULL AND u.is_active`);
   return row !== undefined && !hasExpired(app, token, row, now);
+}
+
+/** Whether a session is confirmed: its user has logged in or confirmed their identity recently. */
+export const isConfirmedToken = ({ app, now }: Context, token: number): boolean =>
+  app.db.value(sql`SELECT 1 FROM token WHERE id = ${token} AND revoked IS NULL AND confirmed_until > ${now}`) !==
+  undefined;
+
+/** Confirms a session and returns until when; undefined if it has been revoked. */
+export function confirmToken({ app, now }: Context, token: number): number | undefined {
+  const until = now + confirmedFor;
+  const { changes } = app.db.run(
+    sql`UPDATE token SET confirmed_until = ${until} WHERE id = ${token} AND revoked IS NULL`,
+  );
+  return changes === 1 ? until : undefined;
 }
 
 const hasExpired = (
@@ -180,16 +197,18 @@ export function revokeTokensOf(context: Context, user: number, except?: number):
     WHERE user_id = ${user} AND revoked IS NULL AND id IS NOT ${except ?? null}`).changes;
 }
 
-/** Ends every token that has run out, for good: a clock that is set back brings none of them back. */
+/** Ends every token and confirmation that has run out, for good: a clock that is set back brings none of them back. */
 export function endRunOutTokens({ app: { db, tokenUse }, now }: Context): void {
   tokenUse.save(db);
   db.run(sql`UPDATE token SET revoked = ${now} WHERE revoked IS NULL
     AND last_used + (SELECT token_lifetime FROM user WHERE id = user_id) * ${second} <= ${now}`);
+  db.run(sql`UPDATE token SET confirmed_until = NULL WHERE confirmed_until <= ${now}`);
 }
 
 export const tokenInstants: readonly StoredInstants[] = [
   { table: 'token', column: 'last_used', ahead: 0 },
   { table: 'token', column: 'revoked', ahead: 0 },
+  { table: 'token', column: 'confirmed_until', ahead: confirmedFor },
 ];
 
 /**

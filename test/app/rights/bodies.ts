@@ -55,6 +55,12 @@ export const bodies: Readonly<Record<string, Body>> = {
     await fixture.staff.post(`/api/users/${keys.users?.other}/password/`, { password: 'secret12' });
     return { username: 'guest', password: 'secret12' };
   },
+  'POST /api/sessions/confirm/': async ({ fixture: { server } }) => {
+    const { db, passwords } = server.app;
+    const hash = await passwords.hash('secret12');
+    db.write(() => db.run(sql`UPDATE user SET password_hash = ${hash}`));
+    return { password: 'secret12' };
+  },
   'POST /api/users/': () => ({ username: unique('user') }),
   'PUT /api/users/:key/': account,
   'PATCH /api/users/:key/': account,

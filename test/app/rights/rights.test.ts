@@ -41,6 +41,7 @@ GET    /api/sessions/:key/                                       own       200 2
 GET    /api/sessions/:key/                                       foreign   200 404 404 404 404 404 404 404 401 401
 DELETE /api/sessions/:key/                                       own       204 204 204 204 204 204 204 204 401 401
 DELETE /api/sessions/:key/                                       foreign   204 404 404 404 404 404 404 404 401 401
+POST   /api/sessions/confirm/                                    -         200 200 200 200 200 200 200 200 401 401
 POST   /api/sessions/end_others/                                 -         204 204 204 204 204 204 204 204 401 401
 
 GET    /api/users/                                               -         200 200 200 200 200 200 200 200 401 401

@@ -78,6 +78,21 @@ test('a token that was used before the clock is set back expires no later than i
   assert.equal([await status(alice), await status(another)], [401, 200]);
 });
 
+test('a confirmation of a session that had run out stays so when the clock is set back; a present one lasts 15 minutes', async () => {
+  const { app } = fixture.server;
+  const confirmations = (): (number | null)[] =>
+    app.db.values(
+      sql`SELECT confirmed_until FROM token JOIN user ON user.id = user_id WHERE username = 'alice' ORDER BY token.id`,
+    );
+  await fixture.user('alice');
+  fixture.as('alice');
+  await run(20 * minute);
+  fixture.as('alice');
+  await run(minute);
+  await set(-hour);
+  assert.equal(confirmations(), [null, app.clock.now() + 15 * minute * 1e6]);
+});
+
 test('keeps an expired token expired when the clock is set back', async () => {
   await fixture.user('alice', { token_lifetime: hour });
   for (const back of [1.5 * hour, 2.5 * hour, 10 * day]) {
@@ -380,7 +395,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
 test('every stored instant is one that is set right, or has a reason to stay', () => {
   const { config, db } = fixture.server.app;
   const looksSo =
-    /^(at|verification_at|clock_\w+|first_at|start_time|date_joined|agreement_date|.*(expires|since|ends|due|handled|lease|created|started|ended|used|revoked|closed|synced|refreshed|finished|attempt|modified|updated))$/;
+    /^(at|verification_at|clock_\w+|first_at|start_time|date_joined|agreement_date|.*(expires|since|ends|due|handled|lease|created|started|ended|used|revoked|closed|synced|refreshed|finished|attempt|modified|updated|until))$/;
   const columns = db
     .all<{ table: string; name: string }>(sql`
       SELECT s.name AS "table", c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
