@@ -63,7 +63,7 @@ browser('shows titles, values, dates and numbers in the language', async () => {
   await page.getByPlaceholder('Otsi välja järgi: nimi').waitFor();
   await page.getByText('1–1, kokku 1').waitFor();
   await visitor.link('Alice').click();
-  await visitor.link('Üksikasjad').click();
+  await page.getByRole('main').getByRole('link', { name: 'Seaded', exact: true }).first().click();
   await page.getByText('Registrikood').waitFor();
   await visitor.close();
 });

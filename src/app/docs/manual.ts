@@ -14,6 +14,7 @@ const names: readonly string[] = [
   'roles',
   'providers',
   'hooks',
+  'notifications',
   'single-sign-on',
   'clients',
   'testing',
