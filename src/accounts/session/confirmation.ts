@@ -4,36 +4,32 @@ import { authenticated } from '../../kernel/access/right.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
 import { validate } from '../../kernel/collection/validate.ts';
-import { sql } from '../../kernel/db/sql.ts';
 import { HttpError, unauthenticated } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { confirmToken, isConfirmedToken } from '../../kernel/security/tokens.ts';
 import { presentedPassword, verifyCurrent } from '../users/passwords.ts';
-import type { UserRow } from '../users/users.ts';
+import { userOf } from '../users/users.ts';
 
 const fields = { password: presentedPassword };
-
-const callerRow = ({ caller, db }: Request): UserRow =>
-  db.one<UserRow>(sql`SELECT * FROM user WHERE id = ${caller.id}`);
 
 /** Throws 403 with the ways to confirm, unless the session of the request is confirmed. */
 export function requireConfirmation(request: Request): void {
   if (isConfirmedToken(request, request.caller.tokenId)) return;
-  const methods = callerRow(request).password_hash === null ? [] : ['password'];
+  const methods = userOf(request, request.caller.id).password_hash === null ? [] : ['password'];
   throw new HttpError(403, { detail: 'Confirm your identity first.', methods });
 }
 
 /** Verifies the password, and returns the hash that it matched. */
 async function verify(request: Request): Promise<string | null> {
   const { password } = validate(fields, request, 'create');
-  const user = callerRow(request);
+  const user = userOf(request, request.caller.id);
   await verifyCurrent(request, user, password, 'password');
   return user.password_hash;
 }
 
 function confirm(request: Request, matched: unknown): Reply {
   // Checked again: during the comparison the session may have ended, or the password have changed.
-  const isCurrent = callerRow(request).password_hash === matched;
+  const isCurrent = userOf(request, request.caller.id).password_hash === matched;
   const until = isCurrent ? confirmToken(request, request.caller.tokenId) : undefined;
   if (until === undefined) throw unauthenticated({ detail: 'Invalid token.' });
   return json({ confirmed_until: isoTime(until) });

@@ -14,7 +14,7 @@ import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { empty } from '../../kernel/http/reply.ts';
 import { useSavedWithin } from '../../kernel/security/token-use.ts';
 import { loginMethods, revokeToken, revokeTokensOf } from '../../kernel/security/tokens.ts';
-import type { UserRow } from '../users/users.ts';
+import { userOf } from '../users/users.ts';
 
 interface SessionRow extends Row {
   readonly user_id: number;
@@ -80,7 +80,7 @@ export const sessions = new Sessions({
 /** Records the logout event of a user. If staff ended the session, also logs their name. */
 function recordLogout(request: Request, owner: number): void {
   const { app, caller, db } = request;
-  const user = db.one<UserRow>(sql`SELECT * FROM user WHERE id = ${owner}`);
+  const user = userOf(request, owner);
   const isOwn = owner === caller.id;
   record(request, 'auth_logged_out', { ...userContext(user), ...(!isOwn && { ip_address: null }) });
   if (!isOwn) db.onceStored(() => app.log.info({ user: user.username, by: caller.username }, 'a session is ended'));
