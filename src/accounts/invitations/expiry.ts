@@ -8,21 +8,18 @@ import { endInvitation } from './invitations.ts';
 
 /** Ends every expired invitation. */
 export function expireInvitations(context: Context): void {
-  const due = context.app.db.values<number>(
-    sql`SELECT id FROM invitation WHERE state = 'pending' AND expires <= ${context.now}`,
-  );
-  for (const id of due) {
-    endInvitation(context, id, 'expired');
-    notifyInviter(context, id);
+  const due = context.app.db.all<ExpiredInvitation>(sql`
+    SELECT id, uuid, email, customer_id AS customer, project_id AS project, inviter_id AS inviter
+    FROM invitation WHERE state = 'pending' AND expires <= ${context.now}`);
+  for (const invitation of due) {
+    endInvitation(context, invitation.id, 'expired');
+    notifyInviter(context, invitation);
   }
 }
 
 /** Notifies the user who invited, if they still exist. */
-function notifyInviter(context: Context, id: number): void {
+function notifyInviter(context: Context, { customer, email, inviter, project, uuid }: ExpiredInvitation): void {
   const { app } = context;
-  const { customer, email, inviter, project, uuid } = app.db.one<ExpiredInvitation>(sql`
-    SELECT uuid, email, customer_id AS customer, project_id AS project, inviter_id AS inviter
-    FROM invitation WHERE id = ${id}`);
   if (inviter === null) return;
   const [kind, place] = project === null ? (['customer', customer] as const) : (['project', project] as const);
   if (place === null) return;
@@ -35,6 +32,7 @@ function notifyInviter(context: Context, id: number): void {
 }
 
 interface ExpiredInvitation {
+  readonly id: number;
   readonly uuid: string;
   readonly email: string;
   readonly customer: number | null;
