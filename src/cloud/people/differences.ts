@@ -2,6 +2,7 @@ import type { App } from '../../kernel/app.ts';
 import { any, join, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { BackendReference, Person } from '../catalogue/driver.ts';
+import { isCallable } from '../operations/simulated.ts';
 
 /*
  * Which users should be members of which objects at providers, and which are (providers.md 2 "Members"). Both are compared, not
@@ -28,9 +29,6 @@ export interface Differences {
   readonly surplus: readonly MemberRow[];
 }
 
-/** A provider account that can be called, rather than a simulated one. */
-const isReal: Sql = sql`st.backend_url LIKE 'http%' AND st.state <> 'Erred'`;
-
 /** Of these resources, as `managed`, those with members at a real provider; and the users with a role, as `holders`. */
 const comparison = (catalogue: Catalogue, which: Sql): Sql => sql`
   WITH managed AS (
@@ -38,7 +36,7 @@ const comparison = (catalogue: Catalogue, which: Sql): Sql => sql`
     FROM resource r JOIN service_settings st ON st.id = r.settings_id
     WHERE ${which} AND ${isOfKind(catalogue)}
       AND r.backend_id <> '' AND r.state IN ('OK', 'Erred', 'Update Scheduled', 'Updating')
-      AND ${isReal}
+      AND ${isCallable}
   ), holders AS (
     SELECT m.id AS resource_id, p.user_id
     FROM managed m JOIN active_project_role p ON p.project_id = m.project_id
@@ -92,7 +90,8 @@ export function differing(
   after: number,
 ): { readonly resources: readonly Managed[]; readonly last: number | undefined } {
   const kinds = withMembers(catalogue);
-  const isNeeded = kinds.length > 0 && db.value(sql`SELECT 1 FROM service_settings st WHERE ${isReal} LIMIT 1`) === 1;
+  const isNeeded =
+    kinds.length > 0 && db.value(sql`SELECT 1 FROM service_settings st WHERE ${isCallable} LIMIT 1`) === 1;
   if (!isNeeded) return { resources: [], last: undefined };
   // A part for each kind: an index has the ids of a kind in their order.
   const ofKinds = kinds.map(

@@ -7,6 +7,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { JobHandler } from '../operations/job-handler.ts';
 import { type Job, postpone, queueJob, removeJob } from '../operations/jobs.ts';
+import { isCallable } from '../operations/simulated.ts';
 import { takeUsages } from './backend-usages.ts';
 
 /* Usages of resources that providers report only in a separate call for each: read once an hour. */
@@ -16,7 +17,7 @@ const operation = 'measure';
 /** Condition on `r` and `st`: a resource at a provider that is no simulator's, of a kind with usages. */
 const isMeasured = ({ kinds }: Catalogue): Sql => sql`
   (${any(kinds.filter(({ kind }) => kind.ownQuotas?.usages).map(({ name }) => sql`r.kind = ${name}`))})
-    AND r.state = 'OK' AND r.backend_id <> '' AND st.backend_url LIKE 'http%' AND st.state <> 'Erred'`;
+    AND r.state = 'OK' AND r.backend_id <> '' AND ${isCallable}`;
 
 function queueMeasuring(context: Context): void {
   const { catalogue, db } = context.app;
