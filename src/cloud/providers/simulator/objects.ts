@@ -162,7 +162,6 @@ export const runtime = (state: string | undefined): PlainValues =>
   state === undefined ? {} : { runtime_state: state };
 
 /** Changes at the simulated provider that the server notices only at the next synchronisation (providers.md 3.2). */
-
 export const drifts = ['rename', 'vanish'] as const;
 
 /** Removes or renames an object. Returns false if it does not exist. Must run in a write transaction. */
