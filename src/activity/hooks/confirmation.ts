@@ -1,5 +1,5 @@
 /** Confirmation of email hooks by their receivers (events.md 5.10). */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { type App, newUuid } from '../../kernel/app.ts';
@@ -9,8 +9,8 @@ import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { tooMany } from '../../kernel/http/error.ts';
-import { digestOf, knownDigestOf } from '../../kernel/security/digests.ts';
 import { newMailedSecret } from '../../kernel/security/mailed-secrets.ts';
+import { UnsubscribeLinks } from '../notifications/unsubscribe-links.ts';
 import { cancelDeliveries, queueConfirmation } from './queue.ts';
 
 /** How long the link in a mail is valid. */
@@ -114,35 +114,22 @@ export function confirm(request: Request, secret: string): boolean {
   return true;
 }
 
-/** An unsubscribe link contains the hook's uuid and the first 16 bytes of a digest of uuid and address. */
-const textOf = (digest: Buffer): string => digest.toString('hex', 0, 16);
-const purpose = 'unsubscribe';
-const receiver = (hook: string, email: string): string => `${hook} ${email}`;
-
-/** Returns the headers for one-click unsubscription (RFC 8058); none without base_url. */
-export function unsubscribeHeaders(app: App, hook: string, email: string): Readonly<Record<string, string>> {
-  const { base_url: base } = app.config;
-  if (base === null) return {};
-  return {
-    'List-Unsubscribe': `<${base}${unsubscribePath}${hook}${textOf(digestOf(app, purpose, receiver(hook, email)))}/>`,
-    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-  };
-}
-
-function subscribedHook({ app, db }: Request, secret: string): Receiver | undefined {
-  const [, uuid = '', digest = ''] = /^([0-9a-f]{32})([0-9a-f]{32})$/.exec(secret) ?? [];
-  const hook = db.get<Receiver>(sql`SELECT id, uuid, user_id, email FROM hook WHERE uuid = ${uuid} AND kind = 'email'`);
-  const known = hook && knownDigestOf(app, purpose, receiver(uuid, hook.email));
-  return known && timingSafeEqual(Buffer.from(digest), Buffer.from(textOf(known))) ? hook : undefined;
-}
+/** The links in the mails of a hook, which end them for its address. */
+export const unsubscribeLinks = new UnsubscribeLinks<Pick<Receiver, 'uuid' | 'email'>, Receiver>({
+  path: unsubscribePath,
+  purpose: 'unsubscribe',
+  find: ({ db }, uuid) =>
+    db.get<Receiver>(sql`SELECT id, uuid, user_id, email FROM hook WHERE uuid = ${uuid} AND kind = 'email'`),
+  digested: ({ email, uuid }) => `${uuid} ${email}`,
+});
 
 /** Whether an unsubscribe link is valid. */
-export const isSubscribed = (request: Request, secret: string): boolean =>
-  subscribedHook(request, secret) !== undefined;
+export const isSubscribed = ({ app }: Request, secret: string): boolean =>
+  unsubscribeLinks.targetOf(app, secret) !== undefined;
 
 /** Ends the mails of a hook until its receiver confirms again. Returns whether the link is valid. */
 export function unsubscribe(request: Request, secret: string): boolean {
-  const hook = subscribedHook(request, secret);
+  const hook = unsubscribeLinks.targetOf(request.app, secret);
   if (!hook) return false;
   request.db.update('hook', hook.id, { is_active: 0, is_confirmed: 0, modified: request.now });
   cancelDeliveries(request, sql`id = ${hook.id}`, 'The receiver has unsubscribed.');

@@ -6,7 +6,7 @@ import { escaped, nameInMail, withoutLinks } from '../../kernel/mail/text.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';
 import { contextOf } from '../events/damaged.ts';
-import { confirmationOf, unsubscribeHeaders } from './confirmation.ts';
+import { confirmationOf, unsubscribeLinks } from './confirmation.ts';
 import type { DueDelivery } from './due.ts';
 import { type Digest, loadDigest } from './mail-hours.ts';
 import type { Sender } from './sender.ts';
@@ -22,7 +22,7 @@ export class EmailSender implements Sender {
   async send(delivery: DueDelivery, { now }: Context): Promise<Outcome> {
     const content = this.#content(delivery);
     if (!content) return { status: 'skipped', error: 'Nobody is asked any more.' };
-    const headers = unsubscribeHeaders(this.app, delivery.hook_uuid, content.to);
+    const headers = unsubscribeLinks.headers(this.app, { uuid: delivery.hook_uuid, email: content.to });
     const outcome = await this.#mailer.send({ ...content, id: delivery.uuid, at: now, headers });
     if (outcome.status === 'sent') return { status: 'delivered' };
     return outcome;

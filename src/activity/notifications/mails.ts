@@ -1,5 +1,4 @@
 /** The mails about notifications: one for what must not wait, and one a day for the rest (events.md 8.4). */
-import { timingSafeEqual } from 'node:crypto';
 import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import type { App } from '../../kernel/app.ts';
@@ -8,9 +7,9 @@ import type { Letter } from '../../kernel/mail/letter.ts';
 import { escaped, nameInMail, withoutLinks } from '../../kernel/mail/text.ts';
 import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
 import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
-import { digestOf, knownDigestOf } from '../../kernel/security/digests.ts';
 import { kindOf, type Language, languages, type NotificationKind, type Translations } from './catalogue.ts';
 import { messageOf } from './notify.ts';
+import { UnsubscribeLinks } from './unsubscribe-links.ts';
 
 declare module '../../kernel/outbox/outboxes.ts' {
   interface Outboxes {
@@ -69,7 +68,7 @@ export class NotificationOutbox extends MailOutbox<DueMail> {
       to: user.email,
       id: mail.uuid,
       at: now,
-      headers: unsubscribeHeaders(app, mail.uuid),
+      headers: links.headers(app, mail),
     });
   }
 
@@ -152,38 +151,22 @@ function textOf({ context, detail, kind }: Item, language: Language): string {
 const timeOf = (at: number): string => new Date(at / 1000).toISOString().slice(0, 16).replace('T', ' ');
 
 export const unsubscribePath = '/notifications/unsubscribe/';
-const purpose = 'unsubscribe notifications';
 
-/** A link contains the uuid of the mail and the first 16 bytes of a digest of it. */
-const digestText = (digest: Buffer): string => digest.toString('hex', 0, 16);
-
-/** Returns the headers for one-click unsubscription (RFC 8058); none without base_url. */
-function unsubscribeHeaders(app: App, mail: string): Readonly<Record<string, string>> {
-  const { base_url: base } = app.config;
-  if (base === null) return {};
-  return {
-    'List-Unsubscribe': `<${base}${unsubscribePath}${mail}${digestText(digestOf(app, purpose, mail))}/>`,
-    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-  };
-}
-
-function mailOfLink({ app, db }: Request, secret: string): { id: number; user_id: number } | undefined {
-  const [, uuid = '', digest = ''] = /^([0-9a-f]{32})([0-9a-f]{32})$/.exec(secret) ?? [];
-  const mail = db.get<{ id: number; user_id: number }>(
-    sql`SELECT id, user_id FROM notification_mail WHERE uuid = ${uuid}`,
-  );
-  const known = mail && knownDigestOf(app, purpose, uuid);
-  return known && timingSafeEqual(Buffer.from(digest), Buffer.from(digestText(known))) ? mail : undefined;
-}
+const links = new UnsubscribeLinks<{ uuid: string }, { id: number; uuid: string }>({
+  path: unsubscribePath,
+  purpose: 'unsubscribe notifications',
+  find: ({ db }, uuid) => db.get(sql`SELECT id, uuid FROM notification_mail WHERE uuid = ${uuid}`),
+  digested: ({ uuid }) => uuid,
+});
 
 /** Whether an unsubscribe link is valid. */
-export const isSubscribed = (request: Request, secret: string): boolean => mailOfLink(request, secret) !== undefined;
+export const isSubscribed = ({ app }: Request, secret: string): boolean => links.targetOf(app, secret) !== undefined;
 
 /** Ends the mails about the kinds of the mail that the link was in. Returns whether the link is valid. */
-export function unsubscribe(request: Request, secret: string): boolean {
-  const mail = mailOfLink(request, secret);
+export function unsubscribe({ app, db }: Request, secret: string): boolean {
+  const mail = links.targetOf(app, secret);
   if (!mail) return false;
-  request.db.run(sql`
+  db.run(sql`
     INSERT INTO notification_preference (user_id, kind, preference)
     SELECT DISTINCT user_id, kind, 'none' FROM notification WHERE mail_id = ${mail.id}
     ON CONFLICT (user_id, kind) DO UPDATE SET preference = 'none'`);
