@@ -96,3 +96,15 @@ export const contexts = {
   organization: keys([...affectedUserKeys, 'affected_organization']),
   tokenLifetime: keys(affectedUserKeys, ['affected_user_token_lifetime']),
 } satisfies Readonly<Record<string, ContextKeys>>;
+
+/** Throws when a context lacks a required key of a type or kind, or has a key that it does not declare. */
+export function requireDeclaredKeys(
+  name: string,
+  { optional, required }: ContextKeys,
+  context: Readonly<Record<string, unknown>>,
+): void {
+  const missing = required.filter((key) => context[key] === undefined);
+  const extra = Object.keys(context).filter((key) => !required.includes(key) && !optional.includes(key));
+  if (missing.length + extra.length > 0)
+    throw new Error(`the context of ${name} lacks [${missing}] and has undeclared keys [${extra}]`);
+}

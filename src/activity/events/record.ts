@@ -6,6 +6,7 @@ import { namesOf } from '../../kernel/present.ts';
 import { selfChecks } from '../../kernel/verification.ts';
 import type { EventContext } from '../scopes/scope.ts';
 import { catalogue, type EventTypeName, type Level, messageOf } from './catalogue.ts';
+import { requireDeclaredKeys } from './context.ts';
 
 /** The context of an event as it is stored. */
 type StoredContext = Readonly<Record<string, string>>;
@@ -45,7 +46,7 @@ export function record(context: Context, type: EventTypeName, values: EventConte
   const { db } = context.app;
   const stored = requestContext(context);
   assign(stored, values);
-  if (selfChecks.eventContexts) requireDeclaredKeys(type, stored);
+  if (selfChecks.eventContexts) requireDeclaredKeys(type, catalogue[type].context, stored);
   const { changes = '', extraRecipients = [], inMessage } = details;
   const message = (details.message ?? messageOf(type, inMessage ? { ...stored, ...inMessage } : stored)) + changes;
   const level = details.level ?? catalogue[type].level;
@@ -58,15 +59,6 @@ export function record(context: Context, type: EventTypeName, values: EventConte
       ${stored.resource_type ?? null})`);
   enterSubjects(db, stored, context.now, id);
   context.app.reactions.eventRecorded(context, { id, type, context: stored, extraRecipients });
-}
-
-/** Throws when a context lacks a required key of its type or has a key that the type does not declare. */
-function requireDeclaredKeys(type: EventTypeName, stored: StoredContext): void {
-  const { optional, required } = catalogue[type].context;
-  const missing = required.filter((key) => stored[key] === undefined);
-  const extra = Object.keys(stored).filter((key) => !required.includes(key) && !optional.includes(key));
-  if (missing.length + extra.length > 0)
-    throw new Error(`the context of ${type} lacks [${missing}] and has undeclared keys [${extra}]`);
 }
 
 /** REQ: the client's address and the actor; nothing for timers. */

@@ -4,6 +4,7 @@ import { hour } from '../../kernel/clock.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { selfChecks } from '../../kernel/verification.ts';
 import { type Level, rendered } from '../events/catalogue.ts';
+import { requireDeclaredKeys } from '../events/context.ts';
 import type { EventContext } from '../scopes/scope.ts';
 import { defaultPreference, kindOf, type Language, type NotificationKind, type Preference } from './catalogue.ts';
 
@@ -56,7 +57,7 @@ export function notify(context: Context, kind: NotificationKind, details: Detail
   if (recipients.length === 0) return;
   const { about, detail = '', level = kindOf(kind).level ?? 'info' } = details;
   const values = textsOf(details.context);
-  if (selfChecks.eventContexts) requireDeclaredKeys(kind, values);
+  if (selfChecks.eventContexts) requireDeclaredKeys(kind, kindOf(kind).context, values);
   const message = messageOf(kind, 'en', { ...values, detail });
   for (const { id: user, preference } of recipients) {
     const mail = mailFor(context, { user, kind, about, preference: preference ?? defaultPreference(kind, level) });
@@ -90,15 +91,6 @@ const textsOf = (context: EventContext): Record<string, string> =>
       value === null || value === undefined ? [] : [[key, String(value)]],
     ),
   );
-
-/** Throws when a context lacks a required key of its kind or has a key that the kind does not declare. */
-function requireDeclaredKeys(kind: NotificationKind, values: Readonly<Record<string, string>>): void {
-  const { optional, required } = kindOf(kind).context;
-  const missing = required.filter((key) => values[key] === undefined);
-  const extra = Object.keys(values).filter((key) => !required.includes(key) && !optional.includes(key));
-  if (missing.length + extra.length > 0)
-    throw new Error(`the context of ${kind} lacks [${missing}] and has undeclared keys [${extra}]`);
-}
 
 interface Addressed {
   readonly user: number;
