@@ -32,7 +32,7 @@ export function queueMail(request: Request, invitation: number): void {
     created: now,
     next_attempt: now,
   });
-  db.afterCommit((error) => error === undefined && request.app.wakeOutbox('invitations', [id]));
+  db.onceStored(() => request.app.wakeOutbox('invitations', [id]));
 }
 
 /**

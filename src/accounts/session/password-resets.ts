@@ -32,7 +32,7 @@ export function queueResetLink(context: Context, email: string): void {
     created: now,
     next_attempt: now,
   });
-  app.db.afterCommit((error) => error === undefined && app.wakeOutbox('passwords', [id]));
+  app.db.onceStored(() => app.wakeOutbox('passwords', [id]));
 }
 
 /**

@@ -59,7 +59,7 @@ function queue(
     created: now,
     next_attempt: now,
   });
-  db.afterCommit((error) => error === undefined && app.wakeOutbox('notices', [id]));
+  db.onceStored(() => app.wakeOutbox('notices', [id]));
 }
 
 /** A due mail. */
