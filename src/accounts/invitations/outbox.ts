@@ -34,10 +34,10 @@ export class InvitationOutbox extends MailOutbox<DueMail> {
   readonly name = 'invitations';
 
   constructor(app: App) {
-    super(app, sql`invitation_mail WHERE status = 'pending' AND invitation_id IS NOT NULL`);
+    super(app, 'invitation_mail', sql`invitation_id IS NOT NULL`);
   }
 
-  next(id: number, now: number): DueMail | undefined {
+  override next(id: number, now: number): DueMail | undefined {
     const { db } = this.app;
     const mail = db.get<Omit<DueMail, 'invitation' | 'name'> & { invitation_id: number }>(sql`
       SELECT m.id, m.uuid, m.attempts, m.secret, m.invitation_id,
@@ -65,7 +65,7 @@ export class InvitationOutbox extends MailOutbox<DueMail> {
   }
 
   /** Stores the result. The invitation shows it once it is final. */
-  settle(context: Context, mail: DueMail, outcome: Outcome): void {
+  override settle(context: Context, mail: DueMail, outcome: Outcome): void {
     const { db } = this.app;
     // The mail was canceled during the attempt.
     if (db.value(sql`SELECT 1 FROM invitation_mail WHERE id = ${mail.id} AND status = 'pending'`) === undefined) return;

@@ -1,6 +1,5 @@
 import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
-import { sql } from '../../kernel/db/sql.ts';
 import { type Letter, letter } from '../../kernel/mail/letter.ts';
 import { nameInMail } from '../../kernel/mail/text.ts';
 import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
@@ -30,13 +29,7 @@ export class PasswordOutbox extends MailOutbox<DueLink> {
   readonly name = 'passwords';
 
   constructor(app: App) {
-    super(app, sql`password_reset WHERE status = 'pending'`);
-  }
-
-  next(id: number, now: number): DueLink | undefined {
-    return this.app.db.get<DueLink>(sql`
-      SELECT id, uuid, email, secret, attempts, created FROM password_reset
-      WHERE id = ${id} AND status = 'pending' AND next_attempt <= ${now}`);
+    super(app, 'password_reset');
   }
 
   async send(link: DueLink, context: Context): Promise<Outcome> {
@@ -62,7 +55,7 @@ export class PasswordOutbox extends MailOutbox<DueLink> {
     return user;
   }
 
-  settle(context: Context, link: DueLink, outcome: Outcome): void {
+  override settle(context: Context, link: DueLink, outcome: Outcome): void {
     const result = afterAttempt(context, link, outcome);
     const isOver = result.next_attempt === null;
     this.app.db.update('password_reset', link.id, { ...result, ...(isOver && { secret: null }) });

@@ -9,7 +9,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { type Letter, letter } from '../../kernel/mail/letter.ts';
 import { nameInMail } from '../../kernel/mail/text.ts';
 import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
-import { afterAttempt, dueInstants, type Outcome } from '../../kernel/outbox/outcome.ts';
+import { dueInstants, type Outcome } from '../../kernel/outbox/outcome.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 
 declare module '../../kernel/outbox/outboxes.ts' {
@@ -68,7 +68,7 @@ interface DueNotice {
   readonly uuid: string;
   readonly what: 'email' | 'password';
   readonly email: string;
-  readonly username: string;
+  readonly user_id: number;
   readonly attempts: number;
 }
 
@@ -77,23 +77,13 @@ export class NoticeOutbox extends MailOutbox<DueNotice> {
   readonly name = 'notices';
 
   constructor(app: App) {
-    super(app, sql`user_notice WHERE status = 'pending'`);
+    super(app, 'user_notice');
   }
 
-  next(id: number, now: number): DueNotice | undefined {
-    return this.app.db.get<DueNotice>(sql`
-      SELECT n.id, n.uuid, n.what, n.email, n.attempts, u.username
-      FROM user_notice n JOIN user u ON u.id = n.user_id
-      WHERE n.id = ${id} AND n.status = 'pending' AND n.next_attempt <= ${now}`);
-  }
-
-  async send({ email, username, uuid, what }: DueNotice, { now }: Context): Promise<Outcome> {
+  async send({ email, user_id: user, uuid, what }: DueNotice, { now }: Context): Promise<Outcome> {
+    const username = this.app.db.scalar<string>(sql`SELECT username FROM user WHERE id = ${user}`);
     const wording = wordingOf(what, username, this.app.config.product_name);
     return this.post({ ...wording, to: email, id: uuid, at: now });
-  }
-
-  settle(context: Context, notice: DueNotice, outcome: Outcome): void {
-    this.app.db.update('user_notice', notice.id, { ...afterAttempt(context, notice, outcome) });
   }
 }
 

@@ -6,7 +6,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import type { Letter } from '../../kernel/mail/letter.ts';
 import { escaped, nameInMail, withoutLinks } from '../../kernel/mail/text.ts';
 import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
-import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
+import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { kindOf, type Language, languages, type NotificationKind, type Translations } from './catalogue.ts';
 import { messageOf } from './notify.ts';
 import { UnsubscribeLinks } from './unsubscribe-links.ts';
@@ -45,13 +45,7 @@ export class NotificationOutbox extends MailOutbox<DueMail> {
   readonly name = 'notifications';
 
   constructor(app: App) {
-    super(app, sql`notification_mail WHERE status = 'pending'`);
-  }
-
-  next(id: number, now: number): DueMail | undefined {
-    return this.app.db.get<DueMail>(sql`
-      SELECT id, uuid, kind, attempts, user_id FROM notification_mail
-      WHERE id = ${id} AND status = 'pending' AND next_attempt <= ${now}`);
+    super(app, 'notification_mail');
   }
 
   async send(mail: DueMail, { now }: Context): Promise<Outcome> {
@@ -70,10 +64,6 @@ export class NotificationOutbox extends MailOutbox<DueMail> {
       at: now,
       headers: links.headers(app, mail),
     });
-  }
-
-  settle(context: Context, mail: DueMail, outcome: Outcome): void {
-    this.app.db.update('notification_mail', mail.id, { ...afterAttempt(context, mail, outcome) });
   }
 }
 

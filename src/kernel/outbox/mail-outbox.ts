@@ -1,38 +1,50 @@
 import type { Context } from '../access/context.ts';
 import type { App } from '../app.ts';
-import { type Sql, sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import type { Mail } from '../mail/letter.ts';
 import { Mailer } from '../mail/mail.ts';
 import { type ConcurrencyLimit, concurrencyLimit, type Outbox } from './delivery-worker.ts';
 import type { OutboxName } from './outboxes.ts';
-import type { Outcome } from './outcome.ts';
+import { afterAttempt, type Outcome } from './outcome.ts';
 
 /** So many mails are looked at in one poll. */
 const maxDueMails = 1000;
 
-/** An outbox of mails, each of which is a separate queue; `waiting` is their table with the condition of unfinished ones. */
-export abstract class MailOutbox<Due extends { readonly uuid: string }> implements Outbox<Due> {
+/** A mail that is due: a row of the table of an outbox. */
+interface DueMail {
+  readonly id: number;
+  readonly uuid: string;
+  readonly attempts: number;
+}
+
+/** An outbox of mails, each of which is a separate queue: the rows of a table that are pending and meet a condition. */
+export abstract class MailOutbox<Due extends DueMail> implements Outbox<Due> {
   abstract readonly name: OutboxName;
   readonly #lane = concurrencyLimit(8);
   readonly #mailer: Mailer;
 
   constructor(
     protected readonly app: App,
-    private readonly waiting: Sql,
+    private readonly table: string,
+    private readonly condition: Sql = sql`TRUE`,
   ) {
     this.#mailer = new Mailer({ ...app.config, log: app.log, mailStore: app.mailStore, counts: app.metrics.mails });
   }
 
   due(now: number): { queues: readonly number[]; isMore: boolean } {
     const queues = this.app.db.values<number>(sql`
-      SELECT id FROM ${this.waiting} AND next_attempt <= ${now}
+      SELECT id FROM ${raw(this.table)} WHERE status = 'pending' AND ${this.condition} AND next_attempt <= ${now}
       ORDER BY next_attempt, id
       LIMIT ${maxDueMails}`);
     // The others come with the next poll.
     return { queues, isMore: false };
   }
 
-  abstract next(id: number, now: number): Due | undefined;
+  next(id: number, now: number): Due | undefined {
+    return this.app.db.get<Due>(sql`
+      SELECT * FROM ${raw(this.table)}
+      WHERE id = ${id} AND status = 'pending' AND ${this.condition} AND next_attempt <= ${now}`);
+  }
 
   lane(): ConcurrencyLimit {
     return this.#lane;
@@ -46,7 +58,9 @@ export abstract class MailOutbox<Due extends { readonly uuid: string }> implemen
     return outcome.status === 'sent' ? { status: 'delivered' } : outcome;
   }
 
-  abstract settle(context: Context, mail: Due, outcome: Outcome): void;
+  settle(context: Context, mail: Due, outcome: Outcome): void {
+    this.app.db.update(this.table, mail.id, { ...afterAttempt(context, mail, outcome) });
+  }
 
   close(): void {
     this.#mailer.close();
