@@ -6,7 +6,7 @@ import { api } from '../api/connection.ts';
 import { refresh, useGet, usePage, useRequest } from '../api/reading.ts';
 import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { scopedQuery } from '../api/scope.ts';
-import { collections, isStaff, roles } from '../api/session.ts';
+import { collections } from '../api/session.ts';
 import { RowActions } from '../components/actions.tsx';
 import { Button } from '../components/button.tsx';
 import { Callout, Card, FieldFacts, Loading } from '../components/card.tsx';
@@ -22,6 +22,7 @@ import { nameOf } from '../components/values.tsx';
 import { iconOfList, kindOfList } from '../format/kinds.ts';
 import { fieldLabel } from '../i18n/labels.ts';
 import { actionTitle, plural, t, titleOf } from '../i18n/words.ts';
+import { works } from './attention.tsx';
 import { EventTimeline } from './events.tsx';
 import { addressOf } from './machine.tsx';
 import { GenericFacts } from './object.tsx';
@@ -30,10 +31,6 @@ import { Measurements } from './statistics.tsx';
 
 /** The address of the forms that create resources. */
 export const maker = '/new-resource/';
-
-/** Whether the user may work on any resource. */
-const worksSomewhere = (): boolean =>
-  isStaff.value || ['owner', 'manager', 'admin'].some((role) => roles.value.has(role));
 
 /** The most used views, as filters of the list. */
 const views = (): readonly (readonly [title: string, query: Readonly<Record<string, string>>])[] => [
@@ -50,7 +47,7 @@ export function ResourcesPage(): JSX.Element {
   const { query } = place.value;
   const collection = collections.value.get('resources');
   const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map());
-  const works = worksSomewhere();
+  const canWork = works();
   const counts = useCounts();
   const isHere = (wanted: Readonly<Record<string, string>>): boolean =>
     ['category', 'state'].every((name) => (query.get(name) ?? '') === (wanted[name] ?? ''));
@@ -68,7 +65,7 @@ export function ResourcesPage(): JSX.Element {
       count={counts.get('')}
       collection={collection}
       actions={
-        works && (
+        canWork && (
           <a class="btn primary" href={hrefOf(maker)}>
             <Icon name="create" />
             {t('Create')}
@@ -87,8 +84,8 @@ export function ResourcesPage(): JSX.Element {
         />
       }
       hiddenFilters={['category']}
-      rowActions={works ? rowActions : undefined}
-      {...(works && {
+      rowActions={canWork ? rowActions : undefined}
+      {...(canWork && {
         selection: { selected, select },
         above: selected.size > 0 && <BulkActions selected={selected} onDone={() => setSelected(new Map())} />,
       })}
