@@ -4,7 +4,7 @@ import type { FormField } from '../api/fields.ts';
 import { useLinked } from '../api/reading.ts';
 import { quotaAmountText, quotaTitle, sizeText } from '../format/text.ts';
 import { t } from '../i18n/words.ts';
-import { amountsOf, type Filled } from './quota-impact.tsx';
+import { amountsOf, type Filled, type QuotaOwners } from './quota-impact.tsx';
 import { nameOf } from './values.tsx';
 
 /** Returns the reason why a size exceeds a quota: the first whose rest is smaller than what the size takes. */
@@ -44,8 +44,11 @@ function sizeReason(image: Item, size: Item): string | undefined {
 }
 
 /** Adds the reasons of unavailable choices to the fields of a new resource, and the smallest volume for its image. */
-export function useCapacity(list: string, filled: Filled, owners: readonly Item[]): (field: FormField) => FormField {
-  const size = useLinked(filled.flavor ?? (filled.size?.includes('/') ? filled.size : ''));
+export function useCapacity(
+  list: string,
+  filled: Filled,
+  { owners, size }: Pick<QuotaOwners, 'owners' | 'size'>,
+): (field: FormField) => FormField {
   const image = useLinked(filled.image ?? '');
   return (field) => {
     if (field.kind === 'link' && ['flavor', 'size'].includes(field.name))

@@ -140,7 +140,7 @@ export function CreationForm({
   const [typed, setTyped] = useState<Filled>({});
   const filled = { ...textsOf(given), ...typed };
   const around = useQuotaOwners(filled);
-  const withCapacity = useCapacity(collection.name, filled, around.owners);
+  const withCapacity = useCapacity(collection.name, filled, around);
   const fields = formFieldsOf(post, collection).map((field) => ({
     ...withCapacity(narrowed(field, filled, around)),
     // Most objects need neither.

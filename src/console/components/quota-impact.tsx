@@ -71,26 +71,30 @@ const amounts: Readonly<Record<string, (filled: Filled, size: Item | undefined) 
 export const amountsOf = (list: string, filled: Filled, size: Item | undefined): Amounts =>
   ownValue(amounts, list)?.(filled, size) ?? {};
 
-/** The objects behind the link of a form: the owners of the affected quotas, and the provider account. */
-interface QuotaOwners {
+/** The objects behind the links of a form: the owners of the affected quotas, the flavor or size, and the provider account. */
+export interface QuotaOwners {
   readonly owners: readonly Item[];
+  /** The chosen flavor or size; undefined without one. */
+  readonly size: Item | undefined;
   readonly settingsUuid: string;
   readonly projectUuid: string;
 }
 
-/** Reads the owners of quotas around the chosen link; empty until one is chosen. */
+/** Reads the owners of quotas around the chosen link, empty until one is chosen, and the chosen flavor or size. */
 export function useQuotaOwners(filled: Filled): QuotaOwners {
   const link = useLinked(filled.service_project_link ?? '');
   const service = useLinked(textOf(link ?? {}, 'service'));
   const project = useLinked(textOf(link ?? {}, 'project'));
   const customer = useLinked(textOf(project ?? {}, 'customer'));
   const tenant = useLinked(filled.tenant ?? '');
+  const size = useLinked(filled.flavor ?? (filled.size?.includes('/') ? filled.size : ''));
   const named = link && {
     ...link,
     name: t('{service} in {project}', { service: textOf(link, 'service_name'), project: textOf(link, 'project_name') }),
   };
   return {
     owners: [project, customer, named, service, tenant].filter((owner) => owner !== undefined),
+    size,
     settingsUuid: textOf(service ?? {}, 'settings_uuid'),
     projectUuid: textOf(link ?? {}, 'project_uuid'),
   };
@@ -148,8 +152,7 @@ export function QuotaImpact({
   readonly filled: Filled;
   readonly around: QuotaOwners;
 }): JSX.Element | null {
-  const size = useLinked(filled.flavor ?? (filled.size?.includes('/') ? filled.size : ''));
-  const amountsByQuota = amountsOf(list, filled, size);
+  const amountsByQuota = amountsOf(list, filled, around.size);
   const all = around.owners.flatMap((owner) =>
     itemsIn(owner.quotas)
       .map((quota): Impact => {
