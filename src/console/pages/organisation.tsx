@@ -6,7 +6,7 @@ import { useGet, useList, usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { type Scope, scopedQuery, scopeObject } from '../api/scope.ts';
 import { collections } from '../api/session.ts';
-import { Card, Empty, FieldFacts, Loading, Meter, nearLimit, shareOf, Tile } from '../components/card.tsx';
+import { Card, Empty, FieldFacts, Loading, Meters, nearLimit, shareOf, Tile } from '../components/card.tsx';
 import { Creation } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Listing } from '../components/listing.tsx';
@@ -18,7 +18,7 @@ import { numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
 import { Attention, useExpiringRoles, useProblems, works } from './attention.tsx';
 import { EventTimeline } from './events.tsx';
 import type { ObjectRecipe } from './object.tsx';
-import { Projects } from './projects.tsx';
+import { Projects, usageOf } from './projects.tsx';
 import { guide, mayAddAccounts } from './providers.tsx';
 import { maker } from './resources.tsx';
 import { UsageTimeline } from './statistics.tsx';
@@ -49,11 +49,6 @@ const withinOf = (item: Item, kind: Kind): Scope =>
         project: scopeObject(item),
       };
 
-const usageOf = (item: Item, name: string): number | undefined => {
-  const quota = itemsIn(item.quotas).find((one) => textOf(one, 'name') === name);
-  return quota && Number(quota.usage);
-};
-
 /** The lists of what is in the customer or project, with their counts. */
 function linksOf(item: Item, kind: Kind): readonly Tab[] {
   const uuid = textOf(item, 'uuid');
@@ -71,9 +66,7 @@ function linksOf(item: Item, kind: Kind): readonly Tab[] {
     link(t('Team'), hrefOf(`/${kind}s/${uuid}/team/`), 'nc_user_count'),
     link(
       titleOf('service-settings'),
-      kind === 'customer'
-        ? hrefOf('/services/', { customer_uuid: uuid })
-        : hrefOf('/services/', { project_uuid: uuid }),
+      hrefOf('/services/', { [`${kind}_uuid`]: uuid }),
       kind === 'customer' ? 'nc_service_count' : 'nc_service_project_link_count',
     ),
     link(t('Activity'), hrefOf('/events/', { scope: textOf(item, 'url') })),
@@ -194,22 +187,14 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: Kind }):
       <div class="split">
         <div class="stack">
           <Card title={t('Quotas')}>
-            <div class="meters">
-              {quotas.slice(0, shownQuotas).map((quota) => (
-                <Meter key={textOf(quota, 'url')} quota={quota} />
-              ))}
-            </div>
+            <Meters quotas={quotas.slice(0, shownQuotas)} />
             {quotas.length > shownQuotas && (
               <details class="fold">
                 <summary>
                   <Icon name="next" />
                   {t('All quotas')}
                 </summary>
-                <div class="meters">
-                  {quotas.slice(shownQuotas).map((quota) => (
-                    <Meter key={textOf(quota, 'url')} quota={quota} />
-                  ))}
-                </div>
+                <Meters quotas={quotas.slice(shownQuotas)} />
               </details>
             )}
           </Card>

@@ -13,8 +13,11 @@ import { percentText, quotaTitle, sizeText } from '../format/text.ts';
 import { plural, t } from '../i18n/words.ts';
 import type { Item } from '../item.ts';
 
-const usageOf = (project: Item, name: string): number =>
-  Number(itemsIn(project.quotas).find((quota) => textOf(quota, 'name') === name)?.usage ?? 0);
+/** Returns the usage of a quota of a customer or project; undefined without that quota. */
+export function usageOf(item: Item, name: string): number | undefined {
+  const quota = itemsIn(item.quotas).find((one) => textOf(one, 'name') === name);
+  return quota && Number(quota.usage);
+}
 
 /** With `hasCreation`, it offers to create a project. The second line is the owner, or in a customer, the usage. */
 export function Projects({
@@ -78,8 +81,8 @@ export function Projects({
 
 const usageText = (project: Item): string =>
   [
-    plural(usageOf(project, 'nc_vm_count'), '{count} virtual machine', '{count} virtual machines'),
-    t('{size} in volumes', { size: sizeText(usageOf(project, 'nc_volume_size')) }),
+    plural(usageOf(project, 'nc_vm_count') ?? 0, '{count} virtual machine', '{count} virtual machines'),
+    t('{size} in volumes', { size: sizeText(usageOf(project, 'nc_volume_size') ?? 0) }),
     plural(itemsIn(project.services).length, '{count} provider account', '{count} provider accounts'),
   ].join(' · ');
 
