@@ -11,7 +11,7 @@ export type ApiResponse<T> = { readonly status: number; readonly headers: Header
 );
 
 /** The folder that serves this page. The API is below it, even behind a proxy that adds a prefix. */
-const base = new URL('.', location.href.replace(/[?#].*$/, ''));
+export const base = new URL('.', location.href.replace(/[?#].*$/, ''));
 
 /** The storage key of the token. Includes the path, because two servers can share a host. */
 export const storageKeyOf = (name: string): string => `tenantry ${base.pathname} ${name}`;

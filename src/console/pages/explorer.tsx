@@ -2,6 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { isItem, itemsIn, pathOf, problemOf, textOf } from '../api/api.ts';
+import { base } from '../api/connection.ts';
 import { useRequest } from '../api/reading.ts';
 import { go, hrefOf, place } from '../api/route.ts';
 import { collections } from '../api/session.ts';
@@ -128,7 +129,7 @@ function Overview(): JSX.Element {
 function Exchange({ path, list }: { readonly path: string; readonly list: string }): JSX.Element {
   const { value: response } = useRequest<unknown>('GET', path);
   const [typed, setTyped] = useState(path);
-  const url = new URL(path.slice(1), location.href.replace(/[?#].*$/, '')).href;
+  const url = new URL(path.slice(1), base).href;
   const count = response?.headers.get('X-Result-Count');
   const body = response?.body;
   const items = Array.isArray(body) ? itemsIn(body) : isItem(body) ? [body] : [];
