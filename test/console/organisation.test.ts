@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
 import { findFaults } from '../support/console-look.ts';
+import { placeOf } from '../support/console-places.ts';
 import type { Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
@@ -13,7 +14,6 @@ const browser = chromium ? tests : tests.skip;
 let staff: Console;
 
 const region = (name: string) => staff.page.getByRole('region', { name, exact: true });
-const placeOf = ({ url }: Json): string => new URL(url).pathname.slice('/api'.length);
 const first = async (path: string): Promise<Json> => (await fixture.staff.get(path)).body[0];
 
 tests.before(async () => {
@@ -26,7 +26,7 @@ tests.after(() => chromium?.close());
 
 browser('the page of a customer lists the problems of that customer alone', async () => {
   const customer = await first('/api/customers/?name=Nordlicht');
-  await staff.go(placeOf(customer), customer.name);
+  await staff.go(placeOf(customer.url), customer.name);
   const problems = region('Needs attention');
   const failed = await first(`/api/resources/?state=Erred&customer_uuid=${customer.uuid}`);
   await problems.getByText(failed.name).waitFor();
@@ -39,14 +39,14 @@ browser('the page of a customer lists the problems of that customer alone', asyn
   await staff.page.locator('main .head').getByText('1 failed resource').waitFor();
   assert.equal(await findFaults(staff), []);
   const healthy = await fixture.customer('Without problems');
-  await staff.go(placeOf(healthy), healthy.name);
+  await staff.go(placeOf(healthy.url), healthy.name);
   await region('Projects').waitFor();
   assert.is(await problems.count(), 0, 'a customer without problems has no such card');
 });
 
 browser('the tabs of a customer lead to its lists, with counts, and to every field', async () => {
   const customer = await first('/api/customers/?name=Nordlicht');
-  await staff.go(placeOf(customer), customer.name);
+  await staff.go(placeOf(customer.url), customer.name);
   const tab = (name: string) => staff.page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name });
   await tab('Projects 3').waitFor();
   await tab('Team 11').waitFor();
@@ -60,7 +60,7 @@ browser('the tabs of a customer lead to its lists, with counts, and to every fie
 
 browser('shows five members, all behind a link, and the facts of the company', async () => {
   const customer = await first('/api/customers/?name=Nordlicht');
-  await staff.go(placeOf(customer), customer.name);
+  await staff.go(placeOf(customer.url), customer.name);
   assert.is(await region('Team').getByRole('listitem').count(), 5);
   await region('Company').getByText('HRB 12345 KI').waitFor();
   await region('Team').getByRole('link', { name: 'Show all' }).click();
@@ -71,14 +71,14 @@ browser('puts the quota nearest its limit first, and names it beside the project
   const project = await first('/api/projects/?name=Job');
   const machines = project.quotas.find(({ name }: Json) => name === 'nc_vm_count');
   await fixture.staff.put(machines.url, { limit: machines.usage });
-  await staff.go(placeOf(project), project.name);
+  await staff.go(placeOf(project.url), project.name);
   await region('Quotas').locator('.meter').first().getByText('Virtual machines').waitFor();
   await staff.page.locator('main .head').getByText('Virtual machines 100%').waitFor();
   await region('Needs attention').getByText(`${project.name} uses 4 of 4: Virtual machines`).waitFor();
   await region('Connected providers').getByRole('link', { name: 'GitLab of the institute' }).waitFor();
   assert.equal(await findFaults(staff), []);
   const customer = await first('/api/customers/?name=Instytut');
-  await staff.go(placeOf(customer), customer.name);
+  await staff.go(placeOf(customer.url), customer.name);
   await region('Projects').getByRole('listitem').filter({ hasText: project.name }).getByText('100%').waitFor();
 });
 
@@ -87,7 +87,7 @@ browser('imports a resource of a provider into the chosen project', async () => 
   const [service] = (await fixture.staff.get(`/api/services/?settings_uuid=${account.uuid}`)).body;
   const [item, ...others] = (await fixture.staff.get(`${service.url}link/`)).body;
   assert.ok(others.length > 0);
-  await staff.go(placeOf(account), account.name);
+  await staff.go(placeOf(account.url), account.name);
   const card = region('Not managed yet');
   await card.getByLabel('Import into the project').selectOption({ label: 'Project: Webshop' });
   assert.equal(await findFaults(staff), []);
@@ -101,7 +101,7 @@ browser('imports a resource of a provider into the chosen project', async () => 
 
 browser('offers no import from a shared account', async () => {
   const account = await first('/api/service-settings/?name=Baltic+Cloud');
-  await staff.go(placeOf(account), account.name);
+  await staff.go(placeOf(account.url), account.name);
   await region('Customers and projects').getByText('Nordlicht').waitFor();
   await staff.settled();
   assert.is(await region('Not managed yet').count(), 0);
@@ -113,7 +113,7 @@ browser('fits every width', async () => {
   for (const width of [360, 390, 768, 1280, 1440]) {
     await staff.page.setViewportSize({ width, height: 900 });
     for (const item of [customer, project]) {
-      await staff.go(placeOf(item), item.name);
+      await staff.go(placeOf(item.url), item.name);
       assert.ok((await staff.page.evaluate<number>('document.documentElement.scrollWidth')) <= width, `${width}`);
     }
   }
