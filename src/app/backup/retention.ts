@@ -1,3 +1,5 @@
+import { day } from '../../kernel/clock.ts';
+
 /** How many of the last days, ISO weeks and months with a backup keep their newest one. */
 interface Retention {
   readonly d: number;
@@ -18,7 +20,7 @@ export function parseRetention(text: string): Retention {
   return result;
 }
 
-const dayMs = 86_400_000;
+const dayMs = day / 1000;
 
 /** Names of the periods of an instant (milliseconds, UTC). */
 const periods: Readonly<Record<keyof Retention, (at: number) => string>> = {

@@ -91,11 +91,6 @@ export async function makeBackup(app: App, folder: string, addon: Addon | undefi
   return name;
 }
 
-interface KnownBackup {
-  readonly name: string;
-  readonly verified: number | null;
-}
-
 /**
  * Removes backups of this installation that the retention does not keep: never the newest one, nor the newest that was verified,
  * and none while the last verification has failed. A rejected removal, such as by an object lock, is logged.
@@ -104,8 +99,7 @@ async function removeOld(app: App, target: BackupTarget, installation: string): 
   const { config, db, log } = app;
   if (db.scalar<string>(sql`SELECT verification_error FROM deployment`) !== '') return;
   const own = (await listBackups(target)).filter((backup) => backup.installation === installation);
-  const known = db.all<KnownBackup>(sql`SELECT name, verified FROM backup WHERE verified IS NOT NULL`);
-  const verified = new Set(known.map(({ name }) => name));
+  const verified = new Set(db.values<string>(sql`SELECT name FROM backup WHERE verified IS NOT NULL`));
   const kept = keptInstants(
     own.map(({ madeMs }) => madeMs),
     parseRetention(config.backup_keep),
@@ -156,23 +150,20 @@ export async function fetchBackup(config: Config, name: string, file: string): P
   const target = targetOf(config);
   const backup = await chosenBackup(target, name);
   try {
-    await pipeline(await contentOf(target, backup, config), createWriteStream(file, { flags: 'wx', mode: 0o600 }));
+    const content = await contentOf(await target.get(backup.name), backup, config.backup_identity_file);
+    await pipeline(content, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) rmSync(file, { force: true });
     throw new Error(`cannot fetch the backup: ${plainReason(error, file)}`, { cause: error });
   }
 }
 
-/** Opens a backup, decrypted if there is an identity. */
-async function contentOf(
-  target: BackupTarget,
-  { isEncrypted, name }: CompleteBackup,
-  config: Config,
-): Promise<Readable> {
-  const stream = await target.get(name);
-  const { backup_identity_file: identity } = config;
-  return isEncrypted && identity !== null ? decrypted(stream, identity) : stream;
-}
+/** Returns the content of a backup, decrypted if it is encrypted and there is an identity. */
+const contentOf = async (
+  stream: Readable,
+  { isEncrypted }: CompleteBackup,
+  identity: string | null,
+): Promise<Readable> => (isEncrypted && identity !== null ? decrypted(stream, identity) : stream);
 
 /** The result of the verification of a backup. */
 interface Verified {
@@ -205,10 +196,9 @@ export async function verifyBackup(
       const expected = sha256Of(backup.name);
       if (size !== backup.size || (expected !== undefined && sha256 !== expected))
         throw new Error(`${backup.name} differs from what was written`);
-      if (backup.isEncrypted && config.backup_identity_file === null) return { name: backup.name, isRestored: false };
-      const stream = createReadStream(file);
       const identity = config.backup_identity_file;
-      const plain = backup.isEncrypted && identity !== null ? await decrypted(stream, identity) : stream;
+      if (backup.isEncrypted && identity === null) return { name: backup.name, isRestored: false };
+      const plain = await contentOf(createReadStream(file), backup, identity);
       const folder = join(temporary, 'data');
       await restore(plain, folder, config);
       const problems = await examine(config, folder);

@@ -5,8 +5,8 @@ import type { App } from '../../kernel/app.ts';
 import { day, isoTime, minute, second } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
-import { lastBackups } from '../backup/ages.ts';
-import { intervalOf, lastDue, parseSchedule } from '../backup/schedule.ts';
+import { lastBackups, overdueBackup } from '../backup/ages.ts';
+import { lastDue, parseSchedule } from '../backup/schedule.ts';
 import { failureOf, runCommand } from './program.ts';
 
 /** A backup that was missed while no server was running is made this long after the start. */
@@ -50,7 +50,7 @@ export class ScheduledBackups {
     const schedule = parseSchedule(text);
     const due = lastDue(schedule, now);
     const state = stateOf(app);
-    this.#reportOverdue(context, intervalOf(schedule, now), state);
+    this.#reportOverdue(context, overdueBackup(app, schedule), state);
     if (due === undefined) return;
     // What was due before the schedule was set is not made up for.
     if (state.handled === null) this.#markHandled(context, due);
@@ -114,14 +114,13 @@ export class ScheduledBackups {
   }
 
   /** Notifies staff once when the newest complete backup is older than twice the interval of the schedule. */
-  #reportOverdue(context: Context, interval: number, { overdue }: State): void {
-    const { app, now } = context;
-    const { complete } = lastBackups(app);
-    if (complete === null || complete === overdue || now - complete <= 2 * interval) return;
-    app.db.write(() => {
-      app.db.update('deployment', 1, { backup_overdue: complete });
+  #reportOverdue(context: Context, since: number | undefined, { overdue: reported }: State): void {
+    if (since === undefined || since === reported) return;
+    const { db } = context.app;
+    db.write(() => {
+      db.update('deployment', 1, { backup_overdue: since });
       notify(context, 'backup_overdue', {
-        context: { last_backup: isoTime(complete) },
+        context: { last_backup: isoTime(since) },
         users: staffUsers,
         about: 'backups',
       });
