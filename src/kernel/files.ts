@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import { plainReason } from './plain-reason.ts';
 import { codeOf } from './present.ts';
 
 /** Gives a finished file its name. Its content is on disk before the name is, and the name is when this returns. */
@@ -59,6 +60,15 @@ export function makeFolder(path: string): string | undefined {
 export function syncFolder(folder: string): void {
   // Windows has no such thing as a folder that is opened.
   if (process.platform !== 'win32') sync(folder, 'r');
+}
+
+/** Reads a text in UTF-8. Throws with a sentence that names the file, after words such as `the token in `. */
+export function readText(file: string, words = ''): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`cannot read ${words}${file}: ${plainReason(error, file)}`, { cause: error });
+  }
 }
 
 function sync(path: string, flags: string): void {

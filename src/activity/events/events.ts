@@ -52,6 +52,9 @@ const fixed = {
   type: plainValue('e.type'),
 };
 
+/** The names of the members of every event. */
+export const eventMembers: readonly string[] = Object.keys(fixed);
+
 /** As in every list, the ids of the page are the outer side of a CROSS JOIN, which SQLite never reorders. */
 const representationWith = (context: string): string => {
   // Parsing a damaged context fails, so that it never produces an invalid response.
@@ -82,7 +85,7 @@ const shape: JsonSchema = {
     event_type: { type: 'string', enum: eventTypes },
     type: { type: 'string', enum: eventTypes },
   },
-  required: Object.keys(fixed),
+  required: eventMembers,
   // Also applies to the members above.
   additionalProperties: { type: ['string', 'integer'] },
 };

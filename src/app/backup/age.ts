@@ -1,9 +1,9 @@
 /** Encryption of backups in the age format, which the public tool `age` reads and writes. */
-import { createReadStream, createWriteStream, readFileSync } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebStream } from 'node:stream/web';
-import { plainReason } from '../../kernel/plain-reason.ts';
+import { readText } from '../../kernel/files.ts';
 
 /** Encrypts a file to another for public keys (`age1…`). */
 export async function encryptFile(source: string, target: string, recipients: readonly string[]): Promise<void> {
@@ -32,13 +32,9 @@ export async function decrypted(stream: Readable, identityFile: string): Promise
 
 /** Returns the identities in a file, one a line, besides comments. Throws with a sentence. */
 function identitiesIn(file: string): string[] {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Error(`cannot read the identity ${file}: ${plainReason(error, file)}`, { cause: error });
-  }
-  const lines = text.split('\n').map((line) => line.trim());
+  const lines = readText(file, 'the identity ')
+    .split('\n')
+    .map((line) => line.trim());
   const identities = lines.filter((line) => line.startsWith('AGE-SECRET-KEY-1'));
   if (identities.length === 0) throw new Error(`${file} has no age identity (AGE-SECRET-KEY-1…)`);
   return identities;

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+import { eventMembers } from '../../activity/events/events.ts';
 import type { EventPayload } from '../../activity/hooks/payload.ts';
 import { newSecret, signatureHeaders } from '../../activity/hooks/signature.ts';
+import { readText } from '../../kernel/files.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { urlOf } from '../../kernel/url.ts';
 import { type Arguments, UsageError } from './command-line.ts';
 
 export const listenFlags = {
   url: { type: 'string', value: 'URL', help: 'Read the events of this server' },
-  'token-file': { type: 'string', value: 'FILE', help: 'Read the token of a user or an API key from this file' },
+  'token-file': { type: 'string', value: 'FILE', help: 'Read the token of a user from this file' },
   'forward-to': { type: 'string', value: 'URL', help: 'Post each event to this URL' },
   secret: { type: 'string', value: 'SECRET', help: 'Sign with this secret (whsec_…); default: print a new one' },
 } as const;
@@ -75,17 +76,9 @@ function settingsOf(flags: Arguments['flags']): Settings {
   return {
     stream: new URL(`${base.pathname.replace(/\/$/, '')}/api/events/stream/`, base),
     target: address('forward-to'),
-    token: tokenIn(file),
+    token: readText(file, 'the token in ').trim(),
     secret,
   };
-}
-
-function tokenIn(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    throw new Error(`cannot read the token in ${file}: ${plainReason(error, file)}`, { cause: error });
-  }
 }
 
 /** Forwards the events of one connection in order. Resolves when the server closes it. */
@@ -136,19 +129,13 @@ const splitField = (line: string): [string, string] => {
   return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, '')];
 };
 
-/** Members of an event in the list that are not its context (events.md 4.4). */
-const ownMembers = new Set([
-  ...['@timestamp', '@version', 'uuid', 'message', 'level', 'levelname'],
-  ...['importance', 'importance_code', 'event_type', 'type'],
-]);
-
 /** Builds the body of a web hook from an event of the stream. Its time has milliseconds only. */
 function payloadOf(event: Readonly<Record<string, string>>): EventPayload {
   return {
     timestamp: (event['@timestamp'] ?? '').replace(/(\.\d+)?Z$/, (_, digits = '.') => digits.padEnd(7, '0')),
     message: event.message ?? '',
     type: event.type ?? '',
-    context: Object.fromEntries(Object.entries(event).filter(([name]) => !ownMembers.has(name))),
+    context: Object.fromEntries(Object.entries(event).filter(([name]) => !eventMembers.includes(name))),
     levelname: event.levelname ?? '',
   };
 }

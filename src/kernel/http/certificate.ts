@@ -1,7 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import { plainReason } from '../plain-reason.ts';
+import { readText } from '../files.ts';
 import { errorOf } from '../present.ts';
 
 /** The files of a certificate, with the chain below it, and of its key, both PEM. */
@@ -18,7 +17,7 @@ export interface Certificate {
 
 /** Reads a certificate with its key. Throws with a sentence where they are no pair that a server can use. */
 export function readCertificate(files: CertificateFiles): Certificate {
-  const [cert, key] = [contentOf(files.cert), contentOf(files.key)];
+  const [cert, key] = [readText(files.cert), readText(files.key)];
   const options = { cert, key, minVersion: 'TLSv1.2' } as const;
   try {
     createSecureContext(options);
@@ -29,13 +28,5 @@ export function readCertificate(files: CertificateFiles): Certificate {
   } catch (error) {
     const both = `${files.cert} and ${files.key} are no certificate with its key`;
     throw new Error(`${both}: ${errorOf(error).message}`, { cause: error });
-  }
-}
-
-function contentOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Error(`cannot read ${file}: ${plainReason(error, file)}`, { cause: error });
   }
 }
