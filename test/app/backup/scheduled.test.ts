@@ -1,5 +1,6 @@
 /** Backups at a target, on the command line: in a folder and in an object store, plain and encrypted (core.md 14.10). */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,6 +8,7 @@ import { Decrypter, generateX25519Identity, identityToRecipient } from 'age-encr
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { eventually } from '../../support/eventually.ts';
 import { ObjectStore } from '../../support/object-store.ts';
 import { type Ended, failed, nativeCache, Program } from '../../support/program.ts';
 
@@ -47,6 +49,8 @@ const rows = (text: string): unknown[] => {
     db.close();
   }
 };
+/** Names of backups have seconds, and commands use the clock of the machine. */
+const nextSecond = (): Promise<void> => pause(1000 - (Date.now() % 1000));
 const encrypted = (): string[] => [...store.options(), '--backup-recipients-file', 'recipients'];
 const withIdentity = ['--backup-identity-file', 'identity'];
 
@@ -169,8 +173,7 @@ test('completes an upload once more after a conflict, and without a condition in
     assert.is((await run(['backups', 'now'], encrypted())).code, 0, String(status));
     assert.is(store.requests.filter((what) => what === 'POST complete').length, 2);
     store.requests.length = 0;
-    // Names have seconds.
-    await pause(1000);
+    await nextSecond();
   }
 });
 
@@ -192,13 +195,13 @@ test('removes old backups of this installation only, and never the newest nor th
   const db = database();
   db.exec(`UPDATE backup SET verified = 1 WHERE name = '${old('02')}'; UPDATE deployment SET verification_error = 'x'`);
   db.close();
-  await pause(1000);
+  await nextSecond();
   await run(['backups', 'now'], ['--backup-keep', '1d']);
   assert.is(readdirSync(folder).length, 7, 'while the last verification has failed, nothing is removed');
   const again = database();
   again.exec("UPDATE deployment SET verification_error = ''");
   again.close();
-  await pause(1000);
+  await nextSecond();
   const newest = namePattern.exec((await run(['backups', 'now'], ['--backup-keep', '1d'])).stdout)?.[0] as string;
   assert.equal(readdirSync(folder).sort(), ['other.txt', old('02'), old('03', '00000000'), newest].sort());
 });
@@ -232,9 +235,9 @@ test('verifies on a machine without the data', async () => {
 test('a killed backup leaves nothing that is listed, and the next one removes its remains', async () => {
   store.fault = (what) => (what === 'POST complete' ? 'cut' : undefined);
   const child = program.start(['backups', 'now', ...encrypted()], { env: store.environment });
-  for (let i = 0; i < 200 && store.uploads.size === 0; i++) await pause(20);
+  await eventually('an upload has begun', () => store.uploads.size > 0);
   child.kill('SIGKILL');
-  await pause(200);
+  await once(child, 'close');
   store.fault = () => undefined;
   assert.equal((await run(['backups', 'list'], encrypted())).stdout, '');
   assert.is(store.uploads.size, 1);

@@ -16,6 +16,8 @@ const test = suite('scheduled backups of a server');
 const fixture = new Fixture();
 let folder: string;
 let schedule: ScheduledBackups;
+/** Commands that the schedule has started, and those that have ended. */
+let [started, ended] = [0, 0];
 
 /** Midday, so that the backups of today and yesterday are known. Commands use the clock of the machine. */
 const today = new Date().toISOString().slice(0, 10);
@@ -27,6 +29,7 @@ test.before.each(async () => {
     testClock(`${today}T02:59:00Z`),
   );
   schedule = new ScheduledBackups();
+  [started, ended] = [0, 0];
 });
 test.after.each(async () => {
   schedule.close();
@@ -51,22 +54,30 @@ function tick(settings: Readonly<Record<string, string>> = {}): void {
     TENANTRY_NATIVE_CACHE: nativeCache,
     ...settings,
   };
-  const program = { file: process.execPath, args: [builtProgram], environment };
-  const withProgram = Object.create(app, { deployment: { value: { ...app.deployment, program } } });
+  const program = {
+    get file() {
+      started++;
+      return process.execPath;
+    },
+    args: [builtProgram],
+    environment,
+  };
+  const end = (): void => void ended++;
+  const withProgram = Object.create(app, {
+    deployment: { value: { ...app.deployment, program } },
+    log: { value: { info: end, error: end } },
+  });
   schedule.tick({ ...systemContext(app), app: withProgram });
 }
 
 const reach = (count: number): Promise<void> =>
   eventually(`there are ${count} backups`, () => backups().length === count, 60);
-/** Long enough for a command that must not run. */
-const rest = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 600));
 const kinds = (): string[] =>
   fixture.server.app.db.values<string>(sql`SELECT kind FROM notification WHERE kind LIKE 'backup%' ORDER BY id`);
 
 test('makes a backup when it is due, once, and verifies it', async () => {
   tick();
-  await rest();
-  assert.equal(backups(), [], 'what was due before the schedule was set is not made up for');
+  assert.equal([started, backups()], [0, []], 'what was due before the schedule was set is not made up for');
   fixture.clock.set(`${today}T03:00:00Z`);
   tick();
   tick();
@@ -107,8 +118,7 @@ test('a backup that was missed while no server was running is made five minutes 
   tick();
   fixture.clock.set(`${today}T09:04:59Z`);
   tick();
-  await rest();
-  assert.equal(backups(), []);
+  assert.equal([started, backups()], [0, []]);
   fixture.clock.set(`${today}T09:05:00Z`);
   tick();
   await reach(1);
@@ -122,17 +132,14 @@ test('a failed backup notifies staff at once and is tried twice more within the 
   for (const count of [1, 2, 3]) {
     tick(broken);
     await eventually(`${count} failures are reported`, () => kinds().length === count, 60);
-    // The exit of the command follows its report.
-    await rest();
+    await eventually(`${count} commands have ended`, () => ended === count, 60);
     fixture.clock.advance(19 * 60);
     tick(broken);
-    await rest();
-    assert.is(kinds().length, count);
+    assert.equal([started, kinds().length], [count, count]);
     fixture.clock.advance(61);
   }
   tick(broken);
-  await rest();
-  assert.is(kinds().length, 3);
+  assert.equal([started, kinds().length], [3, 3]);
   const [first] = fixture.server.app.db.values<string>(
     sql`SELECT message FROM notification WHERE kind = 'backup_failed'`,
   );

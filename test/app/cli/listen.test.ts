@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { eventually } from '../../support/eventually.ts';
 import { failed, nativeCache, Program, type Serving } from '../../support/program.ts';
 import { type Received, Receiver } from '../../support/receiver.ts';
 
@@ -41,7 +42,7 @@ async function listening(options: readonly string[], act: () => Promise<unknown>
   await once(output, 'line');
   await act();
   const isForwarded = (): boolean => lines.filter((line) => /^\d{4}-/.test(line)).length >= events;
-  for (let i = 0; i < 200 && !isForwarded(); i++) await new Promise((resolve) => setTimeout(resolve, 50));
+  await eventually(`${events} events are forwarded`, isForwarded);
   const closed = once(child, 'close');
   child.kill('SIGTERM');
   await closed;
