@@ -162,7 +162,7 @@ export const rotateSecret = action({
   },
 });
 
-/** Excludes ready deliveries: their time does not matter any more, and the result of an attempt in progress is matched by it. */
+/** Excludes ready deliveries: their time no longer matters, and the result of an attempt in progress is matched by it. */
 const waiting = "status = 'pending' AND ready = 0";
 /** Waits for the end of the hour, not for another attempt. */
 const isGathered = 'gathered = 1 AND attempts = 0';

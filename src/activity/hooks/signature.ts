@@ -53,7 +53,7 @@ export function signatureHeaders(
   return { ...headers, 'webhook-signature': secrets.map((secret) => signatureOf(secret, content)).join(' ') };
 }
 
-/** Signs with a shared secret or with a private key; the prefix of the secret tells them apart. */
+/** Signs with a shared secret or with a private key; the prefix of the secret distinguishes them. */
 function signatureOf(secret: string, content: Buffer): string {
   if (!secret.startsWith(privatePrefix)) {
     const key = Buffer.from(secret.slice(secretPrefix.length), 'base64');

@@ -26,7 +26,7 @@ interface Kind {
 /** The context of a kind: keys of the objects that it is about, and its own keys. */
 const about = (objects: ContextKeys, ...own: readonly string[]): ContextKeys => ({
   required: [...objects.required, ...own],
-  // Notifications have no actor: nobody reads the client's address there.
+  // Notifications have no actor and no address of a client.
   optional: objects.optional.filter((key) => key !== 'ip_address'),
 });
 

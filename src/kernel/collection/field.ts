@@ -312,7 +312,7 @@ const linedNames: ReadonlySet<string> = new Set([
 
 /**
  * The error in a text inside a list or object, or in the name of a file, as the message about it is called. Undefined
- * when all are valid, and for a text that is a value by itself, which values.ts checks. Passwords and secrets may hold any
+ * when all are valid, and for a text that is a value on its own, which values.ts checks. Passwords and secrets may hold any
  * character.
  */
 function oddTextIn(value: unknown, name = ''): 'nul' | 'control' | 'string' | undefined {
