@@ -7,8 +7,9 @@ import {
 } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import * as assert from 'uvu/assert';
 import { checkDelivery } from './contract.ts';
-import type { Json } from './fixture.ts';
+import type { Client, Json } from './fixture.ts';
 
 /** A received request. */
 export interface Received {
@@ -99,4 +100,11 @@ export class Receiver {
       this.#mismatches.push(error);
     }
   }
+}
+
+/** Creates a web hook. Throws unless the response is 201. */
+export async function createWebHook(client: Client, body: Readonly<Record<string, unknown>>): Promise<Json> {
+  const response = await client.post('/api/hooks-web/', body);
+  assert.is(response.status, 201, JSON.stringify(response.body));
+  return response.body;
 }

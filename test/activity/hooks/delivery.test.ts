@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { retryAfterOf } from '../../../src/activity/hooks/outcome.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
 import { type Json, start } from '../../support/fixture.ts';
-import { type Received, Receiver } from '../../support/receiver.ts';
+import { createWebHook, type Received, Receiver } from '../../support/receiver.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServerPerTest('delivery', {
@@ -37,15 +37,8 @@ function predictable(bytes: number): Buffer {
   return buffer;
 }
 
-async function hook(path = '/', fields: Record<string, unknown> = {}, client = fixture.staff): Promise<Json> {
-  const response = await client.post('/api/hooks-web/', {
-    destination_url: receiver.url + path,
-    event_types: ['custom_notification'],
-    ...fields,
-  });
-  assert.is(response.status, 201, JSON.stringify(response.body));
-  return response.body;
-}
+const hook = (path = '/', fields: Record<string, unknown> = {}, client = fixture.staff): Promise<Json> =>
+  createWebHook(client, { destination_url: receiver.url + path, event_types: ['custom_notification'], ...fields });
 
 async function emit(...messages: string[]): Promise<void> {
   for (const message of messages) await fixture.staff.post('/api/events/', { level: 'warning', message });

@@ -6,7 +6,7 @@ import { raw } from '../../../src/kernel/db/sql.ts';
 import { openRule } from '../../../src/kernel/net/destination.ts';
 import { version } from '../../../src/kernel/version.ts';
 import { byStaff, type Json } from '../../support/fixture.ts';
-import { type Behaviour, type Received, Receiver } from '../../support/receiver.ts';
+import { type Behaviour, createWebHook, type Received, Receiver } from '../../support/receiver.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServerPerTest('the request and response of a delivery', {
@@ -25,15 +25,12 @@ test.before.each(() => {
   receiver.take();
 });
 
-async function hook(fields: Record<string, unknown> = {}, client = fixture.staff): Promise<Json> {
-  const reply = await client.post('/api/hooks-web/', {
+const hook = (fields: Record<string, unknown> = {}, client = fixture.staff): Promise<Json> =>
+  createWebHook(client, {
     destination_url: `${receiver.url}/in`,
     event_types: ['customer_creation_succeeded'],
     ...fields,
   });
-  assert.is(reply.status, 201, JSON.stringify(reply.body));
-  return reply.body;
-}
 
 /** Returns the only delivery of a hook from its own path. */
 async function only({ url }: Json, client = fixture.staff): Promise<Json> {

@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Client, Json } from '../../support/fixture.ts';
-import { Receiver } from '../../support/receiver.ts';
+import { createWebHook, Receiver } from '../../support/receiver.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('recovery of web hooks', {
@@ -28,15 +28,12 @@ test.after.each(async () => {
   fixture.events();
 });
 
-async function hook(client: Client = fixture.staff, fields: Record<string, unknown> = {}): Promise<Json> {
-  const reply = await client.post('/api/hooks-web/', {
+const hook = (client: Client = fixture.staff, fields: Record<string, unknown> = {}): Promise<Json> =>
+  createWebHook(client, {
     destination_url: `${receiver.url}/in`,
     event_types: ['customer_creation_succeeded'],
     ...fields,
   });
-  assert.is(reply.status, 201, JSON.stringify(reply.body));
-  return reply.body;
-}
 
 /** Creates customers with these names, a second apart. */
 async function customers(...names: readonly string[]): Promise<Json[]> {

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { version } from '../../../src/kernel/version.ts';
 import { byStaff, type Client, type Json } from '../../support/fixture.ts';
-import { type Received, Receiver } from '../../support/receiver.ts';
+import { createWebHook, type Received, Receiver } from '../../support/receiver.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('web hooks', {
@@ -27,15 +27,8 @@ test.after.each(() => {
   fixture.clock.set('2018-01-05T04:47:04.982123Z');
 });
 
-async function hook(client: Client, fields: Record<string, unknown> = {}): Promise<Json> {
-  const reply = await client.post('/api/hooks-web/', {
-    destination_url: `${receiver.url}/in`,
-    event_groups: ['customers'],
-    ...fields,
-  });
-  assert.is(reply.status, 201, JSON.stringify(reply.body));
-  return reply.body;
-}
+const hook = (client: Client, fields: Record<string, unknown> = {}): Promise<Json> =>
+  createWebHook(client, { destination_url: `${receiver.url}/in`, event_groups: ['customers'], ...fields });
 
 async function deliveries(client: Client, { url }: Json, query = ''): Promise<Json[]> {
   return (await client.get(`${url}deliveries/${query}`)).body;
