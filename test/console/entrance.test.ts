@@ -8,8 +8,9 @@ import { startBrowser } from '../support/browser.ts';
 import { Console, greeting, password } from '../support/console.ts';
 import { findFaults } from '../support/console-look.ts';
 import type { Client } from '../support/fixture.ts';
+import { freePort } from '../support/free-port.ts';
 import { Mailbox } from '../support/mailbox.ts';
-import { freePort, SamlFixture } from '../support/saml-fixture.ts';
+import { SamlFixture } from '../support/saml-fixture.ts';
 import { secretIn } from '../support/sent-mails.ts';
 
 const chromium = await startBrowser();

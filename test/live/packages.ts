@@ -58,14 +58,21 @@ export async function goProgram(path: string): Promise<string> {
   const source = fileURLToPath(new URL(path, import.meta.url));
   const inputs = ['go.mod', 'go.sum', 'main.go'].map((file) => readFileSync(join(source, file), 'utf8')).join('\0');
   const folder = await installedOnce(path.replaceAll('/', '-'), inputs, async (target) => {
-    const env = {
-      ...process.env,
-      GOPATH: join(target, 'path'),
-      GOTOOLCHAIN: 'local',
-      // Modules are read-only otherwise, and npm could not remove them.
-      GOFLAGS: '-mod=readonly -modcacherw -buildvcs=false',
-    };
-    await run('go', ['build', '-o', join(target, 'program'), '.'], { cwd: source, env, timeout: installTimeoutMs });
+    await goBuild(source, target);
   });
   return join(folder, 'program');
+}
+
+/** Builds the Go program whose source is in a folder; returns its path, in that folder or in `target`. */
+export async function goBuild(source: string, target = source): Promise<string> {
+  const env = {
+    ...process.env,
+    GOPATH: join(target, 'path'),
+    GOTOOLCHAIN: 'local',
+    // Modules are read-only otherwise, and npm could not remove them.
+    GOFLAGS: '-mod=readonly -modcacherw -buildvcs=false',
+  };
+  const program = join(target, 'program');
+  await run('go', ['build', '-o', program, '.'], { cwd: source, env, timeout: installTimeoutMs });
+  return program;
 }

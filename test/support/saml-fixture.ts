@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServerOptions } from 'tenantry';
 import { Fixture } from './fixture.ts';
+import { freePort } from './free-port.ts';
 import { entityDescriptor, IdentityProvider } from './identity-provider.ts';
 import { SamlBrowser } from './saml-browser.ts';
 import { serviceKeys } from './saml-keys.ts';
@@ -45,15 +44,6 @@ export const samlSettings = (files: Files): ServerOptions => ({
   logout_completed_url: 'https://app.example.com/logged-out',
   logout_failed_url: 'https://app.example.com/logout-failed?from=saml',
 });
-
-/** A port that is free now. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** A service with logins at an identity provider named `idp`, at the current time of the machine. */
 export class SamlFixture {

@@ -1,7 +1,8 @@
 import { Client } from './fixture.ts';
+import { freePort } from './free-port.ts';
 import { entityDescriptor, IdentityProvider } from './identity-provider.ts';
 import { SamlBrowser } from './saml-browser.ts';
-import { Files, freePort, samlSettings, tokenIn } from './saml-fixture.ts';
+import { Files, samlSettings, tokenIn } from './saml-fixture.ts';
 
 /** An identity provider, and the settings of a program whose users log in there. */
 export class SamlProvider {

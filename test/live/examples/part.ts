@@ -9,8 +9,8 @@ import * as assert from 'uvu/assert';
 import { version } from '../../../src/kernel/version.ts';
 import { certificate } from '../../support/certificate.ts';
 import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/free-port.ts';
 import { Program } from '../../support/program.ts';
-import { freePort } from '../free-port.ts';
 import type { Steps } from '../steps.ts';
 
 const run = promisify(execFile);

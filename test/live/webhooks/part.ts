@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
@@ -10,6 +11,7 @@ import { Caller } from '../caller.ts';
 import { goProgram, nodePackage, pythonPrograms } from '../packages.ts';
 import { print } from '../python.ts';
 import type { Steps } from '../steps.ts';
+import { type Message, manualReceivers, type Verifier } from './receivers.ts';
 
 /** The version of the npm package; Python's is in requirements.txt, Go's in go/go.mod. */
 const nodeVersion = '1.1.1';
@@ -18,16 +20,6 @@ const idHeader = 'webhook-id';
 const timeHeader = 'webhook-timestamp';
 const signatureHeader = 'webhook-signature';
 
-/** A message as a receiver passes it to a library. */
-interface Message {
-  readonly secret: string;
-  readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** Returns a library's verdict on each message. */
-type Library = (messages: readonly Message[]) => Promise<string[]>;
-
 /** A message, and the verdict that every library must return. */
 interface Case {
   readonly name: string;
@@ -35,9 +27,10 @@ interface Case {
   readonly isGenuine: boolean;
 }
 
-/** The public libraries of Standard Webhooks verify what the built program delivers over HTTP. */
+/** The public libraries of Standard Webhooks and the receivers of the manual verify what the built program delivers. */
 export async function webhooks(steps: Steps): Promise<void> {
   const libraries = await steps.step('the libraries of npm, Python and Go are installed', install);
+  const receivers = await steps.step('the receivers of the manual are built', manualReceivers);
   const program = new Program(undefined);
   const receiver = await Receiver.start();
   try {
@@ -47,17 +40,17 @@ export async function webhooks(steps: Steps): Promise<void> {
       deliver(staff, receiver),
     );
     const cases = genuine.flatMap(casesOf);
+    // The libraries skip v1a. The receivers of the manual read JSON only.
+    const isShared = ({ message }: Case): boolean => message.key.startsWith('whsec_');
+    const isJson = ({ message }: Case): boolean => message.body.startsWith('{');
     for (const [name, verify] of Object.entries(libraries))
-      await steps.step(`the library of ${name} accepts them, and rejects every forgery`, async () => {
-        const verdicts = await verify(cases.map(({ message }) => message));
-        assert.is(verdicts.length, cases.length);
-        const wrong = cases.flatMap((one, i) =>
-          (verdicts[i] === 'accepted') === one.isGenuine ? [] : [`${one.name}: ${verdicts[i]}`],
-        );
-        if (wrong.length > 0) throw new Error(wrong.join('\n'));
-        const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
-        print({ accepted, rejected: verdicts.length - accepted });
-      });
+      await steps.step(`the library of ${name} accepts v1, and rejects every forgery`, () =>
+        judge(verify, cases.filter(isShared)),
+      );
+    for (const [name, verify] of Object.entries(receivers))
+      await steps.step(`the receiver in ${name} accepts v1 and v1a, and rejects every forgery`, () =>
+        judge(verify, cases.filter(isJson)),
+      );
     assert.is(await serving.stop(), 0);
   } finally {
     await receiver.close();
@@ -65,7 +58,19 @@ export async function webhooks(steps: Steps): Promise<void> {
   }
 }
 
-async function install(): Promise<Readonly<Record<string, Library>>> {
+/** Fails for each case with another verdict than it must have. Prints the counts. */
+async function judge(verify: Verifier, cases: readonly Case[]): Promise<void> {
+  const verdicts = await verify(cases.map(({ message }) => message));
+  assert.is(verdicts.length, cases.length);
+  const wrong = cases.flatMap((one, i) =>
+    (verdicts[i] === 'accepted') === one.isGenuine ? [] : [`${one.name}: ${verdicts[i]}`],
+  );
+  if (wrong.length > 0) throw new Error(wrong.join('\n'));
+  const accepted = verdicts.filter((verdict) => verdict === 'accepted').length;
+  print({ accepted, rejected: verdicts.length - accepted });
+}
+
+async function install(): Promise<Readonly<Record<string, Verifier>>> {
   const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
   const node = await nodePackage('standardwebhooks', nodeVersion);
   const python = `${await pythonPrograms('webhooks')}/python`;
@@ -79,7 +84,7 @@ async function install(): Promise<Readonly<Record<string, Library>>> {
 
 /** A library in a program that reads one message per line and prints one verdict per line. */
 const library =
-  (command: string, ...words: readonly string[]): Library =>
+  (command: string, ...words: readonly string[]): Verifier =>
   async (messages) => {
     const child = spawn(command, words, { stdio: ['pipe', 'pipe', 'inherit'] });
     let printed = '';
@@ -90,10 +95,13 @@ const library =
     return printed.trimEnd().split('\n');
   };
 
-/** A received delivery, with every secret that must verify it. */
+const wrongSecret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+const wrongPublicKey = `whpk_${Buffer.from(generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }).x ?? '', 'base64url').toString('base64')}`;
+
+/** A received delivery, with every secret or public key that must verify it. */
 interface Delivery {
   readonly received: Received;
-  readonly secrets: readonly string[];
+  readonly keys: readonly string[];
 }
 
 /** Causes deliveries of every kind and returns them. */
@@ -109,8 +117,8 @@ async function deliver(staff: Caller, receiver: Receiver): Promise<readonly Deli
       ...fields,
     });
   const matches: Delivery[] = [];
-  const add = (received: readonly Received[], ...secrets: readonly string[]): void => {
-    matches.push(...received.map((one) => ({ received: one, secrets })));
+  const add = (received: readonly Received[], ...keys: readonly string[]): void => {
+    matches.push(...received.map((one) => ({ received: one, keys })));
   };
 
   const json = await hook({});
@@ -135,22 +143,31 @@ async function deliver(staff: Caller, receiver: Receiver): Promise<readonly Deli
   assert.is(second.headers[idHeader], first.headers[idHeader]);
   assert.ok(Number(second.headers[timeHeader]) > Number(first.headers[timeHeader]));
   add([first, second], form.secret);
+  await staff.ask(204, 'DELETE', form.url);
+
+  const signed = await hook({ signature: 'ed25519' });
+  await staff.ask(200, 'PATCH', customer.url, { native_name: 'Ирина' });
+  add(await arrived('an event with an Ed25519 signature'), signed.public_key);
+  const { public_key: next } = await staff.post(`${signed.url}rotate_secret/`, undefined, 200);
+  await staff.ask(200, 'PATCH', customer.url, { abbreviation: 'ÜSÖ' });
+  add(await arrived('an event after the rotation of the key'), next, signed.public_key);
+  await staff.ask(200, 'PATCH', signed.url, { signature: 'hmac' });
+  await staff.ask(200, 'PATCH', customer.url, { abbreviation: 'Ü' });
+  add(await arrived('an event after the change to HMAC'), next);
   return matches;
 }
 
-/** A delivery with each of its secrets, and everything that a forger might alter. */
-function casesOf({ received, secrets }: Delivery): readonly Case[] {
+/** A delivery with each of its keys, and everything that a forger might alter. */
+function casesOf({ received, keys }: Delivery): readonly Case[] {
   const { body } = received;
   const header = (name: string): string => String(received.headers[name]);
   const headers = Object.fromEntries([idHeader, timeHeader, signatureHeader].map((name) => [name, header(name)]));
-  const genuine = secrets.map(
-    (secret): Case => ({ name: 'genuine', message: { secret, body, headers }, isGenuine: true }),
-  );
-  const [secret = ''] = secrets;
+  const genuine = keys.map((key): Case => ({ name: 'genuine', message: { key, body, headers }, isGenuine: true }));
+  const [key = ''] = keys;
   const time = Number(header(timeHeader));
   const forge = (name: string, changes: Partial<Message>): Case => ({
     name,
-    message: { secret, body, headers, ...changes },
+    message: { key, body, headers, ...changes },
     isGenuine: false,
   });
   const alter = (name: string, value: string | number): Case =>
@@ -159,22 +176,21 @@ function casesOf({ received, secrets }: Delivery): readonly Case[] {
     forge(`without ${name}`, {
       headers: Object.fromEntries(Object.entries(headers).filter(([other]) => other !== name)),
     });
-  const wrongSecret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
-  const [signature = ''] = header(signatureHeader).split(' ');
+  const [signature = ''] = header(signatureHeader)
+    .split(' ')
+    .filter((one) => one.startsWith(key.startsWith('whpk_') ? 'v1a,' : 'v1,'));
+  const [version = '', value = ''] = signature.split(',');
   return [
     ...genuine,
     forge('altered body', { body: `${body.slice(0, -1)}!` }),
     forge('longer body', { body: `${body} ` }),
-    forge('wrong secret', { secret: wrongSecret }),
+    forge('wrong key', { key: key.startsWith('whpk_') ? wrongPublicKey : wrongSecret }),
     alter(idHeader, `${header(idHeader)}0`),
     alter(timeHeader, time + 1),
     alter(timeHeader, time - 3600),
     alter(timeHeader, time + 3600),
-    alter(
-      signatureHeader,
-      signature.replace(/^v1,(.)/, (_, first: string) => `v1,${first === 'A' ? 'B' : 'A'}`),
-    ),
-    alter(signatureHeader, signature.replace('v1,', 'v1a,')),
+    alter(signatureHeader, `${version},${value.startsWith('A') ? 'B' : 'A'}${value.slice(1)}`),
+    alter(signatureHeader, `${version === 'v1' ? 'v1a' : 'v1'},${value}`),
     ...[idHeader, timeHeader, signatureHeader].map(without),
   ];
 }

@@ -9,9 +9,9 @@ import { createInterface } from 'node:readline';
 const { Webhook, WebhookVerificationError } = createRequire(`${process.argv[2]}/`)('standardwebhooks');
 
 for await (const line of createInterface(process.stdin)) {
-  const { body, headers, secret } = JSON.parse(line);
+  const { body, headers, key } = JSON.parse(line);
   try {
-    new Webhook(secret).verify(body, headers, { jsonParse: false });
+    new Webhook(key).verify(body, headers, { jsonParse: false });
     console.log('accepted');
   } catch (error) {
     if (!(error instanceof WebhookVerificationError)) throw error;

@@ -12,7 +12,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 for line in sys.stdin:
     message = json.loads(line)
     try:
-        Webhook(message["secret"]).verify(message["body"], message["headers"], json_parse=False)
+        Webhook(message["key"]).verify(message["body"], message["headers"], json_parse=False)
         print("accepted")
     except WebhookVerificationError as error:
         print(error)

@@ -13,7 +13,7 @@ import (
 )
 
 type message struct {
-	Secret  string            `json:"secret"`
+	Key     string            `json:"key"`
 	Body    string            `json:"body"`
 	Headers map[string]string `json:"headers"`
 }
@@ -23,7 +23,7 @@ func verdict(line []byte) string {
 	if err := json.Unmarshal(line, &received); err != nil {
 		panic(err)
 	}
-	webhook, err := standardwebhooks.NewWebhook(received.Secret)
+	webhook, err := standardwebhooks.NewWebhook(received.Key)
 	if err != nil {
 		return err.Error()
 	}
