@@ -179,7 +179,7 @@ browser('takes at most 45 clicks and no rejected form', async () => {
   await visitor.status('Missing at provider');
   // The link counts the open alerts.
   await walker.press(menu.getByRole('link', { name: /^Alerts 1/ }));
-  await page.getByText('Resource web-1 has disappeared from the backend').waitFor();
+  await page.getByText(/web-1 is missing from/).waitFor();
 
   walker.step('notification');
   await walker.link('Notifications', menu);

@@ -164,7 +164,7 @@ browser('filters events by group and by days', async () => {
   const groups = page.getByRole('navigation', { name: 'Kinds of events' });
   await groups.getByRole('link', { name: 'Resources' }).click();
   await groups.locator('[aria-current]', { hasText: 'Resources' }).waitFor();
-  await page.getByRole('row', { name: /Resource web has been created/ }).waitFor();
+  await page.getByRole('row', { name: /web was created/ }).waitFor();
   assert.is(new URL(page.url()).hash, '#/events/?feature=resources');
   assert.is(
     await page.getByLabel('First day').inputValue(),
@@ -176,7 +176,7 @@ browser('filters events by group and by days', async () => {
   await page.getByText('Nothing matches.').waitFor();
   assert.is(await page.getByLabel('Last day').inputValue(), '2018-01-07');
   await page.goBack();
-  await page.getByRole('row', { name: /Resource web has been created/ }).waitFor();
+  await page.getByRole('row', { name: /web was created/ }).waitFor();
   assert.equal(await owner.findings(), []);
 });
 

@@ -70,7 +70,7 @@ browser('the form of a chosen kind shows the quota impact during input', async (
   await manager.heading(/^cache/).waitFor();
   await work(fixture);
   await manager.status('Running');
-  await page.getByRole('region', { name: 'Activity' }).getByText('Resource cache has been created.').waitFor();
+  await page.getByRole('region', { name: 'Activity' }).getByText('cache was created').waitFor();
   assert.is((await fixture.staff.get('/api/resources/?name=cache')).body[0].project_name, 'Rocket');
 });
 

@@ -37,7 +37,7 @@ const part = (visitor: Console, name: string) => visitor.page.getByRole('region'
 browser('shows a new event without a reload', async () => {
   await owner.go('/', greeting);
   await fixture.staff.patch(cast.project.url, { name: 'Saturn' });
-  await owner.page.getByText('Project Saturn has been updated.').waitFor();
+  await owner.page.getByText('Saturn was updated').waitFor();
   await owner.go('/events/', 'Events');
   await fixture.staff.patch(cast.project.url, { name: 'Rocket' });
   await owner.page.getByText("Name has been changed from 'Saturn' to 'Rocket'").first().waitFor();
@@ -82,7 +82,7 @@ browser('reads nothing in a hidden tab', async () => {
   await page.waitForTimeout(1500);
   assert.equal(owner.requests.slice(requestCount), []);
   await hide(false);
-  await page.getByText('Project Hidden has been updated.').waitFor();
+  await page.getByText('Hidden was updated').waitFor();
   assert.equal(owner.complaints, []);
 });
 

@@ -30,7 +30,7 @@ browser('the page of a customer lists the problems of that customer alone', asyn
   const problems = region('Needs attention');
   const failed = await first(`/api/resources/?state=Erred&customer_uuid=${customer.uuid}`);
   await problems.getByText(failed.name).waitFor();
-  await problems.getByText('Service AWS Frankfurt has unmanaged resources').waitFor();
+  await problems.getByText('AWS Frankfurt has unmanaged resources').waitFor();
   const elsewhere = (await fixture.staff.get('/api/resources/?state=Erred')).body.filter(
     ({ customer_uuid: uuid }: Json) => uuid !== customer.uuid,
   );

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { hrefOfLink } from '../api/route.ts';
 import { choiceText } from '../format/choices.ts';
 import { kindOfType } from '../format/kinds.ts';
+import { sentenceText } from '../format/sentences.ts';
 import {
   dayText,
   exactSizeText,
@@ -83,6 +84,7 @@ const serverTextMembers = new Set(['message', 'error_message']);
 
 /** Returns the name of an object. */
 export function nameOf(item: Item): string {
+  if ('alert_type' in item || 'event_type' in item) return sentenceText(item);
   const own = nameMembers
     .map((name) => (serverTextMembers.has(name) ? serverText(textOf(item, name)) : textOf(item, name)))
     .find((text) => text !== '');

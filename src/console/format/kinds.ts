@@ -58,6 +58,10 @@ const listIcons: Readonly<Record<string, string>> = {
 /** Returns the name of a `resource_type`; an unknown type stays unchanged. */
 export const kindOfType = (type: string): Kind => ownValue(resourceTypes, type) ?? of('resources', type);
 
+/** Returns the list of the resources of a `resource_type`; undefined for an unknown type. */
+export const listOfType = (type: string): string | undefined =>
+  Object.keys(typesByList).find((list) => typesByList[list] === type);
+
 /** Returns the icon of the objects of a list. */
 export const iconOfList = (list: string): string => kindOfList(list)?.icon ?? ownValue(listIcons, list) ?? list;
 

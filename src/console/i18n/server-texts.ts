@@ -76,7 +76,7 @@ function valuesIn(text: string, parts: readonly string[]): ReadonlyMap<string, s
 }
 
 /** Translates the sentences that describe a change, ` Name has been changed from 'a' to 'b'.`; other text stays. */
-function sayChanges(text: string, say: (text: string) => string): string {
+export function sayChanges(text: string, say: (text: string) => string): string {
   const said: string[] = [];
   let done = 0;
   for (let from = text.indexOf(change.from); from >= 0; from = text.indexOf(change.from, from)) {

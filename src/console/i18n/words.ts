@@ -9,7 +9,7 @@ import { browserLanguages } from './browser-languages.ts';
 import { englishOf, englishOfAction } from './english.ts';
 import estonian from './et.json' with { type: 'json' };
 import { lookupIn, partsOf, type Values } from './lookup.ts';
-import { serverTextTranslator, serverWords } from './server-texts.ts';
+import { sayChanges, serverTextTranslator, serverWords } from './server-texts.ts';
 
 /** The native names of the languages. */
 export const languages = { en: 'English', et: 'Eesti' } as const;
@@ -74,6 +74,9 @@ const serverTextInEstonian = serverTextTranslator(serverWords, said);
 /** Translates a text of the server; an unknown text stays as it is. */
 export const serverText = (text: string): string =>
   language.value === 'et' ? (serverTextInEstonian(text) ?? text) : text;
+
+/** Translates the sentences at the end of an event message that describe changes of fields. */
+export const changesText = (text: string): string => (language.value === 'et' ? sayChanges(text, said) : text);
 
 /** Returns the language of an untranslated server text, if it differs from that of the page. */
 export const serverTextLanguage = (text: string): 'en' | undefined =>

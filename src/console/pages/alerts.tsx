@@ -10,9 +10,11 @@ import { Creation } from '../components/creation.tsx';
 import { List } from '../components/list.tsx';
 import { PageHeader, Tabs } from '../components/page.tsx';
 import { PostButton } from '../components/post.tsx';
+import { Sentence } from '../components/sentence.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
-import { nameOf, ServerText } from '../components/values.tsx';
+import { nameOf } from '../components/values.tsx';
 import { choiceText } from '../format/choices.ts';
+import { fixOf } from '../format/sentences.ts';
 import { actionTitle, t, titleOf } from '../i18n/words.ts';
 
 const severities = ['Error', 'Warning', 'Info', 'Debug'];
@@ -71,7 +73,7 @@ const columns = (): readonly Column[] => [
     cell: (alert) => (
       <NameCell
         href={hrefOfLink(textOf(alert, 'url'))}
-        name={<ServerText text={textOf(alert, 'message')} />}
+        name={<Sentence item={alert} isPlain />}
         sub={choiceText(textOf(alert, 'alert_type'))}
       />
     ),
@@ -85,9 +87,15 @@ const columns = (): readonly Column[] => [
 /** Anyone who sees an alert may acknowledge it; staff close it (events.md 3.3). */
 function AlertActions({ alert }: { readonly alert: Item }): JSX.Element {
   const own = pathOf(textOf(alert, 'url'));
+  const fix = textOf(alert, 'closed') === '' ? fixOf(alert) : undefined;
   const action = alert.acknowledged === true ? 'cancel_acknowledgment' : 'acknowledge';
   return (
     <span class="row tight end">
+      {fix && (
+        <a class="btn sm" href={hrefOf(fix.path)} aria-label={`${fix.title}: ${nameOf(alert)}`}>
+          {fix.title}
+        </a>
+      )}
       <PostButton
         title={actionTitle(action)}
         path={`${own}${action}/`}

@@ -9,8 +9,10 @@ import { isStaff, roles } from '../api/session.ts';
 import { Card, nearLimit, shareOf } from '../components/card.tsx';
 import { Icon } from '../components/icons.tsx';
 import { PostButton } from '../components/post.tsx';
+import { Sentence } from '../components/sentence.tsx';
 import { isObjectLink, nameOf, Time } from '../components/values.tsx';
 import { kindOfType } from '../format/kinds.ts';
+import { fixOf } from '../format/sentences.ts';
 import { statusOf, type Tone } from '../format/status.ts';
 import { dayText, percentText, quotaTitle, sizeText } from '../format/text.ts';
 import { isQuotaInMebibytes } from '../i18n/labels.ts';
@@ -194,11 +196,12 @@ const accountProblem = (item: Item): Problem => ({
 
 const alertProblem = (item: Item): Problem => {
   const scopeLink = textOf(item, 'scope');
+  const fix = fixOf(item);
   return {
     key: textOf(item, 'url'),
     tone: textOf(item, 'severity') === 'Error' ? 'bad' : 'warn',
     icon: 'warn',
-    title: serverText(textOf(item, 'message')),
+    title: <Sentence item={item} isPlain />,
     sub: t('{severity} · open since {day}', {
       severity: t(textOf(item, 'severity')),
       day: dayText(textOf(item, 'created')),
@@ -206,11 +209,14 @@ const alertProblem = (item: Item): Problem => {
     time: textOf(item, 'created'),
     href: hrefOfLink(isObjectLink(scopeLink) ? scopeLink : textOf(item, 'url')),
     action: (
-      <PostButton
-        title={actionTitle('acknowledge')}
-        path={`${pathOf(textOf(item, 'url'))}acknowledge/`}
-        about={nameOf(item)}
-      />
+      <>
+        {fix && <ActionLink href={hrefOf(fix.path)} words={fix.title} />}
+        <PostButton
+          title={actionTitle('acknowledge')}
+          path={`${pathOf(textOf(item, 'url'))}acknowledge/`}
+          about={nameOf(item)}
+        />
+      </>
     ),
   };
 };

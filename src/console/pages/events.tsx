@@ -9,10 +9,12 @@ import { fieldColumn } from '../components/columns.tsx';
 import { Drawer } from '../components/drawer.tsx';
 import { List } from '../components/list.tsx';
 import { Choices, PageHeader, Tabs } from '../components/page.tsx';
+import { Sentence } from '../components/sentence.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
 import { Timeline } from '../components/timeline.tsx';
-import { Details, ServerText, Time } from '../components/values.tsx';
+import { Details, Time } from '../components/values.tsx';
 import { markOf } from '../format/events.ts';
+import { changesOf } from '../format/sentences.ts';
 import { t, titleOf } from '../i18n/words.ts';
 
 const hour = 3600;
@@ -92,12 +94,22 @@ function EventDrawer({ events }: { readonly events: readonly Item[] }): JSX.Elem
       }}
     >
       <div class="in stack">
-        <ServerText text={textOf(event, 'message')} />
+        <Sentence item={event} />
         <Details item={event} hidden={['message', '@version', 'levelname', 'importance', 'importance_code', 'type']} />
       </div>
     </Drawer>
   );
 }
+
+/** What an event changed, where it happened and who caused it. */
+const placeOf = (event: Item): string =>
+  [
+    changesOf(event),
+    textOf(event, 'project_name') || textOf(event, 'customer_name'),
+    textOf(event, 'user_full_name') || textOf(event, 'user_username'),
+  ]
+    .filter((text) => text !== '')
+    .join(' · ');
 
 const columns = (): readonly Column[] => [
   {
@@ -105,13 +117,7 @@ const columns = (): readonly Column[] => [
     title: titleOf('message'),
     class: 'name',
     cell: (event) => (
-      <NameCell
-        href={withEvent(textOf(event, 'uuid'))}
-        name={<ServerText text={textOf(event, 'message')} />}
-        sub={[textOf(event, 'project_name') || textOf(event, 'customer_name'), textOf(event, 'user_full_name')]
-          .filter((text) => text !== '')
-          .join(' · ')}
-      />
+      <NameCell href={withEvent(textOf(event, 'uuid'))} name={<Sentence item={event} isPlain />} sub={placeOf(event)} />
     ),
   },
   fieldColumn('level'),
@@ -210,10 +216,8 @@ export const EventTimeline = ({ events }: { readonly events: readonly Item[] }):
     entries={events.map((event) => ({
       key: textOf(event, 'uuid'),
       ...markOf(event),
-      title: <ServerText text={textOf(event, 'message')} />,
-      sub: [textOf(event, 'project_name') || textOf(event, 'customer_name'), textOf(event, 'user_full_name')]
-        .filter((text) => text !== '')
-        .join(' · '),
+      title: <Sentence item={event} />,
+      sub: placeOf(event),
       time: textOf(event, '@timestamp'),
     }))}
   />

@@ -8,11 +8,11 @@ import { Card, Empty } from '../components/card.tsx';
 import { Icon } from '../components/icons.tsx';
 import { PageHeader, Tabs } from '../components/page.tsx';
 import { PostButton } from '../components/post.tsx';
+import { Sentence } from '../components/sentence.tsx';
 import { Timeline } from '../components/timeline.tsx';
 import { notify } from '../components/toast.tsx';
-import { ServerText } from '../components/values.tsx';
 import type { Tone } from '../format/status.ts';
-import { numberText, plural, t, titleOf } from '../i18n/words.ts';
+import { numberText, plural, serverText, t, titleOf } from '../i18n/words.ts';
 
 const path = '/notifications/';
 
@@ -85,13 +85,15 @@ function entryOf(item: Item) {
     icon,
     tone,
     title: isNew ? (
-      <b>
-        <ServerText text={textOf(item, 'message')} />
-      </b>
+      <strong>
+        <Sentence item={item} />
+      </strong>
     ) : (
-      <ServerText text={textOf(item, 'message')} />
+      <Sentence item={item} />
     ),
-    sub: titleOf(textOf(item, 'kind')),
+    sub: [titleOf(textOf(item, 'kind')), serverText(textOf(context, 'error_message'))]
+      .filter((text) => text !== '')
+      .join(' · '),
     time: textOf(item, 'created'),
     href: hrefOfObject(context),
   };
