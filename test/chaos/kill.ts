@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { createServer, type Server, settableClock } from 'tenantry';
+import { createServer, type Server, type ServerOptions, settableClock } from 'tenantry';
 import { sql } from '../../src/kernel/db/sql.ts';
 import { type Behaviour, type Received, Receiver } from '../support/receiver.ts';
 
@@ -198,24 +198,39 @@ export async function requirePresent(url: string, token: string, customers: read
 const words = 'customer+customer+has+been+created';
 
 /** Creates customers until the server is killed, at the end of `meanwhile`. Returns the number of writes without a response. */
-export async function writeUntilKilled(
-  { process: server, url }: Running,
+export const writeUntilKilled = (
+  server: Running,
   token: string,
   written: string[],
-  meanwhile = () => pause(shortest + (longest - shortest) * Math.random()),
-): Promise<number> {
-  let isKilled = false;
-  const write = async (): Promise<void> => {
-    while (!isKilled) {
+  meanwhile?: () => Promise<void>,
+): Promise<number> =>
+  repeatUntilKilled(
+    server,
+    async (url) => {
       const { body, status } = await ask(url, token, 'POST', '/api/customers/', { name: 'Customer' });
       if (status !== 201) throw new Error(`A write returned ${status}: ${JSON.stringify(body)}`);
       written.push((body as { uuid: string }).uuid);
       // A search indexes words, so that a kill may fall into that, too.
       if (Math.random() < searching) await ask(url, token, 'GET', `/api/events/count/?search=${words}`);
-    }
+    },
+    meanwhile,
+  );
+
+/**
+ * Several clients repeat `work` until the server is killed, at the end of `meanwhile` or at a random moment. Returns the number
+ * of clients that the kill interrupted.
+ */
+export async function repeatUntilKilled(
+  { process: server, url }: Running,
+  work: (url: string) => Promise<void>,
+  meanwhile = () => pause(shortest + (longest - shortest) * Math.random()),
+): Promise<number> {
+  let isKilled = false;
+  const repeat = async (): Promise<void> => {
+    while (!isKilled) await work(url);
   };
   const clients = Array.from({ length: writers }, () =>
-    write().then(
+    repeat().then(
       () => 0,
       (error: Error) => {
         if (!isKilled) throw error;
@@ -231,26 +246,28 @@ export async function writeUntilKilled(
 }
 
 /** Delivers everything on a clock that runs ahead, and compares recorded events with received ones. */
-export async function examine(
+export const examine = (
   folder: string,
   diary: Diary,
   written: readonly string[],
-): Promise<{ events: number; deliveries: number }> {
+): Promise<{ events: number; deliveries: number }> =>
+  withServerAhead(folder, { hooks_allowed_networks: [network] }, (server) => compare(server, diary, written));
+
+/** Serves a folder on a clock that runs 36 hours ahead, until all due work is done; returns what `check` returns. */
+export async function withServerAhead<T>(
+  folder: string,
+  settings: ServerOptions,
+  check: (server: Server) => T,
+): Promise<T> {
   const clock = settableClock();
-  const server = await createServer({
-    data: folder,
-    port: 0,
-    log_level: 'silent',
-    hooks_allowed_networks: [network],
-    clock,
-  });
+  const server = await createServer({ data: folder, port: 0, log_level: 'silent', clock, ...settings });
   try {
     for (let hour = 0; hour < 36; hour++) {
       clock.advance(3600);
       server.tick();
       await server.settled();
     }
-    return compare(server, diary, written);
+    return check(server);
   } finally {
     await server.close();
   }

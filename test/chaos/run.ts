@@ -21,6 +21,7 @@ import { chaos } from './kill.ts';
 import { backup, restore } from './kill-backup.ts';
 import { commands } from './kill-commands.ts';
 import { migration } from './kill-migration.ts';
+import { notifications } from './kill-notifications.ts';
 import { scheduled } from './kill-scheduled.ts';
 import { start } from './kill-start.ts';
 import type { Given, Part } from './part.ts';
@@ -30,6 +31,7 @@ import { replica } from './replica-part.ts';
 /** One line per part. */
 const parts: Readonly<Record<string, Part>> = {
   kill: ({ program, rounds, report }) => chaos(rounds, program, report),
+  notifications,
   start,
   migration,
   backup,
