@@ -3,7 +3,7 @@
  *
  *   npm run bench                    everything, about ten minutes; the large database and the long log are created once
  *   npm run bench -- --quick         the small database alone, short bursts, no log
- *   npm run bench -- --only create   one case, `cases` for all of them, or `start` for start-up time, memory and size, `fixture` for servers in memory, `hooks`, `events`, `resources`, `sync`, `console`,
+ *   npm run bench -- --only create   one case, `cases` for all of them, or `start` for start-up time, memory and size, `fixture` for servers in memory, `hooks`, `notifications`, `events`, `resources`, `sync`, `console`,
  *                                    or `decisions`: the gain of each page of src/decisions
  *   npm run bench -- --only growth   growth with the data: 100, 10,000 and 1,000,000 customers; the largest takes about ten
  *                                    gigabytes, twice, and half an hour on the first run
@@ -32,6 +32,7 @@ import { run as measureFixture } from './fixture.ts';
 import { run as measureGrowth } from './growth.ts';
 import { run as measureHold } from './hold.ts';
 import { run as measureHooks } from './hooks.ts';
+import { run as measureNotifications } from './notifications.ts';
 import {
   type Bare,
   dataFolder,
@@ -66,7 +67,20 @@ const { values: options } = parseArgs({
 const decisions = Object.keys(measures);
 const names = [
   ...cases.map(({ name }) => name),
-  ...['cases', 'start', 'fixture', 'hooks', 'events', 'resources', 'sync', 'console', 'growth', 'hold', 'decisions'],
+  ...[
+    'cases',
+    'start',
+    'fixture',
+    'hooks',
+    'notifications',
+    'events',
+    'resources',
+    'sync',
+    'console',
+    'growth',
+    'hold',
+    'decisions',
+  ],
   ...decisions.map((name) => `decisions:${name}`),
 ];
 const pace = options.quick
@@ -217,6 +231,7 @@ if (chosen.length > 0) {
   print(`For the manual:\n\n${shortTable(results)}`);
 }
 if (isAsked('hooks')) print(await measureHooks(folder, bundle, report));
+if (isAsked('notifications')) print(await measureNotifications(folder, bundle, report));
 const count = options.size === undefined ? undefined : Number(options.size);
 if (isAsked('events') && !options.quick) print(await measureEvents(folder, report, count));
 if (isAsked('resources') && !options.quick) print(await measureResources(folder, report, count));
