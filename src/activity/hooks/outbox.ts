@@ -33,7 +33,7 @@ export class HookOutbox implements Outbox<DueDelivery> {
   /** Hooks whose last delivery was recovered. */
   readonly #lastRecovered = new Set<number>();
 
-  /** Throws with a sentence when a setting is of no use. */
+  /** Throws a sentence if a setting is invalid. */
   constructor(private readonly app: App) {
     this.#hosts = new HostLimits(app.config, app.resolve);
     this.#senders = {

@@ -25,7 +25,7 @@ export class ProviderError extends Error {
 }
 
 /** Returns the result of a call, or undefined if the object does not exist at the provider. */
-export async function ifThere<T>(call: Promise<T>): Promise<T | undefined> {
+export async function ifExists<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {

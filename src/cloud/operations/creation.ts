@@ -24,7 +24,7 @@ export async function createOnce(call: DriverCall, { before, find, follow, make 
   if (seen === undefined) return { kind: 'wait', milliseconds: 0, memo: { ...call.memo, before: await before() } };
   const accepted = (id: string) => ({ memo: { made: id }, values: { backend_id: id } });
   return idempotentCall(call, {
-    ask: async () => accepted(await make()),
+    send: async () => accepted(await make()),
     find: async () => {
       const existing = await find(seen);
       return existing === undefined ? undefined : accepted(existing);
@@ -37,7 +37,7 @@ export async function createOnce(call: DriverCall, { before, find, follow, make 
  * Finds or creates an object that several operations share, such as a key. If the creation conflicts because another operation was
  * faster, looks again.
  */
-export async function putOnce<T>(find: () => Promise<T | undefined>, put: () => Promise<T>): Promise<T> {
+export async function findOrCreate<T>(find: () => Promise<T | undefined>, put: () => Promise<T>): Promise<T> {
   const known = await find();
   if (known !== undefined) return known;
   try {

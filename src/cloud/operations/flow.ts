@@ -19,10 +19,10 @@ export interface RowUpdates {
   readonly changes?: readonly RowChange[];
 }
 
-/** An object with an id that must not be created twice. */
+/** How to create an object that must not be created twice. */
 interface Unique {
   /** Requests the object. Returns its id at the provider. */
-  readonly ask: () => Promise<string>;
+  readonly create: () => Promise<string>;
   /** Returns the id of the object that an earlier call without a response may have created. */
   readonly find: () => Promise<string | undefined>;
   /** Updates to store together with its id. */
@@ -30,7 +30,7 @@ interface Unique {
 }
 
 /** Milliseconds between two polls. */
-const period = 1000;
+const pollMs = 1000;
 
 /** One running operation. */
 export class Flow {
@@ -41,19 +41,19 @@ export class Flow {
   }
 
   /** The result of a stage, or undefined if it has not finished. */
-  reached(stage: string): unknown {
+  resultOf(stage: string): unknown {
     return this.#memo[stage];
   }
 
   /** Creates an object. Returns its id, which is stored before the next request. */
-  async unique(stage: string, { ask, find, updates }: Unique): Promise<string> {
+  async createOnce(stage: string, { create, find, updates }: Unique): Promise<string> {
     const known = this.#memo[stage];
     if (typeof known === 'string') return known;
     const accepted = (id: string) => ({ memo: { [stage]: id }, ...updates?.(id) });
     const step = await idempotentCall(
       { ...this.call, memo: this.#memo },
       {
-        ask: async () => accepted(await ask()),
+        send: async () => accepted(await create()),
         find: async () => {
           const id = await find();
           return id === undefined ? undefined : accepted(id);
@@ -74,7 +74,7 @@ export class Flow {
   }
 
   /** The same for a text result. */
-  note(stage: string, work: () => Promise<string>): Promise<string> {
+  onceText(stage: string, work: () => Promise<string>): Promise<string> {
     return this.once(stage, v.string(), work);
   }
 
@@ -87,10 +87,10 @@ export class Flow {
   }
 
   /** Polls the provider until a request is done, and stores updates meanwhile. */
-  async until(stage: string, look: () => Promise<'over' | RowUpdates>): Promise<void> {
+  async until(stage: string, poll: () => Promise<'done' | RowUpdates>): Promise<void> {
     if (this.#memo[stage] === true) return;
-    const existing = await look();
-    if (existing !== 'over') this.pause(existing, period);
+    const polled = await poll();
+    if (polled !== 'done') this.pause(polled, pollMs);
     this.#memo = { ...this.#memo, [stage]: true };
   }
 
@@ -100,32 +100,33 @@ export class Flow {
   }
 
   /** Stores the memo before continuing. */
-  store(stage: string): void {
+  checkpoint(stage: string): void {
     if (this.#memo[stage] === true) return;
     this.#memo = { ...this.#memo, [stage]: true };
     this.pause({}, 0);
   }
 
   /** Sends a request that must not be repeated and returns no id; `isBegun` checks whether the provider has begun it. */
-  async order(stage: string, give: () => Promise<unknown>, isBegun: () => Promise<boolean>): Promise<void> {
+  async sendOnce(stage: string, send: () => Promise<unknown>, isBegun: () => Promise<boolean>): Promise<void> {
+    // Stored in memos of operations that were running during an upgrade.
     const sent = 'given';
-    await this.unique(stage, {
-      ask: async () => {
-        await give();
+    await this.createOnce(stage, {
+      create: async () => {
+        await send();
         return sent;
       },
       find: async () => ((await isBegun()) ? sent : undefined),
     });
   }
 
-  /** Runs the work. If it fails for good, cleans up before failing. */
-  async tidied(work: () => Promise<RowUpdates>, tidy: () => Promise<unknown>): Promise<RowUpdates> {
+  /** Runs the work. If it fails permanently, cleans up and then fails. */
+  async withCleanup(work: () => Promise<RowUpdates>, cleanUp: () => Promise<unknown>): Promise<RowUpdates> {
     try {
       return await work();
     } catch (thrown) {
       const failure = failureOf(thrown);
       if (!failure) throw thrown;
-      await tidy();
+      await cleanUp();
       return this.fail(failure.text, failure);
     }
   }
@@ -143,10 +144,10 @@ function failureOf(thrown: unknown): (RowUpdates & { readonly text: string }) | 
   return isFinal ? { text: thrown.message } : undefined;
 }
 
-/** Runs one call of a staged operation; `play` returns the final updates. */
-export async function runFlow(call: DriverCall, play: (flow: Flow) => Promise<RowUpdates>): Promise<Step> {
+/** Runs one call of a staged operation; `work` returns the final updates. */
+export async function runFlow(call: DriverCall, work: (flow: Flow) => Promise<RowUpdates>): Promise<Step> {
   try {
-    return { kind: 'done', ...(await play(new Flow(call))) };
+    return { kind: 'done', ...(await work(new Flow(call))) };
   } catch (thrown) {
     if (thrown instanceof Pause) return thrown.step;
     throw thrown;

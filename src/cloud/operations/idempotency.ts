@@ -12,7 +12,7 @@ export interface Accepted {
 /** A request that a provider must not execute twice. */
 interface IdempotentRequest {
   /** Sends the request. */
-  readonly ask: () => Promise<Accepted>;
+  readonly send: () => Promise<Accepted>;
   /** Looks for the effect of an earlier call without a response. */
   readonly find: () => Promise<Accepted | undefined>;
   /** Milliseconds until the first poll after acceptance; 0: the operation continues immediately. */
@@ -28,10 +28,10 @@ interface UncertainState {
 }
 
 /** Milliseconds for a provider to finish a request of unknown outcome before its effect is looked up. */
-const settling = 5000;
-/** Maximum of that if the provider asks for more. */
+const settlingMs = 5000;
+/** Maximum delay if the provider requests a longer one. */
 const maxPauseMs = 5 * 60_000;
-const maxCalls = 4;
+const maxLostCalls = 4;
 
 /**
  * Sends a request once (providers.md 2 "Unknown outcome"). If a call got no response or the process ended, looks for its effect
@@ -39,35 +39,35 @@ const maxCalls = 4;
  */
 export async function idempotentCall(
   { isRepeated, memo }: DriverCall,
-  { ask, find, firstPollMs }: IdempotentRequest,
+  { find, firstPollMs, send }: IdempotentRequest,
 ): Promise<Step> {
   const { failure = 'Backend does not respond', isInDoubt = false, lost = 0 }: UncertainState = memo;
-  const accepted = (what: Accepted): Step => ({
+  const accepted = (result: Accepted): Step => ({
     kind: 'wait',
     milliseconds: firstPollMs,
     ...(firstPollMs === 0 && { isImmediate: true }),
     // The outcome is known now; the next request starts with a clean state.
-    memo: { ...memo, lost: undefined, isInDoubt: undefined, failure: undefined, ...what.memo },
-    ...(what.values && { values: what.values }),
-    ...(what.changes && { changes: what.changes }),
+    memo: { ...memo, lost: undefined, isInDoubt: undefined, failure: undefined, ...result.memo },
+    ...(result.values && { values: result.values }),
+    ...(result.changes && { changes: result.changes }),
   });
-  const doubt = (text: string, requested = 0): Step => ({
+  const inDoubt = (text: string, requestedMs = 0): Step => ({
     kind: 'wait',
-    milliseconds: Math.max(settling, Math.min(requested, maxPauseMs)),
+    milliseconds: Math.max(settlingMs, Math.min(requestedMs, maxPauseMs)),
     memo: { ...memo, lost: lost + 1, isInDoubt: true, failure: text },
   });
   if (isInDoubt) {
     const existing = await find();
     if (existing) return accepted(existing);
-    if (lost >= maxCalls) return { kind: 'fail', text: failure };
+    if (lost >= maxLostCalls) return { kind: 'fail', text: failure };
     return { kind: 'wait', milliseconds: 0, memo: { ...memo, isInDoubt: false } };
   }
-  if (isRepeated) return doubt(failure);
+  if (isRepeated) return inDoubt(failure);
   try {
-    return accepted(await ask());
+    return accepted(await send());
   } catch (error) {
     if (error instanceof ProviderError && (error.type === 'unavailable' || error.type === 'malformed'))
-      return doubt(error.message, error.retryAfter);
+      return inDoubt(error.message, error.retryAfter);
     throw error;
   }
 }

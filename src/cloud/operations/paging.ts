@@ -13,21 +13,21 @@ interface ListPage<T> {
 
 /** Maximum length of a list, and the error if it is longer. */
 export interface ListLimit {
-  readonly most: number;
+  readonly maxItems: number;
   readonly exceeded: () => ProviderError;
 }
 
 /** Reads all pages of a list, the first without `next`. Rejects with `malformed` if the cursors repeat. */
 export async function allPages<T>(
   page: (next: string | undefined) => Promise<ListPage<T>>,
-  { exceeded, most }: ListLimit = { most: maxObjects, exceeded: malformed },
+  { exceeded, maxItems }: ListLimit = { maxItems: maxObjects, exceeded: malformed },
 ): Promise<T[]> {
   const items: T[] = [];
   const cursors = new Set<string>();
   for (let next: string | undefined; ; ) {
     const response = await page(next);
     items.push(...response.items);
-    if (items.length > most) throw exceeded();
+    if (items.length > maxItems) throw exceeded();
     if (!response.next) return items;
     if (cursors.has(response.next) || cursors.size >= maxObjects) throw malformed();
     cursors.add(response.next);

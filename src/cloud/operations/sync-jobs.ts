@@ -44,11 +44,11 @@ export function requestSync(context: Context, settings: number): void {
 export const mustRepeat = (db: Database, job: Job): boolean => memoOf(db, job).again ?? false;
 
 /** Notifies a running synchronisation that an object was deleted, because its list may still contain it. */
-export const noteGone = (db: Database, settings: number, object: string): void =>
+export const recordDeletion = (db: Database, settings: number, object: string): void =>
   void db.run(sql`
     UPDATE job
     SET memo = json_insert(json_insert(memo, '$.gone', json('[]')), '$.gone[#]', ${object})
     WHERE settings_id = ${settings} AND operation = 'sync' AND started IS NOT NULL`);
 
 /** The objects deleted since a synchronisation began. */
-export const goneSince = (db: Database, job: Job): readonly string[] => memoOf(db, job).gone ?? [];
+export const deletedSince = (db: Database, job: Job): readonly string[] => memoOf(db, job).gone ?? [];

@@ -13,15 +13,15 @@ import { immediately, type Job, jobContext, postpone } from './jobs.ts';
 import { maxFailureLength } from './operation.ts';
 
 const leaseFor = 10 * minute;
-const lookedAtOfSettings = 50;
-const callsPerSettings = 4;
+const maxCheckedPerSettings = 50;
+const maxCallsPerSettings = 4;
 /** Delays before retries of a call to an unavailable provider. */
 const unavailableRetries = [1, 2, 4].map((seconds) => seconds * second);
-const limitedRetries = 5;
-const limitedWait = 10_000;
+const maxLimitedRetries = 5;
+const limitedWaitMs = 10_000;
 const maxWaitMs = 5 * 60_000;
 /** Milliseconds between attempts to store the result of a call. */
-const storePause = 1000;
+const storePauseMs = 1000;
 /** Milliseconds that a shutdown waits for running calls. */
 const shutdownTimeoutMs = 1000;
 
@@ -49,7 +49,7 @@ export class ProviderWorker {
     private readonly nextSlice = timeSlices(),
   ) {}
 
-  /** Releases the jobs of an ended process. The expired lease marks a call of unknown outcome. */
+  /** Releases the jobs of the previous process. The expired lease marks a call whose outcome is unknown. */
   recover(): void {
     this.app.db.write(() => this.app.db.run(sql`UPDATE job SET lease = 0 WHERE lease IS NOT NULL`));
   }
@@ -59,8 +59,8 @@ export class ProviderWorker {
     // Make no call whose result cannot be stored.
     if (this.#state !== 'working' || this.app.db.trouble) return;
     const now = this.app.clock.now();
-    // Some of every settings, so that one with a long queue does not hide the others; and of each kind that waits to be
-    // created, so that these hide neither each other nor running jobs.
+    // A bounded number of jobs per settings object, so that a long queue does not hide others. Waiting creations count per kind,
+    // so that they hide neither each other nor running jobs.
     const due = this.app.db.all<Job>(sql`
       SELECT * FROM (
         SELECT j.*, row_number() OVER (
@@ -71,12 +71,12 @@ export class ProviderWorker {
           ORDER BY due, id) AS place
         FROM job j
         WHERE due <= ${now} AND (lease IS NULL OR lease < ${now}))
-      WHERE place <= ${lookedAtOfSettings}
+      WHERE place <= ${maxCheckedPerSettings}
       ORDER BY due, id`);
     for (const job of due) {
       if (
         this.#running.has(job.id) ||
-        (this.#calls.get(job.settings_id) ?? 0) >= callsPerSettings ||
+        (this.#calls.get(job.settings_id) ?? 0) >= maxCallsPerSettings ||
         this.#mustWait(job)
       )
         continue;
@@ -89,7 +89,7 @@ export class ProviderWorker {
     while (this.#running.size > 0) await Promise.all(this.#running.values());
   }
 
-  /** Stops taking jobs and waits for running calls until the timeout; the next start finds out the outcome of the others. */
+  /** Claims no more jobs and waits for running calls until the timeout. The next start looks up the outcome of the others. */
   async stop(timeoutMs = shutdownTimeoutMs): Promise<void> {
     this.#state = 'stopping';
     await Promise.race([this.idle(), new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())]);
@@ -111,9 +111,9 @@ export class ProviderWorker {
     this.#calls.set(job.settings_id, (this.#calls.get(job.settings_id) ?? 0) + 1);
     // The new state is committed and visible before the provider is called.
     const work = this.#committed()
-      .then(() => this.#runOn({ ...job, started: job.started ?? now }))
+      .then(() => this.#runRepeatedly({ ...job, started: job.started ?? now }))
       .catch((error: unknown) => {
-        // Nothing was done: the job is due as before. Or its account has been removed meanwhile, and the job with it.
+        // Nothing was stored, so the job is still due; or its settings were removed meanwhile, and the job with them.
         if (error instanceof StorageError || !this.#exists(job)) return;
         app.log.error({ job: job.id, operation: job.operation, err: error }, 'job failed');
         const { now } = systemContext(app);
@@ -127,7 +127,7 @@ export class ProviderWorker {
   }
 
   /** Runs a job, repeatedly while it continues immediately. */
-  async #runOn(first: Job): Promise<void> {
+  async #runRepeatedly(first: Job): Promise<void> {
     for (let job: Job | undefined = first; job; job = await this.#claimAgain(job)) await this.#run(job);
   }
 
@@ -164,7 +164,7 @@ export class ProviderWorker {
       }
   }
 
-  /** Postpones a call that may succeed later; fails any other (providers.md 2, error classes). */
+  /** Postpones a call that may succeed later, and fails any other (providers.md 2, error classes). */
   #afterFailure(job: Job, handler: JobHandler, error: ProviderError): Store {
     const wait = (handler.repeatAfter ?? repeatAfter)(job, error);
     return wait === undefined
@@ -182,7 +182,7 @@ export class ProviderWorker {
         return;
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
-        await sleep(storePause, undefined, { ref: false });
+        await sleep(storePauseMs, undefined, { ref: false });
       }
     }
   }
@@ -195,8 +195,8 @@ export class ProviderWorker {
 }
 
 /**
- * Creates a function whose calls resolve in separate iterations of the event loop, so that the next steps of settings whose steps
- * were committed together do not block it together.
+ * Creates a function whose calls resolve in separate iterations of the event loop. Results that were committed together thus do
+ * not block it with their next steps at once.
  */
 function timeSlices(): () => Promise<void> {
   let last = Promise.resolve();
@@ -210,8 +210,8 @@ function timeSlices(): () => Promise<void> {
 function repeatAfter({ retries }: Job, { retryAfter, type }: ProviderError): number | undefined {
   const requested = Math.min(retryAfter ?? 0, maxWaitMs) * 1000;
   if (type === 'limited') {
-    if (retries >= limitedRetries) return undefined;
-    return retryAfter === undefined ? limitedWait * 1000 : requested;
+    if (retries >= maxLimitedRetries) return undefined;
+    return retryAfter === undefined ? limitedWaitMs * 1000 : requested;
   }
   const pause = type === 'unavailable' ? unavailableRetries[retries] : undefined;
   return pause && Math.max(pause, requested);

@@ -8,7 +8,7 @@ import type { Database } from '../../kernel/db/database.ts';
 import { sql, type Value } from '../../kernel/db/sql.ts';
 import type { PlainValues, RowChange } from '../catalogue/driver.ts';
 import type { ResourceRow, State } from '../catalogue/resource-row.ts';
-import { noteGone } from '../operations/sync-jobs.ts';
+import { recordDeletion } from '../operations/sync-jobs.ts';
 import { removeSettings } from '../services/service-lifecycle.ts';
 import { type Listing, takeUsages } from './backend-usages.ts';
 import { quotaDeltasOf, quotaDeltasOfKnown, recount, reservedIn } from './counting.ts';
@@ -200,7 +200,7 @@ export function removeResource(
 function forgetObject(db: Database, { backend_id: id, kind, settings_id: settings }: ResourceRow): void {
   if (id === '') return;
   db.run(sql`DELETE FROM inventory WHERE settings_id = ${settings} AND kind = ${kind} AND backend_id = ${id}`);
-  noteGone(db, settings, `${kind} ${id}`);
+  recordDeletion(db, settings, `${kind} ${id}`);
 }
 
 /** Gives back what a job had reserved that ends with its resource: quotas, and the states of resources beside it. */

@@ -6,7 +6,7 @@ import type { BackendReference, Inventory } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { JobHandler, Store } from '../operations/job-handler.ts';
 import { type Job, removeJob } from '../operations/jobs.ts';
-import { goneSince, mustRepeat, requestSync } from '../operations/sync-jobs.ts';
+import { deletedSince, mustRepeat, requestSync } from '../operations/sync-jobs.ts';
 import { isAfter, type Position, startOfIndex, storeInSteps } from './store-inventory.ts';
 import { failSync, finishSync, startSync } from './sync.ts';
 import { digestOf } from './unchanged-syncs.ts';
@@ -60,7 +60,7 @@ function* storeInventory(
 ): Generator<Store> {
   const { settings_id: settings } = job;
   // Deletions during the call are checked each time, so they do not count as a basis.
-  const gone = (): ReadonlySet<string> => app.db.versions.unobserved(() => new Set(goneSince(app.db, job)));
+  const gone = (): ReadonlySet<string> => app.db.versions.unobserved(() => new Set(deletedSince(app.db, job)));
   const digest = digestOf(inventory);
   if (gone().size > 0) yield* storeInSteps(app, settings, inventory, { revisions, gone });
   else if (!app.unchangedSyncs.has(settings, digest))

@@ -1,4 +1,4 @@
-/** Sends the deliveries of an outbox, some at a time. See src/decisions/bounded-turns.md. */
+/** Sends the deliveries of an outbox with bounded concurrency. See src/decisions/bounded-turns.md. */
 
 import { type Context, systemContext } from '../access/context.ts';
 import type { App } from '../app.ts';
@@ -7,10 +7,10 @@ import type { OutboxName } from './outboxes.ts';
 import type { Outcome } from './outcome.ts';
 import type { Rate } from './rate.ts';
 
-/** A bound on attempts under way at once, and the queues that wait for it. */
+/** A limit on concurrent attempts, and the queues that wait for it. */
 export interface ConcurrencyLimit {
   readonly limit: number;
-  /** How many may begin in a second, where that is bounded, too. */
+  /** An additional limit on attempts started per second. */
   readonly rate?: Rate;
   running: number;
   readonly waiting: Set<number>;
@@ -18,29 +18,30 @@ export interface ConcurrencyLimit {
 
 export const concurrencyLimit = (limit: number): ConcurrencyLimit => ({ limit, running: 0, waiting: new Set() });
 
-/** How many more may begin at this instant. */
-const space = ({ limit, rate, running }: ConcurrencyLimit, at: number): number =>
+/** Returns how many more attempts may start at this instant. */
+const freeSlots = ({ limit, rate, running }: ConcurrencyLimit, at: number): number =>
   Math.max(0, Math.min(limit - running, rate?.free(at) ?? limit));
 
-/** Rows that are to be sent: which, in what order, and how. Rows of one queue go one at a time. */
+/** A table of rows to send. Rows of one queue are sent one at a time. */
 export interface Outbox<Delivery extends { readonly uuid: string }> {
   readonly name: OutboxName;
-  /** Queues that may have something due by then; `isMore`: asked again at once, there are others. */
+  /** Returns queues that may have rows due at `now`; `isMore`: there are others, for which the worker asks again immediately. */
   due(now: number): { readonly queues: readonly number[]; readonly isMore: boolean };
-  /** What a queue sends now. */
+  /** Returns the next row of a queue that is due at `now`. */
   next(queue: number, now: number): Delivery | undefined;
+  /** Returns the limit that a delivery is subject to. */
   lane(delivery: Delivery): ConcurrencyLimit;
-  /** Another bound that the delivery is under besides its lane. */
+  /** Returns an additional limit, such as that of its host. */
   furtherLimit?(delivery: Delivery): ConcurrencyLimit | undefined;
-  /** One attempt. Rejects only on a fault of the program. */
+  /** Makes one attempt. Rejects only on a bug. */
   send(delivery: Delivery, context: Context): Promise<Outcome>;
-  /** Writes down how an attempt ended. Runs inside a write. */
+  /** Stores the outcome of an attempt, inside a write transaction. */
   settle(context: Context, delivery: Delivery, outcome: Outcome): void;
   /** Aborts attempts in progress. */
   close(): void;
 }
 
-/** An attempt that has ended; without an outcome it was broken off by the shutdown. */
+/** A finished attempt; without an outcome the shutdown aborted it. */
 interface Finished<Delivery> {
   readonly queue: number;
   readonly delivery: Delivery;
@@ -48,21 +49,21 @@ interface Finished<Delivery> {
   readonly outcome: Outcome | undefined;
 }
 
-/** Attempts begun in one turn of the event loop: under load, requests get the greater part of it. */
-const maxStartedPerTurn = 5;
-/** Queues looked at in one turn, whether or not they have anything that may begin. */
-const maxCheckedPerTurn = 100;
-/** Milliseconds until results are saved again that could not be. */
-const savePause = 1000;
-/** How long, in milliseconds, a shutdown waits for attempts in progress; aborted ones are sent again by the next start. */
+/** Attempts started in one iteration of the event loop, so that requests get most of it under load. */
+const maxStartedPerCycle = 5;
+/** Queues checked in one iteration, whether or not they have a row that may be sent. */
+const maxCheckedPerCycle = 100;
+/** Milliseconds until results that could not be stored are stored again. */
+const savePauseMs = 1000;
+/** Milliseconds that a shutdown waits for running attempts. The next start repeats the aborted ones. */
 const shutdownTimeoutMs = 1000;
 
 /**
- * Takes deliveries from an outbox: those that have come due, when the timer polls, and new ones when their commit wakes
- * it. Of each queue one at a time, and the next when the result of the last is on disk.
+ * Sends the deliveries of an outbox: due ones when the timer polls, and new ones when their commit wakes the worker. Sends one
+ * at a time per queue, and the next one after the result of the last is on disk.
  */
 export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
-  /** Queues that may have something to send, in the order they came. */
+  /** Queues that may have a row to send, in order of arrival. */
   readonly #ready = new Set<number>();
   readonly #busy = new Set<number>();
   #finished: Finished<Delivery>[] = [];
@@ -70,9 +71,9 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
   #isClosing = false;
   #isClosed = false;
   #idle: (() => void)[] = [];
-  /** Limits that queues wait for, or have waited for. */
+  /** Limits that queues wait for or have waited for. */
   readonly #contended = new Set<ConcurrencyLimit>();
-  /** What wakes the queues that wait because too many have begun in the last second. */
+  /** Timers that wake the queues that wait for a rate limit. */
   readonly #pauses = new Map<ConcurrencyLimit, NodeJS.Timeout>();
 
   constructor(
@@ -80,20 +81,20 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     private readonly outbox: Outbox<Delivery>,
   ) {}
 
-  /** Deliveries of these queues have been committed. */
+  /** Wakes the worker for queues whose new rows are committed. */
   wake(queues: readonly number[]): void {
     for (const queue of queues) this.#ready.add(queue);
     this.#schedule();
   }
 
-  /** Takes whatever is due by the clock. */
+  /** Wakes the worker for queues with due rows. */
   poll(): void {
     const { isMore, queues } = this.outbox.due(this.app.clock.now());
     this.wake(queues);
     if (isMore) setImmediate(() => this.#isClosing || this.poll());
   }
 
-  /** Resolves when nothing is under way and nothing is due. */
+  /** Resolves when no attempt is running and no row is due. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.#idle.push(resolve);
@@ -101,15 +102,15 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     });
   }
 
-  /** Starts nothing more, waits so many milliseconds for attempts in progress and aborts the rest. */
-  async close(milliseconds = shutdownTimeoutMs): Promise<void> {
+  /** Starts no more attempts, waits for running ones until the timeout, and aborts the rest. */
+  async close(timeoutMs = shutdownTimeoutMs): Promise<void> {
     this.#isClosing = true;
     this.#ready.clear();
     for (const { waiting } of this.#contended) waiting.clear();
     for (const pause of this.#pauses.values()) clearTimeout(pause);
     this.#pauses.clear();
     let timeout: NodeJS.Timeout | undefined;
-    await Promise.race([this.idle(), new Promise((resolve) => (timeout = setTimeout(resolve, milliseconds)))]);
+    await Promise.race([this.idle(), new Promise((resolve) => (timeout = setTimeout(resolve, timeoutMs)))]);
     clearTimeout(timeout);
     this.#isClosed = true;
     this.outbox.close();
@@ -118,11 +119,11 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => this.#turn());
+    setImmediate(() => this.#cycle());
   }
 
-  /** Once per event-loop iteration: writes the results that came in, and after their commit starts due deliveries. */
-  #turn(): void {
+  /** Runs once per event-loop iteration: stores finished results, and after their commit starts due deliveries. */
+  #cycle(): void {
     const { db, log } = this.app;
     const finished = this.#finished;
     this.#finished = [];
@@ -132,19 +133,19 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     } catch (error) {
       failure = error;
     }
-    // Also what others have written must be committed before it is sent.
+    // Rows that other writers have added must also be committed before they are sent.
     db.afterCommit((error) => {
       failure ??= error;
       this.#isScheduled = false;
       if (failure instanceof StorageError && !this.#isClosing) {
-        // The results stay in memory, and their queues stay busy: nothing is sent twice, and nothing more, until they can be saved.
+        // Until the results can be stored they stay in memory and their queues stay busy, so that nothing is sent twice.
         this.#finished.unshift(...finished);
-        setTimeout(() => this.#schedule(), savePause).unref();
+        setTimeout(() => this.#schedule(), savePauseMs).unref();
         return;
       }
-      if (failure !== undefined) log.error({ err: failure }, 'results of deliveries could not be saved');
+      if (failure !== undefined) log.error({ err: failure }, 'failed to store results of deliveries');
       this.#release(finished, failure === undefined);
-      this.#begin();
+      this.#startDue();
     });
   }
 
@@ -153,7 +154,7 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     for (const { delivery, outcome } of finished) if (outcome) this.outbox.settle(context, delivery, outcome);
   }
 
-  /** Lets the queues of attempts that have ended, and those that waited for their limits, begin another. */
+  /** Releases the queues of finished attempts and wakes queues that wait for their limits. */
   #release(finished: readonly Finished<Delivery>[], isSaved: boolean): void {
     for (const { limits, queue } of finished) {
       this.#busy.delete(queue);
@@ -161,16 +162,16 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
         limit.running--;
         this.#wake(limit, 1);
       }
-      // An attempt whose result could not be saved is repeated, but not before the next poll.
+      // An attempt whose result could not be stored is repeated at the next poll.
       if (isSaved && !this.#isClosing) this.#ready.add(queue);
     }
     if (this.#finished.length > 0) this.#schedule();
   }
 
-  /** Whether none of these limits is in the way; else the queue waits for the first that is. */
-  #hasSpace(queue: number, limits: readonly ConcurrencyLimit[]): boolean {
+  /** Returns whether all limits have a free slot. Otherwise the queue waits for the first one that does not. */
+  #hasSlots(queue: number, limits: readonly ConcurrencyLimit[]): boolean {
     const at = performance.now();
-    const full = limits.find((limit) => space(limit, at) === 0);
+    const full = limits.find((limit) => freeSlots(limit, at) === 0);
     if (!full) {
       for (const { rate } of limits) rate?.note(at);
       return true;
@@ -180,7 +181,7 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     return false;
   }
 
-  /** Lets so many of the queues that wait for a limit try again. */
+  /** Wakes at most `count` queues that wait for a limit. */
   #wake({ waiting }: ConcurrencyLimit, count: number): void {
     let left = count;
     for (const queue of waiting) {
@@ -191,14 +192,13 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
   }
 
   /**
-   * Retries as many of the waiting queues as their limits allow; returns whether there are any. Called whenever
-   * nothing else is ready: a queue that had waited may have nothing to send any more, or have begun by another way, and
-   * the slot it was given belongs to another queue.
+   * Wakes as many waiting queues as their limits allow; returns whether there are any. Runs when no other queue is ready,
+   * because a woken queue may have had nothing left to send, and its slot is then free for another one.
    */
   #wakeWaiting(): boolean {
     const at = performance.now();
     for (const limit of this.#contended) {
-      const free = space(limit, at);
+      const free = freeSlots(limit, at);
       if (free === 0 && limit.running < limit.limit) this.#pause(limit, limit.rate?.wait(at) ?? 0);
       this.#wake(limit, free);
       if (limit.waiting.size === 0) this.#contended.delete(limit);
@@ -206,24 +206,24 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     return this.#ready.size > 0;
   }
 
-  /** Looks at what waits again when another may begin. */
-  #pause(limit: ConcurrencyLimit, wait: number): void {
+  /** Schedules another cycle for the time when a rate limit allows the next attempt. */
+  #pause(limit: ConcurrencyLimit, waitMs: number): void {
     if (this.#pauses.has(limit) || this.#isClosing) return;
     const wake = (): void => {
       this.#pauses.delete(limit);
       this.#schedule();
     };
-    this.#pauses.set(limit, setTimeout(wake, Math.ceil(wait)));
+    this.#pauses.set(limit, setTimeout(wake, Math.ceil(waitMs)));
   }
 
-  #begin(): void {
-    let begun = 0;
-    let lookedAt = 0;
-    // What cannot be written down is not begun; the next poll asks again.
+  #startDue(): void {
+    let startedCount = 0;
+    let checkedCount = 0;
+    // Start no attempt whose result cannot be stored; the next poll tries again.
     if (this.app.db.trouble) this.#ready.clear();
     const now = this.app.clock.now();
     for (const queue of this.#ready) {
-      if (begun === maxStartedPerTurn || lookedAt++ === maxCheckedPerTurn) {
+      if (startedCount === maxStartedPerCycle || checkedCount++ === maxCheckedPerCycle) {
         this.#schedule();
         return;
       }
@@ -233,8 +233,8 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
       if (!delivery) continue;
       const further = this.outbox.furtherLimit?.(delivery);
       const limits = [this.outbox.lane(delivery), ...(further ? [further] : [])];
-      if (!this.#hasSpace(queue, limits)) continue;
-      begun++;
+      if (!this.#hasSlots(queue, limits)) continue;
+      startedCount++;
       void this.#attempt(queue, delivery, limits);
     }
     if (this.#wakeWaiting()) this.#schedule();
@@ -252,7 +252,7 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
     this.#schedule();
   }
 
-  /** How an attempt ended; undefined when it was broken off by the shutdown. */
+  /** Returns the outcome of an attempt, or undefined if the shutdown aborted it. */
   async #send(delivery: Delivery): Promise<Outcome | undefined> {
     let outcome: Outcome;
     try {

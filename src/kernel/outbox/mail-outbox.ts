@@ -7,10 +7,10 @@ import { type ConcurrencyLimit, concurrencyLimit, type Outbox } from './delivery
 import type { OutboxName } from './outboxes.ts';
 import { afterAttempt, type Outcome } from './outcome.ts';
 
-/** So many mails are looked at in one poll. */
+/** Mails checked in one poll. */
 const maxDueMails = 1000;
 
-/** A mail that is due: a row of the table of an outbox. */
+/** A due mail: a row of the table of an outbox. */
 interface DueMail {
   readonly id: number;
   readonly uuid: string;
@@ -36,7 +36,7 @@ export abstract class MailOutbox<Due extends DueMail> implements Outbox<Due> {
       SELECT id FROM ${raw(this.table)} WHERE status = 'pending' AND ${this.condition} AND next_attempt <= ${now}
       ORDER BY next_attempt, id
       LIMIT ${maxDueMails}`);
-    // The others come with the next poll.
+    // The next poll returns the others.
     return { queues, isMore: false };
   }
 

@@ -1,4 +1,4 @@
-/** The outboxes of the program by name. Each module that sends something adds its own beside it (`declare module`). */
+/** The outboxes by name. Modules add theirs by module augmentation. */
 // biome-ignore lint/suspicious/noEmptyInterface: modules add its members
 export interface Outboxes {}
 
@@ -6,7 +6,7 @@ export type OutboxName = keyof Outboxes;
 
 declare module '../app.ts' {
   interface App {
-    /** Wakes an outbox when rows of these of its queues have been committed. */
+    /** Wakes an outbox for queues whose new rows are committed. */
     readonly wakeOutbox: (outbox: OutboxName, queues: readonly number[]) => void;
   }
 }

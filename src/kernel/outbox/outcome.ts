@@ -7,29 +7,29 @@ export type Outcome = { readonly attempt?: string } & Ending;
 
 type Ending =
   | { readonly status: 'delivered'; readonly code?: number }
-  /** Nothing was attempted: there is nowhere to send to. */
+  /** Not attempted, because there is no address to send to. */
   | { readonly status: 'skipped'; readonly error: string }
   | {
       readonly status: 'failed';
       /** A sentence for the delivery log. */
       readonly error: string;
       readonly code?: number | undefined;
-      /** Trying again is of no use. */
+      /** A retry cannot succeed. */
       readonly final?: boolean;
-      /** The receiver wants nothing any more, now or later. */
+      /** The receiver rejects all further deliveries. */
       readonly gone?: boolean;
-      /** Instant before which the receiver wants no other attempt. */
+      /** Instant before which the receiver rejects another attempt. */
       readonly retryAfter?: number | undefined;
     };
 
-/** Time from a failed attempt to the next (events.md 5.5). */
+/** Delays from a failed attempt to the next (events.md 5.5). */
 const retryDelays = [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour, day];
 const jitter = 0.2;
 const maxRetryAfter = day;
-/** An attempt follows the one before it after so long at most. */
+/** Maximum delay between two attempts. */
 const maxDelay = Math.round((1 + jitter) * day);
 
-/** When rows of an outbox are due; those of its table, or fewer. */
+/** Due times of the rows of an outbox. */
 export const dueInstants = (table: string, where = "status = 'pending'"): StoredInstants => ({
   table,
   column: 'next_attempt',
@@ -38,20 +38,20 @@ export const dueInstants = (table: string, where = "status = 'pending'"): Stored
   where,
 });
 
-/** The columns in which every outbox keeps what became of a row. */
+/** The columns of every outbox for the result of an attempt. */
 interface Attempted {
   readonly status: 'pending' | 'delivered' | 'failed' | 'skipped';
   readonly attempts: number;
   readonly error_message: string;
   readonly response_code?: number | null;
   readonly last_attempt?: number;
-  /** Null once finished. */
+  /** Null after the last attempt. */
   readonly next_attempt: number | null;
-  /** Instant at which it was no longer pending. */
+  /** Instant of the last attempt, after which it is no longer pending. */
   readonly finished: number | null;
 }
 
-/** What an attempt leaves in its row; `before` counts the attempts before it: all, and those of an earlier schedule. */
+/** Returns the columns to update after an attempt. `before` counts earlier attempts: all, and those of an earlier schedule. */
 export function afterAttempt(
   context: Context,
   before: { readonly attempts: number; readonly schedule_from?: number },

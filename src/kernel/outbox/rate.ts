@@ -1,27 +1,27 @@
-/** Milliseconds of the span that begins are counted in. */
-const span = 1000;
+const windowMs = 1000;
 
-/** Lets so many begin in any second. Instants are milliseconds of a clock that is never set. */
+/** A limit on starts per second, over a sliding window. Instants are milliseconds of a monotonic clock. */
 export class Rate {
-  /** When the last ones began, as a ring. */
-  readonly #begun: number[] = [];
+  /** Instants of the latest starts, as a ring buffer. */
+  readonly #starts: number[] = [];
   #next = 0;
 
   constructor(private readonly perSecond: number) {}
 
-  /** How long, in milliseconds, until another may begin. */
+  /** Returns the milliseconds until the next start is allowed. */
   wait(at: number): number {
-    const oldest = this.#begun[this.#next];
-    return oldest === undefined ? 0 : Math.max(0, oldest + span - at);
+    const oldest = this.#starts[this.#next];
+    return oldest === undefined ? 0 : Math.max(0, oldest + windowMs - at);
   }
 
-  /** How many may begin now. */
+  /** Returns how many starts are allowed now. */
   free(at: number): number {
-    return this.perSecond - this.#begun.filter((begun) => begun + span > at).length;
+    return this.perSecond - this.#starts.filter((start) => start + windowMs > at).length;
   }
 
+  /** Counts a start. */
   note(at: number): void {
-    this.#begun[this.#next] = at;
+    this.#starts[this.#next] = at;
     this.#next = (this.#next + 1) % this.perSecond;
   }
 }

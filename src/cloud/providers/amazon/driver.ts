@@ -84,7 +84,7 @@ export class AmazonDriver implements Driver {
     const { images_regex: expression } = this.#options;
     // The vendor has some ten thousand images per region and no regular expressions; filtering by prefix shortens the list.
     const beginning = typeof expression === 'string' ? beginningOf(expression) : '';
-    const images = await this.#api.images(region, beginning, isIncluded, { most: max, exceeded });
+    const images = await this.#api.images(region, beginning, isIncluded, { maxItems: max, exceeded });
     return images.map(({ imageId, name }) => ({ backend_id: imageId, name: name || imageId, details: { region } }));
   }
 

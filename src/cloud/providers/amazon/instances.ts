@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { DriverCall, PlainValues, RowChange, Step } from '../../catalogue/driver.ts';
-import { ifThere } from '../../catalogue/provider-error.ts';
-import { putOnce } from '../../operations/creation.ts';
+import { ifExists } from '../../catalogue/provider-error.ts';
+import { findOrCreate } from '../../operations/creation.ts';
 import { type Accepted, idempotentCall } from '../../operations/idempotency.ts';
 import type { AmazonApi, NewInstance } from './api.ts';
 import type { VendorInstance } from './responses.ts';
@@ -46,7 +46,7 @@ export class Instances {
     const region = regionOf(call);
     const wanted = wantedInstance(call, place);
     return idempotentCall(call, {
-      ask: async () => accepted(await this.api.runInstance(region, wanted)),
+      send: async () => accepted(await this.api.runInstance(region, wanted)),
       find: async () => {
         const existing = await this.api.instanceOf(region, wanted.token);
         return existing && accepted(existing);
@@ -65,7 +65,7 @@ export class Instances {
         blockDeviceMapping.flatMap(({ ebs }) => (ebs && ebs.deleteOnTermination === isGone ? [ebs.volumeId] : []));
       return further({ ...call.memo, volumes: { kept: ids(false), gone: ids(true) } });
     }
-    const existing = await ifThere(this.api.instance(region, id));
+    const existing = await ifExists(this.api.instance(region, id));
     const state = existing?.instanceState.name ?? 'terminated';
     if (state === 'terminated') {
       const changes = [
@@ -117,7 +117,7 @@ export class Instances {
     const [region, name] = [regionOf(call), keyName(call)];
     const key = v.parse(keySchema, call.parameters.key);
     if (!key || name === undefined) return;
-    await putOnce(
+    await findOrCreate(
       async () => (await this.api.hasKey(region, name)) || undefined,
       async () => {
         await this.api.importKey(region, name, key.public_key);
@@ -129,7 +129,7 @@ export class Instances {
   /** Polls a new instance until it runs, then adds its root volume. */
   async #awaitBirth(call: DriverCall, id: string): Promise<Step> {
     const region = regionOf(call);
-    const existing = await ifThere(this.api.instance(region, id));
+    const existing = await ifExists(this.api.instance(region, id));
     if (!existing) return missed(call.memo);
     const state = existing.instanceState.name;
     if (gone.includes(state))
@@ -137,7 +137,7 @@ export class Instances {
     const values = instanceValues(existing, region);
     if (state !== 'running') return again(call.memo, { runtime_state: state });
     const root = rootVolumeOf(existing);
-    const volume = root === undefined ? undefined : await ifThere(this.api.volume(region, root));
+    const volume = root === undefined ? undefined : await ifExists(this.api.volume(region, root));
     // The vendor may not list it yet.
     if (!volume) return missed(call.memo);
     const { name = rootVolumeName(call.values.name), ...rest } = volumeValues(volume, region);
@@ -195,7 +195,7 @@ export class Instances {
     const region = regionOf(call);
     const growing: Accepted = { memo: { isGrowing: true } };
     return idempotentCall(call, {
-      ask: async () => {
+      send: async () => {
         await this.api.growVolume(region, root, disk);
         return growing;
       },

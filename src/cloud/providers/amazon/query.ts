@@ -43,7 +43,7 @@ export class Query {
     member: string,
     schema: v.GenericSchema<unknown, T>,
     created: (items: readonly T[]) => readonly Made[],
-    limit: ListLimit = { most: maxObjects, exceeded: malformed },
+    limit: ListLimit = { maxItems: maxObjects, exceeded: malformed },
   ): Promise<Made[]> {
     return allPages(async (next) => {
       const body = await this.call(region, action, { ...parameters, ...(next !== undefined && { NextToken: next }) });

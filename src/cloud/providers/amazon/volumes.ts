@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { DriverCall, PlainValues, Step } from '../../catalogue/driver.ts';
-import { ifThere } from '../../catalogue/provider-error.ts';
+import { ifExists } from '../../catalogue/provider-error.ts';
 import { type Accepted, idempotentCall } from '../../operations/idempotency.ts';
 import type { AmazonApi } from './api.ts';
 import type { VendorVolume } from './responses.ts';
@@ -33,7 +33,7 @@ export class Volumes {
     const { name, size, volume_type: type } = call.values;
     const wanted = { token: call.uuid, name: String(name), size: gibibytes(size), type: String(type), zone };
     return idempotentCall(call, {
-      ask: async () => accepted(await this.api.createVolume(region, { ...wanted, iops: iopsOf(wanted) })),
+      send: async () => accepted(await this.api.createVolume(region, { ...wanted, iops: iopsOf(wanted) })),
       find: async () => {
         const existing = await this.api.volumeOf(region, call.uuid);
         return existing && accepted(existing);
@@ -49,7 +49,7 @@ export class Volumes {
       await this.api.deleteVolume(region, id);
       return again({ ...call.memo, isOrdered: true }, { runtime_state: 'deleting' });
     }
-    const existing = await ifThere(this.api.volume(region, id));
+    const existing = await ifExists(this.api.volume(region, id));
     return !existing || existing.status === 'deleted'
       ? { kind: 'done' }
       : again(call.memo, { runtime_state: volumeValues(existing, region).runtime_state });
@@ -74,7 +74,7 @@ export class Volumes {
 
   async #awaitBirth(call: DriverCall, id: string): Promise<Step> {
     const region = regionOf(call);
-    const existing = await ifThere(this.api.volume(region, id));
+    const existing = await ifExists(this.api.volume(region, id));
     if (!existing) return missed(call.memo);
     const values = volumeValues(existing, region);
     return existing.status === 'available' ? { kind: 'done', values } : again(call.memo, withoutAttachment(values));
@@ -107,7 +107,7 @@ export class Volumes {
     const ordered: Accepted = { memo: { isOrdered: true }, values: { runtime_state: passing } };
     if (!v.parse(memoSchema, call.memo).isOrdered)
       return idempotentCall(call, {
-        ask: async () => {
+        send: async () => {
           await order();
           return ordered;
         },

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { baseOf } from '../../../kernel/url.ts';
-import { ifThere } from '../../catalogue/provider-error.ts';
+import { ifExists } from '../../catalogue/provider-error.ts';
 import { decoded, type JsonResponse, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
 import { linkedPages } from '../../operations/paging.ts';
 
@@ -146,7 +146,7 @@ export class DigitalOceanApi {
 
   /** The key with this MD5 fingerprint, or undefined. */
   key = (fingerprint: string): Promise<VendorKey | undefined> =>
-    ifThere(
+    ifExists(
       this.#call('GET', `/account/keys/${fingerprint}`).then(
         ({ body }) => decoded(v.object({ ssh_key: key }), body).ssh_key,
       ),

@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import { minute } from '../../../kernel/clock.ts';
 import { present } from '../../../kernel/present.ts';
 import type { Driver, DriverCall, DriverSettings, Inventory, PlainValues, Step } from '../../catalogue/driver.ts';
-import { ifThere } from '../../catalogue/provider-error.ts';
+import { ifExists } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
-import { putOnce } from '../../operations/creation.ts';
+import { findOrCreate } from '../../operations/creation.ts';
 import { idempotentCall } from '../../operations/idempotency.ts';
 import type { InjectedKey } from '../../people/injected-key.ts';
 import { DigitalOceanApi, type VendorAction, type VendorDroplet } from './api.ts';
@@ -57,7 +57,7 @@ export class DigitalOceanDriver implements Driver {
       return action === undefined ? this.#awaitBirth(droplet, call.memo) : this.#follow(action, droplet, call.memo);
     if (before === undefined) return this.#prepare(call);
     return idempotentCall(call, {
-      ask: async () => {
+      send: async () => {
         const created = await this.#api.createDroplet(wantedDroplet(call));
         return accepted(created.droplet, created.action);
       },
@@ -90,9 +90,9 @@ export class DigitalOceanDriver implements Driver {
     const { disk, size } = call.parameters;
     const order = { type, ...(name === 'resize' && { size: String(size), disk: disk === true }) };
     return idempotentCall(call, {
-      ask: async () => ({ memo: { action: (await this.#api.act(droplet, order)).id } }),
+      send: async () => ({ memo: { action: (await this.#api.act(droplet, order)).id } }),
       find: async () => {
-        const begun = (await ifThere(this.#api.actionsOf(droplet)))?.find(
+        const begun = (await ifExists(this.#api.actionsOf(droplet)))?.find(
           (one) => one.type === type && isBegunSince(one, call.started),
         );
         return begun && { memo: { action: begun.id } };
@@ -107,7 +107,7 @@ export class DigitalOceanDriver implements Driver {
 
   async forgetKey(fingerprint: string): Promise<void> {
     const key = await this.#api.key(fingerprint);
-    if (key) await ifThere(this.#api.deleteKey(key.id));
+    if (key) await ifExists(this.#api.deleteKey(key.id));
   }
 
   /**
@@ -122,7 +122,7 @@ export class DigitalOceanDriver implements Driver {
 
   /** The vendor's id of a key; uploads the key if it is missing. */
   async #uploaded({ fingerprint, name, public_key: publicKey }: Omit<InjectedKey, 'uuid'>): Promise<number> {
-    const { id } = await putOnce(
+    const { id } = await findOrCreate(
       () => this.#api.key(fingerprint),
       () => this.#api.addKey(name || fingerprint, publicKey),
     );

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { baseOf } from '../../../kernel/url.ts';
-import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
+import { ifExists, ProviderError } from '../../catalogue/provider-error.ts';
 import { decoded, type JsonResponse, type VendorCall, type VendorHttp } from '../../catalogue/vendor-http.ts';
 import { allPages } from '../../operations/paging.ts';
 
@@ -136,7 +136,7 @@ export class GitLabApi {
     const path = `/projects/${projectId}/repository/commits`;
     let count = 0;
     for (let page = '1'; page !== '' && count < maxCounted; ) {
-      const response = await ifThere(this.#call('GET', `${path}?per_page=${pageSize}&page=${page}`));
+      const response = await ifExists(this.#call('GET', `${path}?per_page=${pageSize}&page=${page}`));
       if (!response) break;
       count += decoded(v.array(v.unknown()), response.body).length;
       page = nextPage(response) ?? '';

@@ -9,7 +9,7 @@ import type {
   PlainValues,
   Step,
 } from '../../catalogue/driver.ts';
-import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
+import { ifExists, ProviderError } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
 import { createOnce } from '../../operations/creation.ts';
 import { GitLabApi, type Place, type VendorGroup, type VendorProject } from './api.ts';
@@ -90,7 +90,7 @@ export class GitLabDriver implements Driver {
   async delete({ kind, memo, values }: DriverCall): Promise<Step> {
     const id = String(values.backend_id);
     const { find, place } = this.#work(kind);
-    const present = await ifThere(find(id));
+    const present = await ifExists(find(id));
     if (!present || isLeaving(present.existing)) return { kind: 'done' };
     if (!v.parse(memoSchema, memo).isLeaving) await this.#api.delete(place, id);
     return { kind: 'wait', milliseconds: period, memo: { ...memo, isLeaving: true } };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BackendReference, Membership, Person } from '../../catalogue/driver.ts';
-import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
+import { ifExists, ProviderError } from '../../catalogue/provider-error.ts';
 import type { GitLabApi, Place, VendorUser } from './api.ts';
 
 /** The level "Developer" of GitLab. */
@@ -54,7 +54,7 @@ export class GitLabMembership implements Membership {
   }
 
   async remove({ backend_id: id, kind }: BackendReference, account: string): Promise<void> {
-    await ifThere(this.api.removeMember(this.place(kind), id, account));
+    await ifExists(this.api.removeMember(this.place(kind), id, account));
   }
 }
 

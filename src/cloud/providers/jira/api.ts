@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { baseOf } from '../../../kernel/url.ts';
-import { ifThere } from '../../catalogue/provider-error.ts';
+import { ifExists } from '../../catalogue/provider-error.ts';
 import {
   basicAuthorization,
   decoded,
@@ -165,7 +165,7 @@ export class JiraApi {
   async *issuesBehind(projectKey: string, number: number): AsyncGenerator<VendorIssue & { readonly number: number }> {
     for (let next = number + 1, missing = 0; missing < maxMissing; next++) {
       const key = `${projectKey}-${next}`;
-      const existing = await ifThere(this.issue(key));
+      const existing = await ifExists(this.issue(key));
       missing = existing ? 0 : missing + 1;
       // JIRA also returns an issue that was moved to another project under its old key.
       if (existing?.key === key) yield { ...existing, number: next };
@@ -237,7 +237,7 @@ export class JiraApi {
 
   /** An attachment, or undefined when there is none of this id. */
   attachment = (attachmentId: string): Promise<VendorAttachment | undefined> =>
-    ifThere(
+    ifExists(
       this.#call('GET', path`/attachment/${attachmentId}`).then(({ body }) =>
         decoded(v.object({ ...attachment.entries, id: v.optional(id, attachmentId) }), body),
       ),

@@ -1,6 +1,6 @@
 import { present } from '../../../kernel/present.ts';
 import type { Driver, DriverCall, DriverSettings, Inventory, PlainValues, Step } from '../../catalogue/driver.ts';
-import { ifThere } from '../../catalogue/provider-error.ts';
+import { ifExists } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
 import { type Creation, createOnce } from '../../operations/creation.ts';
 import { fileName, JiraApi, type VendorChoice, type VendorIssue } from './api.ts';
@@ -39,7 +39,7 @@ export class JiraDriver implements Driver {
     const objects: Inventory['objects'][number][] = [];
     const types = new Map<string, VendorChoice>();
     for (const key of await this.#api.projectKeys()) {
-      const project = await ifThere(this.#api.project(key));
+      const project = await ifExists(this.#api.project(key));
       if (!project) continue;
       for (const type of project.issueTypes ?? []) types.set(type.id, type);
       const { description, name } = project;
@@ -85,7 +85,7 @@ export class JiraDriver implements Driver {
 const projects = (api: JiraApi): Work => ({
   creation: ({ parameters, values }) => {
     const key = String(parameters.key);
-    const present = async (): Promise<string[]> => ((await ifThere(api.project(key))) ? [key] : []);
+    const present = async (): Promise<string[]> => ((await ifExists(api.project(key))) ? [key] : []);
     return {
       before: present,
       make: async () => {

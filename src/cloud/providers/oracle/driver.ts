@@ -9,7 +9,7 @@ import type {
   PlainValues,
   Step,
 } from '../../catalogue/driver.ts';
-import { ifThere, ProviderError } from '../../catalogue/provider-error.ts';
+import { ifExists, ProviderError } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
 import { createOnce } from '../../operations/creation.ts';
 import { idempotentCall } from '../../operations/idempotency.ts';
@@ -67,7 +67,7 @@ export class OracleDriver implements Driver {
     const templates = (await this.#api.templates()).flatMap(templateProperty);
     const objects: Inventory['objects'][number][] = [];
     for (const { backend_id: id, kind } of known) {
-      const existing = await ifThere(this.#api.instance(id));
+      const existing = await ifExists(this.#api.instance(id));
       if (existing && !isGone(existing))
         objects.push({ kind, backend_id: id, name: existing.name ?? '', values: values(existing) });
     }
@@ -98,7 +98,7 @@ export class OracleDriver implements Driver {
   }
 
   async delete({ memo, values: { backend_id: id } }: DriverCall): Promise<Step> {
-    const existing = await ifThere(this.#api.instance(String(id)));
+    const existing = await ifExists(this.#api.instance(String(id)));
     if (!existing || isGone(existing)) return { kind: 'done' };
     const { isAsked } = v.parse(memoSchema, memo);
     if (isAsked && hasFailed(existing)) return failure(existing);
@@ -119,7 +119,7 @@ export class OracleDriver implements Driver {
     if (!isAsked) {
       const requested = { memo: { isAsked: true } };
       return idempotentCall(call, {
-        ask: async () => {
+        send: async () => {
           await this.#api.operate(id, operation);
           return requested;
         },

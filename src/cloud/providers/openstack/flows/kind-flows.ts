@@ -1,5 +1,5 @@
 import type { DriverCall, PlainValues } from '../../../catalogue/driver.ts';
-import { ifThere, ProviderError } from '../../../catalogue/provider-error.ts';
+import { ifExists, ProviderError } from '../../../catalogue/provider-error.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { Cloud, ProjectCloud } from '../api/cloud.ts';
 
@@ -34,7 +34,7 @@ export const namingOf = ({ values }: DriverCall) => ({
 /** The result of a deletion; undefined if the object is missing or still in use. */
 export async function unlessBusy<T>(response: Promise<T>): Promise<T | undefined> {
   try {
-    return await ifThere(response);
+    return await ifExists(response);
   } catch (error) {
     if (error instanceof ProviderError && error.type === 'conflict') return undefined;
     throw error;
@@ -49,11 +49,11 @@ export async function deleteAndWait(
 ): Promise<void> {
   await flow.ensure(`${stage} ordered`, async () => {
     const status = await state();
-    if (status !== undefined && status !== 'deleting') await ifThere(remove());
+    if (status !== undefined && status !== 'deleting') await ifExists(remove());
   });
   await flow.until(`${stage} gone`, async () => {
     const status = await state();
-    if (status === undefined) return 'over';
+    if (status === undefined) return 'done';
     if (status.startsWith('error')) flow.fail(`Backend could not delete it: status ${status}`);
     return {};
   });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { minute } from '../../../../kernel/clock.ts';
 import type { PlainValues } from '../../../catalogue/driver.ts';
-import { ifThere, rejectionOf } from '../../../catalogue/provider-error.ts';
+import { ifExists, rejectionOf } from '../../../catalogue/provider-error.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { NetworkApi, VendorFloatingIp, VendorPort } from '../api/network.ts';
 import {
@@ -40,8 +40,8 @@ const madePart = (
     create(values: PlainValues): Promise<string>;
     list(filter: Readonly<Record<string, string>>): Promise<Made[]>;
   } = own.network[kind];
-  return flow.unique('made', {
-    ask: () => objects.create({ name, description, project_id: call.parent, ...more }),
+  return flow.createOnce('made', {
+    create: () => objects.create({ name, description, project_id: call.parent, ...more }),
     find: async () =>
       (await objects.list({ project_id: call.parent, name })).find(
         (one) =>
@@ -102,7 +102,7 @@ export const subnetFlows: KindFlows = {
 /** A floating IP with its port. */
 async function shownIp({ floatingIps, ports }: NetworkApi, id: string): Promise<PlainValues> {
   const ip: VendorFloatingIp = await floatingIps.get(id);
-  const port: VendorPort | undefined = ip.port_id ? await ifThere(ports.get(ip.port_id)) : undefined;
+  const port: VendorPort | undefined = ip.port_id ? await ifExists(ports.get(ip.port_id)) : undefined;
   return floatingIpValues(ip, port);
 }
 
@@ -119,8 +119,8 @@ export const orderFloatingIp = (
 ): Promise<string> => {
   const description = markerText(uuid);
   const project = flow.call.parent;
-  return flow.unique(stage, {
-    ask: () => network.floatingIps.create({ floating_network_id: external, project_id: project, description }),
+  return flow.createOnce(stage, {
+    create: () => network.floatingIps.create({ floating_network_id: external, project_id: project, description }),
     find: async () => (await network.floatingIps.list({ project_id: project, description }))[0]?.id,
     updates,
   });
@@ -163,7 +163,7 @@ export const securityGroupFlows: KindFlows = {
       const group = idOf(flow.call);
       const rules = v.parse(rulesSchema, flow.call.parameters.rules);
       const before = await flow.once('before', rulesSchema, () => rulesOf(network, group));
-      flow.store('listed');
+      flow.checkpoint('listed');
       const rejection = await rejectionOf(() => replaceRules(network, group, rules));
       if (!rejection) return { values: { rules: ordered(rules) } };
       await replaceRules(network, group, before);

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { RowChange } from '../../../catalogue/driver.ts';
-import { ifThere } from '../../../catalogue/provider-error.ts';
+import { ifExists } from '../../../catalogue/provider-error.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorPort } from '../api/network.ts';
@@ -37,8 +37,8 @@ export const groupsOf = (groups: unknown): string[] => v.parse(idsSchema, groups
 export function makePort({ network }: ProjectCloud, flow: Flow, subnet: string, groups: readonly string[]) {
   const { parent, uuid } = flow.call;
   const name = `${uuid}-${subnet}`;
-  return flow.unique(portStage(subnet), {
-    ask: async () => {
+  return flow.createOnce(portStage(subnet), {
+    create: async () => {
       const { network_id } = await network.subnets.get(subnet);
       return network.ports.create({
         name,
@@ -92,40 +92,40 @@ export async function attachAddresses(place: Place, flow: Flow, server: string):
 export async function addressChanges({ own: { network } }: Place, flow: Flow): Promise<RowChange[]> {
   const changes: RowChange[] = [];
   for (const { backend_id: known, uuid } of addressesOf(flow)) {
-    const id = known ?? String(flow.reached(addressStage(uuid)));
+    const id = known ?? String(flow.resultOf(addressStage(uuid)));
     const ip = await network.floatingIps.get(id);
-    const port = ip.port_id ? await ifThere(network.ports.get(ip.port_id)) : undefined;
+    const port = ip.port_id ? await ifExists(network.ports.get(ip.port_id)) : undefined;
     const values = floatingIpValues(ip, port);
     changes.push(
       known === undefined && uuid !== undefined
         ? { kind: 'OpenStack.FloatingIP', action: 'put', uuid, values: { ...values, backend_id: id, state: 'OK' } }
-        : freedom(id, values),
+        : changeToDetached(id, values),
     );
   }
   return changes;
 }
 
-const freed = { instance_backend_id: '', subnet: null, runtime_state: 'DOWN' };
+const detached = { instance_backend_id: '', subnet: null, runtime_state: 'DOWN' };
 
-const freedom = (id: string, values: RowChange['values'] = freed): RowChange => ({
+const changeToDetached = (id: string, values: RowChange['values'] = detached): RowChange => ({
   kind: 'OpenStack.FloatingIP',
   action: 'change',
   backend_id: id,
-  values: values ?? freed,
+  values: values ?? detached,
 });
 
 /** Deletes the leftovers of a failed operation: new floating IPs, and ports without a server. */
-export async function removeUnborn({ own: { network } }: Place, flow: Flow): Promise<void> {
+export async function removeLeftovers({ own: { network } }: Place, flow: Flow): Promise<void> {
   for (const { backend_id: known, uuid } of addressesOf(flow)) {
-    const address = flow.reached(addressStage(uuid));
-    if (known === undefined && typeof address === 'string') await ifThere(network.floatingIps.delete(address));
-    else if (known !== undefined && flow.reached(`led ${known}`))
-      await ifThere(network.floatingIps.update(known, { port_id: null }));
+    const address = flow.resultOf(addressStage(uuid));
+    if (known === undefined && typeof address === 'string') await ifExists(network.floatingIps.delete(address));
+    else if (known !== undefined && flow.resultOf(`led ${known}`))
+      await ifExists(network.floatingIps.update(known, { port_id: null }));
   }
   for (const subnet of subnetsOf(flow)) {
-    const portId = flow.reached(portStage(subnet));
-    const port = typeof portId === 'string' ? await ifThere(network.ports.get(portId)) : undefined;
-    if (port?.device_id === '') await ifThere(network.ports.delete(port.id));
+    const portId = flow.resultOf(portStage(subnet));
+    const port = typeof portId === 'string' ? await ifExists(network.ports.get(portId)) : undefined;
+    if (port?.device_id === '') await ifExists(network.ports.delete(port.id));
   }
 }
 
@@ -157,31 +157,31 @@ export async function updateInternalIps({ own }: Place, flow: Flow): Promise<Row
       .map(({ id }) => id),
   );
   for (const port of ports) {
-    await flow.ensure(`unplugged ${port}`, () => ifThere(own.compute.unplug(server, port)));
+    await flow.ensure(`unplugged ${port}`, () => ifExists(own.compute.unplug(server, port)));
     await flow.until(`gone ${port}`, async () => {
-      const existing = await ifThere(network.ports.get(port));
+      const existing = await ifExists(network.ports.get(port));
       if (existing?.device_id) return {};
-      if (existing) await ifThere(network.ports.delete(port));
-      return 'over';
+      if (existing) await ifExists(network.ports.delete(port));
+      return 'done';
     });
   }
-  return { values: await pullInstance(own, server), changes: cut.map((id) => freedom(id)) };
+  return { values: await pullInstance(own, server), changes: cut.map((id) => changeToDetached(id)) };
 }
 
 export async function updateFloatingIps(place: Place, flow: Flow): Promise<RowUpdates> {
   const { own } = place;
   const server = idOf(flow.call);
   const left = v.parse(idsSchema, flow.call.parameters.freed);
-  return flow.tidied(
+  return flow.withCleanup(
     async () => {
       for (const id of left)
         await flow.ensure(`freed ${id}`, () => own.network.floatingIps.update(id, { port_id: null }));
       await attachAddresses(place, flow, server);
       return {
         values: await pullInstance(own, server),
-        changes: [...left.map((id) => freedom(id)), ...(await addressChanges(place, flow))],
+        changes: [...left.map((id) => changeToDetached(id)), ...(await addressChanges(place, flow))],
       };
     },
-    () => removeUnborn(place, flow),
+    () => removeLeftovers(place, flow),
   );
 }

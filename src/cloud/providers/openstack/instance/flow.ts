@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { RowChange } from '../../../catalogue/driver.ts';
-import { ifThere } from '../../../catalogue/provider-error.ts';
-import { putOnce } from '../../../operations/creation.ts';
+import { ifExists } from '../../../catalogue/provider-error.ts';
+import { findOrCreate } from '../../../operations/creation.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ComputeApi } from '../api/compute.ts';
 import { deleteAndWait, idOf, type KindFlows, type Place } from '../flows/kind-flows.ts';
@@ -13,7 +13,7 @@ import {
   groupsOf,
   makePort,
   portsOf,
-  removeUnborn,
+  removeLeftovers,
   subnetsOf,
   updateFloatingIps,
   updateInternalIps,
@@ -46,7 +46,7 @@ const keyName = ({ name, uuid }: Key): string =>
 
 function uploadKey(compute: ComputeApi, key: Key): Promise<unknown> {
   const name = keyName(key);
-  return putOnce(
+  return findOrCreate(
     async () => (await compute.keyPairs()).find((known) => known.name === name),
     () => compute.addKeyPair(name, key.public_key),
   );
@@ -55,9 +55,9 @@ function uploadKey(compute: ComputeApi, key: Key): Promise<unknown> {
 const volumeStage = (uuid: string): string => `volume ${uuid}`;
 
 const create = (place: Place, flow: Flow): Promise<RowUpdates> =>
-  flow.tidied(
+  flow.withCleanup(
     () => build(place, flow),
-    () => removeUnborn(place, flow),
+    () => removeLeftovers(place, flow),
   );
 
 async function build(place: Place, flow: Flow): Promise<RowUpdates> {
@@ -74,14 +74,14 @@ async function build(place: Place, flow: Flow): Promise<RowUpdates> {
     ids.push(await orderVolume(own, flow, volumeStage(volume.uuid), { ...volume, description: '', zone }, updates));
   }
   for (const id of ids)
-    await awaitVolume(own, flow, id, `available ${id}`, { isOver: isAvailable, reportsState: false });
+    await awaitVolume(own, flow, id, `available ${id}`, { isDone: isAvailable, reportsState: false });
   const key = v.parse(keySchema, parameters.key);
   if (key) await flow.ensure('key', () => uploadKey(own.compute, key));
   const networks: { port: string }[] = [];
   for (const subnet of subnetsOf(flow))
     networks.push({ port: await makePort(own, flow, subnet, groupsOf(values.security_groups)) });
-  const server = await flow.unique('server', {
-    ask: () =>
+  const server = await flow.createOnce('server', {
+    create: () =>
       own.compute.createServer({
         name: String(values.name),
         flavorRef: String(parameters.flavor),
@@ -105,7 +105,7 @@ async function build(place: Place, flow: Flow): Promise<RowUpdates> {
   await attachAddresses(place, flow, server);
   const changes: RowChange[] = [];
   for (const { uuid: row } of volumes) {
-    const id = String(flow.reached(volumeStage(row)));
+    const id = String(flow.resultOf(volumeStage(row)));
     const current = volumeValues(await own.volume.volumes.get(id));
     changes.push(volumeChange('put', row, { ...current, backend_id: id, state: 'OK' }));
   }
@@ -139,26 +139,26 @@ async function remove({ own }: Place, flow: Flow): Promise<RowUpdates> {
     return { gone: goes.map(({ id }) => id), kept: retained.map(({ id }) => id) };
   });
   // Collect them now: after the deletion of the server they cannot be identified.
-  flow.store('listed');
+  flow.checkpoint('listed');
   for (const id of volumes.kept) await detachFrom(own, flow, server, id, false);
   await deleteAndWait(flow, 'server', {
     remove: () => compute.servers.delete(server),
-    state: async () => (await ifThere(compute.servers.get(server)))?.status,
+    state: async () => (await ifExists(compute.servers.get(server)))?.status,
   });
   await flow.ensure('disconnected', async () => {
     for (const id of ips)
-      await ifThere(
+      await ifExists(
         takesIps === true ? network.floatingIps.delete(id) : network.floatingIps.update(id, { port_id: null }),
       );
-    for (const id of ports) await ifThere(network.ports.delete(id));
+    for (const id of ports) await ifExists(network.ports.delete(id));
   });
   for (const id of volumes.gone)
     await flow.until(`gone ${id}`, async () => {
-      const status = (await ifThere(volume.volumes.get(id)))?.status;
-      if (status === undefined) return 'over';
+      const status = (await ifExists(volume.volumes.get(id)))?.status;
+      if (status === undefined) return 'done';
       if (status === 'error_deleting') flow.fail(`Volume runtime state become erred: ${status}`);
       // The vendor has not deleted it with the server.
-      if (status === 'available' || status === 'error') await ifThere(volume.volumes.delete(id));
+      if (status === 'available' || status === 'error') await ifExists(volume.volumes.delete(id));
       return {};
     });
   return {};

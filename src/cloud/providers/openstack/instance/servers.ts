@@ -1,5 +1,5 @@
 import type { PlainValues } from '../../../catalogue/driver.ts';
-import { ifThere } from '../../../catalogue/provider-error.ts';
+import { ifExists } from '../../../catalogue/provider-error.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorServer } from '../api/compute.ts';
@@ -15,7 +15,7 @@ export async function pullInstance(own: ProjectCloud, id: string): Promise<Plain
   const ports = await own.network.ports.list({ device_id: id });
   const ips = await own.network.floatingIps.list({ project_id: server.tenant_id });
   return instanceValues(server, {
-    flavor: server.flavor?.id ? await ifThere(own.compute.flavors.get(server.flavor.id)) : undefined,
+    flavor: server.flavor?.id ? await ifExists(own.compute.flavors.get(server.flavor.id)) : undefined,
     ports,
     floatingIps: ips.filter(({ port_id: id }) => ports.some((port) => port.id === id)),
     volumes: await volumesOf(own, id),
@@ -25,7 +25,7 @@ export async function pullInstance(own: ProjectCloud, id: string): Promise<Plain
 const taskOf = (server: VendorServer): string | null => server['OS-EXT-STS:task_state'] ?? null;
 
 /** Whether a server is idle in a state. */
-const restsIn = (server: VendorServer, state: string): boolean => server.status === state && taskOf(server) === null;
+const isIdleIn = (server: VendorServer, state: string): boolean => server.status === state && taskOf(server) === null;
 
 /** Waits until a server is as wanted and stores its state meanwhile. Fails with the vendor's message if the server is in error. */
 export async function awaitServer(
@@ -33,12 +33,12 @@ export async function awaitServer(
   flow: Flow,
   id: string,
   stage: string,
-  isOver: (server: VendorServer) => boolean,
+  isDone: (server: VendorServer) => boolean,
   isFailed: (server: VendorServer) => boolean = () => false,
 ): Promise<void> {
   await flow.until(stage, async () => {
     const server = await compute.servers.get(id);
-    if (isOver(server)) return 'over';
+    if (isDone(server)) return 'done';
     const values = { runtime_state: serverState(server.status) };
     const reason = server.fault?.message?.trim().replace(/\.$/, '');
     if (server.status === 'ERROR') flow.fail(reason || 'Instance runtime state become erred: ERROR', { values });
@@ -47,7 +47,7 @@ export async function awaitServer(
   });
 }
 
-export const isActive = (server: VendorServer): boolean => restsIn(server, 'ACTIVE');
+export const isActive = (server: VendorServer): boolean => isIdleIn(server, 'ACTIVE');
 
 /** An action that changes the state; skipped if the server is already in the target state. */
 const change =
@@ -55,18 +55,18 @@ const change =
   async ({ own }: Place, flow: Flow): Promise<RowUpdates> => {
     const id = idOf(flow.call);
     const hasState = async (): Promise<boolean> => (await own.compute.servers.get(id)).status === to;
-    const give = async (): Promise<void> => {
+    const send = async (): Promise<void> => {
       if (!(await hasState())) await own.compute.servers.act(id, order);
     };
-    const isBegun = async (): Promise<boolean> => !restsIn(await own.compute.servers.get(id), from);
-    await flow.order('ordered', give, isBegun);
+    const isBegun = async (): Promise<boolean> => !isIdleIn(await own.compute.servers.get(id), from);
+    await flow.sendOnce('ordered', send, isBegun);
     await awaitServer(
       own,
       flow,
       id,
       'done',
-      (server) => restsIn(server, to),
-      (server) => restsIn(server, from),
+      (server) => isIdleIn(server, to),
+      (server) => isIdleIn(server, from),
     );
     return { values: await pullInstance(own, id) };
   };
@@ -74,7 +74,7 @@ const change =
 async function restart({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const id = idOf(flow.call);
   const isBegun = async (): Promise<boolean> => !isActive(await own.compute.servers.get(id));
-  await flow.order('ordered', () => own.compute.servers.act(id, { reboot: { type: 'SOFT' } }), isBegun);
+  await flow.sendOnce('ordered', () => own.compute.servers.act(id, { reboot: { type: 'SOFT' } }), isBegun);
   await awaitServer(own, flow, id, 'done', isActive);
   return { values: await pullInstance(own, id) };
 }
@@ -85,28 +85,28 @@ async function changeFlavor({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const id = idOf(flow.call);
   const flavor = String(flow.call.parameters.flavor);
   const hasFlavor = (server: VendorServer): boolean => server.flavor?.id === flavor;
-  const isVerified = (server: VendorServer): boolean => restsIn(server, 'VERIFY_RESIZE');
+  const isVerified = (server: VendorServer): boolean => isIdleIn(server, 'VERIFY_RESIZE');
   const isBegun = async (): Promise<boolean> => {
     const server = await compute.servers.get(id);
-    return !restsIn(server, 'SHUTOFF') || hasFlavor(server);
+    return !isIdleIn(server, 'SHUTOFF') || hasFlavor(server);
   };
-  await flow.order('resized', () => compute.servers.act(id, { resize: { flavorRef: flavor } }), isBegun);
+  await flow.sendOnce('resized', () => compute.servers.act(id, { resize: { flavorRef: flavor } }), isBegun);
   await awaitServer(
     own,
     flow,
     id,
     'verified',
-    (server) => isVerified(server) || (restsIn(server, 'SHUTOFF') && hasFlavor(server)),
-    (server) => restsIn(server, 'SHUTOFF'),
+    (server) => isVerified(server) || (isIdleIn(server, 'SHUTOFF') && hasFlavor(server)),
+    (server) => isIdleIn(server, 'SHUTOFF'),
   );
-  await flow.order(
+  await flow.sendOnce(
     'confirmed',
     async () => {
       if (isVerified(await compute.servers.get(id))) await compute.servers.act(id, { confirmResize: null });
     },
     async () => !isVerified(await compute.servers.get(id)),
   );
-  await awaitServer(own, flow, id, 'done', (server) => restsIn(server, 'SHUTOFF'));
+  await awaitServer(own, flow, id, 'done', (server) => isIdleIn(server, 'SHUTOFF'));
   return { values: await pullInstance(own, id) };
 }
 

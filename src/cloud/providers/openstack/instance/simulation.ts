@@ -1,7 +1,7 @@
 import type { PlainValues, RowChange } from '../../../catalogue/driver.ts';
 import type { Generator, OtherChange, OtherObject, SimulatedKind } from '../../../catalogue/simulation.ts';
 import { within } from '../simulated/limits.ts';
-import { asList, attachedTo, dashedUuid, detachment, freedom } from '../simulated/objects.ts';
+import { asList, attachedTo, dashedUuid, detachedAddress, detachedVolume } from '../simulated/objects.ts';
 
 interface Subnet {
   readonly subnet: string;
@@ -113,7 +113,7 @@ function afterDeletion(
     ({ backend_id, values }): OtherChange =>
       flags.delete_volumes || values.bootable
         ? { kind: 'Volume', action: 'remove', backend_id }
-        : { kind: 'Volume', action: 'change', backend_id, values: detachment },
+        : { kind: 'Volume', action: 'change', backend_id, values: detachedVolume },
   );
   const ips = attachedTo(all('FloatingIP'), id).map(
     ({ backend_id }): OtherChange =>
@@ -130,7 +130,7 @@ const freed = (backend_id: string): OtherChange => ({
   kind: 'FloatingIP',
   action: 'change',
   backend_id,
-  values: freedom,
+  values: detachedAddress,
 });
 
 /** Simulation of OpenStack.Instance. */

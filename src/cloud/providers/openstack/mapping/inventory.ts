@@ -1,6 +1,6 @@
 import { nextTurn } from '../../../../kernel/next-turn.ts';
 import type { BackendObject, Inventory, PlainValues } from '../../../catalogue/driver.ts';
-import { ifThere } from '../../../catalogue/provider-error.ts';
+import { ifExists } from '../../../catalogue/provider-error.ts';
 import type { Cloud } from '../api/cloud.ts';
 import type { VendorServer } from '../api/compute.ts';
 import type { VendorProject } from '../api/identity.ts';
@@ -25,7 +25,7 @@ import {
 
 /** Totals of the hypervisors; empty if the cloud does not report them. */
 async function totals({ compute }: Cloud): Promise<Inventory['quotas']> {
-  const statistics = await ifThere(compute.statistics());
+  const statistics = await ifExists(compute.statistics());
   return statistics
     ? {
         openstack_vcpu: { limit: statistics.vcpus, usage: statistics.vcpus_used },

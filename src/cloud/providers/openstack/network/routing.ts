@@ -1,4 +1,4 @@
-import { ifThere } from '../../../catalogue/provider-error.ts';
+import { ifExists } from '../../../catalogue/provider-error.ts';
 import type { NetworkApi, VendorPort } from '../api/network.ts';
 
 /* Connects subnets to the router of their tenant. */
@@ -20,13 +20,13 @@ export async function connectSubnet(network: NetworkApi, router: string, subnet:
 export async function disconnectSubnet(network: NetworkApi, subnet: string): Promise<void> {
   const ports = await network.ports.list({ fixed_ips: `subnet_id=${subnet}` });
   for (const { device_id: router, id } of ports.filter(isInterface))
-    if (router) await ifThere(network.removeInterface(router, id));
+    if (router) await ifExists(network.removeInterface(router, id));
 }
 
 /** Removes a router with its connections. */
 export async function deleteRouter(network: NetworkApi, router: string): Promise<void> {
-  await ifThere(network.routers.update(router, { external_gateway_info: null }));
+  await ifExists(network.routers.update(router, { external_gateway_info: null }));
   for (const { id } of (await network.ports.list({ device_id: router })).filter(isInterface))
-    await ifThere(network.removeInterface(router, id));
+    await ifExists(network.removeInterface(router, id));
   await network.routers.delete(router);
 }

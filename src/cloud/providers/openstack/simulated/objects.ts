@@ -26,6 +26,6 @@ export const attachedTo = (objects: readonly OtherObject[], instance: unknown): 
 export const inTenant = (objects: readonly OtherObject[], tenant: unknown): readonly OtherObject[] =>
   objects.filter(({ values }) => values.tenant_backend_id === tenant);
 
-/** Values of a volume or floating IP after it was detached from its instance. */
-export const detachment = { instance_backend_id: '', device: '', runtime_state: 'available' };
-export const freedom = { instance_backend_id: '', subnet: null, runtime_state: 'DOWN' };
+/** Values of a volume after it was detached from its instance, and of a floating IP. */
+export const detachedVolume = { instance_backend_id: '', device: '', runtime_state: 'available' };
+export const detachedAddress = { instance_backend_id: '', subnet: null, runtime_state: 'DOWN' };

@@ -1,5 +1,5 @@
 import type { PlainValues } from '../../../catalogue/driver.ts';
-import { ifThere } from '../../../catalogue/provider-error.ts';
+import { ifExists } from '../../../catalogue/provider-error.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import { deleteAndWait, idOf, type KindFlows, namingOf, type Place } from '../flows/kind-flows.ts';
@@ -11,8 +11,8 @@ async function create({ own: { volume } }: Place, flow: Flow): Promise<RowUpdate
   const { uuid, values } = flow.call;
   const naming = namingOf(flow.call);
   const { name } = naming;
-  const id = await flow.unique('snapshot', {
-    ask: () =>
+  const id = await flow.createOnce('snapshot', {
+    create: () =>
       volume.snapshots.create({
         ...naming,
         volume_id: String(values.source_volume),
@@ -25,7 +25,7 @@ async function create({ own: { volume } }: Place, flow: Flow): Promise<RowUpdate
   });
   await flow.until('available', async () => {
     const { status } = await volume.snapshots.get(id);
-    return status === 'available' ? 'over' : { values: { runtime_state: status } };
+    return status === 'available' ? 'done' : { values: { runtime_state: status } };
   });
   return { values: snapshotValues(await volume.snapshots.get(id)) };
 }
@@ -40,7 +40,7 @@ export const snapshotFlows: KindFlows = {
     const id = idOf(flow.call);
     await deleteAndWait(flow, 'snapshot', {
       remove: () => volume.snapshots.delete(id),
-      state: async () => (await ifThere(volume.snapshots.get(id)))?.status,
+      state: async () => (await ifExists(volume.snapshots.get(id)))?.status,
     });
     return {};
   },

@@ -1,4 +1,4 @@
-import { ifThere } from '../../../catalogue/provider-error.ts';
+import { ifExists } from '../../../catalogue/provider-error.ts';
 import type { Flow } from '../../../operations/flow.ts';
 import type { Cloud, ProjectCloud } from '../api/cloud.ts';
 import { unlessBusy } from '../flows/kind-flows.ts';
@@ -21,7 +21,7 @@ const vanish = (
   flow.until(stage, async () => {
     const objects = await list();
     for (const { id, status } of objects) if (status !== 'deleting') await unlessBusy(remove(id));
-    return objects.length === 0 || (await list()).length === 0 ? 'over' : {};
+    return objects.length === 0 || (await list()).length === 0 ? 'done' : {};
   });
 
 /** Removes all objects of a project, including unmanaged ones. */
@@ -46,11 +46,11 @@ export async function emptyProject(cloud: Cloud, own: ProjectCloud, project: str
   // The service creates a new default group whenever the project's groups are listed.
   await flow.ensure('groups', async () => {
     const groups = await network.securityGroups.list(filter);
-    for (const { id } of groups) await ifThere(network.securityGroups.delete(id));
+    for (const { id } of groups) await ifExists(network.securityGroups.delete(id));
   });
   await vanish(flow, 'snapshots', volume.snapshots.list, volume.snapshots.delete);
   await vanish(flow, 'volumes', volume.volumes.list, (id) => volume.volumes.act(id, { 'os-force_delete': {} }));
   await flow.ensure('limits', async () => {
-    for (const { quotas } of [cloud.compute, cloud.volume, cloud.network]) await ifThere(quotas.forget(project));
+    for (const { quotas } of [cloud.compute, cloud.volume, cloud.network]) await ifExists(quotas.forget(project));
   });
 }

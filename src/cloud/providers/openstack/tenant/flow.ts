@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { DriverCall, PlainValues, RowChange } from '../../../catalogue/driver.ts';
-import { ifThere, rejectionOf } from '../../../catalogue/provider-error.ts';
+import { ifExists, rejectionOf } from '../../../catalogue/provider-error.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import { idOf, type KindFlows, type Place } from '../flows/kind-flows.ts';
@@ -32,22 +32,22 @@ async function create({ cloud, options }: Place, flow: Flow): Promise<RowUpdates
   const { security_groups: groups, slug, subnet } = v.parse(parametersSchema, call.parameters);
   const identity = await cloud.identity();
   const tag = markerText(call.uuid);
-  const project = await flow.unique('project', {
-    ask: () => identity.createProject(String(name), String(description ?? ''), tag),
+  const project = await flow.createOnce('project', {
+    create: () => identity.createProject(String(name), String(description ?? ''), tag),
     find: async () => (await identity.projects(String(name))).find(({ tags }) => tags?.includes(tag))?.id,
     updates: (id) => ({ values: { backend_id: id } }),
   });
   await flow.ensure('role', () => cloud.session.grant(project));
   const own = cloud.in(project);
-  const member = await flow.unique('user', {
-    ask: () => identity.createUser(project, String(user), String(call.secrets.user_password)),
+  const member = await flow.createOnce('user', {
+    create: () => identity.createUser(project, String(user), String(call.secrets.user_password)),
     find: () => identity.userOf(project, String(user)),
   });
   await flow.ensure('membership', () => identity.makeMember(project, member));
   const shortSlug = slug.slice(0, 142);
   const part = (stage: string, kind: 'networks' | 'subnets' | 'routers', values: PlainValues): Promise<string> =>
-    flow.unique(stage, {
-      ask: () => own.network[kind].create({ ...values, project_id: project }),
+    flow.createOnce(stage, {
+      create: () => own.network[kind].create({ ...values, project_id: project }),
       find: async () => (await own.network[kind].list({ project_id: project, name: String(values.name) }))[0]?.id,
     });
   const network = await part('network', 'networks', { name: `${shortSlug}-int-net` });
@@ -57,8 +57,8 @@ async function create({ cloud, options }: Place, flow: Flow): Promise<RowUpdates
   await flow.ensure('interface', () => connectSubnet(own.network, router, firstSubnet));
   await flow.ensure('quotas', () => pushQuotas(cloud, project, firstLimits));
   for (const group of groups) {
-    const id = await flow.unique(`group ${group.name}`, {
-      ask: async () => {
+    const id = await flow.createOnce(`group ${group.name}`, {
+      create: async () => {
         const wanted = { name: group.name, description: group.description, project_id: project };
         return own.network.securityGroups.create(wanted);
       },
@@ -110,15 +110,15 @@ async function remove({ cloud }: Place, flow: Flow): Promise<RowUpdates> {
   const project = idOf(call);
   const identity = await cloud.identity();
   const exists = await flow.once('there', v.boolean(), async () => {
-    return (await ifThere(identity.project(project))) !== undefined;
+    return (await ifExists(identity.project(project))) !== undefined;
   });
   if (!exists) return {};
   await emptyProject(cloud, cloud.in(project), project, flow);
   await flow.ensure('user', async () => {
     const user = await identity.userOf(project, String(call.values.user_username ?? ''));
-    if (user !== undefined) await ifThere(identity.deleteUser(user));
+    if (user !== undefined) await ifExists(identity.deleteUser(user));
   });
-  await ifThere(identity.deleteProject(project));
+  await ifExists(identity.deleteProject(project));
   return {};
 }
 

@@ -1,5 +1,5 @@
 import type { PlainValues, RowChange } from '../../../catalogue/driver.ts';
-import { ifThere, rejectionOf } from '../../../catalogue/provider-error.ts';
+import { ifExists, rejectionOf } from '../../../catalogue/provider-error.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorVolume } from '../api/volume.ts';
@@ -28,8 +28,8 @@ export function orderVolume(
   { description, image, name, size, snapshot, uuid, zone }: NewVolume,
   updates?: (id: string) => RowUpdates,
 ): Promise<string> {
-  return flow.unique(stage, {
-    ask: () =>
+  return flow.createOnce(stage, {
+    create: () =>
       volume.volumes.create({
         name,
         description,
@@ -51,15 +51,15 @@ export async function awaitVolume(
   id: string,
   stage: string,
   {
-    isOver,
+    isDone,
     reportsState = true,
-  }: { readonly isOver: (existing: VendorVolume) => boolean; readonly reportsState?: boolean },
+  }: { readonly isDone: (existing: VendorVolume) => boolean; readonly reportsState?: boolean },
 ): Promise<void> {
   await flow.until(stage, async () => {
-    const existing = await ifThere(volume.volumes.get(id));
+    const existing = await ifExists(volume.volumes.get(id));
     // An operation on another object continues without the volume; an operation on the volume itself fails.
-    if (!existing) return reportsState ? flow.fail('Volume does not exist at backend') : 'over';
-    if (isOver(existing)) return 'over';
+    if (!existing) return reportsState ? flow.fail('Volume does not exist at backend') : 'done';
+    if (isDone(existing)) return 'done';
     if (existing.status.startsWith('error')) {
       const text = `Volume runtime state become erred: ${existing.status}`;
       flow.fail(text, reportsState ? { values: { runtime_state: existing.status } } : {});
@@ -86,7 +86,7 @@ async function create({ options, own }: Place, flow: Flow): Promise<RowUpdates> 
     },
     (created) => ({ values: { backend_id: created, runtime_state: 'creating' } }),
   );
-  await awaitVolume(own, flow, id, 'available', { isOver: isAvailable });
+  await awaitVolume(own, flow, id, 'available', { isDone: isAvailable });
   return { values: await present(own, id) };
 }
 
@@ -108,8 +108,8 @@ async function grown(own: ProjectCloud, instance: string): Promise<RowChange[]> 
 /** The volumes of a server. */
 export async function volumesOf({ compute, volume }: ProjectCloud, server: string): Promise<VendorVolume[]> {
   const volumes: VendorVolume[] = [];
-  for (const { volumeId } of (await ifThere(compute.attachments(server))) ?? []) {
-    const one = await ifThere(volume.volumes.get(volumeId));
+  for (const { volumeId } of (await ifExists(compute.attachments(server))) ?? []) {
+    const one = await ifExists(volume.volumes.get(volumeId));
     if (one) volumes.push(one);
   }
   return volumes;
@@ -130,7 +130,7 @@ async function attachTo(own: ProjectCloud, flow: Flow, server: string, device: s
     if (!isAttached(existing) && !beingAttached.has(existing.status)) await own.compute.attach(server, id, device);
   });
   await awaitVolume(own, flow, id, 'in use', {
-    isOver: (existing) => existing.status === 'in-use' && isAttached(existing),
+    isDone: (existing) => existing.status === 'in-use' && isAttached(existing),
   });
 }
 
@@ -143,9 +143,10 @@ export async function detachFrom(
   reportsState = true,
 ): Promise<void> {
   await flow.ensure(`detached ${id}`, async () => {
-    if ((await ifThere(own.volume.volumes.get(id)))?.status === 'in-use') await ifThere(own.compute.detach(server, id));
+    if ((await ifExists(own.volume.volumes.get(id)))?.status === 'in-use')
+      await ifExists(own.compute.detach(server, id));
   });
-  await awaitVolume(own, flow, id, `free ${id}`, { isOver: isAvailable, reportsState });
+  await awaitVolume(own, flow, id, `free ${id}`, { isDone: isAvailable, reportsState });
 }
 
 async function attach({ own }: Place, flow: Flow): Promise<RowUpdates> {
@@ -169,13 +170,13 @@ async function extend({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const server = instanceOf(values);
   const size = gibibytes(parameters.disk_size);
   if (server !== '') await detachFrom(own, flow, server, id);
-  const rejection = await flow.note('extended', async () => {
+  const rejection = await flow.onceText('extended', async () => {
     const { size: present, status } = await own.volume.volumes.get(id);
     if (present >= size || status === 'extending') return '';
     return (await rejectionOf(() => own.volume.volumes.act(id, { 'os-extend': { new_size: size } })))?.message ?? '';
   });
   if (rejection === '')
-    await awaitVolume(own, flow, id, 'grown', { isOver: (existing) => isAvailable(existing) && existing.size >= size });
+    await awaitVolume(own, flow, id, 'grown', { isDone: (existing) => isAvailable(existing) && existing.size >= size });
   if (server !== '') await attachTo(own, flow, server, String(values.device ?? ''));
   const updates = { values: await present(own, id), changes: await grown(own, server) };
   return rejection === '' ? updates : flow.fail(rejection, updates);
@@ -196,5 +197,5 @@ export const volumeFlows: KindFlows = {
 const removeVolume = ({ volume }: ProjectCloud, flow: Flow, id: string): Promise<void> =>
   deleteAndWait(flow, `volume ${id}`, {
     remove: () => volume.volumes.delete(id),
-    state: async () => (await ifThere(volume.volumes.get(id)))?.status,
+    state: async () => (await ifExists(volume.volumes.get(id)))?.status,
   });

@@ -1,7 +1,7 @@
 import type { PlainValues } from '../../../catalogue/driver.ts';
 import type { Generator, OtherChange, OtherObject, SimulatedKind } from '../../../catalogue/simulation.ts';
 import { within } from '../simulated/limits.ts';
-import { dashedUuid, detachment } from '../simulated/objects.ts';
+import { dashedUuid, detachedVolume } from '../simulated/objects.ts';
 
 /** Values that a volume restored from a snapshot inherits from the original volume. */
 function inherited({ source_snapshot: id }: PlainValues, { all }: Generator): PlainValues {
@@ -35,7 +35,7 @@ export const volume: SimulatedKind = {
   final: { create: 'available', attach: 'in-use', detach: 'available' },
   effects: {
     attach: (_values, { device, instance_backend_id }) => ({ device, instance_backend_id }),
-    detach: () => detachment,
+    detach: () => detachedVolume,
     extend: ({ runtime_state }, { disk_size }) => ({ size: disk_size, runtime_state }),
   },
   others: {
