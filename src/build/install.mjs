@@ -36,7 +36,9 @@ function missing(root, manifests) {
   const written = join(root, 'node_modules/.package-lock.json');
   const present = existsSync(written) ? JSON.parse(readFileSync(written, 'utf8')).packages : {};
   return [...needed(packages, manifests)].filter((path) => {
-    const { integrity, optional, version } = packages[path];
+    const { integrity, link, optional, version } = packages[path];
+    // A package of this project, which npm links, has the version of the project.
+    if (link) return !existsSync(join(root, path));
     const installed = present[path];
     return installed ? installed.version !== version || installed.integrity !== integrity : optional !== true;
   });

@@ -25,7 +25,7 @@ import { suiteOfBuild } from '../support/unchanged.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const addon = join(project, 'node_modules/better-sqlite3/build/Release/better_sqlite3.node');
-const maxPackages = 140;
+const maxPackages = 120;
 const maxMegabytes = 120;
 
 const test = suiteOfBuild('fresh clone', {
