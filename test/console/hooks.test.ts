@@ -158,6 +158,31 @@ browser('shows the deliveries to users who can only read a hook, without buttons
 const cellsOf = (destination: string): Promise<string[]> =>
   owner.page.getByRole('row').filter({ hasText: destination }).getByRole('cell').allInnerTexts();
 
+browser('recovers what the receiver missed in a period, and says how much', async () => {
+  const { page } = owner;
+  const [hook] = (await fixture.as('owner').get('/api/hooks-web/')).body;
+  await fixture.as('owner').patch(hook.url, { is_active: false });
+  const [project] = (await fixture.as('owner').get('/api/projects/')).body;
+  await fixture.as('owner').patch(project.url, { description: 'Changed while the hook was disabled' });
+  await fixture.as('owner').patch(hook.url, { is_active: true });
+  await owner.go(`/hooks-web/${hook.uuid}/`, hook.destination_url);
+  receiver.take();
+  await owner.act('Recover');
+  const since = owner.dialog().getByLabel('Since');
+  assert.match(await since.inputValue(), /^\d{4}-\d\d-\d\dT/, 'the form starts with a period');
+  await since.fill(new Date(fixture.clock.now() / 1000 - 60_000).toISOString().slice(0, 16));
+  await owner.dialog().getByRole('button', { name: 'Recover' }).click();
+  await page
+    .getByRole('status')
+    .getByText(/^1 delivery is queued until /)
+    .waitFor();
+  await deliver();
+  assert.equal(
+    receiver.takeJson().map(({ type }) => type),
+    ['project_update_succeeded'],
+  );
+});
+
 browser('lists the destination, events, last delivery and delivered share of each hook', async () => {
   const { page } = owner;
   await fixture

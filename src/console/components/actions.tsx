@@ -8,7 +8,8 @@ import { type FormField, formFieldsOf } from '../api/fields.ts';
 import { refresh, useReading } from '../api/reading.ts';
 import { go } from '../api/route.ts';
 import { me } from '../api/session.ts';
-import { actionTitle, phrase, serverText, t } from '../i18n/words.ts';
+import { exactTime } from '../format/text.ts';
+import { actionTitle, phrase, plural, serverText, t } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
 import { Button } from './button.tsx';
 import { Skeleton } from './card.tsx';
@@ -296,7 +297,7 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
     setOpen(undefined);
     if (method !== 'PATCH') showSecretOf(response.body, `${title}: ${nameOf(item)}`);
     const message = isItem(response.body) ? problemOf(response.body) : '';
-    notify(message || resultOf(name, title, nameOf(item), response.status));
+    notify(message || recoveredText(response.body) || resultOf(name, title, nameOf(item), response.status));
     const isGone = method === 'DELETE' && response.status === 204;
     refresh();
     if (isGone && !isRow) go(`/${collection.name}/`);
@@ -325,7 +326,7 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
             <Form
               key={`${path} ${open.title}`}
               fields={open.fields}
-              {...(open.method === 'PATCH' ? { item: version.item } : { given: listsOf(item, open.fields) })}
+              {...(open.method === 'PATCH' ? { item: version.item } : { given: givenOf(open, item) })}
               button={open.method === 'PATCH' ? t('Save') : open.title}
               isDangerous={open.isDestructive}
               isBlocked={isBlocked}
@@ -365,6 +366,16 @@ function GuardedForm({
     </div>,
     text.trim() !== typed.trim(),
   );
+}
+
+/** Describes how many deliveries a recovery has queued, and up to which time; empty for other actions. */
+function recoveredText(body: unknown): string {
+  if (!isItem(body) || typeof body.count !== 'number' || typeof body.until !== 'string') return '';
+  if (body.count === 0) return t('Nothing was missed in this period.');
+  return t('{deliveries} until {time}.', {
+    deliveries: plural(body.count, '{count} delivery is queued', '{count} deliveries are queued'),
+    time: exactTime(body.until),
+  });
 }
 
 /** Describes the result of an action. */
@@ -416,6 +427,10 @@ const withPolicy = (
 const flagsOf = (body: Item): string =>
   `?${new URLSearchParams(Object.entries(body).map(([name, value]) => [name, String(value)]))}`;
 
-/** Returns the current items of the lists in a form: the form replaces them. */
-const listsOf = (item: Item, fields: readonly FormField[]): Item =>
-  Object.fromEntries(fields.filter(({ kind }) => kind === 'rows').map(({ name }) => [name, item[name] ?? []]));
+/** Returns the initial values of a form: the current items of lists, which the form replaces, and the last day for a recovery. */
+const givenOf = ({ fields, name }: Action, item: Item): Item => ({
+  ...Object.fromEntries(
+    fields.filter(({ kind }) => kind === 'rows').map((field) => [field.name, item[field.name] ?? []]),
+  ),
+  ...(name === 'recover' && { since: new Date(Date.now() - 86_400_000).toISOString() }),
+});
