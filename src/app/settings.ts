@@ -1,4 +1,5 @@
 /** Every setting of the program. The command line, `--help`, the environment, the manual and the API read this table. */
+import { apiKeySettings } from '../accounts/api-keys/config.ts';
 import { invitationSettings } from '../accounts/invitations/config.ts';
 import { roleSettings } from '../accounts/roles/config.ts';
 import { loginSettings, policySettings } from '../accounts/session/config.ts';
@@ -34,6 +35,7 @@ const groups = {
   Server: serverSettings,
   API: { ...originSettings, ...emptyCollectionSettings, ...requestSettings },
   'Rights, users and passwords': { ...roleSettings, ...userSettings },
+  'API keys': apiKeySettings,
   Invitations: invitationSettings,
   'Login and single sign-on': { ...loginSettings, ...samlSettings, ...policySettings },
   'Events, alerts and history': {
@@ -58,6 +60,7 @@ export const settings = {
   ...groups.Server,
   ...groups.API,
   ...groups['Rights, users and passwords'],
+  ...groups['API keys'],
   ...groups.Invitations,
   ...groups['Login and single sign-on'],
   ...groups['Events, alerts and history'],

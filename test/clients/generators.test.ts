@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import * as assert from 'uvu/assert';
 import { openApi } from '../../src/app/docs/openapi.ts';
-import { endpoints } from '../support/catalogue.ts';
+import { catalogue, endpoints } from '../support/catalogue.ts';
 import { suiteOfBuild } from '../support/unchanged.ts';
 
-const document = JSON.stringify(openApi(endpoints));
+const document = JSON.stringify(openApi(endpoints, catalogue));
 const generators = suiteOfBuild('generators of clients', {
   files: ['package-lock.json', 'test/clients/generators.test.ts'],
   texts: [document],

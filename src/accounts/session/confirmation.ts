@@ -1,10 +1,11 @@
 /** Confirmation of sessions: operations that create lasting access require a recent login or the password (core.md 2.8). */
+import { closedText } from '../../kernel/access/api-key.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { authenticated } from '../../kernel/access/right.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
 import { validate } from '../../kernel/collection/validate.ts';
-import { HttpError, unauthenticated } from '../../kernel/http/error.ts';
+import { forbidden, HttpError, unauthenticated } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { confirmToken, isConfirmedToken } from '../../kernel/security/tokens.ts';
 import { presentedPassword, verifyCurrent } from '../users/passwords.ts';
@@ -14,6 +15,7 @@ const fields = { password: presentedPassword };
 
 /** Throws 403 with the ways to confirm, unless the session of the request is confirmed. */
 export function requireConfirmation(request: Request): void {
+  if (request.caller.apiKey) throw forbidden(closedText);
   if (isConfirmedToken(request, request.caller.tokenId)) return;
   const methods = userOf(request, request.caller.id).password_hash === null ? [] : ['password'];
   throw new HttpError(403, { detail: 'Confirm your identity first.', methods });

@@ -114,6 +114,8 @@ export const logout: Endpoint = {
       allowedFor: authenticated.allowedFor,
       output: { status: 204 },
       handle: (request) => {
+        // Clients that log out when they exit keep their API key.
+        if (request.caller.apiKey) return empty();
         revokeToken(request, request.caller.tokenId);
         record(request, 'auth_logged_out', {});
         return empty();

@@ -10,6 +10,7 @@ import { type Letter, letter } from '../../kernel/mail/letter.ts';
 import { nameInMail } from '../../kernel/mail/text.ts';
 import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
 import { dueInstants, type Outcome } from '../../kernel/outbox/outcome.ts';
+import { countApiKeys } from '../../kernel/security/api-keys.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 
 declare module '../../kernel/outbox/outboxes.ts' {
@@ -82,7 +83,8 @@ export class NoticeOutbox extends MailOutbox<DueNotice> {
 
   async send({ email, user_id: user, uuid, what }: DueNotice, { now }: Context): Promise<Outcome> {
     const username = this.app.db.scalar<string>(sql`SELECT username FROM user WHERE id = ${user}`);
-    const wording = wordingOf(what, username, this.app.config.product_name);
+    const keys = what === 'password' ? countApiKeys(this.app.db, user) : 0;
+    const wording = wordingOf(what, username, this.app.config.product_name, keys);
     return this.post({ ...wording, to: email, id: uuid, at: now });
   }
 }
@@ -90,10 +92,11 @@ export class NoticeOutbox extends MailOutbox<DueNotice> {
 const names: Readonly<Record<DueNotice['what'], string>> = { email: 'email address', password: 'password' };
 
 /** Returns the subject and both parts of the mail. */
-function wordingOf(what: DueNotice['what'], username: string, product: string): Letter {
+function wordingOf(what: DueNotice['what'], username: string, product: string, keys: number): Letter {
   const sentences = [
     'Hello!',
     `The ${names[what]} of the user ${nameInMail(username)} of ${product} has been changed.`,
+    ...(keys > 0 ? [`API keys of this user that remain valid: ${keys}.`] : []),
     'If nobody did that for you, please tell those who run the service.',
   ];
   return letter(`Your ${names[what]} for ${product} has been changed`, sentences);

@@ -16,7 +16,7 @@ declare module '../../kernel/app.ts' {
  * Stores a hashed password, queues the mail, records the event and revokes every token except `exceptToken` (core.md 4.4, 4.6).
  * `user` is the row before the change, except that its email may be verified by it.
  */
-export function changePassword(context: Context, user: UserRow, hash: string, exceptToken?: number): void {
+export function changePassword(context: Context, user: UserRow, hash: string, exceptToken?: number | null): void {
   const { app } = context;
   app.db.update('user', user.id, { password_hash: hash });
   revokeTokensOf(context, user.id, exceptToken);

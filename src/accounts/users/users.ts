@@ -1,10 +1,11 @@
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { cancelDeliveries } from '../../activity/hooks/queue.ts';
+import { closedText } from '../../kernel/access/api-key.ts';
 import { type Actor, seesAll } from '../../kernel/access/caller.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { anyOf, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
+import { anyOf, Right, rightUnlessDenied, rightVia, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { visibleCustomers, visibleProjects } from '../../kernel/access/visibility.ts';
 import { type App, newUuid } from '../../kernel/app.ts';
 import { changesOf, storedColumns } from '../../kernel/collection/changes.ts';
@@ -17,6 +18,7 @@ import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { caseFold, raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { present } from '../../kernel/present.ts';
+import { revokeApiKeysOf } from '../../kernel/security/api-keys.ts';
 import { revokeTokensOf } from '../../kernel/security/tokens.ts';
 import { deleteKeysOf } from '../keys/keys.ts';
 import { revokeRolesOf } from '../roles/roles.ts';
@@ -110,11 +112,14 @@ export const users = collection<UserRow>()({
   order: 'u.username COLLATE NOCASE',
   isSecret: (request, id) => (id === undefined ? showsToken(request) : id === request.caller.id),
   parameters: (request) => ({
-    token: showsToken(request) ? request.caller.token : null,
+    token: showsToken(request) && !request.caller.apiKey ? request.caller.token : null,
     narrow: Number(isNarrow(request.caller, request.config)),
   }),
   create: {
     right: staff,
+    rightWith: new Right(staff.words, ({ caller }, { is_staff: isStaff, is_support: isSupport }: UserValues) =>
+      caller.apiKey && (isStaff || isSupport) ? closedText : undefined,
+    ),
     run: (request, values) => {
       const user = insertUser(request, values);
       record(request, 'user_creation_succeeded', affectedUser(user));
@@ -123,6 +128,11 @@ export const users = collection<UserRow>()({
   },
   update: {
     right: selfOrStaff,
+    rightWith: rightUnlessDenied(
+      rightVia(({ row }: { readonly row: UserRow }) => row, selfOrStaff),
+      ({ caller }, { row, values }: { readonly row: UserRow; readonly values: UserValues }) =>
+        caller.apiKey && changesClosedField(row, values) ? closedText : undefined,
+    ),
     check: rejectInvalid,
     prepare: async (request, row, { current_password: current, email }) => {
       const isNew = email !== undefined && email !== row.email;
@@ -141,6 +151,13 @@ export const users = collection<UserRow>()({
     },
   },
 });
+
+/** Whether a change concerns a field that gives access, which API keys must not change (core.md 2.9). */
+const changesClosedField = (row: UserRow, values: UserValues): boolean =>
+  (['email', 'token_lifetime', 'is_staff', 'is_support'] as const).some((name) => {
+    const value = values[name];
+    return value !== undefined && (typeof value === 'boolean' ? Number(value) : value) !== row[name];
+  });
 
 /** Checks the rules across the fields of a change (core.md 4.1, 4.2, 4.4). Throws 400. */
 function rejectInvalid(request: Request, values: UserValues, row: UserRow): void {
@@ -204,6 +221,7 @@ export function updateUser(context: Context, row: UserRow, values: UserValues, v
   if (changes.is_active !== undefined) {
     if (!changes.is_active) {
       revokeTokensOf(context, row.id);
+      revokeApiKeysOf(context, row.id);
       cancelDeliveries(context, sql`user_id = ${row.id}`, 'The author of the hook was deactivated.');
     }
     record(context, changes.is_active ? 'user_activated' : 'user_deactivated', affected);

@@ -89,6 +89,12 @@ export class EventStream {
     return this.#position < newest && !body.writableNeedDrain;
   }
 
+  /** Throws 401 or 403 if the caller may no longer read the stream. */
+  check(): boolean {
+    this.#currentRequest();
+    return false;
+  }
+
   /** Sends a heartbeat, or ends a connection that reads nothing. Throws 401 if the token has expired. */
   beat(): boolean {
     this.#currentRequest();
@@ -115,7 +121,7 @@ export class EventStream {
   #currentRequest(): Request {
     const { app, caller, incoming, params, query } = this.request;
     const now = app.clock.now();
-    const present = ownerOf(app, caller.token, now);
+    const present = ownerOf(app, caller.token, now, incoming.address);
     if (present.isStaff !== caller.isStaff || present.isSupport !== caller.isSupport) throw unauthenticated({});
     return new Request(app, incoming, params, present, now, query);
   }

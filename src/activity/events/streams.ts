@@ -79,8 +79,9 @@ export class EventStreams {
     if (!this.#isPaused) this.#slice ??= setImmediate(() => this.#runSlice());
   }
 
-  /** Picks up events that other processes have written, and retries failed reads. */
+  /** Ends streams of callers who lost access, picks up events that other processes have written, and retries failed reads. */
   poll(): void {
+    for (const stream of this.#open) this.#guard(stream, () => stream.check());
     if (this.#open.size > 0 && (this.#behind.size > 0 || newestEvent(this.app().db) !== this.#newest)) this.wake();
   }
 

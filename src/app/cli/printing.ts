@@ -55,7 +55,7 @@ function fileLine(name: SettingName, value: string, source: string | undefined):
 
 /** `tenantry openapi`: prints the OpenAPI document, indented. */
 export function printOpenApi({ config }: Arguments): void {
-  process.stdout.write(`${JSON.stringify(openApi(api(builtIn), serverPath(config)), null, 2)}\n`);
+  process.stdout.write(`${JSON.stringify(openApi(api(builtIn), builtIn, serverPath(config)), null, 2)}\n`);
 }
 
 /** `tenantry version`: prints the version alone. */

@@ -1,3 +1,5 @@
+import { apiKeys } from '../../accounts/api-keys/api-keys.ts';
+import { apiKeyEndpoints } from '../../accounts/api-keys/endpoints.ts';
 import { certifications } from '../../accounts/certifications/certifications.ts';
 import { customers } from '../../accounts/customers/customers.ts';
 import { customerImage } from '../../accounts/customers/image.ts';
@@ -66,6 +68,7 @@ import { counterEndpoints } from '../counters/counters.ts';
 import { docs } from '../docs/docs.ts';
 import { manual } from '../docs/manual.ts';
 import { configuration, root, versionEndpoint, welcome } from '../docs/root.ts';
+import { scopeList } from '../docs/scope-list.ts';
 import { emptyCollections } from '../empty-collections.ts';
 import { backupEndpoints } from '../operation/backups.ts';
 import { doctorEndpoint } from '../operation/examination.ts';
@@ -80,6 +83,7 @@ const projects = projectsWith(projectServices);
 
 /** Every collection, under /api/<path>/. */
 const collections = (catalogue: Catalogue): readonly Pick<Collection<Fields, Row>, 'endpoints' | 'path'>[] => [
+  apiKeys,
   certifications,
   settings(catalogue),
   ...catalogue.types.map(links),
@@ -116,7 +120,7 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   root(() => parts(catalogue)),
   versionEndpoint,
   configuration,
-  docs(() => api(catalogue)),
+  docs(() => api(catalogue), catalogue),
   ...manual,
   ...collections(catalogue).map((collection) => late(`/api/${collection.path}/`, () => collection.endpoints())),
   customerUsers,
@@ -156,6 +160,8 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   send.endpoint,
   ...userActions,
   confirmSession,
+  ...apiKeyEndpoints,
+  scopeList(() => api(catalogue), catalogue),
   endOtherSessions,
   ...counterEndpoints,
   overview,

@@ -11,17 +11,19 @@ import { memberInstants } from '../../cloud/people/follow.ts';
 import { syncInstants } from '../../cloud/sync/sync.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import type { ClockRules } from '../../kernel/jobs/clock-watch.ts';
+import { apiKeyInstants } from '../../kernel/security/api-keys.ts';
 import { lockInstants } from '../../kernel/security/lockout.ts';
 import { endRunOutTokens, tokenInstants } from '../../kernel/security/tokens.ts';
 import { backupInstants } from '../operation/scheduled-backups.ts';
 
 /**
- * The stored instants that are corrected after a jump of the machine's clock. Ends that a user has chosen (of roles and snapshots)
+ * The stored instants that are corrected after a jump of the machine's clock. Ends that a user has chosen (of roles, API keys and snapshots)
  * stay, and so do the instants of events and of the history of quotas, which record the clock.
  */
 export const clockRules = (config: Config): ClockRules => ({
   instants: [
     ...tokenInstants,
+    ...apiKeyInstants,
     ...lockInstants,
     ...linkInstants,
     ...backupInstants,

@@ -43,6 +43,7 @@ import { sqliteAddon } from '../../kernel/native/native.ts';
 import { type Resolver, systemResolver } from '../../kernel/net/resolver.ts';
 import { present } from '../../kernel/present.ts';
 import { systemRandom } from '../../kernel/random.ts';
+import { ApiKeyUse } from '../../kernel/security/api-keys.ts';
 import { PasswordHasher } from '../../kernel/security/passwords.ts';
 import { clearDrafts, keyFile, openSecrets, type Secrets } from '../../kernel/security/secrets.ts';
 import { TokenUse } from '../../kernel/security/token-use.ts';
@@ -55,6 +56,7 @@ import { BackupFolder } from '../operation/backup-folder.ts';
 import { Examination } from '../operation/examination.ts';
 import type { HostProcess } from '../operation/program.ts';
 import { fenceProblems } from '../replication/fence.ts';
+import { scopeNames } from '../scopes/described-scopes.ts';
 import { routesOf } from './api.ts';
 import { clockRules } from './clock-rules.ts';
 import { dueExpiries } from './expiries.ts';
@@ -160,6 +162,9 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     mailStore: new MailStore(folder === undefined ? undefined : mailFolder(folder)),
     tokenUse: new TokenUse(),
     knownTokens: new VersionedCache(db.versions, tokenBytes),
+    apiKeyUse: new ApiKeyUse(),
+    apiKeyScopes: scopeNames,
+    knownApiKeys: new VersionedCache(db.versions, tokenBytes),
     objectCaches: new ObjectCaches(db, config.memory_budget_bytes / 2),
     cachedObjectsOf,
     isPath: (path) => router.find(path) !== undefined,

@@ -25,6 +25,7 @@ import { scheduleSyncs } from '../../cloud/sync/sync.ts';
 import { hour, minute, second } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { Task } from '../../kernel/jobs/timer.ts';
+import { expireApiKeys, removeEndedApiKeys } from '../../kernel/security/api-keys.ts';
 import { removeOldFailures } from '../../kernel/security/lockout.ts';
 import { removeEndedTokens } from '../../kernel/security/tokens.ts';
 import { remindOfCertificate, watchDisk } from '../operation/warnings.ts';
@@ -74,6 +75,15 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
       if (tokenUse.isDue(now)) db.write(() => tokenUse.save(db, now));
     },
   },
+  task('expire API keys', second, expireApiKeys),
+  {
+    name: 'save API key use',
+    every: second,
+    run: ({ app: { apiKeyUse, db } }) => {
+      if (apiKeyUse.isDue) db.write(() => apiKeyUse.save(db));
+    },
+  },
+  removal('remove ended API keys', hour, removeEndedApiKeys),
   removal('remove old notices', hour, removeOldNotices),
   repeatable('remove old login failures', minute, removeOldFailures),
   { name: 'log the number of skipped failed logins', every: minute, run: logSkippedFailures },

@@ -44,8 +44,11 @@ export function memoryOf(app: App): Memory {
   };
 }
 
-/** Stores the last uses of tokens. Throws if that fails. */
-export function saveTokenUse({ db, tokenUse }: App): void {
-  db.write(() => tokenUse.save(db));
+/** Stores the last uses of tokens and API keys. Throws if that fails. */
+export function saveTokenUse({ apiKeyUse, db, tokenUse }: App): void {
+  db.write(() => {
+    tokenUse.save(db);
+    apiKeyUse.save(db);
+  });
   db.store();
 }

@@ -10,6 +10,7 @@ import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { parameter } from '../../kernel/collection/filter.ts';
 import { among, type Sql, sql } from '../../kernel/db/sql.ts';
 import { json } from '../../kernel/http/reply.ts';
+import { countApiKeys } from '../../kernel/security/api-keys.ts';
 
 /** A counter: its meaning, and its count for the object with an id. */
 interface Counter {
@@ -86,6 +87,7 @@ const ofUser: Counters = {
     help: "The caller's hooks of every kind.",
     count: (request, id) => number(request, sql`SELECT count(*) FROM hook WHERE user_id = ${id}`),
   },
+  api_keys: { help: "The caller's API keys that have not expired.", count: ({ db }, id) => countApiKeys(db, id) },
 };
 
 /** A path that returns an object of integers (core.md 9). The parameter `fields` selects its keys. */

@@ -1,3 +1,4 @@
+import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { parameter } from '../../kernel/collection/filter.ts';
 import { CompressedForms } from '../../kernel/http/encoding.ts';
@@ -8,17 +9,17 @@ import { page } from './page.ts';
 const vary = { Vary: 'Accept' };
 
 /** GET /docs/: the OpenAPI document, as a page for browsers (core.md 3). */
-export function docs(endpoints: () => readonly Endpoint[]): Endpoint {
+export function docs(endpoints: () => readonly Endpoint[], catalogue: Catalogue): Endpoint {
   const document = once((server) => ({
     status: 200,
-    body: JSON.stringify(openApi(endpoints(), server)),
+    body: JSON.stringify(openApi(endpoints(), catalogue, server)),
     type: 'application/json',
     headers: vary,
     conditional: true,
   }));
   const documentPage = once((server) => {
     // The viewer looks for webhooks among the paths, and fails.
-    const { webhooks: _, ...shown } = openApi(endpoints(), server);
+    const { webhooks: _, ...shown } = openApi(endpoints(), catalogue, server);
     const { html, policy } = page(shown);
     return {
       status: 200,

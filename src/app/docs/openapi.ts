@@ -1,10 +1,12 @@
 import { type WebhookSpec, webhookHeaders, webhookSpecs } from '../../activity/hooks/webhook-schemas.ts';
+import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
 import type { BodySpec, Endpoint, Method, Operation, Output } from '../../kernel/collection/endpoint.ts';
 import type { Filter } from '../../kernel/collection/filter.ts';
 import { exampleUuid, type JsonSchema } from '../../kernel/collection/json-schema.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { namesOf, present } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
+import { type RequiredScopes, requiredScopes } from '../scopes/required-scopes.ts';
 import { operationIds } from './operation-ids.ts';
 import { isConditional, rejectionComponents, rejectionSchemas, rejectionsOf } from './rejections.ts';
 import { bareListShape, bodyExample, bodyShape, Schemas } from './schemas.ts';
@@ -19,7 +21,7 @@ export const serverPath = ({ base_url: base }: Pick<Config, 'base_url'>): string
   base === null ? '/' : new URL(base).pathname;
 
 /** The OpenAPI 3.1 document of some endpoints, the same for every caller. Their paths are relative to `server`. */
-export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
+export function openApi(endpoints: readonly Endpoint[], catalogue: Catalogue, server = '/'): Json {
   const schemas = new Schemas();
   for (const shape of Object.values(rejectionSchemas)) schemas.refer(shape);
   // A path may have no operations, such as the import of a type that imports nothing.
@@ -37,6 +39,7 @@ export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
         schemas,
         idOf(endpoint, method),
         linksOf(endpoint),
+        requiredScopes(catalogue, endpoint, method),
       ),
     ]);
     return [
@@ -64,6 +67,11 @@ export function openApi(endpoints: readonly Endpoint[], server = '/'): Json {
           type: 'http',
           scheme: 'bearer',
           description: 'A token from POST /api-auth/password/. In the header, the word Token means the same as Bearer.',
+        },
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key from POST /api/api-keys/ with the scopes of the operation.',
         },
       },
       parameters: Object.fromEntries(
@@ -141,6 +149,7 @@ function describe(
   schemas: Schemas,
   operationId: string,
   links: Json,
+  scopes: RequiredScopes,
 ): Json {
   const {
     also = [],
@@ -172,8 +181,7 @@ function describe(
     summary,
     ...(allowedFor !== undefined && { description: `Who may call it: ${allowedFor}` }),
     tags: [tagOf(endpoint)],
-    ...(endpoint.open && { security: [] }),
-    ...(endpoint.servesWithoutToken && { security: [{ token: [] }, {}] }),
+    ...securityOf(endpoint, scopes),
     ...(parameters.length > 0 && { parameters }),
     ...(input && { requestBody: requestBody(input, schemas) }),
     responses: {
@@ -189,6 +197,15 @@ function describe(
     },
   };
 }
+
+/** Who may call an operation: open ones need nothing, others a token, or an API key with the scopes. */
+const securityOf = ({ open, servesWithoutToken }: Endpoint, scopes: RequiredScopes): Json => {
+  const keyed = scopes === 'closed' ? [] : [{ apiKey: scopes === 'none' ? [] : scopes }];
+  return {
+    security: open ? [] : [{ token: [] }, ...keyed, ...(servesWithoutToken ? [{}] : [])],
+    'x-scope': typeof scopes === 'string' ? scopes : scopes.join(' '),
+  };
+};
 
 const webhookParameters = Object.entries(webhookHeaders).map(([name, { help, shape }]) => ({
   name,

@@ -114,7 +114,11 @@ export const rejectionSchemas: Readonly<Record<string, JsonSchema>> = {
   Detail: {
     title: 'Detail',
     type: 'object',
-    properties: { detail: { type: 'string' }, request_id: { type: 'string' } },
+    properties: {
+      detail: { type: 'string' },
+      request_id: { type: 'string' },
+      methods: { type: 'array', items: { type: 'string' }, description: 'The ways to confirm the session.' },
+    },
     required: ['detail'],
   },
   Errors: {
@@ -136,7 +140,8 @@ export function rejectionsOf(endpoint: Endpoint, method: Method, operation: Oper
     // An invalid Host is rejected everywhere.
     400: true,
     401: !endpoint.open,
-    403: method !== 'GET' && !endpoint.open,
+    // API keys are limited to scopes and networks.
+    403: !endpoint.open,
     404: endpoint.path.includes(':') || operation.paginated === true,
     409: method !== 'GET' && !endpoint.open,
     412: isConditional(endpoint, method),

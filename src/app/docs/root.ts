@@ -68,6 +68,7 @@ export const ofTheService: readonly string[] = [
 /** Paths of one segment that are not collections of the data. */
 const unlisted = new Set([
   ...ofTheService,
+  'api-keys',
   'configuration',
   'notifications',
   'notification-preferences',

@@ -12,6 +12,7 @@ import type { Match } from '../../kernel/http/router.ts';
 import { prefixOf } from '../../kernel/net/networks.ts';
 import { nextTurn } from '../../kernel/next-turn.ts';
 import { authenticate } from '../../kernel/security/tokens.ts';
+import { requireScopes } from '../scopes/required-scopes.ts';
 
 /** Milliseconds that a request waits for another process that writes, and between two attempts. */
 const maxBusyMs = 10_000;
@@ -35,7 +36,10 @@ export class RequestRun {
     this.hidesPath = match?.endpoint.hidesPath ?? this.route.includes('/:secret/');
   }
 
-  /** Applies due expiries, and returns the endpoint and the request with its caller, as of now. Throws 401, 404. */
+  /**
+   * Applies due expiries, and returns the endpoint and the request with its caller, as of now. Throws 401, 404, and for API keys
+   * 405 and 403.
+   */
   resolve(): { endpoint: Endpoint; request: Request } {
     const { app, incoming, match } = this;
     const now = app.clock.now();
@@ -45,6 +49,10 @@ export class RequestRun {
     const actor = isProtected && !this.#isServedWithoutToken(now) ? authenticate(app, incoming, now) : null;
     this.caller = actor?.uuid;
     if (!match) throw notFound();
+    if (actor?.apiKey) {
+      if (incoming.method !== 'OPTIONS') this.operation();
+      requireScopes(app, actor.apiKey, match.endpoint, incoming.method);
+    }
     return { endpoint: match.endpoint, request: new Request(app, incoming, match.params, actor, now) };
   }
 

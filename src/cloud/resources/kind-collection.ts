@@ -1,3 +1,4 @@
+import { hasScope } from '../../kernel/access/api-key.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import type { Action } from '../../kernel/collection/action.ts';
 import { Collection } from '../../kernel/collection/collection.ts';
@@ -42,6 +43,9 @@ const withSecrets =
     const opened: PlainValues = sealed === null ? {} : JSON.parse(request.app.secrets.open(sealed, uuid));
     return JSON.stringify({ ...displayed, ...Object.fromEntries(names.map((name) => [name, opened[name] ?? ''])) });
   };
+
+/** Whether responses may contain passwords, which an API key for reading does not show (core.md 2.9). */
+const showsPasswords = ({ caller: { apiKey } }: Request): boolean => !apiKey || hasScope(apiKey, 'resources', 'write');
 
 /** What links of forms about a resource are narrowed by: its settings, and the tenant that it is or that it is in. */
 function narrowingOf({ db }: Request, row: ResourceRow): Narrowing {
@@ -90,6 +94,7 @@ export const collectionOf = memoised((typed: TypedKind): KindCollection => {
       period: periodOf(request),
       detail: isDetail(request),
       credentials: Number(request.config.tenant_credentials_visible),
+      passwords: Number(showsPasswords(request)),
     }),
     examples: {
       ...(kind.examples && { replace: { name: kind.examples.name, description: 'Used by the shop.' } }),

@@ -17,6 +17,7 @@ const known: Readonly<Record<string, string>> = {
   'hooks-email': 'Email notifications',
   users: 'People',
   keys: 'SSH keys',
+  'api-keys': 'API keys',
   operation: 'Operations',
   outbox: 'Message queue',
   notifications: 'Personal notifications',

@@ -1,5 +1,6 @@
 import type { Sql } from '../db/sql.ts';
 import { sql } from '../db/sql.ts';
+import type { ApiKey } from './api-key.ts';
 
 /** The user who acts, as events show them. */
 export interface Actor {
@@ -14,9 +15,12 @@ export interface Caller extends Actor {
   readonly id: number;
   readonly isStaff: boolean;
   readonly isSupport: boolean;
-  /** The token of the request: the id of its row, and its text. */
-  readonly tokenId: number;
+  /** The id of the session's row; null for an API key. */
+  readonly tokenId: number | null;
+  /** The text of the token or API key. */
   readonly token: string;
+  /** Null for a session. */
+  readonly apiKey: ApiKey | null;
 }
 
 /** Staff and global support see every object. */

@@ -1,5 +1,5 @@
-import ipaddr from 'ipaddr.js';
 import { day, hour, minute, second } from '../clock.ts';
+import { isNetwork } from '../net/networks.ts';
 import { baseOf, urlOf, withoutCredentials } from '../url.ts';
 
 /*
@@ -105,9 +105,7 @@ export const list = (
 /** Addresses and networks between commas. */
 export const networks = (help: string): Setting<readonly string[]> => ({
   ...list([], help, (item) => {
-    // "10" and "10/8" are addresses to ipaddr.js, and not those that were meant.
-    const isFull = item.includes(':') || /^\d+(\.\d+){3}(\/|$)/.test(item);
-    if (!isFull || (!ipaddr.isValid(item) && !ipaddr.isValidCIDR(item))) {
+    if (!isNetwork(item)) {
       throw new Error(`must list addresses or networks such as 10.0.0.0/8, but has "${item}"`);
     }
   }),

@@ -10,6 +10,10 @@ export const parseNetworks = (texts: readonly string[]): readonly Network[] =>
     return ipaddr.parseCIDR(`${address}/${address.kind() === 'ipv4' ? 32 : 128}`);
   });
 
+/** Whether a text is an address or CIDR network. "10" and "10/8", which ipaddr.js reads in other ways, are not. */
+export const isNetwork = (text: string): boolean =>
+  (text.includes(':') || /^\d+(\.\d+){3}(\/|$)/.test(text)) && (ipaddr.isValid(text) || ipaddr.isValidCIDR(text));
+
 /** Whether an address lies in one of the networks; an IPv4 address mapped into IPv6 counts as itself. */
 export function inNetworks(address: string, networks: readonly Network[]): boolean {
   if (networks.length === 0 || !ipaddr.isValid(address)) return false;

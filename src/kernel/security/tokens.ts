@@ -10,6 +10,7 @@ import { sql } from '../db/sql.ts';
 import { HttpError, unauthenticated } from '../http/error.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { StoredInstants } from '../stored-instants.ts';
+import { authenticateApiKey, isApiKey, ownerOfApiKey } from './api-keys.ts';
 import type { TokenRow } from './token-use.ts';
 
 declare module '../app.ts' {
@@ -28,15 +29,24 @@ const examinedAtOnce = 200;
 /** Up to which token the present removal has come. */
 const examined = new WeakMap<Database, number>();
 
-/** The owner of the token in the Authorization header. Throws 401 as core.md 2.2 says; slides the token's expiry. */
+/**
+ * The owner of the token or API key in the Authorization header. Throws 401 as core.md 2.2 and 2.9 say, and 403 for a key from
+ * another network; slides the token's expiry.
+ */
 export function authenticate(app: App, incoming: IncomingRequest, now: number): Caller {
-  const caller = ownerOf(app, presentedToken(incoming.headers.authorization), now);
-  app.tokenUse.note(caller.tokenId, now);
+  const { address, headers } = incoming;
+  const token = presentedToken(headers.authorization);
+  if (isApiKey(token)) return authenticateApiKey(app, token, now, address);
+  const caller = ownerOfToken(app, token, now);
+  if (caller.tokenId !== null) app.tokenUse.note(caller.tokenId, now);
   return caller;
 }
 
-/** The owner of a token, which is not used by this. Throws 401 as core.md 2.2 says. */
-export function ownerOf(app: App, token: string, now: number): Caller {
+/** The owner of a token or API key, which is not used by this. Throws as `authenticate`. */
+export const ownerOf = (app: App, token: string, now: number, address: string): Caller =>
+  isApiKey(token) ? ownerOfApiKey(app, token, now, address) : ownerOfToken(app, token, now);
+
+function ownerOfToken(app: App, token: string, now: number): Caller {
   const known = app.knownTokens.get(token);
   const { tokens } = app.metrics.caches;
   if (known) tokens.hits++;
@@ -55,6 +65,7 @@ export function ownerOf(app: App, token: string, now: number): Caller {
     isSupport: row.is_support === 1,
     tokenId: row.token_id,
     token,
+    apiKey: null,
   };
 }
 
@@ -141,12 +152,12 @@ export function isLiveToken({ app, now }: Context, token: number): boolean {
 }
 
 /** Whether a session is confirmed: its user has logged in or confirmed their identity recently. */
-export const isConfirmedToken = ({ app, now }: Context, token: number): boolean =>
+export const isConfirmedToken = ({ app, now }: Context, token: number | null): boolean =>
   app.db.value(sql`SELECT 1 FROM token WHERE id = ${token} AND revoked IS NULL AND confirmed_until > ${now}`) !==
   undefined;
 
 /** Confirms a session and returns until when; undefined if it has been revoked. */
-export function confirmToken({ app, now }: Context, token: number): number | undefined {
+export function confirmToken({ app, now }: Context, token: number | null): number | undefined {
   const until = now + confirmedFor;
   const { changes } = app.db.run(
     sql`UPDATE token SET confirmed_until = ${until} WHERE id = ${token} AND revoked IS NULL`,
@@ -187,12 +198,12 @@ export function hasRunOut(app: App, token: string, now: number): boolean {
 }
 
 /** Ends one token. */
-export function revokeToken(context: Context, token: number): void {
+export function revokeToken(context: Context, token: number | null): void {
   context.app.db.run(sql`UPDATE token SET revoked = ${context.now} WHERE id = ${token} AND revoked IS NULL`);
 }
 
 /** Ends all tokens of a user, except that of this request if given. Returns how many. */
-export function revokeTokensOf(context: Context, user: number, except?: number): number {
+export function revokeTokensOf(context: Context, user: number, except?: number | null): number {
   return context.app.db.run(sql`UPDATE token SET revoked = ${context.now}
     WHERE user_id = ${user} AND revoked IS NULL AND id IS NOT ${except ?? null}`).changes;
 }

@@ -34,7 +34,7 @@ function rejection({ token = '' }: Client): unknown {
   const { app } = fixture.server;
   const now = app.clock.now();
   // What the function reads of a request.
-  const request = { app, db: app.db, now, caller: ownerOf(app, token, now) } as unknown as Request;
+  const request = { app, db: app.db, now, caller: ownerOf(app, token, now, '127.0.0.1') } as unknown as Request;
   try {
     requireConfirmation(request);
     return undefined;

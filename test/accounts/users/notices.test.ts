@@ -50,6 +50,19 @@ test('notifies the email of a new password, but not of the first one', async () 
   assert.equal(await reports(), [['old@example.com', newPassword]]);
 });
 
+test('the mail about a new password says how many API keys remain valid', async () => {
+  await setPassword('correct horse 1');
+  const alice = fixture.as('alice');
+  for (const name of ['Build server', 'Laptop'])
+    await alice.post('/api/api-keys/', { name, scopes: ['customers:read'] });
+  await setPassword('correct horse 2');
+  const [mail] = await sentMails(fixture);
+  assert.is(
+    mail?.text?.trim(),
+    'Hello!\nThe password of the user alice of Cloud has been changed.\nAPI keys of this user that remain valid: 2.\nIf nobody did that for you, please tell those who run the service.',
+  );
+});
+
 test('a user gets at most five such mails an hour; a rejected change sends none', async () => {
   for (let i = 0; i < 8; i++) await setPassword(`correct horse ${i}`);
   assert.is((await reports()).length, 5);

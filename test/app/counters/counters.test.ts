@@ -151,14 +151,15 @@ test('counts services, apps, vms, private clouds and storages of the project and
 
 test('counts the own keys and hooks of the caller', async () => {
   const { owner, staff } = company.clients;
-  assert.equal((await owner.get('/api/user-counters/')).body, { keys: 0, hooks: 0 });
+  assert.equal((await owner.get('/api/user-counters/')).body, { keys: 0, hooks: 0, api_keys: 0 });
   for (const public_key of keys) assert.is((await owner.post('/api/keys/', { public_key })).status, 201);
   assert.is((await staff.post('/api/keys/', { public_key: keys[0] })).status, 201);
   assert.equal(Object.entries((await owner.get('/api/user-counters/')).body), [
     ['keys', 2],
     ['hooks', 0],
+    ['api_keys', 0],
   ]);
-  assert.equal((await staff.get('/api/user-counters/')).body, { keys: 1, hooks: 0 });
+  assert.equal((await staff.get('/api/user-counters/')).body, { keys: 1, hooks: 0, api_keys: 0 });
   assert.is((await fixture.anonymous.get('/api/user-counters/')).status, 401);
 });
 

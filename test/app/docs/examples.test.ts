@@ -19,7 +19,7 @@ const { test, fixture } = suiteWithServer('examples in the documentation', {
   resolve: (_, callback) => callback(new Error('There is no such host.'), []),
   password_reset_url: 'https://app.example.com/{secret}',
 });
-const document: Json = openApi(endpoints);
+const document: Json = openApi(endpoints, catalogue);
 
 /** An operation that writes; deletions have no body. */
 interface Request {

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openApi } from '../../../src/app/docs/openapi.ts';
-import { endpoints } from '../../support/catalogue.ts';
+import { catalogue, endpoints } from '../../support/catalogue.ts';
 
 const lint = suite('lint of the documentation');
 const configuration = fileURLToPath(new URL('redocly.yaml', import.meta.url));
@@ -49,11 +49,13 @@ function problemsOf(document: unknown): string[] {
 }
 
 lint('finds neither errors nor warnings in the document', () => {
-  assert.equal(problemsOf(openApi(endpoints)), []);
+  assert.equal(problemsOf(openApi(endpoints, catalogue)), []);
 });
 
 lint('finds a mistake', () => {
-  const document = structuredClone(openApi(endpoints)) as { paths: Record<string, { get: { operationId: string } }> };
+  const document = structuredClone(openApi(endpoints, catalogue)) as {
+    paths: Record<string, { get: { operationId: string } }>;
+  };
   (document.paths['/api/users/'] as { get: { operationId: string } }).get.operationId = 'listCustomers';
   assert.equal(problemsOf(document).length > 0, true);
 });

@@ -375,12 +375,14 @@ docs('has a valid example for every JSON body', () => {
   }
 });
 
-docs('requires no token for public endpoints, an optional one for some, and a token for all others', () => {
+docs('requires no token for public endpoints, an optional one for some, and a token or API key for all others', () => {
   assert.equal(document.security, [{ token: [] }]);
-  for (const [path, , { security }] of operations()) {
+  for (const [path, , { security, 'x-scope': scope }] of operations()) {
     const endpoint = endpoints.find((candidate) => candidate.path.replace(/:(\w+)/g, '{$1}') === path);
-    const withoutToken = endpoint?.servesWithoutToken ? [{ token: [] }, {}] : undefined;
-    assert.equal(security, endpoint?.open ? [] : withoutToken, path);
+    const withoutToken = endpoint?.servesWithoutToken ? [{}] : [];
+    const scopes = scope === 'none' ? [] : scope.split(' ');
+    const keyed = scope === 'closed' ? [] : [{ apiKey: scopes }];
+    assert.equal(security, endpoint?.open ? [] : [{ token: [] }, ...keyed, ...withoutToken], path);
   }
 });
 

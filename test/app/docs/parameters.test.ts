@@ -4,13 +4,13 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { openApi } from '../../../src/app/docs/openapi.ts';
 import { Query } from '../../../src/kernel/http/query.ts';
-import { documented as endpoints } from '../../support/catalogue.ts';
+import { documented as endpoints, catalogue as types } from '../../support/catalogue.ts';
 import type { Json } from '../../support/fixture.ts';
 import { isProvided, newKeyOf, wordsOf } from '../rights/provided.ts';
 import { type Situation, situation } from '../rights/situation.ts';
 
 const parameters = suite('query parameters in the documentation');
-const document: Json = openApi(endpoints);
+const document: Json = openApi(endpoints, types);
 /** Names that handlers have read since the set was cleared. */
 const requests = new Set<string>();
 const original = { one: Query.prototype.one, all: Query.prototype.all, flag: Query.prototype.flag };

@@ -13,6 +13,7 @@ root('requires a token for GET /api/', async () => {
 
 const unlisted = [
   ...['version', 'configuration', 'user-counters', 'sessions', 'stats', 'notifications', 'notification-preferences'],
+  'api-keys',
   ...ofTheService,
 ];
 

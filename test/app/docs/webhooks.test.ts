@@ -4,12 +4,12 @@ import * as assert from 'uvu/assert';
 import { catalogue, eventTypes } from '../../../src/activity/events/catalogue.ts';
 import { hookKinds } from '../../../src/activity/notifications/catalogue.ts';
 import { openApi } from '../../../src/app/docs/openapi.ts';
-import { endpoints } from '../../support/catalogue.ts';
+import { endpoints, catalogue as types } from '../../support/catalogue.ts';
 import { checkDelivery } from '../../support/contract.ts';
 
 const webhooks = suite('webhooks of the documentation');
 // biome-ignore lint/suspicious/noExplicitAny: a document is any JSON
-const document = openApi(endpoints) as any;
+const document = openApi(endpoints, types) as any;
 
 const headers = {
   'content-type': 'application/json',

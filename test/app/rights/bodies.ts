@@ -61,6 +61,9 @@ export const bodies: Readonly<Record<string, Body>> = {
     db.write(() => db.run(sql`UPDATE user SET password_hash = ${hash}`));
     return { password: 'secret12' };
   },
+  'POST /api/api-keys/': () => ({ name: unique('Key '), scopes: ['customers:read'] }),
+  'PUT /api/api-keys/:key/': () => ({ name: unique('Key ') }),
+  'PATCH /api/api-keys/:key/': () => ({ name: unique('Key ') }),
   'POST /api/users/': () => ({ username: unique('user') }),
   'PUT /api/users/:key/': account,
   'PATCH /api/users/:key/': account,

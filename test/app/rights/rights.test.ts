@@ -44,6 +44,23 @@ DELETE /api/sessions/:key/                                       foreign   204 4
 POST   /api/sessions/confirm/                                    -         200 200 200 200 200 200 200 200 401 401
 POST   /api/sessions/end_others/                                 -         204 204 204 204 204 204 204 204 401 401
 
+GET    /api/api-keys/                                            -         200 200 200 200 200 200 200 200 401 401
+POST   /api/api-keys/                                            -         201 201 201 201 201 201 201 201 401 401
+GET    /api/api-keys/:key/                                       own       200 200 200 200 200 200 200 200 401 401
+GET    /api/api-keys/:key/                                       foreign   200 404 404 404 404 404 404 404 401 401
+PUT    /api/api-keys/:key/                                       own       200 200 200 200 200 200 200 200 401 401
+PUT    /api/api-keys/:key/                                       foreign   403 404 404 404 404 404 404 404 401 401
+PATCH  /api/api-keys/:key/                                       own       200 200 200 200 200 200 200 200 401 401
+PATCH  /api/api-keys/:key/                                       foreign   403 404 404 404 404 404 404 404 401 401
+DELETE /api/api-keys/:key/                                       own       204 204 204 204 204 204 204 204 401 401
+DELETE /api/api-keys/:key/                                       foreign   204 404 404 404 404 404 404 404 401 401
+POST   /api/api-keys/:key/rotate/                                own       200 200 200 200 200 200 200 200 401 401
+POST   /api/api-keys/:key/rotate/                                foreign   403 404 404 404 404 404 404 404 401 401
+GET    /api/api-keys/current/                                    -         404 404 404 404 404 404 404 404 401 401
+DELETE /api/api-keys/current/                                    -         404 404 404 404 404 404 404 404 401 401
+POST   /api/api-keys/revoke_all/                                 -         204 204 204 204 204 204 204 204 401 401
+GET    /api/api-keys/scopes/                                     -         200 200 200 200 200 200 200 200 401 401
+
 GET    /api/users/                                               -         200 200 200 200 200 200 200 200 401 401
 POST   /api/users/                                               -         201 403 403 403 403 403 403 403 401 401
 GET    /api/users/:key/                                          self      200 200 200 200 200 200 200 200 401 401

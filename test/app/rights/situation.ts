@@ -112,6 +112,7 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
         staff: boss.uuid,
       },
       keys: { own: await forEach(clients, newKey), foreign: await newKey(fixture.as('guest')) },
+      'api-keys': { own: await forEach(clients, newApiKey), foreign: await newApiKey(fixture.as('guest')) },
       sessions: {
         own: await forEach(clients, (client) => newSession(fixture, client)),
         foreign: await newSession(fixture, fixture.as('guest')),
@@ -235,6 +236,9 @@ const forEach = async (
 
 const newKey = async (client: Client): Promise<string> =>
   (await client.post('/api/keys/', { public_key: newPublicKey() })).body.uuid;
+
+const newApiKey = async (client: Client): Promise<string> =>
+  (await client.post('/api/api-keys/', { name: 'Key', scopes: ['customers:read'] })).body.uuid;
 
 /** A session of a user other than the one in use. */
 async function newSession(fixture: Fixture, client: Client): Promise<string> {

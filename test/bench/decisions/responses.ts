@@ -189,7 +189,18 @@ function callerNamed({ db }: App, username: string): Caller {
   );
   if (!row) throw new Error(`There is no ${username}`);
   const { full_name: fullName, id, is_staff: isStaff, native_name: nativeName, uuid } = row;
-  return { id, uuid, username, fullName, nativeName, isStaff: isStaff === 1, isSupport: false, tokenId: 0, token: '' };
+  return {
+    id,
+    uuid,
+    username,
+    fullName,
+    nativeName,
+    isStaff: isStaff === 1,
+    isSupport: false,
+    tokenId: 0,
+    token: '',
+    apiKey: null,
+  };
 }
 
 function requestOf(app: App, caller: Caller, target: string): Request {

@@ -80,6 +80,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0040_notifications': '6ce6bd8b11e445e88291f67934703eec5013a68b447bbabf0d1e3ed2b3a29d2d',
   '0041_backups': '466c4f480f52adc09144b829f043ac0e2ebb7f7c3f594280587c8c31a0898105',
   '0042_session_confirmation': '7f855ec7c45e31014345e3081f602c66259df1e2e7ca50404cb85eea11bd3a88',
+  '0043_api_keys': '55c8d096080a76f686c66e50be47eee29dc233e0b958379b052637fb9c89388d',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

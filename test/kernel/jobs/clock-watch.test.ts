@@ -370,7 +370,17 @@ test('a clock that an embedding program hands in never jumps', async () => {
 const others: Readonly<Record<string, readonly string[]>> = {
   'only told': [
     ...['ssh_key', 'customer', 'project', 'customer_role', 'project_role', 'service_settings', 'alert', 'hook'],
-    ...['delivery', 'resource', 'job', 'jira_issue', 'jira_comment', 'jira_attachment', 'invitation', 'token'],
+    ...[
+      'delivery',
+      'resource',
+      'job',
+      'jira_issue',
+      'jira_comment',
+      'jira_attachment',
+      'invitation',
+      'token',
+      'api_key',
+    ],
   ].map((table) => `${table}.created`),
   'only told, too': [
     ...['user.date_joined', 'user.agreement_date', 'hook.modified', 'resource.start_time', 'jira_issue.updated'],
@@ -379,10 +389,10 @@ const others: Readonly<Record<string, readonly string[]>> = {
       (table) => `${table}.last_attempt`,
     ),
   ],
-  'chosen by users, or the end of what they chose': ['customer_role', 'project_role'].flatMap((table) => [
-    `${table}.expires`,
-    `${table}.ended`,
-  ]),
+  'chosen by users, or the end of what they chose': [
+    ...['customer_role', 'project_role'].flatMap((table) => [`${table}.expires`, `${table}.ended`]),
+    ...['api_key.expires', 'api_key.previous_expires'],
+  ],
   'said by an identity provider': ['saml_used_message.expires'],
   'history, which says what the clock said': [
     ...['event.at', 'event_about.at', 'quota_version.at', 'quota.first_at', 'monitoring_value.at'],

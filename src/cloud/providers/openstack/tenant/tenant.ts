@@ -65,7 +65,9 @@ const fields = {
     help: 'User of the tenant; default: made of its name.',
     shownIf: toCredentialReaders,
   }),
-  user_password: readOnly('string', { type: 'string' }, constant('""'), { shownIf: toCredentialReaders }),
+  user_password: readOnly('string', { type: 'string' }, constant('""'), {
+    shownIf: `${toCredentialReaders} AND @passwords`,
+  }),
   subnet_cidr: writeOnly(cidrField),
   quotas: readOnlyList(embeddedQuotas('resource', 'r.id')),
   extra_configuration: readOnly('nested object', { type: 'object', maxProperties: 0 }, constant('{}')),

@@ -1,0 +1,171 @@
+/** API keys: credentials of programs that act for a user within limits (core.md 2.9). */
+import { affectedUser } from '../../activity/events/context.ts';
+import { record } from '../../activity/events/record.ts';
+import { closedText } from '../../kernel/access/api-key.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import { anyOf, authenticated, Right, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
+import { newUuid } from '../../kernel/app.ts';
+import type { Columns } from '../../kernel/collection/changes.ts';
+import { collection, type Row } from '../../kernel/collection/collection.ts';
+import { FieldError, type Values as ValuesOf } from '../../kernel/collection/field.ts';
+import { ofName, uuidOf, within } from '../../kernel/collection/filter.ts';
+import { raw, sql } from '../../kernel/db/sql.ts';
+import { invalid, reject } from '../../kernel/http/error.ts';
+import { countApiKeys, issueApiKey } from '../../kernel/security/api-keys.ts';
+import { requireConfirmation } from '../session/confirmation.ts';
+import { userOf } from '../users/users.ts';
+import { apiKeyFields, apiKeyStates, checkNewEnd, latestEnd, pastText, stateOf } from './fields.ts';
+
+export interface ApiKeyRow extends Row {
+  readonly user_id: number;
+  readonly name: string;
+  readonly scopes: string;
+  readonly networks: string;
+  readonly digest: Uint8Array;
+  readonly issued: number;
+  readonly expires: number | null;
+  readonly ended: number | null;
+  readonly previous_expires: number | null;
+}
+
+type Values = ValuesOf<typeof apiKeyFields>;
+
+const switchedOff = 'API keys are switched off.';
+
+/** Restricts a right to confirmed sessions. OPTIONS describes what is possible after a confirmation. */
+const confirmed = <S>(granted: Right<S>, isEnabled: boolean): Right<S> =>
+  new Right(`${granted.words}, in a confirmed session`, (request, subject) => {
+    const denial = granted.denialReason(request, subject);
+    if (denial !== undefined) return denial;
+    if (request.caller.apiKey) return closedText;
+    if (isEnabled && !request.config.api_keys_enabled) return switchedOff;
+    if (request.incoming.method !== 'OPTIONS') requireConfirmation(request);
+    return undefined;
+  });
+
+const owner = userIn('user_id', 'the owner');
+
+/** Those who may rotate a key. */
+export const rotators = confirmed(owner, true);
+
+/** The message of the 400 for the name of another key of the owner; undefined if the name is free. */
+function takenName({ db }: Request, user: number, name: string, current?: number): string | undefined {
+  const taken = db.value(sql`
+    SELECT 1 FROM api_key
+    WHERE user_id = ${user} AND name = ${name} AND revoked IS NULL AND id IS NOT ${current ?? null}`);
+  return taken === undefined ? undefined : 'API key with this name already exists.';
+}
+
+/** Throws 400 with the messages that are given. */
+function rejectInvalid(errors: Readonly<Record<string, string | undefined>>): void {
+  const given = Object.entries(errors).flatMap(([name, message]) => (message === undefined ? [] : [[name, [message]]]));
+  if (given.length > 0) throw invalid(Object.fromEntries(given));
+}
+
+/** The message about an end that a new key cannot have. */
+function invalidNewEnd(request: Request, expires: number | null | undefined): string | undefined {
+  if (expires === undefined) return undefined;
+  try {
+    checkNewEnd(expires, request);
+    return undefined;
+  } catch (error) {
+    if (error instanceof FieldError) return String(error.messages[0]);
+    throw error;
+  }
+}
+
+/** The message about an end that an existing key cannot get. */
+function invalidEnd({ now }: Request, row: ApiKeyRow, expires: number | null | undefined): string | undefined {
+  if (expires === undefined || expires === row.expires) return undefined;
+  if (expires === null || (row.expires !== null && expires > row.expires))
+    return 'An API key cannot be extended: rotate it.';
+  return expires <= now ? pastText : undefined;
+}
+
+/** The message of the 409 for another key of a user; undefined below the setting api_keys_per_user. */
+export function tooManyKeys({ config: { api_keys_per_user: max }, db }: Request, user: number): string | undefined {
+  return countApiKeys(db, user) < max ? undefined : `You already have ${max} API keys.`;
+}
+
+/** Records that a user has a new key. */
+export function recordNewKey(request: Request, user: number): void {
+  record(request, 'token_created', affectedUser(userOf(request, user)));
+}
+
+/** Throws 400 for a name that is taken, a change of the scopes, and a later end. */
+function rejectInvalidChange(request: Request, { expires, name, scopes }: Values, row: ApiKeyRow): void {
+  rejectInvalid({
+    name: name === undefined ? undefined : takenName(request, row.user_id, name, row.id),
+    scopes: scopes === undefined || scopes === row.scopes ? undefined : 'This field cannot be changed.',
+    expires: invalidEnd(request, row, expires),
+  });
+}
+
+/** Stores the changes of a key. The key from before a rotation does not outlive an earlier end. */
+function change({ db }: Request, row: ApiKeyRow, columns: Columns): void {
+  const { expires } = columns;
+  const endsOverlap = typeof expires === 'number' && row.previous_expires !== null && expires < row.previous_expires;
+  db.update('api_key', row.id, { ...columns, ...(endsOverlap && { previous_expires: expires }) });
+}
+
+export const apiKeys = collection<ApiKeyRow>()({
+  path: 'api-keys',
+  kind: 'API Key',
+  noun: 'API key',
+  title: 'ApiKey',
+  description: 'API keys let programs act for a user, limited by scopes and networks. A key is shown only once.',
+  table: 'api_key',
+  alias: 'k',
+  fields: apiKeyFields,
+  visible: visibleTo('the owner; staff', (caller) =>
+    caller.isStaff ? raw('k.revoked IS NULL') : sql`k.revoked IS NULL AND k.user_id = ${caller.id}`,
+  ),
+  parameters: () => ({ key: null }),
+  filters: {
+    ...ofName('k.name'),
+    state: within(apiKeyStates, {
+      type: 'string',
+      help: `One of ${apiKeyStates.join(', ')}.`,
+      condition: ({ query }, name) => {
+        const state = query.one(name);
+        return state === undefined ? undefined : sql`${raw(stateOf)} = ${state}`;
+      },
+    }),
+    user_uuid: uuidOf('k.user_id', 'user', 'Uuid of the owner.'),
+  },
+  orderings: { name: 'k.name COLLATE NOCASE', created: 'k.created', expires: 'k.expires', last_used: 'k.last_used' },
+  order: '-k.created',
+  create: {
+    right: confirmed(authenticated.as('any user, for themselves'), true),
+    check: (request, { expires, name }) =>
+      rejectInvalid({ name: takenName(request, request.caller.id, name), expires: invalidNewEnd(request, expires) }),
+    run: (request, { expires }, columns) => {
+      const user = request.caller.id;
+      reject(tooManyKeys(request, user));
+      const { columns: issued, key } = issueApiKey(request);
+      const id = request.db.insert('api_key', {
+        ...columns,
+        ...issued,
+        uuid: newUuid(request.app),
+        user_id: user,
+        created_by: request.caller.id,
+        created: request.now,
+        expires: expires === undefined ? latestEnd(request) : expires,
+      });
+      recordNewKey(request, user);
+      return { id, parameters: { key } };
+    },
+    rejections: { 409: true },
+  },
+  update: {
+    right: confirmed(owner, false),
+    check: rejectInvalidChange,
+    run: (request, row, _, columns) => change(request, row, columns),
+  },
+  delete: {
+    right: anyOf(owner, staff),
+    run: (request, row) => {
+      request.db.run(sql`DELETE FROM api_key WHERE id = ${row.id}`);
+    },
+  },
+});

@@ -1,0 +1,175 @@
+/** The fields of API keys (core.md 2.9). */
+import ipaddr from 'ipaddr.js';
+import * as v from 'valibot';
+import type { Request } from '../../kernel/access/request.ts';
+import { isoTime } from '../../kernel/clock.ts';
+import { datetime } from '../../kernel/collection/datetime.ts';
+import {
+  FieldError,
+  inputOf,
+  messages,
+  readOnly,
+  readOnlyList,
+  readOnlyText,
+  readOnlyTime,
+  refine,
+  requiredOnCreation,
+  uuidField,
+  type WritableField,
+} from '../../kernel/collection/field.ts';
+import { listOfForm } from '../../kernel/collection/form.ts';
+import { selfLink } from '../../kernel/collection/links.ts';
+import {
+  constant,
+  linkValue,
+  listValue,
+  notNullText,
+  optionalLink,
+  plainValue,
+  textValue,
+  timeValue,
+  wordValue,
+} from '../../kernel/collection/representation.ts';
+import { text } from '../../kernel/collection/values.ts';
+import { kindName } from '../../kernel/http/body.ts';
+import { isNetwork } from '../../kernel/net/networks.ts';
+
+declare module '../../kernel/app.ts' {
+  interface App {
+    /** The names of all scopes. */
+    readonly apiKeyScopes: ReadonlySet<string>;
+  }
+}
+
+const maxScopes = 40;
+const maxNetworks = 20;
+
+/** SQL of a column of the owner. */
+const ofOwner = (column: string): string => `(SELECT ${column} FROM user WHERE id = k.user_id)`;
+
+interface TextListOptions {
+  readonly help: string;
+  readonly max: number;
+  readonly isRequired?: boolean;
+  readonly example: readonly string[];
+  readonly items: Readonly<Record<string, unknown>>;
+  readonly resolve: (texts: readonly string[], request: Request) => readonly string[];
+}
+
+/** A list of texts, which the column stores as JSON. */
+function textList(name: string, options: TextListOptions): WritableField<string, false> {
+  const { example, help, isRequired = false, items, max, resolve } = options;
+  return {
+    ...readOnlyList(listValue(notNullText('l.value'), `json_each(k.${name}) l`, 'l.key')),
+    help,
+    constraints: { child: { type: 'string', required: true, read_only: false } },
+    input: inputOf<string, v.GenericSchema<unknown, string[]>>(
+      {},
+      {
+        schema: v.array(v.string(messages.string), ({ input }) => messages.list(kindName(input))),
+        shape: { type: 'array', items, ...(isRequired && { minItems: 1 }), maxItems: max, examples: [example] },
+        coerce: (value, form) => (form && value !== null ? listOfForm(value) : value),
+        resolve: (texts, request) => {
+          if (isRequired && texts.length === 0) throw new FieldError(['This list may not be empty.']);
+          if (texts.length > max) throw new FieldError([`Ensure this field has no more than ${max} elements.`]);
+          return JSON.stringify(resolve(texts, request));
+        },
+      },
+    ),
+  };
+}
+
+/** Normalises an address or network: IPv4 in IPv6 becomes IPv4, and host bits are cleared. Throws FieldError. */
+function normalNetwork(network: string): string {
+  const trimmed = network.trim();
+  if (!isNetwork(trimmed)) throw new FieldError(['Enter a valid network.']);
+  if (!trimmed.includes('/')) return ipaddr.process(trimmed).toString();
+  const [address, bits] = ipaddr.parseCIDR(trimmed);
+  if (address.kind() === 'ipv4') return `${ipaddr.IPv4.networkAddressFromCIDR(trimmed)}/${bits}`;
+  const plain = ipaddr.process(address.toString());
+  return plain.kind() === 'ipv4' && bits >= 96
+    ? `${ipaddr.IPv4.networkAddressFromCIDR(`${plain}/${bits - 96}`)}/${bits - 96}`
+    : `${ipaddr.IPv6.networkAddressFromCIDR(trimmed)}/${bits}`;
+}
+
+/** Returns the latest end of a key that is created or rotated now; null without a maximum. */
+export const latestEnd = ({ config, now }: Request): number | null =>
+  config.api_key_lifetime_max === null ? null : now + config.api_key_lifetime_max;
+
+/** The end of a key, as a body requests it. */
+const end = datetime({
+  help: 'When the key expires; default: after the longest lifetime that is allowed.',
+  example: '2030-12-31T23:59:59Z',
+});
+
+/** Throws FieldError for an end that a new key cannot have: past, or after the longest lifetime. */
+export function checkNewEnd(instant: number | null, request: Request): void {
+  const latest = latestEnd(request);
+  if (instant === null) {
+    if (latest !== null) throw new FieldError([messages.null]);
+    return;
+  }
+  if (instant <= request.now) throw new FieldError([pastText]);
+  if (latest !== null && instant > latest)
+    throw new FieldError([`Ensure this value is less than or equal to ${isoTime(latest)}.`]);
+}
+
+/** The message about an end that has passed. */
+export const pastText = 'Expiration time should be greater than current time.';
+
+/** The end of a key that is rotated; absent: it lasts as long as before. */
+export const newEnd = refine(
+  datetime({ help: 'When the new key expires; default: it lasts as long as the old one.' }),
+  checkNewEnd,
+);
+
+export const apiKeyStates = ['active', 'rotating', 'expired'] as const;
+
+/** SQL: the state of a key. */
+export const stateOf =
+  "(CASE WHEN k.ended IS NOT NULL THEN 'expired' WHEN k.previous_digest IS NOT NULL THEN 'rotating' ELSE 'active' END)";
+
+const scopes = textList('scopes', {
+  help: 'What the key permits, as group:read or group:write; see /api/api-keys/scopes/.',
+  max: maxScopes,
+  isRequired: true,
+  example: ['customers:read', 'resources:write'],
+  items: { type: 'string', pattern: '^([a-z-]+|\\*):(read|write)$' },
+  resolve: (names, { app }) => {
+    const unknown = names.find((name) => !app.apiKeyScopes.has(name));
+    if (unknown !== undefined) throw new FieldError([messages.choice(unknown)]);
+    return [...new Set(names)].sort();
+  },
+});
+
+export const apiKeyFields = {
+  url: selfLink('api-keys', 'k.uuid'),
+  uuid: uuidField(),
+  created: readOnlyTime(),
+  name: text({ max: 150, required: true, example: 'Build server' }),
+  scopes: requiredOnCreation({ ...scopes, input: { ...scopes.input, required: true } }, messages.required),
+  networks: textList('networks', {
+    help: 'Addresses and networks that the key can be used from; empty: any.',
+    max: maxNetworks,
+    example: ['192.0.2.0/24', '2001:db8::/48'],
+    items: { type: 'string' },
+    resolve: (networks) => [...new Set(networks.map(normalNetwork))],
+  }),
+  expires: end,
+  service_account: readOnly('field', { type: ['string', 'null'] }, constant('null')),
+  owner: readOnly('field', { type: 'string', format: 'uri' }, linkValue('users', ofOwner('uuid'))),
+  owner_uuid: readOnlyText(plainValue(ofOwner('uuid'))),
+  owner_username: readOnlyText(textValue(ofOwner('username'), { type: 'string' })),
+  created_by: readOnly(
+    'field',
+    { type: ['string', 'null'], format: 'uri' },
+    optionalLink('users', '(SELECT uuid FROM user WHERE id = k.created_by)'),
+    { help: 'The user who created or last rotated the key, and therefore knows it.' },
+  ),
+  prefix: readOnlyText(),
+  last_used: readOnlyTime(timeValue),
+  last_used_address: readOnlyText(textValue),
+  state: readOnlyText(wordValue(stateOf, apiKeyStates)),
+  previous_key_expires: readOnlyTime(() => timeValue('k.previous_expires')),
+  key: readOnlyText(textValue('@key', { type: 'string' }), { shownIf: '@key IS NOT NULL' }),
+};

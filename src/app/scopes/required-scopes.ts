@@ -1,0 +1,144 @@
+/** The scope that each operation requires of an API key (core.md 2.9). A path without a row is closed to API keys. */
+
+import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
+import { type ApiKey, closedText, hasScope, type ScopeLevel } from '../../kernel/access/api-key.ts';
+import type { App } from '../../kernel/app.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
+import { forbidden } from '../../kernel/http/error.ts';
+import { isReading } from '../../kernel/http/incoming-request.ts';
+import { memoised } from '../../kernel/memoised.ts';
+import type { Scope, ScopeGroup } from './described-scopes.ts';
+
+/** `closed`: no API key is accepted; `none`: every API key is. */
+type Requirement = ScopeGroup | 'closed' | 'none';
+
+interface Rule {
+  readonly requires: Requirement;
+  /** Default: the same. */
+  readonly writes?: Requirement;
+  /** Scopes that writes require besides. */
+  readonly writesAlso?: Scope;
+}
+
+/** Paths that differ from the others below the same collection. */
+const exceptions: Readonly<Record<string, Rule>> = {
+  '/api-auth/logout/': { requires: 'none' },
+  '/api/api-keys/current/': { requires: 'none' },
+  '/api/api-keys/scopes/': { requires: 'none' },
+  '/api/api-keys/revoke_all/': { requires: 'closed' },
+  '/api/api-keys/:key/rotate/': { requires: 'closed' },
+  '/api/users/:key/password/': { requires: 'closed' },
+  '/api/users/:key/impersonate/': { requires: 'closed' },
+  '/api/users/:key/reset_second_factors/': { requires: 'closed' },
+  '/api/user-invitations/:key/accept/': { requires: 'closed' },
+  '/api/backups/:key/content/': { requires: 'closed' },
+  '/api/audit/export/': { requires: 'closed' },
+  '/api/customers/:key/counters/': { requires: 'statistics' },
+  '/api/projects/:key/counters/': { requires: 'statistics' },
+};
+
+const hooks: Rule = { requires: 'hooks', writesAlso: 'events:read' };
+
+/** The group of each collection. Those of provider types are added by `rulesOf`. */
+const collections: Readonly<Record<string, Rule>> = {
+  '': { requires: 'none' },
+  alerts: { requires: 'alerts' },
+  'api-keys': { requires: 'api-keys', writes: 'closed' },
+  audit: { requires: 'audit' },
+  backups: { requires: 'operation' },
+  configuration: { requires: 'none' },
+  'customer-permissions': { requires: 'permissions' },
+  'customer-permissions-log': { requires: 'permissions' },
+  customers: { requires: 'customers' },
+  'deployment-settings': { requires: 'operation' },
+  events: { requires: 'events' },
+  hooks: { requires: 'hooks' },
+  'hooks-email': hooks,
+  'hooks-push': hooks,
+  'hooks-web': hooks,
+  jobs: { requires: 'operation' },
+  keys: { requires: 'ssh-keys' },
+  'monitoring-items': { requires: 'resources' },
+  'notification-preferences': { requires: 'hooks' },
+  notifications: { requires: 'hooks' },
+  operation: { requires: 'operation' },
+  outbox: { requires: 'operation' },
+  'project-permissions': { requires: 'permissions' },
+  'project-permissions-log': { requires: 'permissions' },
+  projects: { requires: 'projects' },
+  quotas: { requires: 'quotas' },
+  'resource-sla': { requires: 'resources' },
+  resources: { requires: 'resources' },
+  'second-factors': { requires: 'closed' },
+  'service-accounts': { requires: 'api-keys', writes: 'closed' },
+  'service-certifications': { requires: 'services' },
+  'service-metadata': { requires: 'services' },
+  'service-settings': { requires: 'services' },
+  services: { requires: 'services' },
+  sessions: { requires: 'closed' },
+  simulator: { requires: 'operation' },
+  stats: { requires: 'statistics' },
+  'user-counters': { requires: 'statistics' },
+  'user-invitations': { requires: 'invitations' },
+  users: { requires: 'users' },
+  version: { requires: 'none' },
+};
+
+const closed: Rule = { requires: 'closed' };
+const segmentOf = (path: string): string => path.split('/')[2] ?? '';
+
+/** The rules of the collections of a catalogue, by the segment behind /api/. */
+const rulesOf = memoised(
+  ({ propertyKinds, types }: Catalogue): ReadonlyMap<string, Rule> =>
+    new Map<string, Rule>([
+      ...Object.entries(collections),
+      ...propertyKinds.map(({ kind }) => [kind.path, { requires: 'services' }] as const),
+      ...types.flatMap(({ endpoints = [], kinds, prefix }) => [
+        [prefix, { requires: 'services' }] as const,
+        [`${prefix}-service-project-link`, { requires: 'services' }] as const,
+        ...[...kinds.map(({ path }) => path), ...endpoints.map(({ path }) => segmentOf(path))].map(
+          (segment) => [segment, { requires: 'resources' }] as const,
+        ),
+      ]),
+    ]),
+);
+
+function ruleOf(catalogue: Catalogue, absent: readonly string[], path: string): Rule {
+  const exception = exceptions[path];
+  if (exception) return exception;
+  if (path === '/' || path.startsWith('/docs/')) return { requires: 'none' };
+  if (!path.startsWith('/api/')) return closed;
+  const segment = segmentOf(path);
+  return rulesOf(catalogue).get(segment) ?? (absent.includes(segment) ? { requires: 'none' } : closed);
+}
+
+/** What an operation requires of an API key: scopes, all of which it needs, or one of the words. */
+export type RequiredScopes = readonly Scope[] | 'closed' | 'none';
+
+function scopesIn({ requires, writes = requires, writesAlso }: Rule, level: ScopeLevel): RequiredScopes {
+  const required = level === 'read' ? requires : writes;
+  if (required === 'closed' || required === 'none') return required;
+  return [`${required}:${level}`, ...(level === 'write' && writesAlso ? [writesAlso] : [])];
+}
+
+/** Returns what a method of an endpoint requires of an API key. */
+export const requiredScopes = (
+  catalogue: Catalogue,
+  { open = false, path }: Pick<Endpoint, 'open' | 'path'>,
+  method: string,
+  absent: readonly string[] = [],
+): RequiredScopes =>
+  open
+    ? 'none'
+    : scopesIn(ruleOf(catalogue, absent, path), isReading(method) || method === 'OPTIONS' ? 'read' : 'write');
+
+/** Throws 403 unless the key has the scopes of an operation. */
+export function requireScopes({ catalogue, config }: App, key: ApiKey, endpoint: Endpoint, method: string): void {
+  const required = requiredScopes(catalogue, endpoint, method, config.empty_collections);
+  if (required === 'none') return;
+  if (required === 'closed') throw forbidden(closedText);
+  for (const scope of required) {
+    const [group, level] = scope.split(':') as [ScopeGroup, ScopeLevel];
+    if (!hasScope(key, group, level)) throw forbidden(`This API key lacks the scope ${scope}.`);
+  }
+}

@@ -1,0 +1,218 @@
+/** API keys: their text, who presents one, and when each was last used (core.md 2.9). */
+import { hash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { Caller } from '../access/caller.ts';
+import type { Context } from '../access/context.ts';
+import type { App } from '../app.ts';
+import type { VersionedCache } from '../cache/versioned-cache.ts';
+import { day, minute } from '../clock.ts';
+import type { Database } from '../db/database.ts';
+import { removeStep } from '../db/removal.ts';
+import { sql } from '../db/sql.ts';
+import { forbidden, unauthenticated } from '../http/error.ts';
+import { inNetworks, type Network, parseNetworks } from '../net/networks.ts';
+import type { StoredInstants } from '../stored-instants.ts';
+
+declare module '../app.ts' {
+  interface App {
+    /** The API keys presented recently, with their owners. */
+    readonly knownApiKeys: VersionedCache<KnownApiKey>;
+    readonly apiKeyUse: ApiKeyUse;
+  }
+}
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const randomBytes = 32;
+const secretDigits = 43;
+const checkDigits = 6;
+const apiKeyPattern = /^tnt_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
+const shownCharacters = 8;
+/** Approximate bytes of a cached key with its owner. */
+const keyWeight = 1500;
+const useSavedEvery = 10 * minute;
+const storedAfterEnd = 90 * day;
+
+/** A number in base 62, padded with zeros. */
+function base62(value: bigint, digits: number): string {
+  let text = '';
+  for (let rest = value; rest > 0n; rest /= 62n) text = alphabet.charAt(Number(rest % 62n)) + text;
+  return text.padStart(digits, '0');
+}
+
+const checksum = (text: string): string => base62(BigInt(crc32(text)), checkDigits);
+
+/** Returns the text of a new key. */
+function newApiKey(random: (bytes: number) => Buffer): string {
+  const text = `tnt_${base62(BigInt(`0x${random(randomBytes).toString('hex')}`), secretDigits)}`;
+  return `${text}_${checksum(text)}`;
+}
+
+/** Whether a text has the form of an API key. Its checksum may be wrong. */
+export const isApiKey = (text: string): boolean => text.startsWith('tnt_') && apiKeyPattern.test(text);
+
+const hasChecksum = (text: string): boolean => checksum(text.slice(0, -checkDigits - 1)) === text.slice(-checkDigits);
+
+const digestOf = (key: string): Buffer => hash('sha256', key, 'buffer');
+
+/** Returns a new key, and the columns that store it. */
+export function issueApiKey({ app, now }: Context): {
+  readonly key: string;
+  readonly columns: { readonly digest: Buffer; readonly prefix: string; readonly issued: number };
+} {
+  const key = newApiKey(app.random);
+  return { key, columns: { digest: digestOf(key), prefix: key.slice(0, shownCharacters), issued: now } };
+}
+
+/** A key with its owner, as far as a request needs them. */
+interface KnownApiKey {
+  readonly caller: Caller;
+  readonly networks: readonly Network[];
+  readonly expires: number | null;
+  readonly hasEnded: boolean;
+  readonly isRevoked: boolean;
+  readonly isOwnerActive: boolean;
+  readonly lastUsed: number;
+}
+
+interface ApiKeyRow {
+  readonly key_id: number;
+  readonly scopes: string;
+  readonly networks: string;
+  readonly is_previous: number;
+  readonly expires: number | null;
+  readonly ended: number | null;
+  readonly revoked: number | null;
+  readonly last_used: number | null;
+  readonly is_active: number;
+  readonly id: number;
+  readonly uuid: string;
+  readonly username: string;
+  readonly full_name: string;
+  readonly native_name: string;
+  readonly is_staff: number;
+  readonly is_support: number;
+}
+
+/** Returns the owner of a key as the caller of a request. Throws the 401 and 403 of core.md 2.9 in its order. */
+export function ownerOfApiKey(app: App, text: string, now: number, address: string): Caller {
+  return usableApiKey(app, text, now, address).caller;
+}
+
+/** The same, and notes the use. */
+export function authenticateApiKey(app: App, text: string, now: number, address: string): Caller {
+  const { caller, lastUsed } = usableApiKey(app, text, now, address);
+  if (caller.apiKey) app.apiKeyUse.note(caller.apiKey.id, lastUsed, now, address);
+  return caller;
+}
+
+function usableApiKey(app: App, text: string, now: number, address: string): KnownApiKey {
+  const known = app.knownApiKeys.get(text) ?? findApiKey(app, text);
+  if (known.isRevoked && known.isOwnerActive) throw denial('Invalid token.');
+  if (known.hasEnded || (known.expires !== null && known.expires <= now)) throw denial('API key has expired.');
+  if (!known.isOwnerActive) throw denial('User inactive or deleted.');
+  if (!app.config.api_keys_enabled) throw denial('API keys are switched off.');
+  if (known.networks.length > 0 && !inNetworks(address, known.networks))
+    throw forbidden('This API key cannot be used from this address.');
+  return known;
+}
+
+function findApiKey({ db, knownApiKeys }: App, text: string): KnownApiKey {
+  if (!hasChecksum(text)) throw denial('Invalid token.');
+  const digest = digestOf(text);
+  const { result: row, reads } = db.versions.observe(() =>
+    db.get<ApiKeyRow>(sql`
+      SELECT k.id AS key_id, k.scopes, k.networks, k.ended, k.revoked, k.last_used,
+        k.digest <> ${digest} AS is_previous, iif(k.digest = ${digest}, k.expires, k.previous_expires) AS expires,
+        u.is_active, u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support
+      FROM api_key k JOIN user u ON u.id = k.user_id WHERE k.digest = ${digest} OR k.previous_digest = ${digest}`),
+  );
+  if (!row) throw denial('Invalid token.');
+  return knownApiKeys.set(text, knownOf(row, text), reads, keyWeight);
+}
+
+const knownOf = (row: ApiKeyRow, token: string): KnownApiKey => ({
+  caller: {
+    id: row.id,
+    uuid: row.uuid,
+    username: row.username,
+    fullName: row.full_name,
+    nativeName: row.native_name,
+    isStaff: row.is_staff === 1,
+    isSupport: row.is_support === 1,
+    tokenId: null,
+    token,
+    apiKey: { id: row.key_id, scopes: new Set(JSON.parse(row.scopes)), isPrevious: row.is_previous === 1 },
+  },
+  networks: parseNetworks(JSON.parse(row.networks)),
+  expires: row.expires,
+  hasEnded: row.ended !== null,
+  isRevoked: row.revoked !== null,
+  isOwnerActive: row.is_active === 1,
+  lastUsed: row.last_used ?? Number.NEGATIVE_INFINITY,
+});
+
+const denial = (detail: string): Error => unauthenticated({ detail });
+
+/** The uses of keys that are not stored yet. A use is stored at most once per key and ten minutes. */
+export class ApiKeyUse {
+  readonly #uses = new Map<number, { readonly at: number; readonly address: string }>();
+
+  /** Notes a use, unless one was stored recently. */
+  note(key: number, stored: number, now: number, address: string): void {
+    if (now - stored < useSavedEvery || this.#uses.has(key)) return;
+    this.#uses.set(key, { at: now, address });
+  }
+
+  /** Whether `save` has anything to write. */
+  get isDue(): boolean {
+    return this.#uses.size > 0;
+  }
+
+  /** Stores all uses. Must run inside a write. */
+  save(db: Database): void {
+    for (const [key, { address, at }] of this.#uses)
+      db.run(sql`UPDATE api_key SET last_used = ${at}, last_used_address = ${address} WHERE id = ${key}`);
+    this.#uses.clear();
+  }
+}
+
+/** Returns how many keys of a user are valid. */
+export const countApiKeys = (db: Database, user: number): number =>
+  db.count(sql`SELECT count(*) FROM api_key WHERE user_id = ${user} AND ended IS NULL AND revoked IS NULL`);
+
+/** Revokes all keys of a user for good. */
+export function revokeApiKeysOf({ app: { db }, now }: Context, user: number): void {
+  db.run(sql`UPDATE api_key SET revoked = ${now} WHERE user_id = ${user} AND revoked IS NULL`);
+}
+
+/** Returns the next instant at which a key, or the overlap of a rotation, ends. */
+export const nextApiKeyExpiry = (db: Database): number | undefined =>
+  db.value<number | null>(sql`
+    SELECT min(at) FROM (
+      SELECT min(expires) AS at FROM api_key WHERE ended IS NULL AND expires IS NOT NULL
+      UNION ALL SELECT min(previous_expires) FROM api_key WHERE previous_expires IS NOT NULL)`) ?? undefined;
+
+/** Ends keys and overlaps that are past their end, for good: a clock that is set back does not make them valid again. */
+export function expireApiKeys({ app: { db }, now }: Context): void {
+  db.run(sql`UPDATE api_key SET ended = expires WHERE ended IS NULL AND expires <= ${now}`);
+  db.run(sql`
+    UPDATE api_key SET previous_digest = NULL, previous_expires = NULL
+    WHERE previous_expires IS NOT NULL AND (previous_expires <= ${now} OR ended IS NOT NULL)`);
+}
+
+/** Removes a batch of the keys that ended 90 days ago. Returns whether the batch was full. */
+export function removeEndedApiKeys({ app: { db }, now }: Context): boolean {
+  const horizon = now - storedAfterEnd;
+  return removeStep(
+    (limit) =>
+      db.run(sql`
+        DELETE FROM api_key WHERE id IN (
+          SELECT id FROM api_key WHERE ended < ${horizon} OR revoked < ${horizon} ORDER BY id LIMIT ${limit})`).changes,
+  );
+}
+
+export const apiKeyInstants: readonly StoredInstants[] = [
+  { table: 'api_key', column: 'ended', ahead: 0 },
+  { table: 'api_key', column: 'revoked', ahead: 0 },
+  { table: 'api_key', column: 'last_used', ahead: 0 },
+];
