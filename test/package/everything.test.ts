@@ -8,6 +8,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { basename, join } from 'node:path';
 import SQLite from 'better-sqlite3';
+import { Secret, TOTP } from 'otpauth';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AuthenticationMethod, authenticationMethods } from '../../src/accounts/session/config.ts';
@@ -253,13 +254,31 @@ const lateEffects: Readonly<Record<LateModule, () => Promise<void>>> = {
       /is verified: it was restored and has no problems/,
     );
   },
+  otpauth: () => enrolled(),
   sax: () => synchronised(),
   'prom-client': async () => {
     const { headers, text } = await page(`${server.startup.admin}/metrics`);
     assert.match(headers.get('content-type') ?? '', 'text/plain; version=0.0.4');
     assert.match(text, /^tenantry_build_info\{.*\} 1$/m);
   },
+  uqr: () => enrolled(),
 };
+
+/** Adds an authenticator app of a user. */
+const enrolled = once(async (): Promise<void> => {
+  const anonymous = new Client(server, undefined);
+  const logIn = async (): Promise<Json> =>
+    (await anonymous.post('/api-auth/password/', { username: 'enrolled', password })).body;
+  const { body: user } = await admin.post('/api/users/', { username: 'enrolled' });
+  await admin.post(`${user.url}password/`, { password });
+  const client = new Client(server, (await logIn()).token);
+  const { body } = await client.post('/api/second-factors/totp/');
+  assert.match(body.qr_svg, /^<svg /);
+  const code = TOTP.generate({ secret: Secret.fromBase32(body.secret) });
+  const { body: factor, status } = await client.post('/api/second-factors/totp/confirm/', { code });
+  assert.equal([status, factor.kind, factor.recovery_codes.length], [201, 'totp', 10]);
+  assert.equal((await logIn()).second_factor.methods, ['totp', 'recovery_code']);
+});
 
 /** Lets an account at Amazon read its regions: calls are signed, responses are XML. */
 const synchronised = once(async (): Promise<void> => {

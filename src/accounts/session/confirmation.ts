@@ -1,38 +1,90 @@
-/** Confirmation of sessions: operations that create lasting access require a recent login or the password (core.md 2.8). */
+/** Confirmation of sessions: operations that create lasting access require a recent login or its factors (core.md 2.8). */
 import { closedText } from '../../kernel/access/api-key.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { authenticated } from '../../kernel/access/right.ts';
+import { authenticated, Right } from '../../kernel/access/right.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
+import { optional } from '../../kernel/collection/field.ts';
 import { validate } from '../../kernel/collection/validate.ts';
-import { forbidden, HttpError, unauthenticated } from '../../kernel/http/error.ts';
+import { forbidden, HttpError, invalid, unauthenticated } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { confirmToken, isConfirmedToken } from '../../kernel/security/tokens.ts';
-import { presentedPassword, verifyCurrent } from '../users/passwords.ts';
+import { lockedText, presentedPassword, verifyCurrent } from '../users/passwords.ts';
 import { userOf } from '../users/users.ts';
+import { hasFactor, methodsOf } from './factors/factor-store.ts';
+import {
+  exactlyOne,
+  factorFields,
+  factorLockOf,
+  loadFactors,
+  type PresentedFactor,
+  presentedFactor,
+  useFactor,
+} from './factors/presented.ts';
+import type { TotpMaker } from './factors/totp.ts';
 
-const fields = { password: presentedPassword };
+const fields = { password: optional(presentedPassword), ...factorFields };
+
+/** Returns the ways in which a user can confirm a session; none if they must log in again. */
+function confirmationMethods(request: Request): readonly string[] {
+  const user = userOf(request, request.caller.id);
+  if (hasFactor(request.db, user.id)) return methodsOf(request.db, user.id);
+  return user.password_hash === null ? [] : ['password'];
+}
 
 /** Throws 403 with the ways to confirm, unless the session of the request is confirmed. */
 export function requireConfirmation(request: Request): void {
   if (request.caller.apiKey) throw forbidden(closedText);
   if (isConfirmedToken(request, request.caller.tokenId)) return;
-  const methods = userOf(request, request.caller.id).password_hash === null ? [] : ['password'];
-  throw new HttpError(403, { detail: 'Confirm your identity first.', methods });
+  throw new HttpError(403, { detail: 'Confirm your identity first.', methods: confirmationMethods(request) });
 }
 
-/** Verifies the password, and returns the hash that it matched. */
-async function verify(request: Request): Promise<string | null> {
-  const { password } = validate(fields, request, 'create');
+/** Restricts a right to confirmed sessions. OPTIONS shows it to callers who have yet to confirm theirs. */
+class ConfirmedRight<S> extends Right<S> {
+  override require(request: Request, subject: S): void {
+    super.require(request, subject);
+    requireConfirmation(request);
+  }
+}
+
+/** Returns a right that additionally requires a confirmed session (core.md 2.8). */
+export const confirmed = <S>({ denialReason, words }: Right<S>): Right<S> =>
+  new ConfirmedRight(`${words}, in a confirmed session`, denialReason);
+
+/** What a request presents: a password that matched this hash, or a second factor that is not verified yet. */
+type Presented = { readonly hash: string | null } | { readonly factor: PresentedFactor; readonly maker: TotpMaker };
+
+const passwordRejected = (): HttpError => invalid({ password: ['Confirm with a second factor.'] });
+
+/** Verifies a password. A second factor is verified in the transaction that uses it up. */
+async function prepare(request: Request): Promise<Presented> {
+  const { password, ...values } = validate(fields, request, 'create');
+  const member = exactlyOne({ password, ...values }, ['password', 'code', 'recovery_code']);
+  if (member !== 'password') return { factor: presentedFactor(values), maker: await loadFactors() };
   const user = userOf(request, request.caller.id);
-  await verifyCurrent(request, user, password, 'password');
-  return user.password_hash;
+  // A stolen session may have set the password (core.md 4.4).
+  if (hasFactor(request.db, user.id)) throw passwordRejected();
+  await verifyCurrent(request, user, password ?? '', 'password');
+  return { hash: user.password_hash };
 }
 
-function confirm(request: Request, matched: unknown): Reply {
-  // Checked again: during the comparison the session may have ended, or the password have changed.
-  const isCurrent = userOf(request, request.caller.id).password_hash === matched;
-  const until = isCurrent ? confirmToken(request, request.caller.tokenId) : undefined;
+function confirm(request: Request, presented: Presented): Reply {
+  const user = userOf(request, request.caller.id);
+  if ('factor' in presented) {
+    const { factor, maker } = presented;
+    if (factorLockOf(request, user) !== undefined) throw invalid({ [factor.member]: [lockedText] });
+    // Not thrown: the failure is stored.
+    if (!useFactor(request, user, factor, maker)) return json({ [factor.member]: ['Wrong code.'] }, 400);
+    return confirmedReply(request);
+  }
+  // Checked again: during the comparison the session may have ended, the password have changed, or a factor been added.
+  if (hasFactor(request.db, user.id)) throw passwordRejected();
+  if (user.password_hash !== presented.hash) throw unauthenticated({ detail: 'Invalid token.' });
+  return confirmedReply(request);
+}
+
+function confirmedReply(request: Request): Reply {
+  const until = confirmToken(request, request.caller.tokenId);
   if (until === undefined) throw unauthenticated({ detail: 'Invalid token.' });
   return json({ confirmed_until: isoTime(until) });
 }
@@ -41,13 +93,13 @@ function confirm(request: Request, matched: unknown): Reply {
 export const confirmSession: Endpoint = {
   path: '/api/sessions/confirm/',
   name: 'Session Confirm',
-  description: 'Confirms the current session with the password of its user.',
+  description: 'Confirms the current session with the password or a second factor of its user.',
   actions: (request) => ({ POST: describeFields(fields, request, 'create') }),
   operations: {
     POST: {
-      summary: 'Confirms the current session for 15 minutes with the password of its user.',
+      summary: 'Confirms the current session for 15 minutes with the password or a second factor of its user.',
       allowedFor: authenticated.allowedFor,
-      input: { fields, purpose: 'create' },
+      input: { fields, purpose: 'create', example: { password: 'correct-horse-1' } },
       output: {
         status: 200,
         shape: {
@@ -57,8 +109,8 @@ export const confirmSession: Endpoint = {
         },
       },
       rejections: { 400: true, 503: true },
-      prepare: verify,
-      handle: confirm,
+      prepare,
+      handle: (request, presented) => confirm(request, presented as Presented),
     },
   },
 };

@@ -1,5 +1,3 @@
-import { affectedUser, userContext } from '../../activity/events/context.ts';
-import { record } from '../../activity/events/record.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { hour } from '../../kernel/clock.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
@@ -10,11 +8,11 @@ import { notFound, tooMany } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { prefixOf } from '../../kernel/net/networks.ts';
 import { RateLimit } from '../../kernel/security/rate-limit.ts';
-import { issueToken, loginBy } from '../../kernel/security/tokens.ts';
 import { verifyEmail } from '../users/email.ts';
 import { changePassword } from '../users/password-change.ts';
 import { passwordField, rejectWeak } from '../users/passwords.ts';
-import { actedBy, tokenShape, type UserRow } from '../users/users.ts';
+import { actedBy, type UserRow } from '../users/users.ts';
+import { loginAfterPassword, newPasswordShape } from './login-steps.ts';
 import { queueResetLink, userOfSecret } from './password-resets.ts';
 
 declare module '../../kernel/security/rate-limit.ts' {
@@ -97,14 +95,7 @@ function reset(request: Request, hash: string): Reply {
   const own = actedBy(request, user);
   verifyEmail(request, user.id);
   changePassword(own, { ...user, email_verified: 1 }, hash);
-  return json({ token: issueTokenTo(request, user) });
-}
-
-/** Issues a token to a user who has set their password, and records its event. */
-export function issueTokenTo(request: Request, user: UserRow): string {
-  const token = issueToken(request, user.id, loginBy('password', request.incoming));
-  record(actedBy(request, user), 'token_created', { ...userContext(user), ...affectedUser(user) });
-  return token;
+  return json(loginAfterPassword(request, user));
 }
 
 /** POST /api-auth/password/reset/ (core.md 2.5) */
@@ -119,10 +110,11 @@ export const resetPassword: Endpoint = {
   },
   operations: {
     POST: {
-      summary: 'Sets a new password, revokes all tokens of the user and returns a new one.',
+      summary:
+        'Sets a new password, revokes all tokens of the user and returns a new one, or requires the second factor.',
       allowedFor: 'Any caller who knows the secret of the mail, with the setting password_reset_url.',
       input: { fields, purpose: 'create' },
-      output: { status: 200, shape: tokenShape },
+      output: { status: 200, shape: newPasswordShape },
       rejections: { 404: true, 503: true },
       prepare: async (request) => request.app.passwords.hash(acceptReset(request).password, request.address),
       handle: (request, hash) => reset(request, String(hash)),

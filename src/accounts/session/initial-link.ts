@@ -10,9 +10,9 @@ import { json, type Reply } from '../../kernel/http/reply.ts';
 import { digestOfSecret, newMailedSecret } from '../../kernel/security/mailed-secrets.ts';
 import { changePassword } from '../users/password-change.ts';
 import { passwordField, rejectWeak } from '../users/passwords.ts';
-import { actedBy, tokenShape, type UserRow, updateUser } from '../users/users.ts';
-import { issueTokenTo } from './forgotten-password.ts';
+import { actedBy, type UserRow, updateUser } from '../users/users.ts';
 import { firstUser } from './initial-password.ts';
+import { loginAfterPassword, newPasswordShape } from './login-steps.ts';
 
 /** Returns the first user, if it is active. */
 const firstRow = (db: Database): UserRow | undefined =>
@@ -56,7 +56,7 @@ function begin(request: Request, hash: string): Reply {
   const own = actedBy(request, user);
   if (full_name !== undefined) updateUser(own, user, { full_name }, false);
   changePassword(own, user, hash);
-  return json({ token: issueTokenTo(request, user) });
+  return json(loginAfterPassword(request, user));
 }
 
 /** POST /api-auth/password/initial/ (core.md 2.6) */
@@ -68,10 +68,10 @@ export const initialPassword: Endpoint = {
   actions: (request) => ({ POST: describeFields(fields, request, 'create') }),
   operations: {
     POST: {
-      summary: 'Sets the name and password of the user admin, and returns a token.',
+      summary: 'Sets the name and password of the user admin, and returns a token, or requires the second factor.',
       allowedFor: 'Any caller who knows the secret of the link that the server printed at start.',
       input: { fields, purpose: 'create' },
-      output: { status: 200, shape: tokenShape },
+      output: { status: 200, shape: newPasswordShape },
       rejections: { 503: true },
       prepare: async (request) => request.app.passwords.hash(accept(request).password, request.address),
       handle: (request, hash) => begin(request, String(hash)),

@@ -1,19 +1,22 @@
-import { affectedUser, userContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { authenticated } from '../../kernel/access/right.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
+import { objectShape } from '../../kernel/collection/field.ts';
+import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { text } from '../../kernel/collection/values.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { HttpError, unauthenticated } from '../../kernel/http/error.ts';
 import { empty, json, type Reply } from '../../kernel/http/reply.ts';
-import { countFailure, forgetFailures, lockOf } from '../../kernel/security/lockout.ts';
-import { issueToken, loginBy, revokeToken } from '../../kernel/security/tokens.ts';
+import { countFailure, lockOf } from '../../kernel/security/lockout.ts';
+import { revokeToken } from '../../kernel/security/tokens.ts';
 import { lockedText, presentedPassword } from '../users/passwords.ts';
 import { tokenShape, type UserRow } from '../users/users.ts';
-import type { AuthenticationMethod } from './config.ts';
+import { hasFactor } from './factors/factor-store.ts';
+import { beginPendingLogin, challengeMember } from './factors/pending-logins.ts';
 import { recordFailedLogin } from './failed-logins.ts';
+import { completeLogin, requireMethod } from './login-steps.ts';
 
 const credentials = {
   username: text({ max: 4096, lines: 'verbatim', required: true, example: 'alice' }),
@@ -24,14 +27,6 @@ interface Attempt {
   readonly username: string;
   /** Id of the user, if the password is correct. */
   readonly user: number | undefined;
-}
-
-/** Throws 401 unless the setting authentication_methods enables the method. */
-export function requireMethod({ config }: Request, method: AuthenticationMethod): void {
-  if (config.authentication_methods.includes(method)) return;
-  throw unauthenticated({
-    detail: 'Authentication method is disabled. Please use another authentication method or contact staff.',
-  });
 }
 
 /** Parses username and password in the body. Throws 401 with the field errors. */
@@ -75,12 +70,18 @@ function logIn(request: Request, { username, user: id }: Attempt): Reply {
     request.app.metrics.rejectedLogins.add('credentials');
     return { ...json({ detail: 'Invalid username/password.' }, 401), headers: { 'WWW-Authenticate': 'Token' } };
   }
-  forgetFailures(db, folded, request.address);
-  const token = issueToken(request, user.id, loginBy('password', request.incoming));
-  record(request, 'token_created', { ...userContext(user), ...affectedUser(user) });
-  record(request, 'auth_logged_in_with_username', userContext(user));
-  return json({ token });
+  if (hasFactor(db, user.id)) {
+    const body = {
+      detail: 'A second factor is required.',
+      second_factor: beginPendingLogin(request, user.id, 'password'),
+    };
+    return { ...json(body, 401), headers: { 'WWW-Authenticate': 'Token' } };
+  }
+  return json({ token: completeLogin(request, user, 'password') });
 }
+
+/** The 401 that asks for the second factor (core.md 2.11). */
+const secondFactorRequired: JsonSchema = objectShape({ detail: { type: 'string' }, ...challengeMember });
 
 /** POST /api-auth/password/ (core.md 2.1) */
 export const login: Endpoint = {
@@ -96,6 +97,7 @@ export const login: Endpoint = {
       input: { fields: credentials, purpose: 'create' },
       output: { status: 200, shape: tokenShape },
       rejections: { 401: true, 503: true },
+      rejectionShapes: { 401: secondFactorRequired },
       prepare: attempt,
       handle: logIn,
     },

@@ -1,4 +1,4 @@
-/** Mails to users whose email or password was changed (core.md 4.6). */
+/** Mails to users about changes of their email, password and second factors (core.md 4.6). */
 
 import type { Context } from '../../kernel/access/context.ts';
 import { type App, newUuid } from '../../kernel/app.ts';
@@ -23,6 +23,14 @@ declare module '../../kernel/outbox/outboxes.ts' {
 const maxMails = 5;
 const mailSpan = hour;
 
+/** Kinds of mails about second factors. */
+export type SecurityNotice =
+  | 'second_factor_added'
+  | 'second_factor_removed'
+  | 'recovery_codes_replaced'
+  | 'recovery_code_used'
+  | 'codes_locked';
+
 /** A user before the change. */
 interface Recipient {
   readonly id: number;
@@ -39,6 +47,11 @@ export function notifyNewEmail(context: Context, before: Recipient, email: strin
 /** Queues the mail about a new password, unless it is the first password. */
 export function notifyNewPassword(context: Context, before: Recipient): void {
   if (before.password_hash !== null) queue(context, before, 'password');
+}
+
+/** Queues the mail about a change or use of second factors. */
+export function notifySecurity(context: Context, user: Recipient, what: SecurityNotice): void {
+  queue(context, user, what);
 }
 
 function queue(
@@ -67,13 +80,13 @@ function queue(
 interface DueNotice {
   readonly id: number;
   readonly uuid: string;
-  readonly what: 'email' | 'password';
+  readonly what: 'email' | 'password' | SecurityNotice;
   readonly email: string;
   readonly user_id: number;
   readonly attempts: number;
 }
 
-/** The mails about changes of email addresses and passwords. */
+/** The mails about changes of email addresses, passwords and second factors. */
 export class NoticeOutbox extends MailOutbox<DueNotice> {
   readonly name = 'notices';
 
@@ -89,17 +102,44 @@ export class NoticeOutbox extends MailOutbox<DueNotice> {
   }
 }
 
-const names: Readonly<Record<DueNotice['what'], string>> = { email: 'email address', password: 'password' };
+/** Subject and sentence of a mail for each kind. */
+const wordings: Readonly<Record<DueNotice['what'], (user: string, product: string) => readonly [string, string]>> = {
+  email: (user, product) => [
+    `Your email address for ${product} has been changed`,
+    `The email address of the user ${user} of ${product} has been changed.`,
+  ],
+  password: (user, product) => [
+    `Your password for ${product} has been changed`,
+    `The password of the user ${user} of ${product} has been changed.`,
+  ],
+  second_factor_added: (user, product) => [
+    `A second factor for ${product} has been added`,
+    `A second factor has been added to the user ${user} of ${product}.`,
+  ],
+  second_factor_removed: (user, product) => [
+    `A second factor for ${product} has been removed`,
+    `A second factor has been removed from the user ${user} of ${product}.`,
+  ],
+  recovery_codes_replaced: (user, product) => [
+    `Your recovery codes for ${product} have been replaced`,
+    `The recovery codes of the user ${user} of ${product} have been replaced. The old ones do not work any more.`,
+  ],
+  recovery_code_used: (user, product) => [
+    `A recovery code for ${product} has been used`,
+    `A recovery code of the user ${user} of ${product} has been used.`,
+  ],
+  codes_locked: (user, product) => [
+    `Codes for ${product} are locked for an hour`,
+    `The codes of the user ${user} of ${product} are locked for an hour after ten wrong second factors. Another person may know the password.`,
+  ],
+};
 
 /** Returns the subject and both parts of the mail. */
 function wordingOf(what: DueNotice['what'], username: string, product: string, keys: number): Letter {
-  const sentences = [
-    'Hello!',
-    `The ${names[what]} of the user ${nameInMail(username)} of ${product} has been changed.`,
-    ...(keys > 0 ? [`API keys of this user that remain valid: ${keys}.`] : []),
-    'If nobody did that for you, please tell those who run the service.',
-  ];
-  return letter(`Your ${names[what]} for ${product} has been changed`, sentences);
+  const [subject, sentence] = wordings[what](nameInMail(username), product);
+  const advice = 'If nobody did that for you, please tell those who run the service.';
+  const left = keys > 0 ? [`API keys of this user that remain valid: ${keys}.`] : [];
+  return letter(subject, ['Hello!', sentence, ...left, advice]);
 }
 
 export const noticeInstants: readonly StoredInstants[] = [

@@ -1,6 +1,7 @@
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Context } from '../../kernel/access/context.ts';
+import { sql } from '../../kernel/db/sql.ts';
 import { revokeTokensOf } from '../../kernel/security/tokens.ts';
 import { notifyNewPassword } from './notices.ts';
 import type { UserRow } from './users.ts';
@@ -20,6 +21,8 @@ export function changePassword(context: Context, user: UserRow, hash: string, ex
   const { app } = context;
   app.db.update('user', user.id, { password_hash: hash });
   revokeTokensOf(context, user.id, exceptToken);
+  // A login with the old password that waits for a second factor.
+  app.db.run(sql`DELETE FROM pending_login WHERE user_id = ${user.id}`);
   notifyNewPassword(context, user);
   record(context, 'user_password_updated', affectedUser(user));
   app.passwordChanged(user.username);

@@ -46,6 +46,9 @@ const toSelfAndAll = 'u.id = @caller OR @all';
 const toAll = '@all';
 const toSelfAndStaff = 'u.id = @caller OR @staff';
 
+/** SQL: whether logins of a user require a second factor (core.md 2.11). */
+export const hasSecondFactor = 'EXISTS (SELECT 1 FROM second_factor WHERE user_id = u.id)';
+
 // Only a true value agrees. The key is ignored if no agreement is needed, so no value of it is invalid.
 const isYes = (value: unknown): boolean => typeof value !== 'object' && booleanWord(String(value).trim()) === true;
 const agreement = wrap(boolean({ help: 'User must agree with the policy.', storedIn: false }), () => isYes);
@@ -121,6 +124,9 @@ export const userFields = {
     ],
   }),
   competence: choice({ blank: true, choices: () => [], chosenBy: (config) => config.user_competences }),
+  has_second_factor: readOnly('boolean', { type: 'boolean' }, booleanValue(hasSecondFactor), {
+    shownIf: toSelfAndStaff,
+  }),
 };
 
 /** Valid values of a user's fields. */

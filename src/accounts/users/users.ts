@@ -25,7 +25,7 @@ import { revokeRolesOf } from '../roles/roles.ts';
 import { filtersByName, isNarrow, listedUsers, visibleUsers } from './directory.ts';
 import { notifyNewEmail } from './notices.ts';
 import { missingCurrent, needsCurrentPassword, verifyCurrent } from './passwords.ts';
-import { type UserRow, type UserValues, userFields } from './user-fields.ts';
+import { hasSecondFactor, type UserRow, type UserValues, userFields } from './user-fields.ts';
 import { partOfCivilNumber, potential, usersOfCustomers } from './user-filters.ts';
 
 export type { UserRow, UserValues } from './user-fields.ts';
@@ -75,6 +75,7 @@ export const users = collection<UserRow>()({
     organization: exact('u.organization'),
     is_active: truth('u.is_active'),
     organization_approved: truth('u.organization_approved'),
+    has_second_factor: only(({ caller }) => caller.isStaff, truth(hasSecondFactor)),
     customer_uuid: uuid(
       'Users with a role in this customer or one of its projects.',
       (key, { caller }) =>

@@ -17,6 +17,9 @@ import {
 } from '../../accounts/permissions/permissions.ts';
 import { projectsWith, updateCertifications } from '../../accounts/projects/projects.ts';
 import { confirmSession } from '../../accounts/session/confirmation.ts';
+import { beginTotp, confirmTotp, newRecoveryCodes } from '../../accounts/session/factors/enrolment.ts';
+import { secondFactors } from '../../accounts/session/factors/second-factors.ts';
+import { secondLogin } from '../../accounts/session/factors/second-login.ts';
 import { forgotPassword, resetPassword } from '../../accounts/session/forgotten-password.ts';
 import { initialPassword } from '../../accounts/session/initial-link.ts';
 import { login, logout } from '../../accounts/session/login.ts';
@@ -101,6 +104,7 @@ const collections = (catalogue: Catalogue): readonly Pick<Collection<Fields, Row
   projectPermissionsLog,
   pushHooks,
   quotas(scopesOf(catalogue)),
+  secondFactors,
   sessions,
   users,
   webHooks,
@@ -114,6 +118,7 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   forgotPassword,
   resetPassword,
   initialPassword,
+  secondLogin,
   ...samlEndpoints,
   welcome,
   ...consoleFiles,
@@ -162,6 +167,9 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   confirmSession,
   ...apiKeyEndpoints,
   scopeList(() => api(catalogue), catalogue),
+  beginTotp,
+  confirmTotp,
+  newRecoveryCodes,
   endOtherSessions,
   ...counterEndpoints,
   overview,

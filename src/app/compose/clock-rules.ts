@@ -1,5 +1,9 @@
 import { invitationInstants } from '../../accounts/invitations/expiry.ts';
 import { invitationMailInstants } from '../../accounts/invitations/mails.ts';
+import { codeLockInstants } from '../../accounts/session/factors/code-lock.ts';
+import { endExpiredEnrolments, enrolmentInstants } from '../../accounts/session/factors/enrolment.ts';
+import { endExpiredPendingLogins, pendingLoginInstants } from '../../accounts/session/factors/pending-logins.ts';
+import { totpInstants } from '../../accounts/session/factors/totp.ts';
 import { invalidateExpiredLinks, linkInstants } from '../../accounts/session/password-resets.ts';
 import { requestInstants } from '../../accounts/session/saml/requests.ts';
 import { noticeInstants } from '../../accounts/users/notices.ts';
@@ -26,6 +30,10 @@ export const clockRules = (config: Config): ClockRules => ({
     ...apiKeyInstants,
     ...lockInstants,
     ...linkInstants,
+    ...codeLockInstants,
+    enrolmentInstants,
+    pendingLoginInstants,
+    totpInstants,
     ...backupInstants,
     ...noticeInstants,
     requestInstants,
@@ -38,5 +46,5 @@ export const clockRules = (config: Config): ClockRules => ({
     syncInstants,
     memberInstants,
   ],
-  ends: [endRunOutTokens, invalidateExpiredLinks],
+  ends: [endRunOutTokens, invalidateExpiredLinks, endExpiredPendingLogins, endExpiredEnrolments],
 });

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { eventAudience } from '../../accounts/projects/event-audience.ts';
+import { hasFactor } from '../../accounts/session/factors/factor-store.ts';
 import { InitialLink } from '../../accounts/session/initial-link-secret.ts';
 import { forgetInitialPassword } from '../../accounts/session/initial-password.ts';
 import { samlThread } from '../../accounts/session/saml/saml-thread.ts';
@@ -302,7 +303,9 @@ function issueTokenTo(app: App, username: string): string {
   const { db } = app;
   const user = db.value<number>(sql`SELECT id FROM user WHERE username_folded = ${caseFold(username)} AND is_active`);
   if (user === undefined) throw new UnknownUser(`There is no active user "${username}"`);
-  const token = db.write(() => issueToken(systemContext(app), user, { method: 'operator' }));
+  const token = db.write(() =>
+    issueToken(systemContext(app), user, { method: 'operator', confirms: !hasFactor(db, user) }),
+  );
   db.store();
   return token;
 }

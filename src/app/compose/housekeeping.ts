@@ -2,6 +2,9 @@ import { expireInvitations } from '../../accounts/invitations/expiry.ts';
 import { removeLeftMails } from '../../accounts/invitations/mails.ts';
 import { remindOfRoles } from '../../accounts/roles/reminders.ts';
 import { expireRoles } from '../../accounts/roles/roles.ts';
+import { removeOldFactorFailures } from '../../accounts/session/factors/code-lock.ts';
+import { removeExpiredEnrolments } from '../../accounts/session/factors/enrolment.ts';
+import { removeExpiredPendingLogins } from '../../accounts/session/factors/pending-logins.ts';
 import { logSkippedFailures } from '../../accounts/session/failed-logins.ts';
 import { removeOldResets } from '../../accounts/session/password-resets.ts';
 import { removeOldMessages } from '../../accounts/session/saml/requests.ts';
@@ -86,6 +89,9 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   removal('remove ended API keys', hour, removeEndedApiKeys),
   removal('remove old notices', hour, removeOldNotices),
   repeatable('remove old login failures', minute, removeOldFailures),
+  repeatable('remove old failures of second factors', minute, removeOldFactorFailures),
+  repeatable('remove expired logins', minute, removeExpiredPendingLogins),
+  repeatable('remove expired secrets of authenticator apps', minute, removeExpiredEnrolments),
   { name: 'log the number of skipped failed logins', every: minute, run: logSkippedFailures },
   repeatable('remove old SAML messages', minute, removeOldMessages),
   removal('remove ended tokens', hour, removeEndedTokens),

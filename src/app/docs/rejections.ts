@@ -94,20 +94,23 @@ const failure: Described = {
 
 /** The responses to rejected requests, as components of the document. */
 export const rejectionComponents: Json = Object.fromEntries(
-  [...Object.values(rejections), failure].map(({ description, example, name, schema }) => [
-    name,
-    {
-      description,
-      ...(headers[name] && { headers: headers[name] }),
-      content: {
-        'application/json': {
-          schema: { $ref: `#/components/schemas/${schema}` },
-          examples: { example: { value: example } },
-        },
+  [...Object.values(rejections), failure].map((described) => [described.name, responseOf(described)]),
+);
+
+/** A response with the usual body, or with another one. */
+function responseOf({ description, example, name, schema }: Described, other?: JsonSchema): Json {
+  const usual = { $ref: `#/components/schemas/${schema}` };
+  return {
+    description,
+    ...(headers[name] && { headers: headers[name] }),
+    content: {
+      'application/json': {
+        schema: other ? { anyOf: [usual, other] } : usual,
+        examples: { example: { value: example } },
       },
     },
-  ]),
-);
+  };
+}
 
 /** The schemas of the bodies of rejections. */
 export const rejectionSchemas: Readonly<Record<string, JsonSchema>> = {
@@ -152,11 +155,15 @@ export function rejectionsOf(endpoint: Endpoint, method: Method, operation: Oper
     ...operation.rejections,
   };
   const isPossible: Readonly<Record<string, boolean>> = possible;
+  const shapes: Readonly<Record<string, JsonSchema>> = operation.rejectionShapes ?? {};
   return {
     ...Object.fromEntries(
       Object.entries(rejections)
         .filter(([status]) => isPossible[status])
-        .map(([status, { name }]) => [status, { $ref: `#/components/responses/${name}` }]),
+        .map(([status, described]) => [
+          status,
+          shapes[status] ? responseOf(described, shapes[status]) : { $ref: `#/components/responses/${described.name}` },
+        ]),
     ),
     default: { $ref: '#/components/responses/Failed' },
   };

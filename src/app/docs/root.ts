@@ -72,6 +72,7 @@ const unlisted = new Set([
   'configuration',
   'notifications',
   'notification-preferences',
+  'second-factors',
   'sessions',
   'user-counters',
   'version',

@@ -76,12 +76,30 @@ const mayRead = (readers: string, { is_staff, is_support }: Item): boolean =>
   !/: Staff(; global support)?\.$/.test(readers) ||
   (is_support === true && /global/.test(readers));
 
+/** What a login with a correct password needs to present the second factor. */
+export interface Challenge {
+  readonly token: string;
+  readonly methods: readonly string[];
+}
+
+/** The login that waits for a second factor; null if none does. */
+export const challenge = signal<Challenge | null>(null);
+
+/** Continues with the token of a response, or asks for the second factor that it requires. Returns whether it does either. */
+export async function continueWith(body: unknown): Promise<boolean> {
+  const { second_factor: required, token: value } = isItem(body) ? body : {};
+  if (typeof value === 'string') await enter(value);
+  else if (isItem(required) && typeof required.token === 'string' && Array.isArray(required.methods))
+    challenge.value = { token: required.token, methods: required.methods.map(String) };
+  else return false;
+  return true;
+}
+
 /** Signs in by password; the response has the errors. */
 export async function signIn(username: string, password: string): Promise<ApiResponse<unknown>> {
   const body = { username, password };
   const response = await responseOf(api.POST('/api-auth/password/', { body, credentials: 'omit' }));
-  if (response.isOk) await enter(response.body.token);
-  return response;
+  return (await continueWith(response.body)) ? { ...response, isOk: true } : response;
 }
 
 /** Continues with a token, and reads its user. */

@@ -5,7 +5,7 @@ import { fieldProblems, isItem, textOf } from '../api/api.ts';
 import { api, responseOf } from '../api/connection.ts';
 import { type FormField, plainField } from '../api/fields.ts';
 import { hrefOf, replace } from '../api/route.ts';
-import { enter, me } from '../api/session.ts';
+import { continueWith, me } from '../api/session.ts';
 import { Callout } from '../components/card.tsx';
 import { product } from '../components/focus.ts';
 import { Form } from '../components/form.tsx';
@@ -44,7 +44,7 @@ export function FirstStart({ secret }: { readonly secret: string }): JSX.Element
                 // A user who was signed in here is replaced.
                 me.value = null;
                 replace('/');
-                await enter(response.body.token);
+                await continueWith(response.body);
               } else if (fieldProblems(response.body).secret) setEnded(true);
               return response;
             }}

@@ -5,7 +5,7 @@ import { fieldProblems, problemOf, textOf } from '../api/api.ts';
 import { type Configuration, configuration, readConfiguration } from '../api/configuration.ts';
 import { api, isExpired, responseOf } from '../api/connection.ts';
 import { hrefOf, place, replace } from '../api/route.ts';
-import { enter, me, signIn, signOut } from '../api/session.ts';
+import { challenge, continueWith, me, signIn, signOut } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Callout, Skeleton } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -17,6 +17,7 @@ import { Version } from '../components/version.tsx';
 import { serverText, t } from '../i18n/words.ts';
 import { FirstStart } from './first-start.tsx';
 import { SignUp } from './invitation.tsx';
+import { SecondStep } from './second-step.tsx';
 
 /** The pages before the sign-in: links in mails have separate ones. */
 export function Entrance(): JSX.Element {
@@ -29,7 +30,12 @@ export function Entrance(): JSX.Element {
           <Mark />
           {product}
         </div>
-        {page === 'first' ? (
+        {challenge.value ? (
+          <>
+            <h1>{t('Second factor')}</h1>
+            <SecondStep {...challenge.value} />
+          </>
+        ) : page === 'first' ? (
           <FirstStart secret={secret} />
         ) : page === 'forgotten' ? (
           <Forgotten />
@@ -229,7 +235,7 @@ function Reset({ secret }: { readonly secret: string }): JSX.Element {
           const response = await responseOf(api.POST('/api-auth/password/reset/', { body, credentials: 'omit' }));
           if (response.isOk) {
             replace('/');
-            await enter(response.body.token);
+            await continueWith(response.body);
           } else if (response.status === 404) setProblem(t('This link has expired. Request another one.'));
           else setProblem(fieldProblems(response.body).password ?? problemOf(response.body));
         }}
@@ -263,7 +269,11 @@ export function SessionEnded(): JSX.Element | null {
   return (
     <Dialog title={t('Your session has ended')}>
       <p>{t('Your input is not lost.')}</p>
-      {isByPassword && <PasswordForm username={textOf(me.value, 'username')} />}
+      {challenge.value ? (
+        <SecondStep {...challenge.value} />
+      ) : (
+        isByPassword && <PasswordForm username={textOf(me.value, 'username')} />
+      )}
       <button
         type="button"
         class="btn"

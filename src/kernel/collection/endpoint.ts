@@ -62,6 +62,8 @@ export interface Operation {
   readonly also?: readonly Output[];
   /** Error statuses that the kind of operation does not imply; a status that never occurs is `false`. */
   readonly rejections?: Readonly<Partial<Record<Rejection, boolean>>> | undefined;
+  /** Schemas of error bodies with other members than usual, by status. */
+  readonly rejectionShapes?: Readonly<Partial<Record<Rejection, JsonSchema>>>;
   readonly filters?: Filters | undefined;
   /** Headers that it reads besides those that all do, with what they ask for. */
   readonly headers?: Readonly<Record<string, string>>;

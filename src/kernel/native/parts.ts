@@ -8,8 +8,10 @@ export const lateModules = {
   '@zxcvbn-ts/language-common': 'common passwords, with `password_refuse_weak`',
   aws4: 'signatures of calls of Amazon and of object stores',
   'age-encryption': 'encryption of backups',
+  otpauth: 'codes of authenticator apps',
   sax: 'XML of Amazon and of SAML metadata',
   'prom-client': 'metrics that are read',
+  uqr: 'QR codes of secrets for authenticator apps',
 } as const;
 
 /** The programs of threads, by their paths below src. */

@@ -103,12 +103,15 @@ const denial = (detail: string): Error => unauthenticated({ detail });
 const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 
 export const loginMethods = ['password', 'saml', 'operator'] as const;
+export type LoginMethod = (typeof loginMethods)[number];
 
 /** How a token comes about; by the operator: from the command line, or the program that embeds the server. */
 interface Login {
-  readonly method: (typeof loginMethods)[number];
+  readonly method: LoginMethod;
   /** The header User-Agent of the request. */
   readonly agent?: string | undefined;
+  /** Whether it confirms its session (core.md 2.8); default: yes. */
+  readonly confirms?: boolean;
 }
 
 /** The login of a request with a password, or at an identity provider. */
@@ -127,7 +130,7 @@ export const issueToken = (context: Context, user: number, login: Login): string
 export function createToken(
   context: Context,
   user: number,
-  { agent = '', method }: Login,
+  { agent = '', confirms = true, method }: Login,
   text = context.app.random(20).toString('hex'),
 ): { readonly id: number; readonly text: string } {
   const { app, now } = context;
@@ -137,7 +140,7 @@ export function createToken(
     user_id: user,
     created: now,
     last_used: now,
-    confirmed_until: now + confirmedFor,
+    confirmed_until: confirms ? now + confirmedFor : null,
     method,
     user_agent: withoutControls(agent).slice(0, agentAtMost),
   });

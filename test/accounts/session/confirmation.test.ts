@@ -73,15 +73,16 @@ test('a user without a password can only log in again', async () => {
   assert.equal(rejection(bob), [403, { detail: 'Confirm your identity first.', methods: [] }]);
 });
 
-test('rejects a missing password with the name of the field, and counts nothing', async () => {
+test('rejects a missing or blank password, and counts nothing', async () => {
   const client = await logIn();
   const reports = [
-    [{}, 'This field is required.'],
     [{ password: '' }, 'This field may not be blank.'],
     [{ password: null }, 'This field may not be null.'],
   ] as const;
   for (const [body, message] of reports) assert.equal(await confirm(client, body), [400, { password: [message] }]);
   for (const [body] of reports) await confirm(client, body);
+  const one = 'Exactly one of password, code and recovery_code is required.';
+  assert.equal(await confirm(client, {}), [400, { non_field_errors: [one] }]);
   assert.is((await attempt(password)).status, 200);
 });
 

@@ -30,6 +30,7 @@ const keysForStaff = [
   'agreement_date',
   'preferred_language',
   'competence',
+  'has_second_factor',
 ];
 
 test('creation accepts every field and returns the complete user with its keys in order', async () => {
@@ -78,6 +79,7 @@ test('creation accepts every field and returns the complete user with its keys i
       agreement_date: null,
       preferred_language: 'et',
       competence: 'Engineer',
+      has_second_factor: false,
     }),
   );
   assert.equal((await fixture.staff.get(body.url)).body, body);
@@ -108,6 +110,7 @@ test('requires only the username; defaults include a token lifetime of an hour a
     agreement_date: null,
     preferred_language: '',
     competence: '',
+    has_second_factor: false,
   });
 });
 
@@ -118,10 +121,10 @@ test('the keys of a user depend on the caller', async () => {
   const without = (...left: string[]) => keysForStaff.filter((key) => !left.includes(key));
   const keysOf = async (client: Client) => Object.keys((await client.get(seen.url)).body);
   assert.equal(await keysOf(fixture.staff), keysForStaff);
-  assert.equal(await keysOf(fixture.as('global')), without('token_lifetime'));
+  assert.equal(await keysOf(fixture.as('global')), without('token_lifetime', 'has_second_factor'));
   assert.equal(
     await keysOf(fixture.as('somebody')),
-    without('civil_number', 'description', 'is_staff', 'is_active', 'token_lifetime'),
+    without('civil_number', 'description', 'is_staff', 'is_active', 'token_lifetime', 'has_second_factor'),
   );
   const own = without('description', 'is_staff', 'is_active');
   own.splice(own.indexOf('token_lifetime'), 0, 'token');
@@ -129,7 +132,7 @@ test('the keys of a user depend on the caller', async () => {
   const listed = (await fixture.as('somebody').get('/api/users/?username=seen')).body;
   assert.equal(
     Object.keys(listed[0]),
-    without('civil_number', 'description', 'is_staff', 'is_active', 'token_lifetime'),
+    without('civil_number', 'description', 'is_staff', 'is_active', 'token_lifetime', 'has_second_factor'),
   );
 });
 

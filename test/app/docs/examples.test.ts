@@ -3,9 +3,11 @@
  * server: an example that creates an object creates the one that other examples refer to. The client of the fixture compares
  * responses with the document.
  */
+import { hash } from 'node:crypto';
 import * as assert from 'uvu/assert';
 import { openApi } from '../../../src/app/docs/openapi.ts';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
+import { digestOf } from '../../../src/kernel/security/digests.ts';
 import { digestOfSecret } from '../../../src/kernel/security/mailed-secrets.ts';
 import { catalogue, endpoints } from '../../support/catalogue.ts';
 import type { Json } from '../../support/fixture.ts';
@@ -178,6 +180,18 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
     await fixture.server.settled();
     change(sql`UPDATE password_reset SET secret_digest = ${digestOfSecret(body.secret)} WHERE email = ${email}`);
   },
+  'POST /api-auth/second-factor/': async ({ body }) => {
+    const user = await fixture.user('factored');
+    const { app } = fixture.server;
+    const id = app.db.scalar<number>(sql`SELECT id FROM user WHERE uuid = ${user.uuid}`);
+    change(
+      sql`INSERT INTO second_factor (uuid, user_id, kind, name, created) VALUES ('factor', ${id}, 'totp', 'Phone', 0)`,
+      sql`INSERT INTO pending_login (digest, user_id, method, network, expires)
+        VALUES (${hash('sha256', body.token, 'buffer')}, ${id}, 'password', '127.0.0.1', ${app.clock.now() + 60e6})`,
+    );
+    const digest = digestOf(app, `recovery code of user ${id}`, body.recovery_code.replace('-', ''));
+    change(sql`INSERT INTO recovery_code (user_id, digest) VALUES (${id}, ${digest})`);
+  },
   // It is pending again, after any action.
   ...Object.fromEntries(
     ['cancel', 'check', 'send'].map((action) => [
@@ -282,8 +296,12 @@ async function follow(chosen: readonly Request[]): Promise<void> {
 
 const isLast = ({ path }: Request): boolean => path.endsWith('/unlink/');
 
-/** Objects that exist for a moment only, on disk only, or for one user only, while the caller changes here. */
-const isPassing = ({ path }: Request): boolean => /^\/api\/(backups|jobs|notifications|outbox)\//.test(path);
+/**
+ * Objects that exist for a moment only, on disk only, or for one user only, while the caller changes here; second factors require
+ * the code of the moment, and then confirmed sessions.
+ */
+const isPassing = ({ path }: Request): boolean =>
+  /^\/api\/(backups|jobs|notifications|outbox|second-factors)\//.test(path);
 
 /** Single sign-on, which is enabled on a separate server. */
 const isSaml = ({ path }: Request): boolean => path.startsWith('/api-auth/saml2/');

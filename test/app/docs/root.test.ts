@@ -12,7 +12,16 @@ root('requires a token for GET /api/', async () => {
 });
 
 const unlisted = [
-  ...['version', 'configuration', 'user-counters', 'sessions', 'stats', 'notifications', 'notification-preferences'],
+  ...[
+    'version',
+    'configuration',
+    'user-counters',
+    'second-factors',
+    'sessions',
+    'stats',
+    'notifications',
+    'notification-preferences',
+  ],
   'api-keys',
   ...ofTheService,
 ];

@@ -1,4 +1,5 @@
 /** Valid bodies for the table of rights, so that only the right decides. */
+import { Secret, TOTP } from 'otpauth';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { hooks, imageForm, newPublicKey, type Situation } from './situation.ts';
 
@@ -58,12 +59,35 @@ export const bodies: Readonly<Record<string, Body>> = {
   'POST /api/sessions/confirm/': async ({ fixture: { server } }) => {
     const { db, passwords } = server.app;
     const hash = await passwords.hash('secret12');
-    db.write(() => db.run(sql`UPDATE user SET password_hash = ${hash}`));
+    // A user with a second factor does not confirm with the password.
+    db.write(() => {
+      db.run(sql`UPDATE user SET password_hash = ${hash}`);
+      db.run(sql`DELETE FROM second_factor`);
+    });
     return { password: 'secret12' };
   },
   'POST /api/api-keys/': () => ({ name: unique('Key '), scopes: ['customers:read'] }),
   'PUT /api/api-keys/:key/': () => ({ name: unique('Key ') }),
   'PATCH /api/api-keys/:key/': () => ({ name: unique('Key ') }),
+  'PUT /api/second-factors/:key/': () => ({ name: 'Phone' }),
+  'PATCH /api/second-factors/:key/': () => ({ name: 'Phone' }),
+  'POST /api/second-factors/totp/confirm/': ({ fixture: { server } }) => {
+    const { clock, db, secrets } = server.app;
+    const secret = 'JBSWY3DPEHPK3PXP';
+    db.write(() => {
+      db.run(sql`DELETE FROM totp_enrolment`);
+      for (const id of db.values<number>(sql`SELECT id FROM user`)) {
+        const uuid = unique('enrolment');
+        db.insert('totp_enrolment', {
+          uuid,
+          user_id: id,
+          secret: secrets.seal(secret, uuid),
+          expires: Number.MAX_SAFE_INTEGER,
+        });
+      }
+    });
+    return { code: TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: clock.now() / 1000 }) };
+  },
   'POST /api/users/': () => ({ username: unique('user') }),
   'PUT /api/users/:key/': account,
   'PATCH /api/users/:key/': account,

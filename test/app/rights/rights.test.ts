@@ -22,6 +22,7 @@ POST   /api-auth/password/                                       -         200 2
 POST   /api-auth/password/forgot/                                -         404 404 404 404 404 404 404 404 404 404
 POST   /api-auth/password/reset/                                 -         404 404 404 404 404 404 404 404 404 404
 POST   /api-auth/password/initial/                               -         400 400 400 400 400 400 400 400 400 400
+POST   /api-auth/second-factor/                                  -         400 400 400 400 400 400 400 400 400 400
 POST   /api-auth/logout/                                         -         204 204 204 204 204 204 204 204 401 401
 POST   /api-auth/saml2/login/                                    -         401 401 401 401 401 401 401 401 401 401
 POST   /api-auth/saml2/login/complete/                           -         401 401 401 401 401 401 401 401 401 401
@@ -35,6 +36,19 @@ GET    /api/                                                     -         200 2
 GET    /api/version/                                             -         200 200 200 200 200 200 200 200 200 200
 GET    /api/configuration/                                       -         200 200 200 200 200 200 200 200 200 200
 GET    /docs/                                                    -         200 200 200 200 200 200 200 200 200 200
+
+GET    /api/second-factors/                                      -         200 200 200 200 200 200 200 200 401 401
+GET    /api/second-factors/:key/                                 own       200 200 200 200 200 200 200 200 401 401
+GET    /api/second-factors/:key/                                 foreign   200 404 404 404 404 404 404 404 401 401
+PUT    /api/second-factors/:key/                                 own       200 200 200 200 200 200 200 200 401 401
+PUT    /api/second-factors/:key/                                 foreign   403 404 404 404 404 404 404 404 401 401
+PATCH  /api/second-factors/:key/                                 own       200 200 200 200 200 200 200 200 401 401
+PATCH  /api/second-factors/:key/                                 foreign   403 404 404 404 404 404 404 404 401 401
+POST   /api/second-factors/totp/                                 -         200 200 200 200 200 200 200 200 401 401
+POST   /api/second-factors/totp/confirm/                         -         201 201 201 201 201 201 201 201 401 401
+POST   /api/second-factors/recovery-codes/                       -         200 200 200 200 200 200 200 200 401 401
+DELETE /api/second-factors/:key/                                 own       204 204 204 204 204 204 204 204 401 401
+DELETE /api/second-factors/:key/                                 foreign   403 404 404 404 404 404 404 404 401 401
 
 GET    /api/sessions/                                            -         200 200 200 200 200 200 200 200 401 401
 GET    /api/sessions/:key/                                       own       200 200 200 200 200 200 200 200 401 401

@@ -1,6 +1,8 @@
 /** Two customers of the table of rights: one with roles of the callers, and a foreign one. */
 
 import type { ServerOptions } from 'tenantry';
+import { newUuid } from '../../../src/kernel/app.ts';
+import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Resolver } from '../../../src/kernel/net/resolver.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
 import { createPersonas, type Personas } from '../../support/personas.ts';
@@ -113,6 +115,10 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
       },
       keys: { own: await forEach(clients, newKey), foreign: await newKey(fixture.as('guest')) },
       'api-keys': { own: await forEach(clients, newApiKey), foreign: await newApiKey(fixture.as('guest')) },
+      'second-factors': {
+        own: await forEach(clients, (client) => newFactor(fixture, client)),
+        foreign: await newFactor(fixture, await newClient(fixture, 'hermit')),
+      },
       sessions: {
         own: await forEach(clients, (client) => newSession(fixture, client)),
         foreign: await newSession(fixture, fixture.as('guest')),
@@ -239,6 +245,29 @@ const newKey = async (client: Client): Promise<string> =>
 
 const newApiKey = async (client: Client): Promise<string> =>
   (await client.post('/api/api-keys/', { name: 'Key', scopes: ['customers:read'] })).body.uuid;
+const newClient = async (fixture: Fixture, username: string): Promise<Client> => {
+  await fixture.user(username);
+  return fixture.as(username);
+};
+
+/** An authenticator app of a user, whose session was confirmed before. */
+async function newFactor({ server }: Fixture, client: Client): Promise<string> {
+  const { uuid } = await accountOf(client);
+  const { app } = server;
+  const key = newUuid(app);
+  app.db.write(() =>
+    app.db.insert('second_factor', {
+      uuid: key,
+      user_id: app.db.value<number>(sql`SELECT id FROM user WHERE uuid = ${uuid}`),
+      kind: 'totp',
+      name: 'Phone',
+      created: app.clock.now(),
+      secret: app.secrets.seal('JBSWY3DPEHPK3PXP', key),
+      accepted_until: 0,
+    }),
+  );
+  return key;
+}
 
 /** A session of a user other than the one in use. */
 async function newSession(fixture: Fixture, client: Client): Promise<string> {

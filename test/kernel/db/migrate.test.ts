@@ -81,6 +81,8 @@ const hashes: Readonly<Record<string, string>> = {
   '0041_backups': '466c4f480f52adc09144b829f043ac0e2ebb7f7c3f594280587c8c31a0898105',
   '0042_session_confirmation': '7f855ec7c45e31014345e3081f602c66259df1e2e7ca50404cb85eea11bd3a88',
   '0043_api_keys': '55c8d096080a76f686c66e50be47eee29dc233e0b958379b052637fb9c89388d',
+  '0044_second_factors': 'dedcda94d3ab4c8b325cc9120ca452696831c2c777245136a6d5dc674894b5ec',
+  '0045_kinds_of_notices': '5c9600f67f7c9cac658ab539312c2889838b1d46c436f709906b7d9d9f30dcb5',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -381,9 +381,17 @@ const others: Readonly<Record<string, readonly string[]>> = {
       'token',
       'api_key',
     ],
+    ...['second_factor'],
   ].map((table) => `${table}.created`),
   'only told, too': [
-    ...['user.date_joined', 'user.agreement_date', 'hook.modified', 'resource.start_time', 'jira_issue.updated'],
+    ...[
+      'user.date_joined',
+      'user.agreement_date',
+      'hook.modified',
+      'second_factor.last_used',
+      'resource.start_time',
+      'jira_issue.updated',
+    ],
     ...['saml_source.refreshed', 'hook_confirmation.used', 'invitation_mail.finished', 'password_reset.finished'],
     ...['delivery', 'invitation_mail', 'user_notice', 'password_reset', 'notification_mail'].map(
       (table) => `${table}.last_attempt`,

@@ -6,7 +6,8 @@ import { validate } from '../../../kernel/collection/validate.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { present } from '../../../kernel/present.ts';
 import { createToken, loginBy } from '../../../kernel/security/tokens.ts';
-import { requireMethod } from '../login.ts';
+import { hasFactor } from '../factors/factor-store.ts';
+import { requireMethod } from '../login-steps.ts';
 import type { Assertion } from './assertion.ts';
 import { browserOf } from './browser.ts';
 import { samlActions, samlPath, setupOf } from './endpoint.ts';
@@ -63,7 +64,10 @@ function handle(request: Request, { assertion, pending, rejection }: CheckedResp
     return reject(request, new RejectedMessage('its assertion was used before'), pending);
   const user = userOfAttributes(request, assertion.attributes);
   if (!user) return reject(request, new RejectedMessage('it is about nobody who may log in', problems.noUser), pending);
-  const token = createToken(request, user.id, loginBy('saml', request.incoming));
+  const token = createToken(request, user.id, {
+    ...loginBy('saml', request.incoming),
+    confirms: !hasFactor(request.db, user.id),
+  });
   record(request, 'token_created', { ...userContext(user), ...affectedUser(user) });
   openSession(request, token.id, present(browserOf(request)), pending.entityId, assertion);
   const page = present(request.config.login_completed_url);

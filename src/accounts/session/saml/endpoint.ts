@@ -6,7 +6,7 @@ import type { Fields } from '../../../kernel/collection/field.ts';
 import { HttpError } from '../../../kernel/http/error.ts';
 import { hostOf } from '../../../kernel/net/destination.ts';
 import { present } from '../../../kernel/present.ts';
-import { requireMethod } from '../login.ts';
+import { requireMethod } from '../login-steps.ts';
 import type { IdentityProvider } from './identity-providers.ts';
 import type { Setup } from './library.ts';
 

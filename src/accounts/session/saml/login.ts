@@ -7,7 +7,7 @@ import { invalid, tooMany } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { prefixOf } from '../../../kernel/net/networks.ts';
 import { RateLimit } from '../../../kernel/security/rate-limit.ts';
-import { requireMethod } from '../login.ts';
+import { requireMethod } from '../login-steps.ts';
 import { browserOf, recognizeBrowser } from './browser.ts';
 import { newMessageId, samlActions, samlPath, setupOf } from './endpoint.ts';
 import { findIdentityProvider } from './identity-providers.ts';

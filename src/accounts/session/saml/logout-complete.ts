@@ -7,7 +7,7 @@ import { text } from '../../../kernel/collection/values.ts';
 import { invalid, invalidRequest } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { present } from '../../../kernel/present.ts';
-import { requireMethod } from '../login.ts';
+import { requireMethod } from '../login-steps.ts';
 import { browserOf } from './browser.ts';
 import { addressesOf, newMessageId, samlActions, samlPath, setupOf } from './endpoint.ts';
 import { findIdentityProvider, type IdentityProvider } from './identity-providers.ts';

@@ -2,7 +2,7 @@ import type { Request } from '../../../kernel/access/request.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { present } from '../../../kernel/present.ts';
-import { requireMethod } from '../login.ts';
+import { requireMethod } from '../login-steps.ts';
 import { browserOf } from './browser.ts';
 import { newMessageId, samlPath, setupOf } from './endpoint.ts';
 import { findIdentityProvider } from './identity-providers.ts';

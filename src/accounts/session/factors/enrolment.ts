@@ -1,0 +1,190 @@
+/** Enrolment of authenticator apps, and new recovery codes (core.md 2.11). */
+import type { Context } from '../../../kernel/access/context.ts';
+import type { Request } from '../../../kernel/access/request.ts';
+import { authenticated } from '../../../kernel/access/right.ts';
+import { newUuid } from '../../../kernel/app.ts';
+import { minute } from '../../../kernel/clock.ts';
+import { describeFields, type Endpoint, type Operation } from '../../../kernel/collection/endpoint.ts';
+import { objectShape } from '../../../kernel/collection/field.ts';
+import type { JsonSchema } from '../../../kernel/collection/json-schema.ts';
+import { validate } from '../../../kernel/collection/validate.ts';
+import { text } from '../../../kernel/collection/values.ts';
+import { removeStep } from '../../../kernel/db/removal.ts';
+import type { Value } from '../../../kernel/db/sql.ts';
+import { sql } from '../../../kernel/db/sql.ts';
+import { conflict, invalid, reject } from '../../../kernel/http/error.ts';
+import { created, json, type Reply } from '../../../kernel/http/reply.ts';
+import type { StoredInstants } from '../../../kernel/stored-instants.ts';
+import { notifySecurity } from '../../users/notices.ts';
+import { userOf } from '../../users/users.ts';
+import { confirmed } from '../confirmation.ts';
+import { hasFactor, tooManyFactors } from './factor-store.ts';
+import { replaceRecoveryCodes } from './recovery-codes.ts';
+import { maxNameLength, secondFactors } from './second-factors.ts';
+import { acceptedStep, loadTotp, type TotpMaker } from './totp.ts';
+
+/** How long a secret waits for its first code. */
+const enrolmentLifetime = 10 * minute;
+
+const right = confirmed(authenticated.as('any user, for themselves'));
+
+const textShape: JsonSchema = { type: 'string' };
+const recoveryCodesShape: JsonSchema = {
+  type: 'array',
+  items: { type: 'string', pattern: '^[a-z2-7]{5}-[a-z2-7]{5}$' },
+};
+
+/** Stores a factor of the caller and queues the mail. Returns 201, with recovery codes if it is the first one. */
+export function addFactor(request: Request, columns: Readonly<Record<string, Value>>): Reply {
+  const { app, caller, db, now } = request;
+  const isFirst = !hasFactor(db, caller.id);
+  const id = db.insert('second_factor', { uuid: newUuid(app), user_id: caller.id, created: now, ...columns });
+  notifySecurity(request, userOf(request, caller.id), 'second_factor_added');
+  const text = secondFactors.represent(request, id);
+  const url = secondFactors.urlOf(request, id);
+  if (!isFirst) return created(text, url);
+  return created(
+    JSON.stringify({ ...JSON.parse(text), recovery_codes: replaceRecoveryCodes(request, caller.id) }),
+    url,
+  );
+}
+
+/** The response to a new factor. */
+export const newFactorShape = (): JsonSchema => ({
+  ...secondFactors.shape,
+  title: 'NewSecondFactor',
+  properties: {
+    ...(secondFactors.shape.properties as Readonly<Record<string, JsonSchema>>),
+    recovery_codes: { ...recoveryCodesShape, description: 'Only for the first factor of the user.' },
+  },
+});
+
+function begin(request: Request, maker: TotpMaker): Reply {
+  right.require(request, undefined);
+  const { app, caller, config, db, now } = request;
+  reject(tooManyFactors(db, caller.id));
+  const totp = maker.create(app.random);
+  const uuid = newUuid(app);
+  db.run(sql`DELETE FROM totp_enrolment WHERE user_id = ${caller.id}`);
+  db.insert('totp_enrolment', {
+    uuid,
+    user_id: caller.id,
+    secret: app.secrets.seal(totp.secret, uuid),
+    expires: now + enrolmentLifetime,
+  });
+  const uri = totp.uri(config.product_name, caller.username);
+  return json({ secret: totp.secret, uri, qr_svg: maker.qrCode(uri) });
+}
+
+/** POST /api/second-factors/totp/ (core.md 2.11) */
+export const beginTotp: Endpoint = {
+  path: '/api/second-factors/totp/',
+  name: 'Second Factor Totp',
+  description: 'Creates a secret for an authenticator app.',
+  actions: () => ({ POST: {} }),
+  operations: {
+    POST: {
+      summary: 'Returns a new secret for an authenticator app, with its QR code.',
+      allowedFor: right.allowedFor,
+      output: { status: 200, shape: objectShape({ secret: textShape, uri: textShape, qr_svg: textShape }) },
+      rejections: { 403: true, 409: true },
+      prepare: loadTotp,
+      handle: (request, maker) => begin(request, maker as TotpMaker),
+    },
+  },
+};
+
+const confirmFields = {
+  code: text({ max: 40, required: true, example: '123456', help: 'The code that the app shows for the secret.' }),
+  name: text({
+    max: maxNameLength,
+    example: 'Phone',
+    help: 'A name for you to know it by. Default: Authenticator app.',
+  }),
+};
+
+function confirm(request: Request, maker: TotpMaker): Reply {
+  right.require(request, undefined);
+  const { app, caller, db, now } = request;
+  const { code, name = '' } = validate(confirmFields, request, 'create');
+  const enrolment = db.get<{ id: number; uuid: string; secret: Uint8Array }>(
+    sql`SELECT id, uuid, secret FROM totp_enrolment WHERE user_id = ${caller.id} AND expires > ${now}`,
+  );
+  if (!enrolment) throw conflict('There is no secret to confirm: start again.');
+  reject(tooManyFactors(db, caller.id));
+  const secret = app.secrets.open(enrolment.secret, enrolment.uuid);
+  const acceptedUntil = acceptedStep(maker.of(secret), code, now, 0);
+  if (acceptedUntil === undefined) throw invalid({ code: ['Wrong code.'] });
+  db.run(sql`DELETE FROM totp_enrolment WHERE id = ${enrolment.id}`);
+  const uuid = newUuid(app);
+  return addFactor(request, {
+    uuid,
+    kind: 'totp',
+    name: name || 'Authenticator app',
+    secret: app.secrets.seal(secret, uuid),
+    accepted_until: acceptedUntil,
+  });
+}
+
+const confirmOperation = (): Operation => ({
+  summary: 'Adds the authenticator app as a second factor, with a code that it shows.',
+  allowedFor: right.allowedFor,
+  input: { fields: confirmFields, purpose: 'create' },
+  output: { status: 201, shape: newFactorShape() },
+  rejections: { 403: true, 409: true },
+  prepare: loadTotp,
+  handle: (request, maker) => confirm(request, maker as TotpMaker),
+});
+
+/** POST /api/second-factors/totp/confirm/ (core.md 2.11) */
+export const confirmTotp: Endpoint = {
+  path: '/api/second-factors/totp/confirm/',
+  name: 'Second Factor Totp Confirm',
+  description: 'Adds the authenticator app as a second factor of the caller.',
+  actions: (request) => ({ POST: describeFields(confirmFields, request, 'create') }),
+  operations: { POST: confirmOperation() },
+};
+
+/** POST /api/second-factors/recovery-codes/ (core.md 2.11) */
+export const newRecoveryCodes: Endpoint = {
+  path: '/api/second-factors/recovery-codes/',
+  name: 'Second Factor Recovery Codes',
+  description: 'Replaces the recovery codes of the caller.',
+  actions: () => ({ POST: {} }),
+  operations: {
+    POST: {
+      summary: 'Replaces the recovery codes and returns the new ones.',
+      allowedFor: right.allowedFor,
+      output: { status: 200, shape: objectShape({ recovery_codes: recoveryCodesShape }) },
+      rejections: { 403: true, 409: true },
+      handle: (request) => {
+        right.require(request, undefined);
+        const { caller, db } = request;
+        if (!hasFactor(db, caller.id)) throw conflict('Set up a second factor first.');
+        notifySecurity(request, userOf(request, caller.id), 'recovery_codes_replaced');
+        return json({ recovery_codes: replaceRecoveryCodes(request, caller.id) });
+      },
+    },
+  },
+};
+
+export const enrolmentInstants: StoredInstants = {
+  table: 'totp_enrolment',
+  column: 'expires',
+  ahead: enrolmentLifetime,
+};
+
+/** Ends expired enrolments for good: a clock that is set back makes none of them valid again. */
+export const endExpiredEnrolments = ({ app: { db }, now }: Context): void =>
+  void db.run(sql`DELETE FROM totp_enrolment WHERE expires <= ${now}`);
+
+/** Removes a batch of expired enrolments. Returns whether the batch was full. */
+export function removeExpiredEnrolments({ app: { db }, now }: Context): boolean {
+  return removeStep(
+    (limit) =>
+      db.run(sql`
+        DELETE FROM totp_enrolment WHERE id IN (
+          SELECT id FROM totp_enrolment WHERE expires <= ${now} ORDER BY expires LIMIT ${limit}
+        )`).changes,
+  );
+}

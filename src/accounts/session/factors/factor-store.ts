@@ -1,0 +1,48 @@
+/** The second factors of users as the database stores them (core.md 2.11). */
+import type { Context } from '../../../kernel/access/context.ts';
+import type { Database } from '../../../kernel/db/database.ts';
+import { sql } from '../../../kernel/db/sql.ts';
+import { notifySecurity } from '../../users/notices.ts';
+import type { UserRow } from '../../users/users.ts';
+import { hasRecoveryCodes } from './recovery-codes.ts';
+
+/** Kinds of second factors. */
+export const factorKinds = ['totp'] as const;
+type FactorKind = (typeof factorKinds)[number];
+
+/** The ways to present a second factor, in the order of responses. */
+export const factorMethods = [...factorKinds, 'recovery_code'] as const;
+export type FactorMethod = (typeof factorMethods)[number];
+
+/** The maximum number of second factors of a user. */
+const maxFactors = 10;
+
+/** Returns why the user cannot add a second factor; undefined if they can. */
+export const tooManyFactors = (db: Database, user: number): string | undefined =>
+  db.scalar<number>(sql`SELECT count(*) FROM second_factor WHERE user_id = ${user}`) >= maxFactors
+    ? `You already have ${maxFactors} second factors.`
+    : undefined;
+
+/** Whether logins of a user require a second factor. */
+export const hasFactor = (db: Database, user: number): boolean =>
+  db.value(sql`SELECT 1 FROM second_factor WHERE user_id = ${user}`) !== undefined;
+
+/** Returns the ways in which a user can present a second factor: none if they have no factor. */
+export function methodsOf(db: Database, user: number): readonly FactorMethod[] {
+  const kinds = new Set(
+    db.values<FactorKind>(sql`SELECT DISTINCT kind FROM second_factor WHERE user_id = ${user} ORDER BY kind`),
+  );
+  return factorMethods.filter((method) =>
+    method === 'recovery_code' ? kinds.size > 0 && hasRecoveryCodes(db, user) : kinds.has(method),
+  );
+}
+
+/** Removes a second factor. With the last one, the recovery codes and the logins that wait for a factor end. */
+export function removeFactor(context: Context, user: UserRow, factor: number): void {
+  const { db } = context.app;
+  db.run(sql`DELETE FROM second_factor WHERE id = ${factor}`);
+  notifySecurity(context, user, 'second_factor_removed');
+  if (hasFactor(db, user.id)) return;
+  db.run(sql`DELETE FROM recovery_code WHERE user_id = ${user.id}`);
+  db.run(sql`DELETE FROM pending_login WHERE user_id = ${user.id}`);
+}

@@ -1,0 +1,90 @@
+/** Logins with a correct first factor, which wait for a second one (core.md 2.11). */
+import { hash } from 'node:crypto';
+import type { Context } from '../../../kernel/access/context.ts';
+import { minute } from '../../../kernel/clock.ts';
+import { objectShape } from '../../../kernel/collection/field.ts';
+import type { JsonSchema } from '../../../kernel/collection/json-schema.ts';
+import { removeStep } from '../../../kernel/db/removal.ts';
+import { sql } from '../../../kernel/db/sql.ts';
+import { prefixOf } from '../../../kernel/net/networks.ts';
+import type { LoginMethod } from '../../../kernel/security/tokens.ts';
+import type { StoredInstants } from '../../../kernel/stored-instants.ts';
+import { factorMethods, methodsOf } from './factor-store.ts';
+
+const lifetime = 5 * minute;
+const maxAttempts = 5;
+
+export interface PendingLogin {
+  readonly id: number;
+  readonly user_id: number;
+  /** Method of the session that the login becomes. */
+  readonly method: LoginMethod;
+  readonly attempts: number;
+}
+
+const digestOf = (token: string): Buffer => hash('sha256', token, 'buffer');
+
+/** What a client needs to present the second factor. */
+export interface Challenge {
+  readonly token: string;
+  readonly methods: readonly string[];
+}
+
+/** The member `second_factor` of responses. */
+export const challengeMember: Readonly<Record<'second_factor', JsonSchema>> = {
+  second_factor: objectShape({
+    token: { type: 'string', pattern: '^[0-9a-f]{40}$' },
+    methods: { type: 'array', items: { type: 'string', enum: factorMethods } },
+  }),
+};
+
+/** A response with only that member. */
+export const challengeShape: JsonSchema = objectShape(challengeMember);
+
+/** Stores a login that waits for a second factor of its user. Must run inside a write. */
+export function beginPendingLogin(context: Context, user: number, method: LoginMethod): Challenge {
+  const { app, address, now } = context;
+  const token = app.random(20).toString('hex');
+  app.db.insert('pending_login', {
+    digest: digestOf(token),
+    user_id: user,
+    method,
+    network: prefixOf(address ?? ''),
+    expires: now + lifetime,
+  });
+  return { token, methods: methodsOf(app.db, user) };
+}
+
+/** Returns the login that a client at this address may complete with a token; undefined if it is unknown, used or expired. */
+export const findPendingLogin = ({ address, app: { db }, now }: Context, token: string): PendingLogin | undefined =>
+  db.get<PendingLogin>(sql`
+    SELECT id, user_id, method, attempts FROM pending_login
+    WHERE digest = ${digestOf(token)} AND network = ${prefixOf(address ?? '')} AND expires > ${now}`);
+
+/** Ends a login that was completed. */
+export const endPendingLogin = ({ app: { db } }: Context, { id }: PendingLogin): void =>
+  void db.run(sql`DELETE FROM pending_login WHERE id = ${id}`);
+
+/** Counts a wrong second factor. The last attempt ends the login. */
+export function countAttempt(context: Context, login: PendingLogin): void {
+  const attempts = login.attempts + 1;
+  if (attempts >= maxAttempts) endPendingLogin(context, login);
+  else context.app.db.update('pending_login', login.id, { attempts });
+}
+
+export const pendingLoginInstants: StoredInstants = { table: 'pending_login', column: 'expires', ahead: lifetime };
+
+/** Ends expired logins for good: a clock that is set back makes none of them valid again. */
+export const endExpiredPendingLogins = ({ app: { db }, now }: Context): void =>
+  void db.run(sql`DELETE FROM pending_login WHERE expires <= ${now}`);
+
+/** Removes a batch of expired logins. Returns whether the batch was full. */
+export function removeExpiredPendingLogins({ app: { db }, now }: Context): boolean {
+  return removeStep(
+    (limit) =>
+      db.run(sql`
+        DELETE FROM pending_login WHERE id IN (
+          SELECT id FROM pending_login WHERE expires <= ${now} ORDER BY expires LIMIT ${limit}
+        )`).changes,
+  );
+}

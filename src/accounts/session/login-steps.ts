@@ -1,0 +1,44 @@
+/** The last steps of every login with a password: the second factor, the token and the events (core.md 2.1, 2.11). */
+import { affectedUser, userContext } from '../../activity/events/context.ts';
+import { record } from '../../activity/events/record.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
+import { caseFold } from '../../kernel/db/sql.ts';
+import { unauthenticated } from '../../kernel/http/error.ts';
+import { forgetFailures } from '../../kernel/security/lockout.ts';
+import { issueToken, type LoginMethod, loginBy } from '../../kernel/security/tokens.ts';
+import { actedBy, tokenShape, type UserRow } from '../users/users.ts';
+import type { AuthenticationMethod } from './config.ts';
+import { hasFactor } from './factors/factor-store.ts';
+import { beginPendingLogin, type Challenge, challengeShape } from './factors/pending-logins.ts';
+
+/** Throws 401 unless the setting authentication_methods enables the method. */
+export function requireMethod({ config }: Request, method: AuthenticationMethod): void {
+  if (config.authentication_methods.includes(method)) return;
+  throw unauthenticated({
+    detail: 'Authentication method is disabled. Please use another authentication method or contact staff.',
+  });
+}
+
+/** Ends the failures of a user who has presented every factor, and returns a new token. Records the events of core.md 2.1. */
+export function completeLogin(request: Request, user: UserRow, method: LoginMethod): string {
+  forgetFailures(request.db, caseFold(user.username), request.address);
+  const token = issueToken(request, user.id, loginBy(method, request.incoming));
+  record(request, 'token_created', { ...userContext(user), ...affectedUser(user) });
+  record(request, 'auth_logged_in_with_username', userContext(user));
+  return token;
+}
+
+/** The response to a new password: a token, or what the client needs to present the second factor. */
+export const newPasswordShape: JsonSchema = { anyOf: [tokenShape, challengeShape] };
+
+/** Returns the body of that response for a user who has set their password. Records the event of a new token. */
+export function loginAfterPassword(
+  request: Request,
+  user: UserRow,
+): { readonly token: string } | { readonly second_factor: Challenge } {
+  if (hasFactor(request.db, user.id)) return { second_factor: beginPendingLogin(request, user.id, 'password') };
+  const token = issueToken(request, user.id, loginBy('password', request.incoming));
+  record(actedBy(request, user), 'token_created', { ...userContext(user), ...affectedUser(user) });
+  return { token };
+}
