@@ -3,7 +3,7 @@
  *
  *   node build.mjs              install missing packages, build dist/tenantry.mjs
  *   node build.mjs start …      … build when stale, then `tenantry serve …` in this process
- *   node build.mjs test …       … check types and style, build when stale, then run the tests, all or those whose path has …
+ *   node build.mjs test …       … build when stale, then check types and style, and run the tests, all or those whose path has …
  *   node build.mjs bench …      … build when stale, then run the benchmarks
  *   node build.mjs chaos …      … build when stale, then kill the program, fail its disk and damage its files
  *   node build.mjs live …       … build when stale, then run tests that need vendors' clients and Debian packages
@@ -53,27 +53,30 @@ const commands = {
   },
   async test() {
     await install('tests');
-    const typeCheck = (project) =>
-      run(process.execPath, [packageFile('typescript-7', 'bin/tsc'), '--project', project]);
+    const mistake = new AbortController();
+    const check = async (file, ...words) => {
+      if ((await run(process.execPath, [file, ...words])) !== 0) mistake.abort();
+    };
+    const typeCheck = (project) => check(packageFile('typescript-7', 'bin/tsc'), '--project', project);
     const built = (async () => {
       if (isStale()) await build();
-      await makeTypes();
-    })().then(
-      () => true,
-      (error) => console.error(error.message),
-    );
+    })();
     const checks = Promise.all([
       typeCheck(root),
-      built.then((isBuilt) => (isBuilt ? typeCheck(join(root, 'src/console')) : 1)),
-      run(process.execPath, [packageFile('@biomejs/biome', 'bin/biome'), 'check', '--error-on-warnings', root]),
+      check(packageFile('@biomejs/biome', 'bin/biome'), 'check', '--error-on-warnings', root),
+      built.then(makeTypes).then(() => typeCheck(join(root, 'src/console'))),
     ]);
-    if ((await checks).some((code) => code !== 0) || !(await built)) {
-      console.error('The program does not compile, or its code is not in order; no test was run.');
-      console.log('0 passed, 1 failed');
-      process.exitCode = 1;
-      return;
-    }
-    process.exitCode = await runCompiled('run');
+    // Beside the checks, which stop the tests when they fail.
+    const tests = built.then(() => runCompiled('run', mistake.signal));
+    const failed = (error) => {
+      if (!mistake.signal.aborted) console.error(error.message);
+      mistake.abort();
+    };
+    await Promise.all([checks.catch(failed), tests.then((code) => (process.exitCode = code)).catch(failed)]);
+    if (!mistake.signal.aborted) return;
+    console.error('The program does not compile, or its code is not in order: its tests count for nothing.');
+    console.log('0 passed, 1 failed');
+    process.exitCode = 1;
   },
   async bench() {
     await install('tests');
@@ -114,10 +117,10 @@ const commands = {
 };
 
 /** Compiles the tests and runs one of their programs with the options of the command line. Resolves with its exit code. */
-async function runCompiled(program) {
+async function runCompiled(program, stopSignal) {
   const { compileTests } = await import('./src/build/tests.mjs');
   await compileTests();
-  return run(process.execPath, [join(root, `dist/test/${program}.js`), ...options]);
+  return run(process.execPath, [join(root, `dist/test/${program}.js`), ...options], { stopSignal });
 }
 
 async function makeTypes() {
@@ -136,16 +139,19 @@ async function npm(words, env = process.env) {
   if (code !== 0) fail(`npm ${words.join(' ')} failed.`);
 }
 
-/** Runs a program in the project's folder, passes signals on, and returns its exit code. */
-function run(program, words, spawnOptions = {}) {
+/** Runs a program in the project's folder, passes signals on, and returns its exit code; ends it at the abort signal. */
+function run(program, words, { stopSignal, ...spawnOptions } = {}) {
   return new Promise((resolve, reject) => {
+    if (stopSignal?.aborted) return resolve(1);
     const child = spawn(program, words, { cwd: root, stdio: 'inherit', ...spawnOptions });
     const pass = (signal) => child.kill(signal);
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
     for (const signal of signals) process.on(signal, pass);
+    stopSignal?.addEventListener('abort', () => child.kill());
     child.on('error', reject);
     child.on('close', (code, signal) => {
       for (const name of signals) process.off(name, pass);
+      if (stopSignal?.aborted) return resolve(1);
       // The signal was meant for this process, too.
       if (signal === 'SIGINT' || signal === 'SIGTERM' || signal === 'SIGHUP') process.kill(process.pid, signal);
       else resolve(code ?? 1);

@@ -17,7 +17,8 @@ const { test, fixture } = suiteWithServer('sentences of the console');
 const chromium = await startBrowser();
 const browser = chromium ? test : test.skip;
 const translations: Words = estonian;
-const specification = readFileSync(new URL('../../src/spec/events.md', import.meta.url), 'utf8');
+const document = 'events';
+const specification = readFileSync(new URL(`../../src/spec/${document}.md`, import.meta.url), 'utf8');
 
 test.after(() => chromium?.close());
 
