@@ -149,7 +149,7 @@ browser('offers the page on which the cause of an alert is fixed', async () => {
   await fixture.staff.post('/api/projects/', { name: 'Rocket', customer: customer.url });
   const visitor = await Console.as(chromium as Browser, fixture, 'reader-en');
   await visitor.go('/alerts/', 'Alerts');
-  const row = visitor.page.getByRole('row').filter({ hasText: 'Helios is over its alert threshold for Projects' });
+  const row = visitor.page.getByRole('listitem').filter({ hasText: 'Helios is over its alert threshold for Projects' });
   await row.getByRole('link', { name: /^View quota/ }).click();
   await visitor.heading(/Projects/).waitFor();
   assert.match(visitor.page.url(), new RegExp(`#/quotas/${quota.split('/').at(-2)}/$`));

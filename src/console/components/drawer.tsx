@@ -15,12 +15,18 @@ const focusable = 'a[href], button, input, select, textarea, summary, [tabindex=
  */
 export function Drawer({
   title,
+  mark,
+  actions,
   onClose,
   onMove,
   footer,
   children,
 }: {
   readonly title: string;
+  /** The icon before the title. */
+  readonly mark?: ComponentChildren;
+  /** Buttons beside the one that closes it. */
+  readonly actions?: ComponentChildren;
   readonly onClose: () => void;
   readonly onMove?: ((steps: 1 | -1) => void) | undefined;
   readonly footer?: ComponentChildren;
@@ -51,8 +57,10 @@ export function Drawer({
       }}
     >
       <header>
+        {mark}
         <h2>{title}</h2>
-        <span class="more">
+        <span class="more row tight">
+          {actions}
           <button type="button" class="btn quiet sm icon-only" aria-label={t('Close')} onClick={onClose}>
             <Icon name="dismiss" />
           </button>

@@ -1,5 +1,5 @@
 /** The filters of a list, on one line: a search field, a chip for each filter, and the rest under "More filters". */
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { api, responseOf } from '../api/connection.ts';
 import type { Filter } from '../api/document.ts';
@@ -100,6 +100,7 @@ export function Filters({
   count,
   total,
   scopeIsUsed = false,
+  first,
 }: {
   readonly path: string;
   readonly filters: readonly Filter[];
@@ -112,6 +113,8 @@ export function Filters({
   readonly total?: number | undefined;
   /** Whether the list is narrowed to the customer or project of the sidebar. */
   readonly scopeIsUsed?: boolean;
+  /** A chip of the page, before the others. */
+  readonly first?: ComponentChildren;
 }): JSX.Element | null {
   const { query } = place.value;
   const [added, setAdded] = useState<string>();
@@ -135,6 +138,7 @@ export function Filters({
     <search class="filters">
       {search && <SearchField key={path} path={path} filter={search} />}
       {scopeIsUsed && <ScopeChip />}
+      {first}
       {set.map((filter) => (
         <SetChip key={filter.name} path={path} filter={filter} value={query.get(filter.name) ?? ''} />
       ))}
@@ -221,7 +225,8 @@ function ScopeChip(): JSX.Element | null {
   );
 }
 
-const RemovableChip = ({
+/** A set filter. */
+export const RemovableChip = ({
   label,
   value,
   onRemove,
@@ -270,7 +275,7 @@ function valueText({ name, type }: Filter, value: string): string {
     return t(value === 'OK' ? 'OK' : statusOfWord(value).word);
   if (/^(from|to)$/.test(name) && /^\d+$/.test(value)) return dayText(Number(value) * 1000);
   if (name === 'resource_type') return t(kindOfType(value).word);
-  if (name === 'category') return titleOf(value);
+  if (name === 'category' || name === 'feature') return titleOf(value);
   return /^[0-9a-f]{32}$/.test(value) ? shortId(value) : choiceText(value);
 }
 

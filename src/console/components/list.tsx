@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Page } from '../api/api.ts';
-import type { Collection } from '../api/document.ts';
+import type { Collection, Filter } from '../api/document.ts';
 import { useFailedActions } from '../api/failures.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, place } from '../api/route.ts';
@@ -88,6 +88,31 @@ function usePreviousPage(path: string, value: Page | undefined): Page | undefine
   return last.current?.path === path ? last.current.value : undefined;
 }
 
+/** The query of a list: the filters of the address, and the customer or project that the user works in. */
+export function listQuery(
+  list: string | undefined,
+  filters: readonly Filter[],
+  hiddenFilters: readonly string[],
+  fixed: Readonly<Record<string, string>> = {},
+) {
+  const { query } = place.value;
+  const isScoped = scope.value.customer !== undefined && !scopeNames.some((name) => query.has(name));
+  const scoped = isScoped && list !== undefined ? scopeParameters(list, filters) : {};
+  const sent = new URLSearchParams({ ...fixed, ...scoped });
+  const isSent = (name: string): boolean =>
+    !hiddenFilters.includes(name) || filters.some((filter) => filter.name === name);
+  for (const [name, value] of query) if (isSent(name)) sent.set(name, value);
+  return {
+    sent,
+    scoped,
+    isSent,
+    /** Whether the list is narrowed to the customer or project of the sidebar. */
+    isScoped: Object.keys(scoped).length > 0,
+    /** Whether the address has filters that the page offers as chips. */
+    isFiltered: [...query.keys()].some((name) => name !== 'page' && name !== 'o' && !hiddenFilters.includes(name)),
+  };
+}
+
 /** The filters and the table of a list. */
 export function List({
   path,
@@ -101,16 +126,10 @@ export function List({
 }: ListProperties): JSX.Element {
   const { query } = place.value;
   const filters = collection?.filters ?? [];
-  const isScoped = scope.value.customer !== undefined && !scopeNames.some((name) => query.has(name));
-  const scoped = isScoped && collection ? scopeParameters(collection.name, filters) : {};
-  const sent = new URLSearchParams({ ...fixed, ...scoped });
-  const isSent = (name: string): boolean =>
-    !hiddenFilters.includes(name) || filters.some((filter) => filter.name === name);
-  for (const [name, value] of query) if (isSent(name)) sent.set(name, value);
+  const { isFiltered, isScoped, isSent, scoped, sent } = listQuery(collection?.name, filters, hiddenFilters, fixed);
   sent.set('page_size', String(pageSize));
   const { value } = usePage(`/api${path}?${sent}`);
   const page = usePreviousPage(path, value);
-  const isFiltered = [...query.keys()].some((name) => name !== 'page' && name !== 'o' && !hiddenFilters.includes(name));
   const all = new URLSearchParams({ ...fixed, ...scoped, page_size: '1' });
   for (const name of hiddenFilters.filter(isSent)) if (query.has(name)) all.set(name, query.get(name) ?? '');
   const { value: total } = usePage(isFiltered && page && !page.problem ? `/api${path}?${all}` : '');
@@ -124,7 +143,7 @@ export function List({
         {...(facets && { facets })}
         count={page?.count}
         total={isFiltered ? total?.count : undefined}
-        scopeIsUsed={Object.keys(scoped).length > 0}
+        scopeIsUsed={isScoped}
       />
       {!page ? (
         <Loading />
@@ -234,7 +253,7 @@ function TableCard({
 }
 
 /** The range of visible rows, with links to the previous and next page. */
-function Pager({
+export function Pager({
   path,
   number,
   page,

@@ -14,7 +14,9 @@ export function Sentence({ item, isPlain = false }: { readonly item: Item; reado
       {parts.map((part) =>
         typeof part === 'string' ? (
           part
-        ) : part.path === undefined || isPlain ? (
+        ) : isPlain ? (
+          part.text
+        ) : part.path === undefined ? (
           <b key={part.text}>{part.text}</b>
         ) : (
           <a key={part.text} href={hrefOf(part.path)}>

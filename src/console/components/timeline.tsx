@@ -1,6 +1,8 @@
 /** Events, newest first. */
 import type { ComponentChildren, JSX } from 'preact';
 import type { Tone } from '../format/status.ts';
+import { exactTime } from '../format/text.ts';
+import { instantText } from '../i18n/words.ts';
 import { Icon } from './icons.tsx';
 import { Time } from './values.tsx';
 
@@ -20,31 +22,51 @@ interface TimelineEntry {
 export const Timeline = ({
   entries,
   isFlat = false,
+  hasClock = false,
 }: {
   readonly entries: readonly TimelineEntry[];
   readonly isFlat?: boolean;
+  /** Whether the day is known, so that only the time of day is shown. */
+  readonly hasClock?: boolean;
 }) => (
-  <ul class={isFlat ? 'timeline flat' : 'timeline'}>
+  <ul class={`timeline${isFlat ? ' flat' : ''}${hasClock ? ' clock' : ''}`}>
     {entries.map(({ href, icon, isOpen, key, sub, time, title, tone }) => (
-      <li key={key} class={isOpen ? 'open' : undefined}>
+      // biome-ignore lint/a11y/useKeyWithClickEvents: the same
+      <li
+        key={key}
+        class={href === undefined ? undefined : isOpen ? 'leads open' : 'leads'}
+        onClick={(event) => {
+          const isControl = event.target instanceof Element && event.target.closest('a, button');
+          if (href !== undefined && !isControl && getSelection()?.isCollapsed !== false) location.hash = href;
+        }}
+      >
         <span class={`mark ${tone ?? ''}`} aria-hidden="true">
           <Icon name={icon} />
         </span>
         <p>
           {title}
-          {sub !== undefined && <span class="sub">{sub}</span>}
+          {sub !== undefined && sub !== '' && <span class="sub">{sub}</span>}
         </p>
         {href === undefined ? (
-          <Time value={time} />
+          <When time={time} hasClock={hasClock} />
         ) : (
-          <a href={href} class="muted" aria-current={isOpen ? 'true' : undefined}>
-            <Time value={time} />
+          <a href={href} class="when" aria-current={isOpen ? 'true' : undefined}>
+            <When time={time} hasClock={hasClock} />
           </a>
         )}
       </li>
     ))}
   </ul>
 );
+
+const When = ({ time, hasClock }: { readonly time: string; readonly hasClock: boolean }): JSX.Element =>
+  hasClock ? (
+    <time dateTime={time} title={exactTime(time)}>
+      {instantText(Date.parse(time), { hour: '2-digit', minute: '2-digit' })}
+    </time>
+  ) : (
+    <Time value={time} />
+  );
 
 /** A list of checks or steps with their states. */
 export const Checks = ({ children }: { readonly children: ComponentChildren }): JSX.Element => (

@@ -11,6 +11,7 @@ const known: Readonly<Record<string, string>> = {
   services: 'Provider accounts in use',
   'user-invitations': 'Invitations',
   alerts: 'Alerts',
+  feature: 'Group',
   hooks: 'Notifications',
   'hooks-web': 'Webhooks',
   'hooks-push': 'Phone notifications',

@@ -1,108 +1,234 @@
-/** Alerts: the open ones by severity, each with its actions. */
+/** Alerts: the open ones by severity, each with the action that fixes it; those that closed lately below them. */
 import type { JSX } from 'preact';
-import { type Item, pathOf, textOf } from '../api/api.ts';
-import { useRequest } from '../api/reading.ts';
+import { type Item, isItem, pathOf, textOf } from '../api/api.ts';
+import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { collections, isStaff } from '../api/session.ts';
-import { Empty } from '../components/card.tsx';
-import { fieldColumn, timeColumn } from '../components/columns.tsx';
+import { Callout, Empty, Loading } from '../components/card.tsx';
 import { Creation } from '../components/creation.tsx';
-import { List } from '../components/list.tsx';
+import { Filters } from '../components/filters.tsx';
+import { Icon } from '../components/icons.tsx';
+import { listQuery, Pager, pageSize } from '../components/list.tsx';
 import { PageHeader, Tabs } from '../components/page.tsx';
 import { PostButton } from '../components/post.tsx';
 import { Sentence } from '../components/sentence.tsx';
-import { type Column, NameCell } from '../components/table.tsx';
-import { nameOf } from '../components/values.tsx';
-import { choiceText } from '../format/choices.ts';
+import { Badge } from '../components/status.tsx';
+import { nameOf, Time } from '../components/values.tsx';
+import { kindOfType } from '../format/kinds.ts';
 import { fixOf } from '../format/sentences.ts';
-import { actionTitle, t, titleOf } from '../i18n/words.ts';
+import { quotaText } from '../format/text.ts';
+import { actionTitle, numberText, t, titleOf } from '../i18n/words.ts';
+import { ownValue } from '../own.ts';
 
-const severities = ['Error', 'Warning', 'Info', 'Debug'];
+const path = '/alerts/';
+
+/** The views of the page by their parameters, each with all that it sets. */
+const views = (): readonly (readonly [title: string, query: Readonly<Record<string, string>>])[] => [
+  [t('Open'), { opened: 'true' }],
+  [titleOf('acknowledged'), { opened: 'true', acknowledged: 'true' }],
+  [t('Closed'), { closed: 'true' }],
+  [t('All'), {}],
+];
+
+const viewParameters = ['opened', 'closed', 'acknowledged'];
 
 export function AlertsPage(): JSX.Element {
-  const path = '/alerts/';
   const { query } = place.value;
   const collection = collections.value.get('alerts');
-  const others = new URLSearchParams(query);
-  for (const name of ['severity', 'page', 'o']) others.delete(name);
-  const { value: counted } = useRequest<Item>('GET', `/api/alerts/stats/?${others}`);
-  const counts = counted?.isOk ? counted.body : {};
-  const state = query.has('opened') ? 'opened' : query.has('closed') ? 'closed' : '';
-  const states = [['opened', t('Open')] as const, ['closed', t('Closed')] as const, ['', t('All')] as const];
+  const filters = collection?.filters ?? [];
+  const { isFiltered, isScoped, sent } = listQuery('alerts', filters, [...viewParameters, 'aggregate', 'uuid']);
+  const isClosed = query.has('closed');
+  // The worst first.
+  if (!sent.has('o')) sent.set('o', isClosed ? '-created' : '-severity,-created');
+  sent.set('page_size', String(pageSize));
+  const { value: page } = usePage(`/api/alerts/?${sent}`);
   return (
     <>
-      <PageHeader title={titleOf('alerts')} actions={collection && <Creation collection={collection} />} />
-      <Tabs
-        label={t('Views')}
-        tabs={[
-          ...states.map(([name, title]) => ({
-            href: hrefOf(path, name === '' ? {} : { [name]: 'true' }),
-            title,
-            isCurrent: state === name && !query.has('severity'),
-          })),
-          ...severities.map((severity) => {
-            const to = new URLSearchParams(others);
-            const isCurrent = query.get('severity') === severity;
-            if (!isCurrent) to.set('severity', severity);
-            return {
-              href: hrefOf(path, to),
-              title: t(severity),
-              count: Number(counts[severity.toLowerCase()] ?? 0),
-              isCurrent,
-            };
-          }),
-        ]}
+      <PageHeader
+        title={titleOf('alerts')}
+        lead={t('Current problems. Alerts close when the cause is resolved.')}
+        actions={
+          <>
+            <a class="btn" href={hrefOf('/notifications/')}>
+              <Icon name="hooks" />
+              {t('Notify me')}
+            </a>
+            {collection && <Creation collection={collection} />}
+          </>
+        }
       />
-      <List
+      <Views />
+      <Filters
         path={path}
-        collection={collection}
-        hiddenFilters={['severity', 'opened', 'closed', 'aggregate', 'uuid']}
-        columns={columns}
-        rowActions={(alert) => <AlertActions alert={alert} />}
-        empty={<Empty icon="good" title={t('No alert is open.')} />}
+        filters={filters}
+        hidden={[...viewParameters, 'aggregate', 'uuid']}
+        facets={['severity', 'alert_type']}
+        scopeIsUsed={isScoped}
       />
+      <div class="stack">
+        {!page ? (
+          <Loading />
+        ) : page.problem ? (
+          <Callout tone="bad" isNew>
+            {page.problem}
+          </Callout>
+        ) : page.items.length === 0 ? (
+          <div class="card">
+            {isFiltered ? (
+              <Empty
+                icon="search"
+                title={t('Nothing matches.')}
+                actions={
+                  <a class="btn" href={hrefOf(path)}>
+                    {t('Clear filters')}
+                  </a>
+                }
+              />
+            ) : (
+              <Empty icon="good" title={isClosed ? t('No alert has closed lately.') : t('No alert is open.')} />
+            )}
+          </div>
+        ) : (
+          <>
+            {groupsOf(page.items).map(([title, alerts]) => (
+              <Group key={title} title={title} alerts={alerts} />
+            ))}
+            {page.count > pageSize && (
+              <div class="card">
+                <Pager path={path} number={Number(query.get('page') ?? 1) || 1} page={page} />
+              </div>
+            )}
+          </>
+        )}
+        {query.has('opened') && !query.has('acknowledged') && !isFiltered && <ClosedLately />}
+      </div>
     </>
   );
 }
 
-const columns = (): readonly Column[] => [
-  {
-    key: 'message',
-    title: titleOf('message'),
-    class: 'name',
-    cell: (alert) => (
-      <NameCell
-        href={hrefOfLink(textOf(alert, 'url'))}
-        name={<Sentence item={alert} isPlain />}
-        sub={choiceText(textOf(alert, 'alert_type'))}
-      />
-    ),
-  },
-  fieldColumn('severity', 'severity'),
-  timeColumn('created', 'created'),
-  timeColumn('closed', 'closed'),
-  { ...fieldColumn('acknowledged'), class: 'when-roomy gone' },
-];
+/** The views with the number of their alerts. */
+function Views(): JSX.Element {
+  const { query } = place.value;
+  const all = views();
+  const counts = [
+    usePage('/api/alerts/?opened=true&page_size=1'),
+    usePage('/api/alerts/?opened=true&acknowledged=true&page_size=1'),
+    usePage('/api/alerts/?closed=true&page_size=1'),
+  ];
+  return (
+    <Tabs
+      label={t('Views')}
+      tabs={all.map(([title, parameters], at) => ({
+        href: hrefOf(path, parameters),
+        title,
+        count: counts[at]?.value?.count,
+        isCurrent: viewParameters.every((name) => query.has(name) === Object.hasOwn(parameters, name)),
+      }))}
+    />
+  );
+}
 
-/** Anyone who sees an alert may acknowledge it; staff close it (events.md 3.3). */
+/** Groups alerts by severity, those that are closed after the open ones. */
+function groupsOf(alerts: readonly Item[]): readonly (readonly [title: string, alerts: readonly Item[]])[] {
+  const groups = new Map<string, Item[]>();
+  const ordered = [...alerts].sort((a, b) => Number(textOf(a, 'closed') !== '') - Number(textOf(b, 'closed') !== ''));
+  for (const alert of ordered) {
+    const title = textOf(alert, 'closed') === '' ? t(textOf(alert, 'severity')) : t('Closed');
+    groups.set(title, [...(groups.get(title) ?? []), alert]);
+  }
+  return [...groups];
+}
+
+function Group({
+  title,
+  alerts,
+  more,
+}: {
+  readonly title: string;
+  readonly alerts: readonly Item[];
+  readonly more?: string | undefined;
+}): JSX.Element {
+  return (
+    <section class="card" aria-label={title}>
+      <h2 class="day">
+        {title} <span>{more === undefined ? numberText(alerts.length) : <a href={more}>{t('Show all')}</a>}</span>
+      </h2>
+      <ul class="lines even">
+        {alerts.map((alert) => (
+          <Alert key={textOf(alert, 'url')} alert={alert} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const tones: Readonly<Record<string, string>> = { Error: 'bad', Warning: 'warn' };
+
+function Alert({ alert }: { readonly alert: Item }): JSX.Element {
+  const closed = textOf(alert, 'closed');
+  const tone = closed === '' ? (ownValue(tones, textOf(alert, 'severity')) ?? '') : 'good';
+  return (
+    <li>
+      <span class={`kind ${tone}`}>
+        <Icon name={tone || 'alerts'} />
+      </span>
+      <span class="words">
+        <a href={hrefOfLink(textOf(alert, 'url'))}>
+          <Sentence item={alert} isPlain />
+        </a>
+        <span class="sub">{aboutOf(alert)}</span>
+      </span>
+      <span class="end">
+        {alert.acknowledged === true && <Badge>{titleOf('acknowledged')}</Badge>}
+        <Time value={closed || textOf(alert, 'created')} />
+        <AlertActions alert={alert} />
+      </span>
+    </li>
+  );
+}
+
+/** What an alert is about: the type and the place of its object, and how much of a quota is used. */
+function aboutOf(alert: Item): string {
+  const context = isItem(alert.context) ? alert.context : {};
+  const type = textOf(context, 'resource_type');
+  const quota = textOf(context, 'quota_name');
+  const { limit, used } = quotaText(
+    quota,
+    Number(textOf(context, 'quota_usage')),
+    Number(textOf(context, 'quota_limit')),
+  );
+  return [
+    type === '' ? textOf(context, 'service_type') : t(kindOfType(type).word),
+    quota === '' ? '' : `${used} ${limit}`,
+    textOf(context, 'project_name'),
+    textOf(context, 'customer_name'),
+  ]
+    .filter((text) => text !== '')
+    .join(' · ');
+}
+
+/** Users who see an alert can acknowledge it; staff close it (events.md 3.3). */
 function AlertActions({ alert }: { readonly alert: Item }): JSX.Element {
   const own = pathOf(textOf(alert, 'url'));
-  const fix = textOf(alert, 'closed') === '' ? fixOf(alert) : undefined;
+  const isOpen = textOf(alert, 'closed') === '';
+  const fix = isOpen ? fixOf(alert) : undefined;
   const action = alert.acknowledged === true ? 'cancel_acknowledgment' : 'acknowledge';
   return (
-    <span class="row tight end">
+    <>
       {fix && (
         <a class="btn sm" href={hrefOf(fix.path)} aria-label={`${fix.title}: ${nameOf(alert)}`}>
           {fix.title}
         </a>
       )}
-      <PostButton
-        title={actionTitle(action)}
-        path={`${own}${action}/`}
-        about={nameOf(alert)}
-        expected={{ path: own, change: { acknowledged: alert.acknowledged !== true } }}
-      />
-      {isStaff.value && textOf(alert, 'closed') === '' && (
+      {isOpen && (
+        <PostButton
+          title={actionTitle(action)}
+          path={`${own}${action}/`}
+          about={nameOf(alert)}
+          expected={{ path: own, change: { acknowledged: alert.acknowledged !== true } }}
+        />
+      )}
+      {isStaff.value && isOpen && (
         <PostButton
           title={actionTitle('close')}
           path={`${own}close/`}
@@ -110,6 +236,19 @@ function AlertActions({ alert }: { readonly alert: Item }): JSX.Element {
           expected={{ path: own, change: { closed: new Date().toISOString() } }}
         />
       )}
-    </span>
+    </>
+  );
+}
+
+/** Closed alerts are deleted after a week (events.md 3.6). */
+function ClosedLately(): JSX.Element | null {
+  const { value: page } = usePage('/api/alerts/?closed=true&o=-created&page_size=5');
+  if (!page || page.items.length === 0) return null;
+  return (
+    <Group
+      title={t('Closed lately')}
+      alerts={page.items}
+      more={page.count > page.items.length ? hrefOf(path, { closed: 'true' }) : undefined}
+    />
   );
 }

@@ -40,7 +40,7 @@ export function HooksPage(): JSX.Element {
       <PageHeader
         title={titleOf('hooks')}
         lead={t('Send the events you can access to webhooks, email addresses and phones.')}
-        actions={<NewNotification />}
+        actions={<NewNotification isPrimary />}
       />
       {failures.slice(0, maxCallouts).map((failure) => (
         <FailureCallout key={textOf(failure.hook, 'url')} {...failure} />
@@ -69,16 +69,24 @@ const channels = (): readonly (readonly [list: string, title: string])[] => [
   ['hooks-push', t('Phone')],
 ];
 
-/** A button that creates a hook: a menu with the channels opens the form of one. */
-function NewNotification(): JSX.Element {
+/** A button that creates a hook: a menu with the channels opens the form of one, which starts with the values of `given`. */
+export function NewNotification({
+  title = t('New notification'),
+  isPrimary = false,
+  given = {},
+}: {
+  readonly title?: string;
+  readonly isPrimary?: boolean;
+  readonly given?: Item;
+}): JSX.Element {
   const [list, setList] = useState('');
   const collection = collections.value.get(list);
   return (
     <>
       <Menu
-        label={t('New notification')}
+        label={title}
         hasText
-        class="btn primary"
+        class={isPrimary ? 'btn primary' : 'btn'}
         items={channels().map(([name, title]) => ({
           title,
           icon: name,
@@ -86,19 +94,21 @@ function NewNotification(): JSX.Element {
           onSelect: () => setList(name),
         }))}
       >
-        <Icon name="create" />
-        {t('New notification')}
+        <Icon name={isPrimary ? 'create' : 'hooks'} />
+        {title}
       </Menu>
-      {collection && <CreationDialog collection={collection} onClose={() => setList('')} />}
+      {collection && <CreationDialog collection={collection} given={given} onClose={() => setList('')} />}
     </>
   );
 }
 
 function CreationDialog({
   collection,
+  given,
   onClose,
 }: {
   readonly collection: Collection;
+  readonly given: Item;
   readonly onClose: () => void;
 }): JSX.Element {
   const { value: response } = useRequest<Description>('OPTIONS', `/api/${collection.name}/`);
@@ -107,6 +117,7 @@ function CreationDialog({
       {response ? (
         <CreationForm
           collection={collection}
+          given={given}
           post={response.isOk ? response.body.actions?.POST : undefined}
           onCancel={onClose}
           onMade={async (hook) => go(hrefOfLink(textOf(hook, 'url')).slice(1))}

@@ -11,7 +11,7 @@ import { ObjectLink, Time } from '../components/values.tsx';
 import { quotaTitle } from '../format/text.ts';
 import { isQuotaInMebibytes } from '../i18n/labels.ts';
 import { numberText, t, titleOf } from '../i18n/words.ts';
-import { EventCounts } from './events.tsx';
+import { EventBars, useEventCounts } from './event-counts.tsx';
 
 const numberOf = (item: Item, name: string): number | undefined => {
   const value = item[name];
@@ -195,9 +195,9 @@ export function StatisticsPage(): JSX.Element {
         <AlertsOverTime />
       </div>
       <UsageTimeline aggregate="customer" />
-      <Card title={t('Events')}>
-        <EventCounts from={from} to={to} />
-      </Card>
+      <section class="card">
+        <EventBars counts={useEventCounts(from, to, new URLSearchParams())} />
+      </section>
     </>
   );
 }

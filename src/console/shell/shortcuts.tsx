@@ -29,18 +29,18 @@ const sequenceMs = 1500;
 
 let goSince = 0;
 
-const rows = (): HTMLTableRowElement[] => [
-  ...document.querySelectorAll<HTMLTableRowElement>('main table.folds tbody tr'),
+const rows = (): HTMLElement[] => [
+  ...document.querySelectorAll<HTMLElement>('main table.folds tbody tr, main .timeline > li.leads'),
 ];
 
 /** The focused row, or the one that the keys chose last. */
-const currentRow = (): HTMLTableRowElement | undefined => rows().find((row) => row.contains(document.activeElement));
+const currentRow = (): HTMLElement | undefined => rows().find((row) => row.contains(document.activeElement));
 
 function moveRow(steps: number): void {
   const all = rows();
-  const at = all.indexOf(currentRow() as HTMLTableRowElement);
+  const at = all.indexOf(currentRow() as HTMLElement);
   const next = all[at < 0 ? (steps > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + steps))];
-  next?.querySelector<HTMLElement>('td.name a, td a, td button')?.focus();
+  next?.querySelector<HTMLElement>('td.name a, td a, td button, a.when')?.focus();
 }
 
 /** The action of each key; returns false if there is nothing to act on. */

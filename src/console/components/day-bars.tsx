@@ -1,0 +1,124 @@
+/** Counts by day as bars, with the failures among them; a click on a bar opens its day. */
+import type { ComponentChildren, JSX } from 'preact';
+import { dayText } from '../format/text.ts';
+import { numberText, t } from '../i18n/words.ts';
+import { Behind } from './chart.tsx';
+
+/** The counts from one instant to the next bar, or to the end. */
+export interface DayCount {
+  /** UNIX timestamps. */
+  readonly from: number;
+  readonly to: number;
+  readonly all: number;
+  readonly bad?: number | undefined;
+}
+
+/** The smallest of 2, 4, 10, 20, 40, 100 … that is not below a number, so that half of it is whole. */
+export function axisTop(most: number): number {
+  for (let power = 1; ; power *= 10) for (const digit of [2, 4, 10]) if (digit * power >= most) return digit * power;
+}
+
+const width = 300;
+const height = 100;
+
+export function DayBars({
+  title,
+  bars,
+  hrefOfBar,
+  caption,
+}: {
+  readonly title: string;
+  readonly bars: readonly DayCount[];
+  readonly hrefOfBar: (bar: DayCount) => string;
+  /** The content beside the title. */
+  readonly caption?: ComponentChildren;
+}): JSX.Element {
+  const top = axisTop(Math.max(...bars.map(({ all }) => all)));
+  const slot = width / bars.length;
+  const hasBad = bars.some(({ bad = 0 }) => bad > 0);
+  const spanText = ({ from, to }: DayCount): string =>
+    to - from > 25 * 3600 ? `${dayText(from * 1000)} – ${dayText(to * 1000 - 1)}` : dayText(from * 1000);
+  const ticks = [0, Math.floor(bars.length / 3), Math.floor((2 * bars.length) / 3), bars.length - 1];
+  return (
+    <figure class="chart">
+      <figcaption>
+        <b>{title}</b>
+        {hasBad && (
+          <span class="legend">
+            <span>
+              <i aria-hidden="true" />
+              {t('all')}
+            </span>
+            <span>
+              <i class="bad" aria-hidden="true" />
+              {t('failed')}
+            </span>
+          </span>
+        )}
+        {caption}
+      </figcaption>
+      <div class="plot low">
+        <div class="y" aria-hidden="true">
+          {[top, top / 2, 0].map((value) => (
+            <span key={value}>{numberText(value, value >= 10_000)}</span>
+          ))}
+        </div>
+        <svg
+          viewBox={`0 0 ${width} ${height}`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={t('{title}, up to {most}', { title, most: numberText(Math.max(...bars.map(({ all }) => all))) })}
+        >
+          {[0, 50, 100].map((y) => (
+            <line key={y} class="grid" x1={0} x2={width} y1={y} y2={y} />
+          ))}
+          {bars.map((bar, at) => (
+            // biome-ignore lint/a11y/noStaticElementInteractions: the table below has a link for each day
+            <g key={bar.from} class="bar" onClick={() => (location.hash = hrefOfBar(bar))}>
+              <title>{`${spanText(bar)}: ${numberText(bar.all)}`}</title>
+              <rect class="hit" x={at * slot} width={slot} y={0} height={height} />
+              <Column at={at} slot={slot} share={bar.all / top} />
+              {bar.bad !== undefined && bar.bad > 0 && <Column at={at} slot={slot} share={bar.bad / top} tone="bad" />}
+            </g>
+          ))}
+        </svg>
+        <div class="x" aria-hidden="true">
+          {[...new Set(ticks)].map((at) => (
+            <span key={at}>{bars[at] && dayText(bars[at].from * 1000)}</span>
+          ))}
+        </div>
+      </div>
+      <Behind title={title} heads={[t('Day'), t('Events'), ...(hasBad ? [t('Failed')] : [])]}>
+        {bars.map((bar) => (
+          <tr key={bar.from}>
+            <th scope="row">
+              <a href={hrefOfBar(bar)}>{spanText(bar)}</a>
+            </th>
+            <td>{numberText(bar.all)}</td>
+            {hasBad && <td>{numberText(bar.bad ?? 0)}</td>}
+          </tr>
+        ))}
+      </Behind>
+    </figure>
+  );
+}
+
+const Column = ({
+  at,
+  slot,
+  share,
+  tone = '',
+}: {
+  readonly at: number;
+  readonly slot: number;
+  readonly share: number;
+  readonly tone?: string;
+}): JSX.Element => (
+  <rect
+    class={`column ${tone}`}
+    x={(at + 0.14) * slot}
+    width={0.72 * slot}
+    y={height * (1 - share)}
+    height={height * share}
+  />
+);

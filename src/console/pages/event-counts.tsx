@@ -1,0 +1,90 @@
+/** The number of events by day, and how many of them are failures. */
+import type { JSX } from 'preact';
+import { type Item, isItem } from '../api/api.ts';
+import { useRequest } from '../api/reading.ts';
+import { hrefOf } from '../api/route.ts';
+import { DayBars, type DayCount } from '../components/day-bars.tsx';
+import sentences from '../i18n/sentences.json' with { type: 'json' };
+import { t } from '../i18n/words.ts';
+
+const day = 24 * 3600;
+
+/** Types of failures, by the group that has them all. */
+const failures: Readonly<Record<string, readonly string[]>> = {
+  resources: Object.keys(sentences.events).filter((type) => /^resource_\w+_failed$/.test(type)),
+  users: ['auth_login_failed_with_username'],
+};
+
+/** Returns the first instants of the days or weeks between two UNIX timestamps, and the end. Both stay the same for a day. */
+export function daysBetween(from: number, to: number): readonly number[] {
+  const step = to - from > 92 * day ? 7 : 1;
+  const borders: number[] = [];
+  const at = new Date(from * 1000);
+  at.setHours(0, 0, 0, 0);
+  // Local days: some have 23 or 25 hours.
+  for (; at.getTime() / 1000 < to; at.setDate(at.getDate() + step)) borders.push(at.getTime() / 1000);
+  return [...borders, at.getTime() / 1000];
+}
+
+const totalOf = ({ object }: Item): number => (isItem(object) ? Number(object.count) : 0);
+
+/** Counts the events of each interval; undefined until they are read. */
+function useCounts(borders: readonly number[], filters: string): readonly number[] | undefined {
+  const points = borders.map((point) => `point=${point}`).join('&');
+  const { value: response } = useRequest<readonly Item[]>('GET', `/api/events/count/history/?${points}&${filters}`);
+  if (!response) return undefined;
+  // Each point counts the events before it.
+  const before = response.isOk ? response.body.map(totalOf) : [];
+  return before.slice(1).map((count, index) => count - (before[index] ?? 0));
+}
+
+/** Returns the filters that leave only failures; undefined if none of them can match. */
+function failuresOf(filters: URLSearchParams): URLSearchParams | undefined {
+  const features = filters.getAll('feature');
+  const groups = features.length > 0 ? features : Object.keys(failures);
+  const chosen = filters.getAll('event_type');
+  const types = groups
+    .flatMap((group) => failures[group] ?? [])
+    .filter((type) => features.length > 0 || chosen.length === 0 || chosen.includes(type));
+  if (types.length === 0) return undefined;
+  const query = new URLSearchParams(filters);
+  query.delete('feature');
+  query.delete('event_type');
+  for (const type of types) query.append('event_type', type);
+  return query;
+}
+
+/** Counts by day; undefined until they are read, empty where they cannot be. */
+export function useEventCounts(from: number, to: number, filters: URLSearchParams): readonly DayCount[] | undefined {
+  const borders = daysBetween(from, to);
+  const all = useCounts(borders, filters.toString());
+  const bad = useCounts(borders, (failuresOf(filters) ?? new URLSearchParams({ event_type: 'none' })).toString());
+  if (!all || !bad) return undefined;
+  return all.map((count, at) => ({ from: borders[at] ?? 0, to: borders[at + 1] ?? 0, all: count, bad: bad[at] }));
+}
+
+/** The counts as bars; a bar leads to the events of its day. */
+export function EventBars({
+  counts,
+  filters = new URLSearchParams(),
+}: {
+  readonly counts: readonly DayCount[] | undefined;
+  /** What else the list is narrowed to. */
+  readonly filters?: URLSearchParams;
+}): JSX.Element | null {
+  // As high as the chart, so that nothing moves when it comes.
+  if (!counts) return <div class="chart waiting low" aria-busy="true" />;
+  if (counts.length === 0) return null;
+  return (
+    <DayBars
+      title={t('Events by day')}
+      bars={counts}
+      hrefOfBar={({ from, to }) => {
+        const query = new URLSearchParams(filters);
+        query.set('from', String(from));
+        query.set('to', String(to));
+        return hrefOf('/events/', query);
+      }}
+    />
+  );
+}

@@ -1,0 +1,154 @@
+/** One event beside the list: what happened, to which objects, by whom, and what happened to them before. */
+import type { JSX } from 'preact';
+import { type Item, textOf } from '../api/api.ts';
+import { usePage } from '../api/reading.ts';
+import { hrefOf } from '../api/route.ts';
+import { Fact, Facts, Skeleton } from '../components/card.tsx';
+import { Code, CopyButton } from '../components/copy.tsx';
+import { Drawer } from '../components/drawer.tsx';
+import { Icon } from '../components/icons.tsx';
+import { PostButton } from '../components/post.tsx';
+import { Sentence } from '../components/sentence.tsx';
+import { WordBadge } from '../components/status.tsx';
+import { Timeline } from '../components/timeline.tsx';
+import { Time } from '../components/values.tsx';
+import { choiceText } from '../format/choices.ts';
+import { markOf } from '../format/events.ts';
+import { listOfType } from '../format/kinds.ts';
+import { changesOf } from '../format/sentences.ts';
+import { serverText, t, titleOf } from '../i18n/words.ts';
+import { works } from './attention.tsx';
+
+/** The objects of an event: what the fact is called, its uuid, its list, its name. */
+const objects: readonly (readonly [title: string, uuid: string, list: string, ...names: string[]])[] = [
+  ['user', 'user_uuid', 'users', 'user_full_name', 'user_username'],
+  ['customer', 'customer_uuid', 'customers', 'customer_name'],
+  ['project', 'project_uuid', 'projects', 'project_name'],
+  ['service', 'settings_uuid', 'service-settings', 'service_name', 'settings_name'],
+];
+
+/** The path of the resource of an event, if it is about one. */
+function resourcePath(event: Item): string | undefined {
+  const list = listOfType(textOf(event, 'resource_type'));
+  return list === undefined || textOf(event, 'event_type') === 'resource_deletion_succeeded'
+    ? undefined
+    : `/${list}/${textOf(event, 'resource_uuid')}/`;
+}
+
+export function EventDrawer({
+  event,
+  onClose,
+  onMove,
+}: {
+  readonly event: Item;
+  readonly onClose: () => void;
+  readonly onMove: (steps: 1 | -1) => void;
+}): JSX.Element {
+  const { icon, tone } = markOf(event);
+  const type = textOf(event, 'event_type');
+  const isFailed = tone === 'bad';
+  const resource = resourcePath(event);
+  const [changes, problem] = [changesOf(event), textOf(event, 'error_message')];
+  return (
+    <Drawer
+      key="drawer"
+      title={choiceText(type)}
+      mark={
+        <span class={`kind ${tone ?? ''}`}>
+          <Icon name={icon} />
+        </span>
+      }
+      actions={<CopyButton text={location.href} what={t('Link')} />}
+      onClose={onClose}
+      onMove={onMove}
+    >
+      <div class="in stack">
+        <p class="small">
+          <Sentence item={event} />
+          {changes !== '' && <span class="sub">{changes}</span>}
+          {problem !== '' && <span class="sub bad-ink">{serverText(problem)}</span>}
+        </p>
+        {resource !== undefined && (
+          <div class="row">
+            {isFailed && works() && (
+              // A refresh restores the actual state.
+              <PostButton title={t('Refresh')} path={`/api${resource}pull/`} about={textOf(event, 'resource_name')} />
+            )}
+            <a class="btn sm" href={hrefOf(resource)}>
+              {t('Open resource')}
+            </a>
+          </div>
+        )}
+        <Facts>
+          <Fact label={titleOf('@timestamp')}>
+            <Time value={textOf(event, '@timestamp')} exact />
+          </Fact>
+          {objects.map(([title, uuid, list, ...names]) => {
+            const name = names.map((one) => textOf(event, one)).find((text) => text !== '');
+            return (
+              name !== undefined && (
+                <Fact key={title} label={titleOf(title)}>
+                  <a href={hrefOf(`/${list}/${textOf(event, uuid)}/`)}>{name}</a>
+                </Fact>
+              )
+            );
+          })}
+          <Fact label={titleOf('level')}>
+            <WordBadge word={textOf(event, 'level')} />
+          </Fact>
+          {textOf(event, 'ip_address') !== '' && (
+            <Fact label={titleOf('ip_address')}>
+              <Code text={textOf(event, 'ip_address')} what={titleOf('ip_address')} />
+            </Fact>
+          )}
+        </Facts>
+        <Related event={event} />
+      </div>
+      <details class="fold">
+        <summary>
+          <Icon name="next" size="sm" /> {t('Raw event')}
+        </summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable element */}
+        <pre class="code" tabIndex={0}>
+          {JSON.stringify(event, undefined, 2)}
+        </pre>
+      </details>
+    </Drawer>
+  );
+}
+
+/** Returns the query of the events about the same object: the resource, project, customer or user. */
+function relatedQuery(event: Item): string | undefined {
+  if (textOf(event, 'resource_uuid') !== '') return `resource_uuid=${textOf(event, 'resource_uuid')}`;
+  const [list, uuid] =
+    [
+      ['projects', textOf(event, 'project_uuid')],
+      ['customers', textOf(event, 'customer_uuid')],
+      ['users', textOf(event, 'affected_user_uuid') || textOf(event, 'user_uuid')],
+    ].find(([, key]) => key !== '') ?? [];
+  return list === undefined ? undefined : new URLSearchParams({ scope: `/api/${list}/${uuid}/` }).toString();
+}
+
+/** What happened to the same object up to this event. */
+function Related({ event }: { readonly event: Item }): JSX.Element | null {
+  const query = relatedQuery(event);
+  const until = Math.floor(Date.parse(textOf(event, '@timestamp')) / 1000) + 1;
+  const { value: page } = usePage(query === undefined ? '' : `/api/events/?${query}&to=${until}&page_size=6`);
+  const others = (page?.items ?? []).filter((item) => textOf(item, 'uuid') !== textOf(event, 'uuid')).slice(0, 5);
+  if (!page) return <Skeleton />;
+  if (others.length === 0) return null;
+  return (
+    <div>
+      <h3>{t('Related events')}</h3>
+      <Timeline
+        isFlat
+        entries={others.map((item) => ({
+          key: textOf(item, 'uuid'),
+          ...markOf(item),
+          title: <Sentence item={item} isPlain />,
+          time: textOf(item, '@timestamp'),
+        }))}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,109 @@
+/** The period of the events on the page: one of the usual ones, or some days. */
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { go, hrefOf, place } from '../api/route.ts';
+import { RemovableChip } from '../components/filters.tsx';
+import { Icon } from '../components/icons.tsx';
+import { Popover } from '../components/popover.tsx';
+import { dayText } from '../format/text.ts';
+import { t } from '../i18n/words.ts';
+
+const hour = 3600;
+
+const ranges = (): readonly (readonly [title: string, seconds: number])[] => [
+  [t('Last hour'), hour],
+  [t('Last day'), 24 * hour],
+  [t('Last week'), 7 * 24 * hour],
+  [t('Last 30 days'), 30 * 24 * hour],
+];
+
+/** The address of the page with another period, in UNIX timestamps. */
+function withPeriod(from?: number, to?: number): URLSearchParams {
+  const query = new URLSearchParams(place.value.query);
+  for (const name of ['page', 'from', 'to', 'event', 'shown']) query.delete(name);
+  if (from !== undefined) query.set('from', String(from));
+  if (to !== undefined) query.set('to', String(to));
+  return query;
+}
+
+/** Says a period, such as `18 Nov – 20 Nov` or `since 18 Nov`. */
+function periodText(from: string | null, to: string | null): string {
+  const [first, last] = [from, to].map((seconds, at) => seconds && dayText((Number(seconds) - at) * 1000));
+  if (!first) return t('until {day}', { day: last ?? '' });
+  if (!last) return t('since {day}', { day: first });
+  return first === last ? first : `${first} – ${last}`;
+}
+
+/** The period as a chip: without one, it opens the choice. */
+export function PeriodChip(): JSX.Element {
+  const { path, query } = place.value;
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const [from, to] = [query.get('from'), query.get('to')];
+  if (from !== null || to !== null)
+    return <RemovableChip label={t('Period')} value={periodText(from, to)} onRemove={() => go(path, withPeriod())} />;
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class="chip"
+        aria-haspopup="true"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name="create" size="sm" />
+        {t('Period')}
+      </button>
+      {isOpen && (
+        <Popover anchor={() => button.current} onClose={() => setOpen(false)}>
+          <Periods onChoose={() => setOpen(false)} />
+        </Popover>
+      )}
+    </>
+  );
+}
+
+function Periods({ onChoose }: { readonly onChoose: () => void }): JSX.Element {
+  const { path } = place.value;
+  // To the minute, so that a refresh reads the same.
+  const now = Math.ceil(Date.now() / 60_000) * 60;
+  return (
+    <form
+      class="form small-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const data = new FormData(event.currentTarget);
+        const [from, to] = ['from', 'to'].map((name, days) => {
+          const day = new Date(`${String(data.get(name))}T00:00`);
+          day.setDate(day.getDate() + days);
+          return Number.isNaN(day.getTime()) ? undefined : day.getTime() / 1000;
+        });
+        onChoose();
+        go(path, withPeriod(from, to));
+      }}
+    >
+      <div class="row tight">
+        {ranges().map(([title, seconds]) => (
+          <a key={title} class="btn sm" href={hrefOf(path, withPeriod(now - seconds))} onClick={onChoose}>
+            {title}
+          </a>
+        ))}
+      </div>
+      {[
+        ['from', t('First day')],
+        ['to', t('Last day')],
+      ].map(([name, title]) => (
+        <div key={name} class="field">
+          <label for={`period-${name}`}>{title}</label>
+          <input id={`period-${name}`} class="input" type="date" name={name} />
+        </div>
+      ))}
+      <div class="form-foot">
+        <button type="submit" class="btn primary sm">
+          {t('Apply')}
+        </button>
+      </div>
+    </form>
+  );
+}
