@@ -411,14 +411,20 @@ function rejectOtherThanAscii({ text }) {
   if (lines.length > 0) fail('The bundle is not built: write these characters as escapes in regular expressions.');
 }
 
-/** Reports the compressed size of the console's first load, and checks its limit. */
+/** Reports the compressed size of the console's first load, and checks its limit. Estonian comes on top where it is wanted. */
 function reportSizes(files) {
-  const bytes = files.reduce((sum, [, contents]) => sum + Buffer.from(compressed(contents), 'base64').length, 0);
-  console.error(`The console: ${(bytes / 1000).toFixed(1)} kB compressed`);
+  const sizeOf = (wanted) =>
+    files
+      .filter(([name]) => wanted(name === 'et.js'))
+      .reduce((sum, [, contents]) => sum + Buffer.from(compressed(contents), 'base64').length, 0);
+  const bytes = sizeOf((isEstonian) => !isEstonian);
+  const estonian = sizeOf((isEstonian) => isEstonian);
+  const kilobytes = (size) => (size / 1000).toFixed(1);
+  console.error(`The console: ${kilobytes(bytes)} kB compressed, Estonian: ${kilobytes(estonian)} kB`);
   if (bytes > maxConsoleBytes) fail(`The console is larger than ${maxConsoleBytes / 1000} kB.`);
 }
 
-const maxConsoleBytes = 200_000;
+const maxConsoleBytes = 150_000;
 
 /** The licences of the program and of all packages whose code is in the bundle, which they require. */
 function licenses(sources, notices) {

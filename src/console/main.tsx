@@ -9,7 +9,7 @@ import { collections, enter, isReady, start, startProblem } from './api/session.
 import { Callout, Empty } from './components/card.tsx';
 import { expectHeading } from './components/focus.ts';
 import { ListPage } from './components/list.tsx';
-import { t, titleOf } from './i18n/words.ts';
+import { loadLanguage, t, titleOf } from './i18n/words.ts';
 import { ownValue } from './own.ts';
 import { EventsPage } from './pages/events.tsx';
 import { Explorer } from './pages/explorer.tsx';
@@ -125,4 +125,5 @@ if (page === 'signed-in' && given) {
 } else if (token.value !== null) void start();
 
 const root = document.getElementById('console');
-if (root) render(<App />, root);
+// The first page is in the language of the browser.
+if (root) void loadLanguage().then(() => render(<App />, root));

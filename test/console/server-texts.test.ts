@@ -8,13 +8,15 @@ import { automaticAlerts as alerts } from '../../src/activity/alerts/catalogue.t
 import { catalogue as events } from '../../src/activity/events/catalogue.ts';
 import { notificationKinds } from '../../src/activity/notifications/catalogue.ts';
 import words from '../../src/console/i18n/et.json' with { type: 'json' };
+import serverTexts from '../../src/console/i18n/et-server.json' with { type: 'json' };
 import { lookupIn, partsOf, type Words } from '../../src/console/i18n/lookup.ts';
-import { serverTextTranslator, serverWords } from '../../src/console/i18n/server-texts.ts';
+import { serverTextTranslator } from '../../src/console/i18n/server-texts.ts';
 import type { Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test: tests, fixture } = suiteWithServer('server texts in the console', { seed: 'demo' });
 const estonian: Words = words;
+const serverWords: Words = Object.assign({}, ...Object.values(serverTexts));
 const inEstonian = lookupIn(estonian);
 const translate = serverTextTranslator(serverWords, (text) => inEstonian(text) ?? text);
 const folder = fileURLToPath(new URL('../../src/', import.meta.url));

@@ -332,7 +332,7 @@ async function page(url: string): Promise<{ readonly headers: Headers; readonly 
 
 test('serves the console, the documentation and the manual, and reports its health', async () => {
   assert.match((await page(`${server.url}/`)).text, '<title>Ground Control</title>');
-  for (const name of ['app.js', 'style.css'])
+  for (const name of ['app.js', 'style.css', 'et.js'])
     assert.ok((await page(`${server.url}/console/${name}`)).text.length > 1000, name);
   assert.match((await page(`${server.url}/docs/`)).text, '<rapi-doc');
   assert.match((await page(`${server.url}/docs/manual/tour/`)).text, '<h1>');

@@ -51,6 +51,7 @@ export const consolePage = (product: string, formOrigins: readonly string[]): Re
 const types: Readonly<Record<ConsoleFile, string>> = {
   'app.js': 'text/javascript; charset=utf-8',
   'style.css': 'text/css; charset=utf-8',
+  'et.js': 'text/javascript; charset=utf-8',
 };
 
 /** Returns the response for a file, which is compressed once. */
@@ -89,5 +90,5 @@ const fileEndpoint = (name: ConsoleFile): Endpoint => {
   };
 };
 
-/** GET /console/app.js/ and /console/style.css/ */
-export const consoleFiles: readonly Endpoint[] = [fileEndpoint('app.js'), fileEndpoint('style.css')];
+/** GET /console/app.js/, /console/style.css/ and /console/et.js/ */
+export const consoleFiles: readonly Endpoint[] = (['app.js', 'style.css', 'et.js'] as const).map(fileEndpoint);

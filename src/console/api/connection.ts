@@ -50,11 +50,43 @@ let session = new AbortController();
 /** Aborts the pending requests of the session: after a sign-out the server would reject them. */
 export function abortSession(): void {
   session.abort();
+  expectChanges();
   session = new AbortController();
 }
 
-/** Sends a request and notes whether the server is reachable. A request of an aborted session never settles. */
+/** The reads in flight, by method, address, token and wanted type. */
+const inFlight = new Map<string, Promise<Response>>();
+
+/** Lets later reads ask the server again: after a write or an event, a response in flight may be outdated. */
+export const expectChanges = (): void => inFlight.clear();
+
+const isRead = ({ headers, method }: Request): boolean =>
+  (method === 'GET' || method === 'OPTIONS') && headers.get('Accept') !== 'text/event-stream';
+
+/** Sends a request. Parts of a page that read the same at the same time share one response. */
 async function send(request: Request): Promise<Response> {
+  if (!isRead(request)) {
+    expectChanges();
+    try {
+      return await sendAlone(request);
+    } finally {
+      expectChanges();
+    }
+  }
+  const { headers, method, url } = request;
+  const key = [method, url, headers.get('Authorization'), headers.get('Accept')].join(' ');
+  let response = inFlight.get(key);
+  if (!response) {
+    response = sendAlone(request).finally(() => {
+      if (inFlight.get(key) === response) inFlight.delete(key);
+    });
+    inFlight.set(key, response);
+  }
+  return (await response).clone();
+}
+
+/** Sends a request and notes whether the server is reachable. A request of an aborted session never settles. */
+async function sendAlone(request: Request): Promise<Response> {
   const { signal } = session;
   const isOfSession = request.credentials !== 'omit';
   // Either may abort it, and not every browser has AbortSignal.any.

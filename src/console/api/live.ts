@@ -3,7 +3,7 @@
  * one without input for a while, reads nothing: a session expires even if its page stays open.
  */
 import { effect, signal } from '@preact/signals';
-import { followEvents, isExpired, isOffline, token } from './connection.ts';
+import { expectChanges, followEvents, isExpired, isOffline, token } from './connection.ts';
 import { lifetime, me } from './session.ts';
 import { throttled } from './throttle.ts';
 
@@ -52,6 +52,7 @@ const isWatched = (): boolean =>
 function refreshPage(): void {
   if (!isWatched()) return;
   lastRefresh = Date.now();
+  expectChanges();
   refreshCount.value++;
 }
 

@@ -65,7 +65,7 @@ export async function start(): Promise<void> {
     ]);
     roles.value = new Set(held.flatMap((response) => (response.isOk ? response.body.map(({ role }) => role) : [])));
     collections.value = collectionsOf(document.body, (readers) => mayRead(readers, user));
-    preferLanguage(user.preferred_language);
+    await preferLanguage(user.preferred_language);
     me.value = user;
   } else if (token.value !== null) startProblem.value = t('The server cannot be reached.');
 }
@@ -115,7 +115,7 @@ export async function signOut(): Promise<void> {
   me.value = null;
   abortSession();
   if (!isExpired.value) await responseOf(api.POST('/api-auth/logout/'));
-  preferLanguage(undefined);
+  void preferLanguage(undefined);
   keepToken(null);
   go('/');
 }

@@ -74,7 +74,7 @@ export function DayBars({
           ))}
           {bars.map((bar, at) => (
             // biome-ignore lint/a11y/noStaticElementInteractions: the table below has a link for each day
-            <g key={bar.from} class="bar" onClick={() => (location.hash = hrefOfBar(bar))}>
+            <g key={bar.from} class="day-bar" onClick={() => (location.hash = hrefOfBar(bar))}>
               <title>{`${spanText(bar)}: ${numberText(bar.all)}`}</title>
               <rect class="hit" x={at * slot} width={slot} y={0} height={height} />
               <Column at={at} slot={slot} share={bar.all / top} />

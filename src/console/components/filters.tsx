@@ -67,6 +67,7 @@ const objectLists: Readonly<Record<string, string>> = {
 const knownChoices: Readonly<Record<string, readonly string[]>> = {
   state: ['OK', 'Erred', 'Creating', 'Updating', 'Deleting'],
   category: ['vms', 'storages', 'private_clouds', 'apps'],
+  feature: ['customers', 'projects', 'resources', 'ssh', 'users'],
   severity: ['Error', 'Warning', 'Info', 'Debug'],
 };
 

@@ -1,6 +1,12 @@
 /** A dictionary: English texts with their translations. */
 export type Words = Readonly<Record<string, string>>;
 
+/** The texts of a language: those of the console, and those of the server as templates. */
+export interface Catalogue {
+  readonly console: Words;
+  readonly server: Words;
+}
+
 /** The values for `{name}`. */
 export type Values = Readonly<Record<string, string | number>>;
 

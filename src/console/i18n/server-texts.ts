@@ -1,16 +1,5 @@
 /** Translates the English texts of the server: help, errors and event messages. */
-import words from './et-server.json' with { type: 'json' };
 import { partsOf, type Words } from './lookup.ts';
-
-/** Texts of the server with their Estonian translations. Each is a template: `{name}` stands for any text. */
-export const serverWords: Words = {
-  ...words.helps,
-  ...words.filters,
-  ...words.rejections,
-  ...words.cloudRejections,
-  ...words.events,
-  ...words.demo,
-};
 
 /** Values that consist of one or more API names. */
 const ownWords = new Set(['role', 'kind', 'field', 'states']);
@@ -24,7 +13,8 @@ interface Template {
 }
 
 /**
- * Returns a function that translates the server's texts, with undefined for an unknown text. `say` translates words in them.
+ * Returns a function that translates the server's texts, with undefined for an unknown text. Each key of `words` is a template:
+ * `{name}` stands for any text. `say` translates words in them.
  */
 export function serverTextTranslator(
   words: Words,

@@ -1,15 +1,14 @@
 /**
  * The language of the pages. `t` translates the texts of the console: the source is in English, `et.json` has the Estonian
- * translations. Texts of the server are in `et-server.json`.
+ * translations. Texts of the server are in `et-server.json`. Both are a file that is loaded when Estonian is wanted.
  */
 import { computed, effect, signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { ownValue } from '../own.ts';
 import { browserLanguages } from './browser-languages.ts';
 import { englishOf, englishOfAction } from './english.ts';
-import estonian from './et.json' with { type: 'json' };
-import { lookupIn, partsOf, type Values } from './lookup.ts';
-import { sayChanges, serverTextTranslator, serverWords } from './server-texts.ts';
+import { type Catalogue, lookupIn, partsOf, type Values } from './lookup.ts';
+import { sayChanges, serverTextTranslator } from './server-texts.ts';
 
 /** The native names of the languages. */
 export const languages = { en: 'English', et: 'Eesti' } as const;
@@ -31,8 +30,34 @@ const primaryOf = (tag: string): string => tag.split('-', 1)[0] ?? '';
 
 const ofBrowser = browserLanguages.map((tag) => languageOf(primaryOf(tag))).find(Boolean);
 
-/** The current language: the one chosen in this browser, that of the user's profile, or that of the browser. */
-export const language = computed<Language>(() => chosen.value ?? preferred.value ?? ofBrowser ?? 'en');
+/** The language that the user wants: the one chosen in this browser, that of the user's profile, or that of the browser. */
+const wanted = computed<Language>(() => chosen.value ?? preferred.value ?? ofBrowser ?? 'en');
+
+type Translator = (text: string) => string | undefined;
+
+/** The Estonian texts; undefined until they are loaded. */
+const estonian = signal<{ readonly inConsole: Translator; readonly ofServer: Translator } | undefined>(undefined);
+
+/** The current language: the wanted one as soon as its texts are loaded. */
+export const language = computed<Language>(() => (wanted.value === 'et' && estonian.value ? 'et' : 'en'));
+
+let loading: Promise<void> | undefined;
+
+/** Loads the texts of the wanted language. Without them, the page stays English, and the next call tries again. */
+export async function loadLanguage(): Promise<void> {
+  if (wanted.value !== 'et' || estonian.value) return;
+  loading ??= new Promise<void>((settle) => {
+    const script = Object.assign(document.createElement('script'), { src: 'console/et.js' });
+    for (const end of ['load', 'error']) script.addEventListener(end, () => settle());
+    document.head.append(script);
+  });
+  await loading;
+  loading = undefined;
+  const loaded = (globalThis as { estonian?: Catalogue }).estonian;
+  if (!loaded) return;
+  const inConsole = lookupIn(loaded.console);
+  estonian.value = { inConsole, ofServer: serverTextTranslator(loaded.server, (text) => inConsole(text) ?? text) };
+}
 
 effect(() => {
   document.documentElement.lang = language.value;
@@ -42,16 +67,16 @@ effect(() => {
 export function chooseLanguage(wanted: Language): void {
   localStorage.setItem(storageKey, wanted);
   chosen.value = wanted;
+  void loadLanguage();
 }
 
 /** Follows the profile of a user; an unknown language resets it. */
-export function preferLanguage(wanted: unknown): void {
+export async function preferLanguage(wanted: unknown): Promise<void> {
   preferred.value = languageOf(wanted);
+  await loadLanguage();
 }
 
-const inEstonian = lookupIn(estonian);
-
-const said = (text: string): string => (language.value === 'et' ? (inEstonian(text) ?? text) : text);
+const said = (text: string): string => (language.value === 'et' ? (estonian.value?.inConsole(text) ?? text) : text);
 
 /** Translates a text and formats the numbers in it. An unknown text stays English. */
 export const t = (text: string, values: Values = {}): string => phrase(text, values).join('');
@@ -69,7 +94,7 @@ export function phrase<T extends ComponentChildren>(text: string, values: Readon
 export const plural = (count: number, one: string, other: string): string =>
   t(pluralRules.value.select(count) === 'one' ? one : other, { count });
 
-const serverTextInEstonian = serverTextTranslator(serverWords, said);
+const serverTextInEstonian = (text: string): string | undefined => estonian.value?.ofServer(text);
 
 /** Translates a text of the server; an unknown text stays as it is. */
 export const serverText = (text: string): string =>

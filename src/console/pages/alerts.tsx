@@ -42,6 +42,8 @@ export function AlertsPage(): JSX.Element {
   if (!sent.has('o')) sent.set('o', isClosed ? '-created' : '-severity,-created');
   sent.set('page_size', String(pageSize));
   const { value: page } = usePage(`/api/alerts/?${sent}`);
+  // An alert that the user has just closed is shown below.
+  const alerts = (page?.items ?? []).filter((alert) => !query.has('opened') || textOf(alert, 'closed') === '');
   return (
     <>
       <PageHeader
@@ -72,7 +74,7 @@ export function AlertsPage(): JSX.Element {
           <Callout tone="bad" isNew>
             {page.problem}
           </Callout>
-        ) : page.items.length === 0 ? (
+        ) : alerts.length === 0 ? (
           <div class="card">
             {isFiltered ? (
               <Empty
@@ -90,7 +92,7 @@ export function AlertsPage(): JSX.Element {
           </div>
         ) : (
           <>
-            {groupsOf(page.items).map(([title, alerts]) => (
+            {groupsOf(alerts).map(([title, alerts]) => (
               <Group key={title} title={title} alerts={alerts} />
             ))}
             {page.count > pageSize && (

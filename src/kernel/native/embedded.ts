@@ -70,7 +70,7 @@ export async function embeddedManual(): Promise<readonly ManualPage[]> {
 }
 
 /** The files that the page of the console loads; build.mjs has the same list. */
-export type ConsoleFile = 'app.js' | 'style.css';
+export type ConsoleFile = 'app.js' | 'style.css' | 'et.js';
 
 /** The text of a file of the console; in development it is built when it is asked for. */
 export function embeddedConsole(name: ConsoleFile): string {

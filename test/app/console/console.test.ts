@@ -43,6 +43,7 @@ pages('uses only relative addresses of existing files, which browsers cache', as
   for (const [address, type] of [
     ['console/style.css', 'text/css; charset=utf-8'],
     ['console/app.js', 'text/javascript; charset=utf-8'],
+    ['console/et.js', 'text/javascript; charset=utf-8'],
   ] as const) {
     const file = await fixture.anonymous.get(`/${address}`, { 'Accept-Encoding': 'br' });
     assert.equal([file.status, file.headers.get('content-type')], [200, type]);
@@ -63,7 +64,7 @@ pages('redirects browsers to the API documentation and serves no files with cons
   const other = await Fixture.start({ console_enabled: false });
   const { headers, status } = await other.anonymous.get('/', asBrowser);
   assert.equal([status, headers.get('location')], [302, `${other.url}/docs/`]);
-  for (const file of ['app.js', 'style.css'])
+  for (const file of ['app.js', 'style.css', 'et.js'])
     assert.is((await other.anonymous.get(`/console/${file}`)).status, 404, file);
   await other.close();
 });

@@ -300,6 +300,7 @@ POST   /api/hooks-web/:key/deliveries/:delivery/redeliver/       foreign   409 4
 GET    /docs/manual/                                            -         200 200 200 200 200 200 200 200 200 200
 GET    /docs/manual/:key/                                       -         404 404 404 404 404 404 404 404 404 404
 GET    /console/app.js/                                          -         200 200 200 200 200 200 200 200 200 200
+GET    /console/et.js/                                           -         200 200 200 200 200 200 200 200 200 200
 GET    /console/style.css/                                       -         200 200 200 200 200 200 200 200 200 200
 GET    /api/notifications/                                       -         200 200 200 200 200 200 200 200 401 401
 GET    /api/notifications/:key/                                  own       200 200 200 200 200 200 200 200 401 401
