@@ -253,7 +253,7 @@ export const nearLimit = 0.8;
 const full = 1;
 
 /** A bar: the share that is used, and behind it what a form would add. Decorative: the numbers stand beside it. */
-function Bar({ share, added = 0 }: { readonly share: number; readonly added?: number }): JSX.Element {
+export function Bar({ share, added = 0 }: { readonly share: number; readonly added?: number }): JSX.Element {
   const used = Math.min(1, Math.max(0, share)) * 100;
   const more = Math.min(1, Math.max(0, share + added)) * 100 - used;
   return (

@@ -1,14 +1,17 @@
 /** Quotas, machines, alerts and creations over time. */
 import type { JSX } from 'preact';
-import { type Item, isItem, textOf } from '../api/api.ts';
+import { type Item, isItem, itemsIn, type Page, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
-import { useGet, useList } from '../api/reading.ts';
-import { Card, Fact, Facts, Meter } from '../components/card.tsx';
+import { useGet, useList, usePage } from '../api/reading.ts';
+import { hrefOf, hrefOfLink } from '../api/route.ts';
+import { Bar, Card, Fact, Facts, Loading, Meter, Tile } from '../components/card.tsx';
 import { Behind, Chart, daysShown, Lengths, Ranges, span } from '../components/chart.tsx';
+import { useLatest } from '../components/chooser.tsx';
 import { PageHeader } from '../components/page.tsx';
+import { Spark } from '../components/spark.tsx';
 import { WordBadge } from '../components/status.tsx';
-import { ObjectLink, Time } from '../components/values.tsx';
-import { quotaTitle } from '../format/text.ts';
+import { nameOf, ObjectLink, Time } from '../components/values.tsx';
+import { quotaAmountText, quotaTitle, sizeText } from '../format/text.ts';
 import { isQuotaInMebibytes } from '../i18n/labels.ts';
 import { numberText, t, titleOf } from '../i18n/words.ts';
 import { EventBars, useEventCounts } from './event-counts.tsx';
@@ -51,31 +54,45 @@ export function QuotaHistory({ quota }: { readonly quota: Item }): JSX.Element {
   );
 }
 
-/** Cores, memory and storage over time: in total, or of the customer or project with a uuid. */
-export function UsageTimeline({
-  aggregate,
-  uuid,
-}: {
-  readonly aggregate: 'customer' | 'project';
-  readonly uuid?: string;
-}): JSX.Element {
+/** The usage of vCPUs, memory and storage over the period of the address; undefined until it is read. */
+function useUsage(aggregate: 'customer' | 'project', uuid?: string): readonly Item[] | undefined {
   const { from, to } = span();
-  const days = daysShown();
-  const interval = days > 200 ? 'week' : 'day';
+  const interval = daysShown() > 200 ? 'week' : 'day';
   const query = { from, to, interval, aggregate, ...(uuid && { uuid }) };
   const { value: response } = useGet(
     () => api.GET('/api/stats/quota/timeline/', { params: { query } }),
     [from, to, aggregate, uuid ?? ''],
   );
-  const rows = response?.isOk ? response.body : [];
-  const known = ['vcpu', 'ram', 'storage'].filter((name) =>
-    rows.some((row) => numberOf(row, `${name}_usage`) !== undefined),
-  );
+  return response && (response.isOk ? response.body : []);
+}
+
+const measures = ['vcpu', 'ram', 'storage'] as const;
+
+/** vCPUs, memory and storage over time, of the customer or project with a uuid. */
+export const UsageTimeline = ({
+  aggregate,
+  uuid,
+}: {
+  readonly aggregate: 'customer' | 'project';
+  readonly uuid: string;
+}): JSX.Element => {
+  const rows = useUsage(aggregate, uuid);
+  return <UsageCard rows={rows} isLoading={rows === undefined} />;
+};
+
+function UsageCard({
+  rows = [],
+  isLoading = false,
+}: {
+  readonly rows?: readonly Item[] | undefined;
+  readonly isLoading?: boolean;
+}): JSX.Element {
+  const known = measures.filter((name) => rows.some((row) => numberOf(row, `${name}_usage`) !== undefined));
   return (
     <Card
       title={t('Usage over time')}
-      isLoading={!response}
-      empty={response && known.length === 0 ? t('No usage in this period.') : undefined}
+      isLoading={isLoading}
+      empty={!isLoading && known.length === 0 ? t('No usage in this period.') : undefined}
     >
       <div class="thirds">
         {known.map((name) => (
@@ -95,39 +112,95 @@ export function UsageTimeline({
   );
 }
 
-/** The number of created customers or projects. */
-function Made({ type, title }: { readonly type: 'customer' | 'project'; readonly title: string }): JSX.Element {
+/** What is used now of vCPUs, memory and storage, with its change over the period; and the number of machines. */
+function UsageTiles({ rows, machines }: { readonly rows: readonly Item[]; readonly machines: number }): JSX.Element {
+  return (
+    <div class="tiles">
+      {measures.map((name) => {
+        const values = rows.map((row) => numberOf(row, `${name}_usage`));
+        const known = values.filter((value) => value !== undefined);
+        const [now = 0, first = 0] = [known.at(-1), known[0]];
+        const change = now - first;
+        return (
+          <Tile
+            key={name}
+            label={quotaTitle(name)}
+            value={quotaAmountText(name, Math.round(now))}
+            unit={
+              change === 0
+                ? undefined
+                : `${change > 0 ? '+' : '−'}${quotaAmountText(name, Math.round(Math.abs(change)))}`
+            }
+          >
+            <Spark values={values} />
+          </Tile>
+        );
+      })}
+      <Tile label={titleOf('vms')} value={numberText(machines)} href={hrefOf('/resources/', { category: 'vms' })} />
+    </div>
+  );
+}
+
+/** The customers that use the most storage, with their shares of the largest. */
+function TopCustomers({ customers }: { readonly customers: readonly Item[] }): JSX.Element | null {
+  const used = (customer: Item): number =>
+    Number(itemsIn(customer.quotas).find(({ name }) => name === 'nc_volume_size')?.usage ?? 0);
+  const top = [...customers]
+    .filter((customer) => used(customer) > 0)
+    .sort((a, b) => used(b) - used(a))
+    .slice(0, 5);
+  const [first = {}] = top;
+  if (top.length < 2) return null;
+  return (
+    <Card title={t('Top customers by storage')} more={[hrefOf('/customers/'), t('All customers')]}>
+      <div class="meters">
+        {top.map((customer) => (
+          <a key={textOf(customer, 'url')} class="meter" href={hrefOfLink(textOf(customer, 'url'))}>
+            <span class="line">
+              <span>{nameOf(customer)}</span>
+              <span class="value">
+                <b>{sizeText(used(customer))}</b>
+              </span>
+            </span>
+            <Bar share={used(customer) / used(first)} />
+          </a>
+        ))}
+      </div>
+    </Card>
+  );
+}
+
+type Created = readonly { readonly from?: number; readonly value?: number }[];
+
+/** How many customers or projects were created over the period; undefined until they are read. */
+function useCreated(type: 'customer' | 'project'): Created | undefined {
   const { from, to } = span();
   const params = { query: { type, from, to, datapoints: 30 } };
   const { value: response } = useGet(() => api.GET('/api/stats/creation-time/', { params }), [type, from, to]);
-  const rows = response?.isOk ? response.body : [];
+  return response && (response.isOk ? response.body : []);
+}
+
+function CreatedCard({ title, rows }: { readonly title: string; readonly rows: Created }): JSX.Element {
   const values = rows.map(({ value }) => value ?? 0);
+  const count = values.reduce((sum, value) => sum + value, 0);
   return (
-    <Card title={title} isLoading={!response}>
-      {rows.length > 0 && (
-        <Chart
-          title={title}
-          caption={t('{count} in all', { count: values.reduce((sum, value) => sum + value, 0) })}
-          times={rows.map((row) => Number(row.from))}
-          series={[{ name: t('Count'), values }]}
-          isCount
-        />
-      )}
+    <Card title={title} empty={count === 0 ? t('None in this period.') : undefined}>
+      <Chart
+        title={title}
+        caption={t('{count} in all', { count })}
+        times={rows.map((row) => Number(row.from))}
+        series={[{ name: t('Count'), values }]}
+        isCount
+      />
     </Card>
   );
 }
 
 /** The sums of all visible quotas. */
-function Sums(): JSX.Element {
-  const { value: response } = useGet(() => api.GET('/api/stats/quota/'));
-  const sums = response?.isOk ? response.body : {};
+function Sums({ sums }: { readonly sums: Item }): JSX.Element {
   const names = Object.keys(sums).filter((name) => `${name}_usage` in sums);
   return (
-    <Card
-      title={t('Quotas')}
-      isLoading={!response}
-      empty={response && names.length === 0 ? t('No usage in this period.') : undefined}
-    >
+    <Card title={t('Quotas')} empty={names.length === 0 ? t('No usage in this period.') : undefined}>
       <div class="meters">
         {names.map((name) => (
           <Meter key={name} quota={{ name, limit: sums[name], usage: sums[`${name}_usage`] }} />
@@ -138,13 +211,10 @@ function Sums(): JSX.Element {
 }
 
 /** The alerts of a period, as bars from their creation to their closing. */
-function AlertsOverTime(): JSX.Element {
+function AlertsOverTime({ page }: { readonly page: Page }): JSX.Element {
   const { from, to } = span();
-  const params = { query: { from, to, o: ['-severity' as const], page_size: 30 } };
-  const { value: page } = useList(() => api.GET('/api/stats/alerts/', { params }), [from, to]);
-  const alerts = page?.items ?? [];
   const at = (text: string): number => (text === '' ? to : Date.parse(text) / 1000);
-  const rows = alerts.map((alert) => ({
+  const rows = page.items.map((alert) => ({
     start: at(textOf(alert, 'created')),
     end: at(textOf(alert, 'closed')),
     token: { Error: '--bad-solid', Warning: '--warn-solid' }[textOf(alert, 'severity')] ?? '--series-1',
@@ -152,52 +222,88 @@ function AlertsOverTime(): JSX.Element {
   return (
     <Card
       title={t('Alerts over time')}
-      problem={page?.problem}
-      isLoading={!page}
-      empty={page?.count === 0 ? t('No alerts in this period.') : undefined}
+      problem={page.problem}
+      empty={page.count === 0 ? t('No alerts in this period.') : undefined}
     >
-      {alerts.length > 0 && (
-        <Lengths title={t('Alerts over time')} from={from} to={to} rows={rows}>
-          <Behind
-            title={t('Alerts over time')}
-            heads={[titleOf('message'), titleOf('severity'), titleOf('created'), titleOf('closed')]}
-          >
-            {alerts.map((alert) => (
-              <tr key={textOf(alert, 'url')}>
-                <td>
-                  <ObjectLink item={alert} />
-                </td>
-                <td>
-                  <WordBadge word={textOf(alert, 'severity')} />
-                </td>
-                <td>
-                  <Time value={textOf(alert, 'created')} />
-                </td>
-                <td>{textOf(alert, 'closed') === '' ? '–' : <Time value={textOf(alert, 'closed')} />}</td>
-              </tr>
-            ))}
-          </Behind>
-        </Lengths>
-      )}
+      <Lengths title={t('Alerts over time')} from={from} to={to} rows={rows}>
+        <Behind
+          title={t('Alerts over time')}
+          heads={[titleOf('message'), titleOf('severity'), titleOf('created'), titleOf('closed')]}
+        >
+          {page.items.map((alert) => (
+            <tr key={textOf(alert, 'url')}>
+              <td>
+                <ObjectLink item={alert} />
+              </td>
+              <td>
+                <WordBadge word={textOf(alert, 'severity')} />
+              </td>
+              <td>
+                <Time value={textOf(alert, 'created')} />
+              </td>
+              <td>{textOf(alert, 'closed') === '' ? '–' : <Time value={textOf(alert, 'closed')} />}</td>
+            </tr>
+          ))}
+        </Behind>
+      </Lengths>
     </Card>
   );
 }
 
-export function StatisticsPage(): JSX.Element {
+/** Reads all that the page shows; undefined until everything is read, so that it appears as a whole. */
+function useStatistics() {
   const { from, to } = span();
+  const alertsOf = { query: { from, to, o: ['-severity' as const], page_size: 30 } };
+  const usage = useUsage('customer');
+  const { value: sums } = useGet(() => api.GET('/api/stats/quota/'));
+  const { value: alerts } = useList(() => api.GET('/api/stats/alerts/', { params: alertsOf }), [from, to]);
+  const { value: customers } = usePage('/api/customers/?field=url&field=name&field=quotas&page_size=300');
+  const { value: machines } = usePage('/api/resources/?category=vms&page_size=1');
+  const events = useEventCounts(from, to, new URLSearchParams());
+  const newCustomers = useCreated('customer');
+  const newProjects = useCreated('project');
+  const isRead = usage && sums && alerts && customers && machines && events && newCustomers && newProjects;
+  return useLatest(
+    isRead && {
+      usage,
+      sums: sums.isOk ? sums.body : {},
+      alerts,
+      customers,
+      machines,
+      events,
+      newCustomers,
+      newProjects,
+    },
+  );
+}
+
+export function StatisticsPage(): JSX.Element {
+  const all = useStatistics();
   return (
     <>
-      <PageHeader title={titleOf('statistics')} actions={<Ranges />} />
-      <div class="halves">
-        <Made type="customer" title={t('New customers')} />
-        <Made type="project" title={t('New projects')} />
-        <Sums />
-        <AlertsOverTime />
-      </div>
-      <UsageTimeline aggregate="customer" />
-      <section class="card">
-        <EventBars counts={useEventCounts(from, to, new URLSearchParams())} />
-      </section>
+      <PageHeader
+        title={titleOf('statistics')}
+        lead={t('All customers and projects that you can access.')}
+        actions={<Ranges />}
+      />
+      {all ? (
+        <div class="stack">
+          <UsageTiles rows={all.usage} machines={all.machines.count} />
+          <UsageCard rows={all.usage} />
+          <div class="halves">
+            <TopCustomers customers={all.customers.items} />
+            <section class="card">
+              <EventBars counts={all.events} />
+            </section>
+            <Sums sums={all.sums} />
+            <AlertsOverTime page={all.alerts} />
+            <CreatedCard title={t('New customers')} rows={all.newCustomers} />
+            <CreatedCard title={t('New projects')} rows={all.newProjects} />
+          </div>
+        </div>
+      ) : (
+        <Loading />
+      )}
     </>
   );
 }

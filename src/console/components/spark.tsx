@@ -1,0 +1,28 @@
+/** A small line without axes, beside the number that it leads to. */
+import type { JSX } from 'preact';
+
+const width = 300;
+const height = 100;
+
+/** Values over time; undefined ones are left out. Decorative: the number stands beside it. */
+export function Spark({ values }: { readonly values: readonly (number | undefined)[] }): JSX.Element {
+  const known = values.flatMap((value, at) => (value === undefined ? [] : [[at, value] as const]));
+  const most = Math.max(1, ...known.map(([, value]) => value));
+  const step = width / Math.max(1, values.length - 1);
+  const points = known.map(
+    ([at, value]) => `${(at * step).toFixed(1)} ${(height * (1 - (0.7 * value) / most)).toFixed(1)}`,
+  );
+  const [first = '0 100'] = points;
+  const last = points.at(-1) ?? first;
+  const line = `M${points.join('L')}`;
+  return (
+    <div class="spark">
+      {points.length > 1 && (
+        <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+          <path class="area" d={`${line}L${last.split(' ')[0]} ${height}L${first.split(' ')[0]} ${height}Z`} />
+          <path class="series" d={line} />
+        </svg>
+      )}
+    </div>
+  );
+}
