@@ -1,6 +1,6 @@
 /** The actions of an object, with the reasons why some are unavailable. OPTIONS decides, for the caller and the current state. */
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Item, isItem, pathOf, problemOf, request, textOf } from '../api/api.ts';
 import { configuration } from '../api/configuration.ts';
 import type { Collection } from '../api/document.ts';
@@ -9,13 +9,13 @@ import { refresh, useReading } from '../api/reading.ts';
 import { go } from '../api/route.ts';
 import { me } from '../api/session.ts';
 import { exactTime } from '../format/text.ts';
-import { actionTitle, phrase, plural, serverText, t } from '../i18n/words.ts';
+import { actionTitle, plural, serverText, t } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
 import { Button } from './button.tsx';
 import { Skeleton } from './card.tsx';
 import { changedFields, currentVersion, type EditResponse, type Version } from './conflict.tsx';
 import { type Description, permittedMethods } from './creation.tsx';
-import { Confirmation, Dialog } from './dialog.tsx';
+import { Confirmation, Dialog, Guarded } from './dialog.tsx';
 import { Form } from './form.tsx';
 import { hasIcon, Icon } from './icons.tsx';
 import { type MenuItem, MenuItems } from './menu.tsx';
@@ -321,7 +321,7 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
     ) : (
       <Dialog title={`${open.title}: ${nameOf(item)}`} onClose={close}>
         {isTyped && <p>{questionOf(open, item)}</p>}
-        <GuardedForm typed={isTyped ? nameOf(item) : undefined}>
+        <Guarded typed={isTyped ? nameOf(item) : undefined}>
           {(guard, isBlocked) => (
             <Form
               key={`${path} ${open.title}`}
@@ -336,36 +336,10 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
               {guard}
             </Form>
           )}
-        </GuardedForm>
+        </Guarded>
       </Dialog>
     ));
   return { start: (action) => void start(action), dialog, busy };
-}
-
-/** Blocks a form until the user has typed the name of the object, where `typed` is given. */
-function GuardedForm({
-  typed,
-  children,
-}: {
-  readonly typed: string | undefined;
-  readonly children: (guard: ComponentChildren, isBlocked: boolean) => JSX.Element;
-}): JSX.Element {
-  const [text, setText] = useState('');
-  const id = useId();
-  if (typed === undefined) return children(undefined, false);
-  return children(
-    <div class="field">
-      <label for={id}>{phrase('Type {name} to confirm', { name: <b>{typed}</b> })}</label>
-      <input
-        id={id}
-        class="input"
-        autoComplete="off"
-        value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
-      />
-    </div>,
-    text.trim() !== typed.trim(),
-  );
 }
 
 /** Describes how many deliveries a recovery has queued, and up to which time; empty for other actions. */

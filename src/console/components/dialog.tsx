@@ -49,6 +49,33 @@ export function Dialog({
   );
 }
 
+/** Blocks a form until the user has typed a text, such as the name of a machine; without `typed` it blocks nothing. */
+export function Guarded({
+  typed,
+  children,
+}: {
+  readonly typed: string | undefined;
+  readonly children: (guard: ComponentChildren, isBlocked: boolean) => JSX.Element;
+}): JSX.Element {
+  const [text, setText] = useState('');
+  const id = useId();
+  if (typed === undefined) return children(undefined, false);
+  return children(
+    <div class="field">
+      <label for={id}>{phrase('Type {name} to confirm', { name: <b>{typed}</b> })}</label>
+      <input
+        id={id}
+        class="input"
+        autoComplete="off"
+        spellcheck={false}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+    </div>,
+    text.trim() !== typed.trim(),
+  );
+}
+
 /** Asks before an action that cannot be undone. With `typed`, the user types that text first. */
 export function Confirmation({
   title,
@@ -66,41 +93,30 @@ export function Confirmation({
   readonly onYes: () => void;
   readonly onNo: () => void;
 }): JSX.Element {
-  const [text, setText] = useState('');
-  const id = useId();
-  const isReady = typed === undefined || text.trim() === typed.trim();
   return (
     <Dialog title={title} onClose={onNo}>
-      <form
-        class="form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady) onYes();
-        }}
-      >
-        <p>{question}</p>
-        {typed !== undefined && (
-          <div class="field">
-            <label for={id}>{phrase('Type {name} to confirm', { name: <b>{typed}</b> })}</label>
-            <input
-              id={id}
-              class="input"
-              autoComplete="off"
-              spellcheck={false}
-              value={text}
-              onInput={(event) => setText(event.currentTarget.value)}
-            />
-          </div>
+      <Guarded typed={typed}>
+        {(guard, isBlocked) => (
+          <form
+            class="form"
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (!isBlocked) onYes();
+            }}
+          >
+            <p>{question}</p>
+            {guard}
+            <footer class="form-foot">
+              <button type="button" class="btn" onClick={onNo}>
+                {t('Cancel')}
+              </button>
+              <button type="submit" class="btn danger" aria-disabled={isBlocked || undefined}>
+                {button}
+              </button>
+            </footer>
+          </form>
         )}
-        <footer class="form-foot">
-          <button type="button" class="btn" onClick={onNo}>
-            {t('Cancel')}
-          </button>
-          <button type="submit" class="btn danger" aria-disabled={!isReady || undefined}>
-            {button}
-          </button>
-        </footer>
-      </form>
+      </Guarded>
     </Dialog>
   );
 }
