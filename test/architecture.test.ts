@@ -34,6 +34,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
     'certifications',
     'customers',
     'invitations',
+    'service-accounts',
     'keys',
     'permissions',
     'projects',

@@ -2,6 +2,7 @@
 import { apiKeySettings } from '../accounts/api-keys/config.ts';
 import { invitationSettings } from '../accounts/invitations/config.ts';
 import { roleSettings } from '../accounts/roles/config.ts';
+import { serviceAccountSettings } from '../accounts/service-accounts/config.ts';
 import { loginSettings, policySettings } from '../accounts/session/config.ts';
 import { checkSaml, samlSettings } from '../accounts/session/saml/config.ts';
 import { userSettings } from '../accounts/users/config.ts';
@@ -35,7 +36,7 @@ const groups = {
   Server: serverSettings,
   API: { ...originSettings, ...emptyCollectionSettings, ...requestSettings },
   'Rights, users and passwords': { ...roleSettings, ...userSettings },
-  'API keys': apiKeySettings,
+  'API keys': { ...apiKeySettings, ...serviceAccountSettings },
   Invitations: invitationSettings,
   'Login and single sign-on': { ...loginSettings, ...samlSettings, ...policySettings },
   'Events, alerts and history': {

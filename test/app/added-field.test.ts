@@ -26,6 +26,7 @@ const tables = [
   ['keys', 'ssh_key'],
   ['customer-permissions', 'customer_role'],
   ['project-permissions', 'project_role'],
+  ['service-accounts', 'service_account'],
   ['user-invitations', 'invitation'],
   ['hooks-web', 'hook'],
   ['service-settings', 'service_settings'],
@@ -82,6 +83,7 @@ test('is stored on creation and change in every collection', async () => {
     keys: () => ({ public_key: publicKeys.ed25519 }),
     'customer-permissions': () => ({ user: created.users.url, customer: created.customers.url, role: 'owner' }),
     'project-permissions': () => ({ user: created.users.url, project: created.projects.url, role: 'admin' }),
+    'service-accounts': () => ({ name: 'Deployment', customer: created.customers.url, role: 'owner' }),
     'user-invitations': () => ({
       link_template: 'https://app.example.com/{uuid}/',
       email: 'dave@example.com',

@@ -111,6 +111,8 @@ const special: Readonly<Record<string, (round: number) => Json>> = {
   scope: () => `/api/openstack-tenants/${newKeyOf(place, '/api/openstack-tenants/:key/', 'own')}/`,
   customer: () => place.customers.own.url,
   project: () => place.projects.own.url,
+  'api-keys.service_account': () => null,
+  'service-accounts.role': (round) => ['admin', 'support', 'manager'][round],
   'hooks-web.notification_types': (round) => [['alert_opened'], ['alert_closed'], ['resource_failed']][round],
   'hooks-web.format': (round) => ['standard', 'slack', 'standard'][round],
   'hooks-web.customers': () => [place.customers.own.url],
@@ -178,6 +180,7 @@ function omittedFields(collection: string, type = 'DigitalOcean'): readonly stri
   if (typeOf.has(collection)) return ['certificate', 'settings', ...foreign];
   if (collection.startsWith('hooks-')) return ['event_groups'];
   if (collection === 'user-invitations') return ['project', 'project_role', 'customer', 'customer_role'];
+  if (collection === 'service-accounts') return ['customer'];
   if (collection === 'users') return ['current_password'];
   // An issue of another type, with another priority or below another issue: cloud/providers/jira/issues.
   return collection === 'jira-issues' ? ['type', 'priority', 'parent'] : [];

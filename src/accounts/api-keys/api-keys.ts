@@ -8,10 +8,11 @@ import { newUuid } from '../../kernel/app.ts';
 import type { Columns } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { FieldError, type Values as ValuesOf } from '../../kernel/collection/field.ts';
-import { ofName, uuidOf, within } from '../../kernel/collection/filter.ts';
+import { ofName, uuid, uuidOf, within } from '../../kernel/collection/filter.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalid, reject } from '../../kernel/http/error.ts';
 import { countApiKeys, issueApiKey } from '../../kernel/security/api-keys.ts';
+import { accountManagers, managedAccounts, type ServiceAccountRow, targetOf } from '../service-accounts/rights.ts';
 import { requireConfirmation } from '../session/confirmation.ts';
 import { userOf } from '../users/users.ts';
 import { apiKeyFields, apiKeyStates, checkNewEnd, latestEnd, pastText, stateOf } from './fields.ts';
@@ -43,10 +44,37 @@ const confirmed = <S>(granted: Right<S>, isEnabled: boolean): Right<S> =>
     return undefined;
   });
 
-const owner = userIn('user_id', 'the owner');
+/** The service account whose keys a user has; undefined for a person. */
+const accountOf = ({ db }: Pick<Request, 'db'>, user: number): ServiceAccountRow | undefined =>
+  db.get<ServiceAccountRow>(sql`SELECT * FROM service_account WHERE user_id = ${user}`);
+
+const ownerOfKey = userIn('user_id', 'the owner');
+
+/** The owner; for keys of a service account the users who manage it. */
+const owner = new Right<ApiKeyRow>('the owner; the users who manage the service account', (request, row) => {
+  const account = accountOf(request, row.user_id);
+  return account ? accountManagers.denialReason(request, targetOf(account)) : ownerOfKey.denialReason(request, row);
+});
 
 /** Those who may rotate a key. */
 export const rotators = confirmed(owner, true);
+
+/** Returns the service account that a body names. */
+const namedAccount = ({ db }: Request, { service_account: id }: Values): ServiceAccountRow | undefined =>
+  id ? db.one<ServiceAccountRow>(sql`SELECT * FROM service_account WHERE id = ${id}`) : undefined;
+
+/** The right to create a key with a body: for themselves, or for a service account. */
+const creators: Right<Values> = new Right(
+  'any user, for themselves and for the service accounts that they manage, in a confirmed session',
+  (request, values) => {
+    const account = namedAccount(request, values);
+    return account && accountManagers.denialReason(request, targetOf(account));
+  },
+);
+
+/** Returns the id of the user who will own a key with this body. */
+const futureOwner = (request: Request, values: Values): number =>
+  namedAccount(request, values)?.user_id ?? request.caller.id;
 
 /** The message of the 400 for the name of another key of the owner; undefined if the name is free. */
 function takenName({ db }: Request, user: number, name: string, current?: number): string | undefined {
@@ -83,20 +111,32 @@ function invalidEnd({ now }: Request, row: ApiKeyRow, expires: number | null | u
 }
 
 /** The message of the 409 for another key of a user; undefined below the setting api_keys_per_user. */
-export function tooManyKeys({ config: { api_keys_per_user: max }, db }: Request, user: number): string | undefined {
-  return countApiKeys(db, user) < max ? undefined : `You already have ${max} API keys.`;
+export function tooManyKeys(request: Request, user: number): string | undefined {
+  const { api_keys_per_user: max } = request.config;
+  if (countApiKeys(request.db, user) < max) return undefined;
+  return accountOf(request, user)
+    ? `The service account already has ${max} API keys.`
+    : `You already have ${max} API keys.`;
 }
+
+/** The message of the 409 for a key that could not be used, because its service account is not active. */
+const inactiveAccount = (request: Request, user: number): string | undefined =>
+  userOf(request, user).is_active ? undefined : 'The service account is not active.';
 
 /** Records that a user has a new key. */
 export function recordNewKey(request: Request, user: number): void {
   record(request, 'token_created', affectedUser(userOf(request, user)));
 }
 
-/** Throws 400 for a name that is taken, a change of the scopes, and a later end. */
-function rejectInvalidChange(request: Request, { expires, name, scopes }: Values, row: ApiKeyRow): void {
+/** Throws 400 for a name that is taken, a change of what is fixed, and a later end. */
+function rejectInvalidChange(request: Request, values: Values, row: ApiKeyRow): void {
+  const { expires, name, scopes, service_account: account } = values;
+  const fixed = 'This field cannot be changed.';
+  const isOfAnother = account !== undefined && account !== (accountOf(request, row.user_id)?.id ?? null);
   rejectInvalid({
     name: name === undefined ? undefined : takenName(request, row.user_id, name, row.id),
-    scopes: scopes === undefined || scopes === row.scopes ? undefined : 'This field cannot be changed.',
+    scopes: scopes === undefined || scopes === row.scopes ? undefined : fixed,
+    service_account: isOfAnother ? fixed : undefined,
     expires: invalidEnd(request, row, expires),
   });
 }
@@ -117,8 +157,11 @@ export const apiKeys = collection<ApiKeyRow>()({
   table: 'api_key',
   alias: 'k',
   fields: apiKeyFields,
-  visible: visibleTo('the owner; staff', (caller) =>
-    caller.isStaff ? raw('k.revoked IS NULL') : sql`k.revoked IS NULL AND k.user_id = ${caller.id}`,
+  visible: visibleTo('the owner; the users who manage the service account; staff', (caller, config) =>
+    caller.isStaff
+      ? raw('k.revoked IS NULL')
+      : sql`k.revoked IS NULL AND (k.user_id = ${caller.id}
+          OR k.user_id IN (SELECT a.user_id FROM service_account a WHERE ${managedAccounts(caller, config)}))`,
   ),
   parameters: () => ({ key: null }),
   filters: {
@@ -132,16 +175,26 @@ export const apiKeys = collection<ApiKeyRow>()({
       },
     }),
     user_uuid: uuidOf('k.user_id', 'user', 'Uuid of the owner.'),
+    service_account: uuid(
+      'Uuid of the service account.',
+      (key) => sql`k.user_id = (SELECT a.user_id FROM service_account a WHERE a.uuid = ${key})`,
+    ),
   },
   orderings: { name: 'k.name COLLATE NOCASE', created: 'k.created', expires: 'k.expires', last_used: 'k.last_used' },
   order: '-k.created',
   create: {
     right: confirmed(authenticated.as('any user, for themselves'), true),
-    check: (request, { expires, name }) =>
-      rejectInvalid({ name: takenName(request, request.caller.id, name), expires: invalidNewEnd(request, expires) }),
-    run: (request, { expires }, columns) => {
-      const user = request.caller.id;
-      reject(tooManyKeys(request, user));
+    check: (request, values) =>
+      rejectInvalid({
+        // Callers who may not create the key learn nothing about the names of others.
+        name: creators.may(request, values) ? takenName(request, futureOwner(request, values), values.name) : undefined,
+        expires: invalidNewEnd(request, values.expires),
+      }),
+    rightWith: creators,
+    run: (request, values, columns) => {
+      const { expires } = values;
+      const user = futureOwner(request, values);
+      reject(inactiveAccount(request, user) ?? tooManyKeys(request, user));
       const { columns: issued, key } = issueApiKey(request);
       const id = request.db.insert('api_key', {
         ...columns,

@@ -18,9 +18,8 @@ import {
   type WritableField,
 } from '../../kernel/collection/field.ts';
 import { listOfForm } from '../../kernel/collection/form.ts';
-import { selfLink } from '../../kernel/collection/links.ts';
+import { link, selfLink } from '../../kernel/collection/links.ts';
 import {
-  constant,
   linkValue,
   listValue,
   notNullText,
@@ -40,6 +39,8 @@ declare module '../../kernel/app.ts' {
     readonly apiKeyScopes: ReadonlySet<string>;
   }
 }
+
+import { serviceAccounts } from '../service-accounts/service-accounts.ts';
 
 const maxScopes = 40;
 const maxNetworks = 20;
@@ -156,7 +157,13 @@ export const apiKeyFields = {
     resolve: (networks) => [...new Set(networks.map(normalNetwork))],
   }),
   expires: end,
-  service_account: readOnly('field', { type: ['string', 'null'] }, constant('null')),
+  service_account: link({
+    to: () => serviceAccounts,
+    key: '(SELECT uuid FROM service_account WHERE user_id = k.user_id)',
+    nullable: true,
+    storedIn: false,
+    help: 'The service account that the key belongs to; default: it belongs to the caller.',
+  }),
   owner: readOnly('field', { type: 'string', format: 'uri' }, linkValue('users', ofOwner('uuid'))),
   owner_uuid: readOnlyText(plainValue(ofOwner('uuid'))),
   owner_username: readOnlyText(textValue(ofOwner('username'), { type: 'string' })),

@@ -140,11 +140,11 @@ function freeName(request: Request, comment: string): string {
 }
 
 /** Deletes all keys of a user who is being deleted, and records an event for each. */
-export function deleteKeysOf(request: Request, owner: Owner): void {
-  const owned = request.db.all<KeyRow>(
+export function deleteKeysOf(context: Context, owner: Owner): void {
+  const owned = context.app.db.all<KeyRow>(
     sql`SELECT id, uuid, name, user_id, fingerprint FROM ssh_key WHERE user_id = ${owner.id} ORDER BY id`,
   );
-  for (const key of owned) deleteKey(request, key, owner);
+  for (const key of owned) deleteKey(context, key, owner);
 }
 
 function deleteKey(context: Context, key: KeyRow, owner: Owner): void {

@@ -30,6 +30,7 @@ import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { all, raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { invalid } from '../../kernel/http/error.ts';
 import { customerOfScope, grantRole, type RoleScope, revokeRole } from '../roles/roles.ts';
 import type { UserRow } from '../users/users.ts';
 import { customerFields, fieldsOf, filtersOf, orderings, projectFields } from './fields.ts';
@@ -156,6 +157,18 @@ export function rolesGrantedUntil(
   return ownsUntil(db, user, customerOfScope(db, structure, scope));
 }
 
+const isServiceAccount = ({ db }: Request, user: number): boolean =>
+  db.value(sql`SELECT 1 FROM user WHERE id = ${user} AND is_service_account`) !== undefined;
+
+/** The text of the 409 for changes of the role of a service account, which only the account itself changes (core.md 4.7). */
+const serviceAccountReason = (request: Request, { user_id: user }: RoleRow): string | undefined =>
+  isServiceAccount(request, user) ? 'This role belongs to a service account.' : undefined;
+
+/** Throws 400 for a service account, which has its only role already. */
+function rejectServiceAccount(request: Request, { user }: { readonly user: number }): void {
+  if (isServiceAccount(request, user)) throw invalid({ user: ['A service account can have only one role.'] });
+}
+
 /** The end of a role in a body. */
 interface End {
   readonly expiration_time?: number | null;
@@ -193,6 +206,7 @@ const activeRoles = <R extends RoleRow>(structure: RoleScope, scopeOf: (row: R) 
         heldRole(row, scopeOf(row), end === undefined ? row.expires : end),
       writers[structure],
     ),
+    denialReason: serviceAccountReason,
     run: ({ db, now }: Request, row: R, _: End, columns: Columns) => {
       const changes = changesOf(row, columns);
       // Reminders whose time has passed already are not sent.
@@ -201,6 +215,7 @@ const activeRoles = <R extends RoleRow>(structure: RoleScope, scopeOf: (row: R) 
   },
   delete: {
     right: rightVia((row: R) => heldRole(row, scopeOf(row), row.expires), writers[structure]),
+    denialReason: serviceAccountReason,
     run: (request: Request, row: R) => revokeRole(request, structure, { ...row, scope: scopeOf(row) }),
   },
 });
@@ -225,6 +240,7 @@ export const customerPermissions = collection<CustomerRoleRow>()({
   fields: fieldsOf('customer', 'customer-permissions', 'r.expires', customerFields),
   create: {
     isPossible: canGrantAny.customer,
+    check: rejectServiceAccount,
     rightWith: rightVia(
       ({ customer: scope, expiration_time: until = null, role, user }: NewRole & { customer: number }) => ({
         role,
@@ -244,6 +260,7 @@ export const projectPermissions = collection<ProjectRoleRow>()({
   fields: fieldsOf('project', 'project-permissions', 'r.expires', projectFields),
   create: {
     isPossible: canGrantAny.project,
+    check: rejectServiceAccount,
     rightWith: rightVia(
       ({ expiration_time: until = null, project: scope, role, user }: NewRole & { project: number }) => ({
         role,

@@ -20,7 +20,7 @@ import {
   verifyCurrent,
   weakness,
 } from './passwords.ts';
-import { selfOrStaff, type UserRow, users } from './users.ts';
+import { selfOrStaff, serviceAccountReason, type UserRow, users } from './users.ts';
 
 /** Members of the one customer whose abbreviation is the user's organization (core.md 4.3 "member"). */
 const members = right('members of that customer', ({ caller, db }, { organization }: UserRow) => {
@@ -56,7 +56,7 @@ function setOrganization(
 }
 
 /** The common part of all actions on a user. */
-const onUser = { on: users, output: { status: 200, shape: messageShape } };
+const onUser = { on: users, denialReason: serviceAccountReason, output: { status: 200, shape: messageShape } };
 
 const setPassword = action({
   ...onUser,
@@ -90,8 +90,9 @@ const claim = action({
   summary: 'Requests to join an organization. Deprecated.',
   right: selfOrStaff,
   fields: { organization: text({ max: 80, required: true, example: 'ALC' }) },
-  denialReason: (_, row) =>
-    row.organization_approved ? 'User has approved organization. Remove it before claiming a new one.' : undefined,
+  denialReason: (request, row) =>
+    serviceAccountReason(request, row) ??
+    (row.organization_approved ? 'User has approved organization. Remove it before claiming a new one.' : undefined),
   run: (request, row, { organization }) => {
     setOrganization(request, row, organization, false, 'user_organization_claimed', organization);
     return json({ detail: 'User request for joining the organization has been successfully submitted.' });

@@ -44,8 +44,18 @@ export const filtersByName = {
 const hiddenTexts = ['phone_number', 'organization', 'organization_approved', 'civil_number'];
 const hiddenFlags = ['organization_claimed', 'potential'];
 
-/** Condition on the users of a list: the visible ones and, in a narrow directory, the user with the exact name of a filter. */
+/**
+ * Condition on the users of GET /api/users/: people, and service accounts only if the query asks for them or for the caller
+ * (core.md 4.7).
+ */
 export function listedUsers(request: Request): Sql {
+  const { query } = request;
+  const withAccounts = query.boolean('is_service_account') === true || query.flag('current');
+  return withAccounts ? foundUsers(request) : all([raw('NOT u.is_service_account'), foundUsers(request)]);
+}
+
+/** Condition: the visible users and, in a narrow directory, the user with the exact name of a filter. */
+function foundUsers(request: Request): Sql {
   const { caller, config, query } = request;
   const visible = visibleUsers(caller, config);
   const filtersHidden =

@@ -33,6 +33,7 @@ export interface UserRow extends Row {
   readonly is_staff: number;
   readonly is_active: number;
   readonly is_support: number;
+  readonly is_service_account: number;
   readonly token_lifetime: number | null;
   readonly registration_method: string;
   readonly agreement_date: number | null;
@@ -127,6 +128,7 @@ export const userFields = {
   has_second_factor: readOnly('boolean', { type: 'boolean' }, booleanValue(hasSecondFactor), {
     shownIf: toSelfAndStaff,
   }),
+  is_service_account: readOnly('boolean', { type: 'boolean' }, booleanValue, { shownIf: 'u.is_service_account' }),
 };
 
 /** Valid values of a user's fields. */

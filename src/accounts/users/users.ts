@@ -76,6 +76,7 @@ export const users = collection<UserRow>()({
     is_active: truth('u.is_active'),
     organization_approved: truth('u.organization_approved'),
     has_second_factor: only(({ caller }) => caller.isStaff, truth(hasSecondFactor)),
+    is_service_account: truth('u.is_service_account'),
     customer_uuid: uuid(
       'Users with a role in this customer or one of its projects.',
       (key, { caller }) =>
@@ -134,6 +135,7 @@ export const users = collection<UserRow>()({
       ({ caller }, { row, values }: { readonly row: UserRow; readonly values: UserValues }) =>
         caller.apiKey && changesClosedField(row, values) ? closedText : undefined,
     ),
+    denialReason: serviceAccountReason,
     check: rejectInvalid,
     prepare: async (request, row, { current_password: current, email }) => {
       const isNew = email !== undefined && email !== row.email;
@@ -142,15 +144,7 @@ export const users = collection<UserRow>()({
     rejections: { 503: true },
     run: (request, row, values) => updateUser(request, row, values, request.caller.isStaff),
   },
-  delete: {
-    right: staff,
-    run: (request, row) => {
-      deleteKeysOf(request, row);
-      revokeRolesOf(request, row);
-      request.db.run(sql`DELETE FROM user WHERE id = ${row.id}`);
-      record(request, 'user_deletion_succeeded', affectedUser(row));
-    },
-  },
+  delete: { right: staff, denialReason: serviceAccountReason, run: deleteUser },
 });
 
 /** Whether a change concerns a field that gives access, which API keys must not change (core.md 2.9). */
@@ -159,6 +153,19 @@ const changesClosedField = (row: UserRow, values: UserValues): boolean =>
     const value = values[name];
     return value !== undefined && (typeof value === 'boolean' ? Number(value) : value) !== row[name];
   });
+
+/** The text of the 409 for changes of a service account by its user; undefined for the user of a person (core.md 4.7). */
+export function serviceAccountReason(_: Request, user: UserRow): string | undefined {
+  return user.is_service_account ? 'This user is a service account.' : undefined;
+}
+
+/** Deletes a user with their SSH keys and roles, and records the events. */
+export function deleteUser(context: Context, row: UserRow): void {
+  deleteKeysOf(context, row);
+  revokeRolesOf(context, row);
+  context.app.db.run(sql`DELETE FROM user WHERE id = ${row.id}`);
+  record(context, 'user_deletion_succeeded', affectedUser(row));
+}
 
 /** Checks the rules across the fields of a change (core.md 4.1, 4.2, 4.4). Throws 400. */
 function rejectInvalid(request: Request, values: UserValues, row: UserRow): void {

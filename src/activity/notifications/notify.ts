@@ -39,6 +39,7 @@ interface Details {
 
 interface Recipient {
   readonly id: number;
+  readonly is_service_account: number;
   readonly preference: Preference | null;
 }
 
@@ -50,7 +51,7 @@ export function notify(context: Context, kind: NotificationKind, details: Detail
   const { app, now } = context;
   const { db } = app;
   const recipients = db.all<Recipient>(sql`
-    SELECT u.id, p.preference
+    SELECT u.id, u.is_service_account, p.preference
     FROM user u LEFT JOIN notification_preference p ON p.user_id = u.id AND p.kind = ${kind}
     WHERE u.id IN (${details.users}) AND u.is_active
     ORDER BY u.id`);
@@ -59,8 +60,9 @@ export function notify(context: Context, kind: NotificationKind, details: Detail
   const values = textsOf(details.context);
   if (selfChecks.eventContexts) requireDeclaredKeys(kind, kindOf(kind).context, values);
   const message = messageOf(kind, 'en', { ...values, detail });
-  for (const { id: user, preference } of recipients) {
-    const mail = mailFor(context, { user, kind, about, preference: preference ?? defaultPreference(kind, level) });
+  for (const { id: user, is_service_account: hasNoMails, preference } of recipients) {
+    const preferred = hasNoMails ? 'none' : (preference ?? defaultPreference(kind, level));
+    const mail = mailFor(context, { user, kind, about, preference: preferred });
     db.insert('notification', {
       uuid: newUuid(app),
       user_id: user,

@@ -16,6 +16,7 @@ import {
   projectPermissionsLog,
 } from '../../accounts/permissions/permissions.ts';
 import { projectsWith, updateCertifications } from '../../accounts/projects/projects.ts';
+import { serviceAccounts } from '../../accounts/service-accounts/service-accounts.ts';
 import { confirmSession } from '../../accounts/session/confirmation.ts';
 import { beginTotp, confirmTotp, newRecoveryCodes } from '../../accounts/session/factors/enrolment.ts';
 import { secondFactors } from '../../accounts/session/factors/second-factors.ts';
@@ -105,6 +106,7 @@ const collections = (catalogue: Catalogue): readonly Pick<Collection<Fields, Row
   pushHooks,
   quotas(scopesOf(catalogue)),
   secondFactors,
+  serviceAccounts,
   sessions,
   users,
   webHooks,

@@ -301,10 +301,13 @@ export class UnknownUser extends Error {}
 
 function issueTokenTo(app: App, username: string): string {
   const { db } = app;
-  const user = db.value<number>(sql`SELECT id FROM user WHERE username_folded = ${caseFold(username)} AND is_active`);
-  if (user === undefined) throw new UnknownUser(`There is no active user "${username}"`);
+  const user = db.get<{ id: number; is_service_account: number }>(
+    sql`SELECT id, is_service_account FROM user WHERE username_folded = ${caseFold(username)} AND is_active`,
+  );
+  if (!user) throw new UnknownUser(`There is no active user "${username}"`);
+  if (user.is_service_account) throw new UnknownUser(`"${username}" is a service account, which has only API keys`);
   const token = db.write(() =>
-    issueToken(systemContext(app), user, { method: 'operator', confirms: !hasFactor(db, user) }),
+    issueToken(systemContext(app), user.id, { method: 'operator', confirms: !hasFactor(db, user.id) }),
   );
   db.store();
   return token;

@@ -1,3 +1,4 @@
+import { deactivateAccountsIn } from '../../accounts/service-accounts/service-accounts.ts';
 import { adviseNewCustomer, evaluateQuota } from '../../activity/alerts/rules.ts';
 import { queueDeliveries, queueNotification } from '../../activity/hooks/queue.ts';
 import { reportUsage } from '../../activity/quotas/nearly-used.ts';
@@ -18,11 +19,17 @@ export const reactions: Reactions = {
     adviseNewCustomer(context, customer);
     connectCustomer(context, customer);
   },
-  customerDeleted: disconnectCustomer,
+  customerDeleted: (context, customer) => {
+    deactivateAccountsIn(context, 'customer', customer);
+    disconnectCustomer(context, customer);
+  },
   projectCreated: linkProject,
   projectMoving: removeLinksOf,
   projectMoved: linkProject,
-  projectDeleted: removeLinksOf,
+  projectDeleted: (context, project) => {
+    deactivateAccountsIn(context, 'project', project);
+    removeLinksOf(context, project);
+  },
   roleEnded: forgetUnreachedKeys,
   keyDeleted: forgetDeletedKey,
   quotaChanged: (context, before, after) => {

@@ -71,6 +71,7 @@ const unlisted = new Set([
   'api-keys',
   'configuration',
   'notifications',
+  'service-accounts',
   'notification-preferences',
   'second-factors',
   'sessions',

@@ -37,12 +37,20 @@ export function findUser({ db }: App, username: string): UserRow {
   return user;
 }
 
+/** Returns the user of a person by name. Throws with a sentence, also for a service account, which only the API changes. */
+function findPerson(app: App, username: string): UserRow {
+  const user = findUser(app, username);
+  if (user.is_service_account)
+    throw new Error(`"${user.username}" is a service account: change it in the console or API`);
+  return user;
+}
+
 /** Sets a user's password and revokes their tokens. Rejects with a sentence if the password breaks a rule. */
 export async function setPassword(app: App, username: string, password: string): Promise<void> {
-  const user = findUser(app, username);
+  const user = findPerson(app, username);
   await requirePassword(app, user, password);
   const hash = await app.passwords.hash(password);
-  store(app, () => changePassword(systemContext(app), findUser(app, username), hash));
+  store(app, () => changePassword(systemContext(app), findPerson(app, username), hash));
 }
 
 /** Enables a user, or disables them and revokes their tokens. Returns whether the state has changed. */
@@ -55,7 +63,7 @@ export function setActive(app: App, username: string, isActive: boolean): boolea
  * with a sentence.
  */
 export function grant(app: App, username: string, spec: RoleSpec, until?: string): boolean {
-  const user = findUser(app, username);
+  const user = findPerson(app, username);
   const { place, role } = spec;
   if (!place) {
     if (until !== undefined) throw new Error('--until is for roles in a customer or project');
@@ -72,7 +80,7 @@ export function grant(app: App, username: string, spec: RoleSpec, until?: string
 /** Revokes a role. Returns whether the user had it. Throws with a sentence. */
 export function revoke(app: App, username: string, spec: RoleSpec): boolean {
   const { db } = app;
-  const user = findUser(app, username);
+  const user = findPerson(app, username);
   const { place, role } = spec;
   if (!place) return update(app, user, { [globalRoleFields[globalRole(role)]]: false });
   requireRole(spec);

@@ -25,9 +25,13 @@ export const managesProjectUntil = (db: Database, caller: Caller, project: numbe
 export const managedProjects = (caller: Caller): Sql =>
   sql`SELECT project_id FROM active_project_role WHERE user_id = ${caller.id} AND role = 'manager'`;
 
-/** Whether the caller manages any project. */
-export const managesSomeProject = (db: Database, caller: Caller): boolean =>
-  db.value(sql`SELECT 1 WHERE EXISTS (${managedProjects(caller)})`) !== undefined;
+/** Ids of the projects that the caller manages without end. */
+export const endlesslyManagedProjects = (caller: Caller): Sql => sql`${managedProjects(caller)} AND expires IS NULL`;
+
+/** Whether the caller manages any project; with `endless`, by a role without end. */
+export const managesSomeProject = (db: Database, caller: Caller, { endless = false } = {}): boolean =>
+  db.value(sql`SELECT 1 WHERE EXISTS (${(endless ? endlesslyManagedProjects : managedProjects)(caller)})`) !==
+  undefined;
 
 /** Returns the end of a user's ownership of the customer: null without end, undefined without ownership. */
 export const ownsUntil = (db: Database, user: Pick<Caller, 'id'>, customer: number): number | null | undefined =>

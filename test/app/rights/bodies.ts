@@ -43,6 +43,12 @@ const invitation: Body = ({ customers, projects }, object) => ({
     ? { customer: customers.own.url, customer_role: 'owner' }
     : { project: projects[object].url, project_role: 'admin' }),
 });
+const serviceAccount: Body = ({ customers, projects }, object) => ({
+  name: 'Deployment',
+  ...(object === 'customer'
+    ? { customer: customers.own.url, role: 'support' }
+    : { project: projects[object].url, role: 'admin' }),
+});
 /** Invitations stay pending after any earlier action. */
 const pending: Body = ({ fixture: { server } }) => {
   const { db } = server.app;
@@ -137,6 +143,8 @@ export const bodies: Readonly<Record<string, Body>> = {
   'PUT /api/hooks-push/:key/': () => hooks.push,
   'POST /api/hooks-email/': () => hooks.email,
   'PUT /api/hooks-email/:key/': () => hooks.email,
+  'POST /api/service-accounts/': serviceAccount,
+  'PUT /api/service-accounts/:key/': serviceAccount,
   'POST /api/user-invitations/': invitation,
   'POST /api/user-invitations/:key/cancel/': pending,
   'POST /api/user-invitations/:key/send/': pending,

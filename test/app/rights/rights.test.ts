@@ -376,6 +376,23 @@ POST   /api/openstack-tenants/:key/set_quotas/                   own       ok  4
 POST   /api/openstack-tenants/:key/set_quotas/                   foreign   ok  403 404 404 404 404 404 404 401 401
 POST   /api/jira-webhook-receiver/                               -         403 403 403 403 403 403 403 403 403 403
 
+GET    /api/service-accounts/                                    -         200 200 200 200 200 200 200 200 401 401
+POST   /api/service-accounts/                                    own       201 403 201 403 201 403 403 400 401 401
+POST   /api/service-accounts/                                    customer  201 403 403 403 403 403 403 400 401 401
+POST   /api/service-accounts/                                    foreign   201 403 400 400 400 400 400 400 401 401
+GET    /api/service-accounts/:key/                               own       200 200 200 404 200 404 404 404 401 401
+GET    /api/service-accounts/:key/                               customer  200 200 404 404 404 404 404 404 401 401
+GET    /api/service-accounts/:key/                               foreign   200 200 404 404 404 404 404 404 401 401
+PUT    /api/service-accounts/:key/                               own       200 403 200 404 200 404 404 404 401 401
+PUT    /api/service-accounts/:key/                               customer  200 403 404 404 404 404 404 404 401 401
+PUT    /api/service-accounts/:key/                               foreign   200 403 404 404 404 404 404 404 401 401
+PATCH  /api/service-accounts/:key/                               own       200 403 200 404 200 404 404 404 401 401
+PATCH  /api/service-accounts/:key/                               customer  200 403 404 404 404 404 404 404 401 401
+PATCH  /api/service-accounts/:key/                               foreign   200 403 404 404 404 404 404 404 401 401
+DELETE /api/service-accounts/:key/                               own       204 403 204 404 204 404 404 404 401 401
+DELETE /api/service-accounts/:key/                               customer  204 403 404 404 404 404 404 404 401 401
+DELETE /api/service-accounts/:key/                               foreign   204 403 404 404 404 404 404 404 401 401
+
 GET    /api/user-invitations/                                    -         200 200 200 200 200 200 200 200 401 401
 POST   /api/user-invitations/                                    own       201 403 201 403 403 403 403 400 401 401
 POST   /api/user-invitations/                                    customer  201 403 403 403 403 403 403 400 401 401
@@ -415,6 +432,10 @@ DELETE /api/customer-permissions/:key/                           own       204 4
 DELETE /api/customer-permissions/:key/                           foreign   204 403 404 404 404 404 404 404 401 401
 DELETE /api/customer-permissions/:key/                           self      .   .   204 403 .   .   .   .   .   .
 PATCH  /api/quotas/:key/                                         customer  200 403 403 403 403 403 403 404 401 401
+POST   /api/service-accounts/                                    customer  201 403 201 403 403 403 403 400 401 401
+GET    /api/service-accounts/:key/                               customer  200 200 200 404 404 404 404 404 401 401
+PATCH  /api/service-accounts/:key/                               customer  200 403 200 404 404 404 404 404 401 401
+DELETE /api/service-accounts/:key/                               customer  204 403 204 404 404 404 404 404 401 401
 POST   /api/user-invitations/                                    customer  201 403 201 403 403 403 403 400 401 401
 POST   /api/user-invitations/:key/cancel/                        customer  200 404 200 404 404 404 404 404 401 401
 POST   /api/user-invitations/:key/send/                          customer  200 404 200 404 404 404 404 404 401 401

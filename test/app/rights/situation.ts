@@ -84,6 +84,8 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
         ...target,
       })
     ).body.uuid;
+  const employ = async (target: Json): Promise<string> =>
+    (await fixture.staff.post('/api/service-accounts/', { name: 'Deployment', ...target })).body.uuid;
   const certification = (await fixture.staff.post('/api/service-certifications/', { name: 'ISO 27001' })).body;
   const settings = async (fields: Readonly<Record<string, unknown>>): Promise<string> =>
     (await fixture.staff.post('/api/service-settings/', { name: 'Cloud', type: 'DigitalOcean', ...fields })).body.uuid;
@@ -146,6 +148,11 @@ export async function situation(options: ServerOptions = {}): Promise<Situation>
         own: await invite({ project: company.project.url, project_role: 'admin' }),
         customer: await invite({ customer: company.customer.url, customer_role: 'owner' }),
         foreign: await invite({ project: boat.url, project_role: 'admin' }),
+      },
+      'service-accounts': {
+        own: await employ({ project: company.project.url, role: 'admin' }),
+        customer: await employ({ customer: company.customer.url, role: 'support' }),
+        foreign: await employ({ project: boat.url, role: 'admin' }),
       },
       // Deliveries of hooks and synchronisations of accounts stay pending.
       outbox: { any: (await first('outbox')).uuid },

@@ -99,6 +99,7 @@ ignored('with strict_input a value outside of a fixed vocabulary is 400, without
     ['/api/service-settings/', 'type'],
     ['/api/user-invitations/', 'customer_role'],
     ['/api/user-invitations/', 'project_role'],
+    ['/api/service-accounts/', 'role'],
     ['/api/hooks-web/', 'content_type'],
     ['/api/hooks-push/', 'type'],
   ] as const) {

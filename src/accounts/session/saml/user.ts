@@ -27,7 +27,7 @@ export function userOfAttributes(request: Request, attributes: ReadonlyMap<strin
 
 function updateFrom(request: Request, user: UserRow, texts: Texts): UserRow | undefined {
   const isOwn = user.registration_method === method || request.config.saml_link_existing_users;
-  if (!isOwn || !user.is_active) return undefined;
+  if (!isOwn || !user.is_active || user.is_service_account) return undefined;
   const values = acceptableValues(request, texts, user.id);
   updateUser(actedBy(request, user), user, values, true);
   if (values.email === user.email) verifyEmail(request, user.id);
