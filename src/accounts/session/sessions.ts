@@ -20,8 +20,9 @@ interface SessionRow extends Row {
   readonly user_id: number;
 }
 
+const unusedEnds = `(t.last_used + (SELECT token_lifetime FROM user WHERE id = t.user_id) * ${second})`;
 /** SQL: when an unused token expires; null: never. */
-const ends = `(t.last_used + (SELECT token_lifetime FROM user WHERE id = t.user_id) * ${second})`;
+const ends = `min(ifnull(t.ends, ${unusedEnds}), ifnull(${unusedEnds}, t.ends))`;
 
 /** Condition: the token is valid. Allows for the delay with which its last use is stored. */
 function isLive({ caller, now }: Request): Sql {

@@ -7,7 +7,7 @@ import type { App } from '../../kernel/app.ts';
 import { withDeployment } from '../compose/composition.ts';
 import { requireDatabase } from '../data/data-folder.ts';
 import { type DisplayRow, listAccounts, listUsers, showUser, tableOf } from '../people/listing.ts';
-import { grant, type RoleSpec, revoke, setActive, setPassword } from '../people/people.ts';
+import { grant, type RoleSpec, recoveryUrl, revoke, setActive, setPassword } from '../people/people.ts';
 import { type Arguments, type Commands, groups, UsageError } from './command-line.ts';
 import { withReadable } from './readable-folder.ts';
 
@@ -64,6 +64,14 @@ export const peopleCommands: Commands = {
     help: 'Enable a disabled user',
     examples: ['user enable alice'],
     run: (args) => setState(args, true),
+  },
+  'user recover': {
+    words: ['NAME'],
+    group,
+    help: 'Print a link that logs a user in without a second factor',
+    details: 'The link works once, for 30 minutes. The session lasts an hour.',
+    examples: ['user recover alice'],
+    run: (args) => change(args, (app, name) => void process.stdout.write(`${recoveryUrl(app, name)}\n`)),
   },
   'user grant': {
     words: ['NAME', 'ROLE'],

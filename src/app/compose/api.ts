@@ -19,11 +19,13 @@ import { projectsWith, updateCertifications } from '../../accounts/projects/proj
 import { serviceAccounts } from '../../accounts/service-accounts/service-accounts.ts';
 import { confirmSession } from '../../accounts/session/confirmation.ts';
 import { beginTotp, confirmTotp, newRecoveryCodes } from '../../accounts/session/factors/enrolment.ts';
+import { resetSecondFactors } from '../../accounts/session/factors/reset.ts';
 import { secondFactors } from '../../accounts/session/factors/second-factors.ts';
 import { secondLogin } from '../../accounts/session/factors/second-login.ts';
 import { forgotPassword, resetPassword } from '../../accounts/session/forgotten-password.ts';
 import { initialPassword } from '../../accounts/session/initial-link.ts';
 import { login, logout } from '../../accounts/session/login.ts';
+import { recoverLogin } from '../../accounts/session/recovery.ts';
 import { samlEndpoints } from '../../accounts/session/saml/saml.ts';
 import { endOtherSessions, sessions } from '../../accounts/session/sessions.ts';
 import { userActions } from '../../accounts/users/actions.ts';
@@ -121,6 +123,7 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   resetPassword,
   initialPassword,
   secondLogin,
+  recoverLogin,
   ...samlEndpoints,
   welcome,
   ...consoleFiles,
@@ -166,6 +169,7 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   check,
   send.endpoint,
   ...userActions,
+  resetSecondFactors.endpoint,
   confirmSession,
   ...apiKeyEndpoints,
   scopeList(() => api(catalogue), catalogue),

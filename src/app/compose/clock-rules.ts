@@ -5,6 +5,7 @@ import { endExpiredEnrolments, enrolmentInstants } from '../../accounts/session/
 import { endExpiredPendingLogins, pendingLoginInstants } from '../../accounts/session/factors/pending-logins.ts';
 import { totpInstants } from '../../accounts/session/factors/totp.ts';
 import { invalidateExpiredLinks, linkInstants } from '../../accounts/session/password-resets.ts';
+import { endExpiredRecoveryLinks, recoveryInstants } from '../../accounts/session/recovery.ts';
 import { requestInstants } from '../../accounts/session/saml/requests.ts';
 import { noticeInstants } from '../../accounts/users/notices.ts';
 import { alertInstants } from '../../activity/alerts/alert-store.ts';
@@ -34,6 +35,7 @@ export const clockRules = (config: Config): ClockRules => ({
     enrolmentInstants,
     pendingLoginInstants,
     totpInstants,
+    recoveryInstants,
     ...backupInstants,
     ...noticeInstants,
     requestInstants,
@@ -46,5 +48,11 @@ export const clockRules = (config: Config): ClockRules => ({
     syncInstants,
     memberInstants,
   ],
-  ends: [endRunOutTokens, invalidateExpiredLinks, endExpiredPendingLogins, endExpiredEnrolments],
+  ends: [
+    endRunOutTokens,
+    invalidateExpiredLinks,
+    endExpiredPendingLogins,
+    endExpiredEnrolments,
+    endExpiredRecoveryLinks,
+  ],
 });

@@ -7,6 +7,7 @@ import { removeExpiredEnrolments } from '../../accounts/session/factors/enrolmen
 import { removeExpiredPendingLogins } from '../../accounts/session/factors/pending-logins.ts';
 import { logSkippedFailures } from '../../accounts/session/failed-logins.ts';
 import { removeOldResets } from '../../accounts/session/password-resets.ts';
+import { removeExpiredRecoveryLinks } from '../../accounts/session/recovery.ts';
 import { removeOldMessages } from '../../accounts/session/saml/requests.ts';
 import { removeOldNotices } from '../../accounts/users/notices.ts';
 import { removeClosedAlerts } from '../../activity/alerts/alert-store.ts';
@@ -91,6 +92,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   repeatable('remove old login failures', minute, removeOldFailures),
   repeatable('remove old failures of second factors', minute, removeOldFactorFailures),
   repeatable('remove expired logins', minute, removeExpiredPendingLogins),
+  repeatable('remove expired recovery links', minute, removeExpiredRecoveryLinks),
   repeatable('remove expired secrets of authenticator apps', minute, removeExpiredEnrolments),
   { name: 'log the number of skipped failed logins', every: minute, run: logSkippedFailures },
   repeatable('remove old SAML messages', minute, removeOldMessages),

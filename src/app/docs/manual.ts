@@ -20,6 +20,7 @@ const names: readonly string[] = [
   'testing',
   'backups',
   'security',
+  'locked-out',
   'performance',
 ];
 

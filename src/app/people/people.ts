@@ -3,6 +3,7 @@
  * acting user.
  */
 import { grantRole, type RoleScope, revokeRole, roleNames } from '../../accounts/roles/roles.ts';
+import { makeRecoveryLink } from '../../accounts/session/recovery.ts';
 import { requirePassword } from '../../accounts/users/add.ts';
 import { changePassword } from '../../accounts/users/password-change.ts';
 import { type UserRow, type UserValues, updateUser } from '../../accounts/users/users.ts';
@@ -51,6 +52,21 @@ export async function setPassword(app: App, username: string, password: string):
   await requirePassword(app, user, password);
   const hash = await app.passwords.hash(password);
   store(app, () => changePassword(systemContext(app), findPerson(app, username), hash));
+}
+
+/** Creates a link that logs a user in once, and returns its URL. Throws with a sentence. */
+export function recoveryUrl(app: App, username: string): string {
+  const { base_url, host, port, tls_cert_file } = app.config;
+  const { id, is_active: isActive } = findPerson(app, username);
+  if (!isActive) throw new Error(`the user "${username}" is disabled: enable them first`);
+  let secret = '';
+  store(app, () => {
+    secret = makeRecoveryLink(systemContext(app), id);
+  });
+  // A browser cannot open a wildcard address.
+  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  const own = `${tls_cert_file === null ? 'http' : 'https'}://${name}:${port}`;
+  return `${base_url ?? own}/#/recover/${secret}`;
 }
 
 /** Enables a user, or disables them and revokes their tokens. Returns whether the state has changed. */

@@ -39,6 +39,8 @@ export function Entrance(): JSX.Element {
           <FirstStart secret={secret} />
         ) : page === 'forgotten' ? (
           <Forgotten />
+        ) : page === 'recover' ? (
+          <Recover secret={secret} />
         ) : page === 'reset' ? (
           <Reset secret={secret} />
         ) : page === 'invitation' && !hasAccount ? (
@@ -215,6 +217,34 @@ function Forgotten(): JSX.Element {
           {t('Send a link')}
         </button>
       </form>
+      <a href={hrefOf('/')}>{t('Back to sign in')}</a>
+    </>
+  );
+}
+
+/** The page behind the link that the operator prints, `…/#/recover/{secret}`. A press uses it, so that a preview does not. */
+function Recover({ secret }: { readonly secret: string }): JSX.Element {
+  const [problem, setProblem] = useState('');
+  return (
+    <>
+      <h1>{t('Recover your account')}</h1>
+      <p class="muted">{t('The session lasts an hour. Set a new password or second factor in it.')}</p>
+      {problem !== '' && (
+        <Callout tone="bad" isNew>
+          {problem}
+        </Callout>
+      )}
+      <Button
+        onClick={async () => {
+          const response = await responseOf(api.POST('/api-auth/recover/', { body: { secret }, credentials: 'omit' }));
+          if (response.isOk) {
+            replace('/');
+            await continueWith(response.body);
+          } else setProblem(fieldProblems(response.body).secret ?? problemOf(response.body));
+        }}
+      >
+        {t('Sign in')}
+      </Button>
       <a href={hrefOf('/')}>{t('Back to sign in')}</a>
     </>
   );

@@ -48,6 +48,8 @@ export class TokenUse {
 export interface TokenRow {
   readonly token_id: number;
   readonly last_used: number;
+  /** The session ends then, however often it is used. */
+  readonly ends: number | null;
   readonly revoked: number | null;
   readonly token_lifetime: number | null;
   readonly is_active: number;

@@ -3,7 +3,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Context } from '../access/context.ts';
 import { type App, newUuid } from '../app.ts';
 import type { VersionedCache } from '../cache/versioned-cache.ts';
-import { day, minute, second } from '../clock.ts';
+import { day, hour, minute, second } from '../clock.ts';
 import { withoutControls } from '../control-characters.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -72,7 +72,7 @@ function ownerOfToken(app: App, token: string, now: number): Caller {
 function findToken({ db, knownTokens }: App, token: string): TokenRow {
   const { result: row, reads } = db.versions.observe(() =>
     db.get<TokenRow>(sql`
-    SELECT t.id AS token_id, t.last_used, t.revoked, u.token_lifetime, u.is_active,
+    SELECT t.id AS token_id, t.last_used, t.ends, t.revoked, u.token_lifetime, u.is_active,
       u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support
     FROM token t JOIN user u ON u.id = t.user_id WHERE t.digest = ${digest(token)}`),
   );
@@ -102,7 +102,7 @@ const denial = (detail: string): Error => unauthenticated({ detail });
 
 const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 
-export const loginMethods = ['password', 'saml', 'operator'] as const;
+export const loginMethods = ['password', 'saml', 'operator', 'recovery'] as const;
 export type LoginMethod = (typeof loginMethods)[number];
 
 /** How a token comes about; by the operator: from the command line, or the program that embeds the server. */
@@ -112,6 +112,8 @@ interface Login {
   readonly agent?: string | undefined;
   /** Whether it confirms its session (core.md 2.8); default: yes. */
   readonly confirms?: boolean;
+  /** Microseconds after which the session ends, however often it is used; default: only the owner's `token_lifetime` ends it. */
+  readonly lasts?: number;
 }
 
 /** The login of a request with a password, or at an identity provider. */
@@ -130,7 +132,7 @@ export const issueToken = (context: Context, user: number, login: Login): string
 export function createToken(
   context: Context,
   user: number,
-  { agent = '', confirms = true, method }: Login,
+  { agent = '', confirms = true, lasts, method }: Login,
   text = context.app.random(20).toString('hex'),
 ): { readonly id: number; readonly text: string } {
   const { app, now } = context;
@@ -141,6 +143,7 @@ export function createToken(
     created: now,
     last_used: now,
     confirmed_until: confirms ? now + confirmedFor : null,
+    ends: lasts === undefined ? null : now + lasts,
     method,
     user_agent: withoutControls(agent).slice(0, agentAtMost),
   });
@@ -149,8 +152,8 @@ export function createToken(
 
 /** Whether a token would still be taken. */
 export function isLiveToken({ app, now }: Context, token: number): boolean {
-  const row = app.db.get<Pick<TokenRow, 'last_used' | 'token_lifetime'>>(sql`
-    SELECT t.last_used, u.token_lifetime FROM token t JOIN user u ON u.id = t.user_id WHERE t.id = ${token} AND t.revoked IS NULL AND u.is_active`);
+  const row = app.db.get<Pick<TokenRow, 'ends' | 'last_used' | 'token_lifetime'>>(sql`
+    SELECT t.last_used, t.ends, u.token_lifetime FROM token t JOIN user u ON u.id = t.user_id WHERE t.id = ${token} AND t.revoked IS NULL AND u.is_active`);
   return row !== undefined && !hasExpired(app, token, row, now);
 }
 
@@ -171,10 +174,11 @@ export function confirmToken({ app, now }: Context, token: number | null): numbe
 const hasExpired = (
   app: App,
   token: number,
-  row: Pick<TokenRow, 'last_used' | 'token_lifetime'>,
+  row: Pick<TokenRow, 'ends' | 'last_used' | 'token_lifetime'>,
   now: number,
 ): boolean =>
-  row.token_lifetime !== null && now >= app.tokenUse.lastUse(token, row.last_used) + row.token_lifetime * second;
+  (row.ends !== null && now >= row.ends) ||
+  (row.token_lifetime !== null && now >= app.tokenUse.lastUse(token, row.last_used) + row.token_lifetime * second);
 
 /** Whether a presented token has passed more than half of its lifetime since its use was last stored; false for an invalid one. */
 export function isHalfRunOut(app: App, authorization: string | undefined, now: number): boolean {
@@ -215,7 +219,7 @@ export function revokeTokensOf(context: Context, user: number, except?: number |
 export function endRunOutTokens({ app: { db, tokenUse }, now }: Context): void {
   tokenUse.save(db);
   db.run(sql`UPDATE token SET revoked = ${now} WHERE revoked IS NULL
-    AND last_used + (SELECT token_lifetime FROM user WHERE id = user_id) * ${second} <= ${now}`);
+    AND (ends <= ${now} OR last_used + (SELECT token_lifetime FROM user WHERE id = user_id) * ${second} <= ${now})`);
   db.run(sql`UPDATE token SET confirmed_until = NULL WHERE confirmed_until <= ${now}`);
 }
 
@@ -223,6 +227,7 @@ export const tokenInstants: readonly StoredInstants[] = [
   { table: 'token', column: 'last_used', ahead: 0 },
   { table: 'token', column: 'revoked', ahead: 0 },
   { table: 'token', column: 'confirmed_until', ahead: confirmedFor },
+  { table: 'token', column: 'ends', ahead: hour },
 ];
 
 /**
@@ -235,7 +240,7 @@ export function removeEndedTokens({ app: { db }, now }: Context): boolean {
   const ids = db.values<number>(sql`SELECT id FROM token WHERE id > ${from} ORDER BY id LIMIT ${examinedAtOnce}`);
   const to = ids.at(-1) ?? from;
   db.run(sql`DELETE FROM token WHERE id > ${from} AND id <= ${to}
-    AND (revoked < ${horizon} OR last_used + (SELECT token_lifetime FROM user WHERE id = user_id) * ${second} < ${horizon})`);
+    AND (revoked < ${horizon} OR ends < ${horizon} OR last_used + (SELECT token_lifetime FROM user WHERE id = user_id) * ${second} < ${horizon})`);
   const isMore = ids.length === examinedAtOnce;
   examined.set(db, isMore ? to : 0);
   return isMore;

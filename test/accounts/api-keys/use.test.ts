@@ -171,6 +171,7 @@ test('every documented operation has scopes or is declared open or closed', asyn
     '/api/sessions/end_others/',
     '/api/user-invitations/:key/accept/',
     '/api/users/:key/password/',
+    '/api/users/:key/reset_second_factors/',
   ]);
 });
 

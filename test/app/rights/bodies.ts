@@ -98,6 +98,15 @@ export const bodies: Readonly<Record<string, Body>> = {
   'PUT /api/users/:key/': account,
   'PATCH /api/users/:key/': account,
   'POST /api/users/:key/password/': () => ({ password: 'secret12' }),
+  'POST /api/users/:key/reset_second_factors/': ({ fixture: { server } }) => {
+    const { db } = server.app;
+    // Staff with a factor.
+    db.write(() =>
+      db.run(sql`INSERT INTO second_factor (uuid, user_id, kind, name, created)
+        SELECT ${unique('factor')}, id, 'totp', 'Phone', 0 FROM user WHERE username = 'admin'`),
+    );
+    return { reason: 'Lost phone' };
+  },
   'POST /api/users/:key/claim_organization/': async (...situation) => {
     await claimed(...situation);
     return { organization: 'BOB' };

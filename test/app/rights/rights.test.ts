@@ -23,6 +23,7 @@ POST   /api-auth/password/forgot/                                -         404 4
 POST   /api-auth/password/reset/                                 -         404 404 404 404 404 404 404 404 404 404
 POST   /api-auth/password/initial/                               -         400 400 400 400 400 400 400 400 400 400
 POST   /api-auth/second-factor/                                  -         400 400 400 400 400 400 400 400 400 400
+POST   /api-auth/recover/                                        -         400 400 400 400 400 400 400 400 400 400
 POST   /api-auth/logout/                                         -         204 204 204 204 204 204 204 204 401 401
 POST   /api-auth/saml2/login/                                    -         401 401 401 401 401 401 401 401 401 401
 POST   /api-auth/saml2/login/complete/                           -         401 401 401 401 401 401 401 401 401 401
@@ -104,6 +105,9 @@ POST   /api/users/:key/reject_organization/                      staff     200 4
 POST   /api/users/:key/remove_organization/                      self      200 200 200 200 200 200 200 200 401 401
 POST   /api/users/:key/remove_organization/                      other     200 403 200 200 403 403 403 403 401 401
 POST   /api/users/:key/remove_organization/                      staff     200 403 404 404 404 404 404 404 401 401
+POST   /api/users/:key/reset_second_factors/                     self      403 403 403 403 403 403 403 403 401 401
+POST   /api/users/:key/reset_second_factors/                     other     200 403 403 403 403 403 403 403 401 401
+POST   /api/users/:key/reset_second_factors/                     staff     200 403 404 404 404 404 404 404 401 401
 GET    /api/user-counters/                                       -         200 200 200 200 200 200 200 200 401 401
 
 GET    /api/keys/                                                -         200 200 200 200 200 200 200 200 401 401
