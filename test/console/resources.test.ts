@@ -64,6 +64,7 @@ browser('creates a resource with links chosen by name', async () => {
 
 browser('deletes a resource after a confirmation', async () => {
   await manager.act('Stop');
+  await manager.page.getByRole('status').getByText('cache is stopping').waitFor();
   await work(fixture);
   await manager.status('Stopped');
   await manager.act('Destroy');
