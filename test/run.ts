@@ -134,7 +134,8 @@ if (!isProject) await compileTests(root, outside);
 
 // Shared data of tests, created with the program of an earlier run.
 if (isProject && !values.titles)
-  for (const name of ['native', 'demo-data']) rmSync(join(project, 'dist', name), { recursive: true, force: true });
+  for (const name of ['native', 'demo-data', 'prepared'])
+    rmSync(join(project, 'dist', name), { recursive: true, force: true });
 
 const started = performance.now();
 const durations = isProject ? readDurations() : {};

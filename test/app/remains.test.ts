@@ -4,14 +4,16 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { failed, nativeCache, Program } from '../support/program.ts';
+import { preparing } from '../support/prepared.ts';
+import { failed, type Program } from '../support/program.ts';
 
 let program: Program;
 const test = suite('an incomplete data folder');
+const prepared = preparing(async (first) => {
+  assert.is((await first.run(['user', 'add', 'bob', '--data', 'data'])).code, 0);
+});
 test.before.each(async () => {
-  program = new Program(nativeCache);
-  const { code } = await program.run(['user', 'add', 'bob', '--data', 'data']);
-  assert.is(code, 0);
+  ({ program } = await prepared());
 });
 test.after.each(() => program.end());
 

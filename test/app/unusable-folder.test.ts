@@ -4,17 +4,20 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { makeFolder } from '../../src/kernel/files.ts';
-import { failed, nativeCache, Program } from '../support/program.ts';
+import { preparing } from '../support/prepared.ts';
+import { failed, type Program } from '../support/program.ts';
 
 const test = suite('unusable data folder');
 let program: Program;
 
+/** With input of commands that create the data. */
+const prepared = preparing(async (first) => {
+  assert.is((await first.run(['user', 'add', 'admin', '--data', 'source'])).code, 0);
+  assert.is((await first.run(['backup', 'backup', '--data', 'source'])).code, 0);
+  writeFileSync(join(first.folder, 'export'), (await first.run(['export', '--data', 'source'])).stdout);
+});
 test.before.each(async () => {
-  program = new Program(nativeCache);
-  // Input of commands that create the data.
-  assert.is((await program.run(['user', 'add', 'admin', '--data', 'source'])).code, 0);
-  assert.is((await program.run(['backup', 'backup', '--data', 'source'])).code, 0);
-  writeFileSync(join(program.folder, 'export'), (await program.run(['export', '--data', 'source'])).stdout);
+  ({ program } = await prepared());
 });
 test.after.each(() => program.end());
 

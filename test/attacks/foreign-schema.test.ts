@@ -6,16 +6,19 @@ import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../support/eventually.ts';
-import { failed, nativeCache, Program } from '../support/program.ts';
+import { preparing } from '../support/prepared.ts';
+import { failed, type Program } from '../support/program.ts';
 
 const test = suite('foreign schema');
 let program: Program;
 
 const at = (name: string): string => join(program.folder, name);
 
+const prepared = preparing(async (first) => {
+  assert.is((await first.run(['user', 'add', 'admin', '--staff', '--data', 'data'])).code, 0);
+});
 test.before.each(async () => {
-  program = new Program(nativeCache);
-  assert.is((await program.run(['user', 'add', 'admin', '--staff', '--data', 'data'])).code, 0);
+  ({ program } = await prepared());
 });
 test.after.each(() => program.end());
 

@@ -10,7 +10,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../../support/eventually.ts';
 import { ObjectStore } from '../../support/object-store.ts';
-import { type Ended, failed, nativeCache, Program } from '../../support/program.ts';
+import { preparing } from '../../support/prepared.ts';
+import { type Ended, failed, type Program } from '../../support/program.ts';
 
 const test = suite('scheduled backups on the command line');
 let program: Program;
@@ -25,12 +26,12 @@ test.before(async () => {
 });
 test.after(() => store.close());
 
+const prepared = preparing((first) => first.run(['user', 'add', 'alice', '--staff', '--data', 'data'], {}));
 test.before.each(async () => {
-  program = new Program(nativeCache);
+  ({ program } = await prepared());
   const identity = await generateX25519Identity();
   writeFileSync(path('identity'), `# made for the test\n${identity}\n`);
   writeFileSync(path('recipients'), `# ops\n\n${await identityToRecipient(identity)}\n`);
-  await program.run(['user', 'add', 'alice', '--staff', '--data', 'data'], {});
 });
 test.after.each(async () => {
   await program.end();

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { builtProgram, type Ended, failed, nativeCache, Program } from '../../support/program.ts';
+import { preparing } from '../../support/prepared.ts';
+import { builtProgram, type Ended, failed, nativeCache, type Program } from '../../support/program.ts';
 
 // Root may write despite file modes, but not to a read-only mount; a namespace allows one without root.
 const canMount = spawnSync('unshare', ['-Urm', 'true']).status === 0;
@@ -17,11 +18,13 @@ let program: Program;
 const path = (name = ''): string => join(program.folder, name);
 const run: Program['run'] = (...args) => program.run(...args);
 
+const prepared = preparing(async (first) => {
+  assert.is((await first.run(['user', 'add', 'bob', '--staff', '--data', 'data'])).code, 0);
+});
 suiteOf.before.each(async () => {
-  program = new Program(nativeCache);
+  ({ program } = await prepared());
   mkdirSync(path('mount'));
   mkdirSync(path('temporary'));
-  assert.is((await run(['user', 'add', 'bob', '--staff', '--data', 'data'])).code, 0);
 });
 suiteOf.after.each(() => program.end());
 

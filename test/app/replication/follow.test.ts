@@ -7,7 +7,8 @@ import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../../support/eventually.ts';
-import { failed, nativeCache, Program, type Serving } from '../../support/program.ts';
+import { preparing } from '../../support/prepared.ts';
+import { failed, type Program, type Serving } from '../../support/program.ts';
 import { sendOverWire, Wire } from '../../support/wire.ts';
 
 const test = suite('follow');
@@ -15,10 +16,13 @@ let program: Program;
 let primary: Serving;
 let token: string;
 
+/** Resolves with a token. */
+const prepared = preparing(async (first) => {
+  await first.run(['user', 'add', 'admin', '--staff', '--data', 'data']);
+  return (await first.run(['token', 'admin', '--data', 'data'])).stdout.trim();
+});
 test.before.each(async () => {
-  program = new Program(nativeCache);
-  await program.run(['user', 'add', 'admin', '--staff', '--data', 'data']);
-  token = (await program.run(['token', 'admin', '--data', 'data'])).stdout.trim();
+  ({ program, result: token } = await prepared());
   primary = await program.serve(['--replicated', '--trusted-proxies', '127.0.0.1']);
 });
 test.after.each(() => program.end());

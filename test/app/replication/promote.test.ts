@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../../support/eventually.ts';
-import { failed, nativeCache, Program, type Serving } from '../../support/program.ts';
+import { preparing } from '../../support/prepared.ts';
+import { failed, type Program, type Serving } from '../../support/program.ts';
 import { sendOverWire } from '../../support/wire.ts';
 
 const test = suite('promote');
@@ -14,10 +15,13 @@ let program: Program;
 let token: string;
 let old: Serving;
 
+/** Resolves with a token. */
+const prepared = preparing(async (first) => {
+  await first.run(['user', 'add', 'admin', '--staff', '--data', 'data']);
+  return (await first.run(['token', 'admin', '--data', 'data'])).stdout.trim();
+});
 test.before.each(async () => {
-  program = new Program(nativeCache);
-  await program.run(['user', 'add', 'admin', '--staff', '--data', 'data']);
-  token = (await program.run(['token', 'admin', '--data', 'data'])).stdout.trim();
+  ({ program, result: token } = await prepared());
   old = await program.serve(['--replicated', '--admin-listen', '127.0.0.1:0']);
 });
 test.after.each(() => program.end());

@@ -16,18 +16,21 @@ import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { findGap, LogIndex, rejectDamagedHeader, truncateLog } from '../../../src/kernel/durability/write-ahead-log.ts';
-import { failed, nativeCache, Program } from '../../support/program.ts';
+import { preparing } from '../../support/prepared.ts';
+import { failed, type Program } from '../../support/program.ts';
 
 const test = suite('a changed log');
 let program: Program;
 let wal: string;
 
-test.before.each(async () => {
-  program = new Program(nativeCache);
-  const server = await program.serve();
-  wal = join(program.folder, 'data/tenantry.db-wal');
-  for (const name of ['alice', 'bob', 'carol']) assert.is((await program.run(['user', 'add', name])).code, 0);
+const prepared = preparing(async (first) => {
+  const server = await first.serve();
+  for (const name of ['alice', 'bob', 'carol']) assert.is((await first.run(['user', 'add', name])).code, 0);
   await server.kill();
+});
+test.before.each(async () => {
+  ({ program } = await prepared());
+  wal = join(program.folder, 'data/tenantry.db-wal');
 });
 test.after.each(() => program.end());
 

@@ -1,0 +1,30 @@
+import { cpSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { nativeCache, Program } from './program.ts';
+
+/** Removed by the runner before each run. */
+const cache = fileURLToPath(new URL('../../dist/prepared', import.meta.url));
+
+/**
+ * Returns a function that makes a program in a new folder with the files of a preparation, and the result of the preparation. It
+ * runs once, and its files are copied: most of the time of a short command is the start of a process and a new database.
+ */
+export function preparing<Result>(
+  prepare: (program: Program) => Promise<Result>,
+): () => Promise<{ program: Program; result: Result }> {
+  let first: { readonly folder: string; readonly result: Result } | undefined;
+  return async () => {
+    const program = new Program(nativeCache);
+    if (first) {
+      cpSync(first.folder, program.folder, { recursive: true, preserveTimestamps: true });
+      return { program, result: first.result };
+    }
+    const result = await prepare(program);
+    mkdirSync(cache, { recursive: true });
+    const folder = mkdtempSync(join(cache, 'files-'));
+    cpSync(program.folder, folder, { recursive: true, preserveTimestamps: true });
+    first = { folder, result };
+    return { program, result };
+  };
+}
