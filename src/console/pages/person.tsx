@@ -7,6 +7,7 @@ import { Creation } from '../components/creation.tsx';
 import { Listing } from '../components/listing.tsx';
 import { roleIn, Time } from '../components/values.tsx';
 import { phrase, t, titleOf } from '../i18n/words.ts';
+import { SecondFactors } from './factors.tsx';
 import { Sessions } from './sessions.tsx';
 
 export function PersonOverview({ user }: { readonly user: Item }): JSX.Element {
@@ -39,6 +40,7 @@ export function PersonOverview({ user }: { readonly user: Item }): JSX.Element {
           isOwn && <Creation collection={keys} button={t('Add SSH key')} isQuiet onCreated={async () => undefined} />
         }
       />
+      {(isOwn || isStaff.value) && <SecondFactors user={uuid} isOwn={isOwn} />}
       {(isOwn || isStaff.value) && <Sessions user={uuid} isOwn={isOwn} />}
     </div>
   );

@@ -1,0 +1,206 @@
+/** The second factors of a user: enrolment, recovery codes, and their removal. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { type Item, isItem, problemOf, request, textOf } from '../api/api.ts';
+import { saveFile } from '../api/connection.ts';
+import { plainField } from '../api/fields.ts';
+import { refresh, usePage } from '../api/reading.ts';
+import { Dialog } from '../components/dialog.tsx';
+import { product } from '../components/focus.ts';
+import { Form } from '../components/form.tsx';
+import { Listing } from '../components/listing.tsx';
+import { PostButton, PostForm } from '../components/post.tsx';
+import { notify } from '../components/toast.tsx';
+import { Time } from '../components/values.tsx';
+import { phrase, t, titleOf } from '../i18n/words.ts';
+
+const list = '/api/second-factors/';
+
+/** Second factors with buttons to add and remove them; `isOwn`: they belong to the signed-in user. Staff can only remove all. */
+export function SecondFactors({ user, isOwn }: { readonly user: string; readonly isOwn: boolean }): JSX.Element {
+  const query = `user_uuid=${user}`;
+  const { value: page } = usePage(`${list}?${query}&page_size=1`);
+  const hasFactor = page !== undefined && page.count > 0;
+  return (
+    <Listing
+      title={titleOf('second-factors')}
+      path="/second-factors/"
+      query={query}
+      empty={t('Logins require only the password.')}
+      size={10}
+      lines={linesOf(isOwn)}
+      actions={
+        isOwn ? (
+          <>
+            {hasFactor && <NewRecoveryCodes />}
+            <AddFactor />
+          </>
+        ) : (
+          hasFactor && (
+            <PostForm
+              title={t('Remove all')}
+              path={`/api/users/${user}/reset_second_factors/`}
+              done={async () => undefined}
+            />
+          )
+        )
+      }
+    />
+  );
+}
+
+const linesOf =
+  (isOwn: boolean) =>
+  (factors: readonly Item[]): JSX.Element => (
+    <ul class="lines">
+      {factors.map((factor) => (
+        <li key={textOf(factor, 'url')}>
+          <span class="words">
+            <b>{textOf(factor, 'name')}</b>
+            <span class="sub">
+              {textOf(factor, 'last_used') === ''
+                ? t('Not used yet')
+                : phrase('last used {time}', { time: <Time value={textOf(factor, 'last_used')} /> })}
+            </span>
+          </span>
+          {isOwn && (
+            <span class="end">
+              <PostButton
+                title={t('Remove')}
+                method="DELETE"
+                path={`${list}${textOf(factor, 'uuid')}/`}
+                about={textOf(factor, 'name')}
+              />
+            </span>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+
+/** The response to the start of an enrolment. */
+interface Enrolment {
+  readonly secret: string;
+  readonly qr_svg: string;
+}
+
+const codesOf = (body: unknown): readonly string[] =>
+  isItem(body) && Array.isArray(body.recovery_codes) ? body.recovery_codes.map(String) : [];
+
+function AddFactor(): JSX.Element {
+  const [enrolment, setEnrolment] = useState<Enrolment>();
+  const [codes, setCodes] = useState<readonly string[]>([]);
+  const close = (): void => setEnrolment(undefined);
+  return (
+    <>
+      <button
+        type="button"
+        class="btn sm"
+        aria-haspopup="dialog"
+        onClick={async () => {
+          const { body, isOk } = await request<Enrolment>('POST', `${list}totp/`);
+          if (isOk) setEnrolment(body);
+          else notify(problemOf(body), { tone: 'bad' });
+        }}
+      >
+        {t('Add authenticator app')}
+      </button>
+      {enrolment && (
+        <Dialog title={t('Add authenticator app')} onClose={close}>
+          <p>{t('Scan this with the app, or enter the secret in it. Then enter the code that it shows.')}</p>
+          <QrCode svg={enrolment.qr_svg} />
+          <p class="mono">{enrolment.secret.replaceAll(/.{4}(?=.)/g, '$& ')}</p>
+          <Form
+            fields={[
+              { ...plainField('code', t('Code from your authenticator app'), 'text'), maxLength: 10 },
+              { ...plainField('name', titleOf('name'), 'text', false), maxLength: 150 },
+            ]}
+            button={t('Add')}
+            onCancel={close}
+            send={async (body) => {
+              const response = await request<Item>('POST', `${list}totp/confirm/`, { body });
+              if (response.isOk) {
+                close();
+                setCodes(codesOf(response.body));
+                refresh();
+              }
+              return response;
+            }}
+          />
+        </Dialog>
+      )}
+      {codes.length > 0 && <RecoveryCodes codes={codes} onClose={() => setCodes([])} />}
+    </>
+  );
+}
+
+/** The QR code of the server, drawn from its path: no markup of a response enters the page. */
+function QrCode({ svg }: { readonly svg: string }): JSX.Element {
+  const [, box = ''] = /viewBox="([\d ]+)"/.exec(svg) ?? [];
+  const [, path = ''] = / d="([^"]+)"/.exec(svg) ?? [];
+  return (
+    <svg class="qr" viewBox={box} role="img" aria-label={t('QR code of the secret')}>
+      <rect width="100%" height="100%" fill="#fff" />
+      <path d={path} fill="#000" />
+    </svg>
+  );
+}
+
+function NewRecoveryCodes(): JSX.Element {
+  const [codes, setCodes] = useState<readonly string[]>([]);
+  return (
+    <>
+      <button
+        type="button"
+        class="btn sm"
+        aria-haspopup="dialog"
+        onClick={async () => {
+          const { body, isOk } = await request<Item>('POST', `${list}recovery-codes/`);
+          if (isOk) setCodes(codesOf(body));
+          else notify(problemOf(body), { tone: 'bad' });
+        }}
+      >
+        {t('New recovery codes')}
+      </button>
+      {codes.length > 0 && <RecoveryCodes codes={codes} onClose={() => setCodes([])} />}
+    </>
+  );
+}
+
+/** Codes that the server shows once. The dialog does not close by an accidental key. */
+function RecoveryCodes({
+  codes,
+  onClose,
+}: {
+  readonly codes: readonly string[];
+  readonly onClose: () => void;
+}): JSX.Element {
+  return (
+    <Dialog title={t('Recovery codes')}>
+      <p>
+        {t(
+          'Each code replaces the authenticator app once, when you have lost it. They are shown once, and never again.',
+        )}
+      </p>
+      <ul class="mono codes">
+        {codes.map((code) => (
+          <li key={code}>{code}</li>
+        ))}
+      </ul>
+      <footer class="form-foot">
+        <button
+          type="button"
+          class="btn"
+          onClick={() =>
+            saveFile(new Blob([`${codes.join('\n')}\n`], { type: 'text/plain' }), `${product}-recovery-codes.txt`)
+          }
+        >
+          {t('Download')}
+        </button>
+        <button type="button" class="btn primary" onClick={onClose}>
+          {t('I have saved them')}
+        </button>
+      </footer>
+    </Dialog>
+  );
+}
