@@ -2,6 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { kindOfType } from '../../src/console/format/kinds.ts';
+import { axisTop, daysUntilFull } from '../../src/console/format/numbers.ts';
 import { parseSize, sizeIn, sizeInput, sizeUnit } from '../../src/console/format/size.ts';
 import { isTransient, statusOf, statusOfWord } from '../../src/console/format/status.ts';
 import { distance, durationParts } from '../../src/console/format/time.ts';
@@ -123,6 +124,26 @@ test('places every field: shown first, under Details, in raw data or in forms', 
   );
   assert.is(fieldLabel('unheard_of'), undefined);
   assert.is(groups[0], 'Identity');
+});
+
+test('forecasts the day on which a rising usage reaches its limit, within a year', () => {
+  assert.is(daysUntilFull(40, 70, 100, 30), 30);
+  assert.is(daysUntilFull(69, 70, 71.5, 30), 45);
+  assert.equal(
+    [
+      daysUntilFull(70, 70, 100, 30),
+      daysUntilFull(80, 70, 100, 30),
+      daysUntilFull(69, 70, 100, 30),
+      daysUntilFull(40, 100, 100, 30),
+      daysUntilFull(40, 70, -1, 30),
+      daysUntilFull(Number.NaN, 70, 100, 30),
+    ],
+    Array(6).fill(undefined),
+  );
+});
+
+test('ends the axis of a chart at a round number with a whole half', () => {
+  assert.equal([0, 1, 2, 3, 5, 28, 62, 101].map(axisTop), [2, 2, 2, 4, 10, 40, 100, 200]);
 });
 
 test.run();

@@ -39,6 +39,12 @@ browser('creates a webhook with a form that shows errors beside the field, and s
   const form = owner.dialog();
   assert.ok(await form.getByLabel('Enabled').isChecked(), 'a form starts with the default values');
   await form.getByLabel('Endpoint URL').fill('http://10.0.0.1/');
+  await form.getByRole('radio', { name: /^Custom/ }).check();
+  assert.is(
+    await form.getByLabel('Endpoint URL').inputValue(),
+    'http://10.0.0.1/',
+    'the choice of events keeps the rest',
+  );
   await form.getByLabel('projects', { exact: true }).check();
   await form.getByRole('button', { name: 'Create' }).click();
   await form.getByText('Destination address is not allowed by hooks_allowed_networks.').waitFor();

@@ -221,8 +221,6 @@ browser('acknowledges an alert, delivers a notification, and opens the statistic
   await person.page.getByRole('menuitem', { name: 'Webhook' }).and(person.page.locator(':focus')).waitFor();
   await person.press('Enter');
   await person.fill('Endpoint URL *', `${receiver.url}/in`);
-  await person.reach(person.page.getByLabel('projects', { exact: true }));
-  await person.press('Space');
   await person.activate('Create');
   await person.activate('I have saved it');
   await person.arrived(`${receiver.url}/in`);

@@ -271,12 +271,15 @@ export function Meter({
   added = 0,
   href = textOf(quota, 'url') === '' ? undefined : hrefOfLink(textOf(quota, 'url')),
   sub,
+  end,
 }: {
   readonly quota: Item;
   readonly title?: string;
   readonly added?: number;
   readonly href?: string | undefined;
   readonly sub?: ComponentChildren;
+  /** The content at the end of the line below. */
+  readonly end?: ComponentChildren;
 }): JSX.Element {
   const name = textOf(quota, 'name');
   const limit = Number(quota.limit ?? -1);
@@ -299,7 +302,12 @@ export function Meter({
       ) : (
         <Bar share={limit === 0 ? share : usage / limit} added={limit > 0 ? added / limit : 0} />
       )}
-      {(sub !== undefined || tone !== '') && <span class="sub">{sub ?? left}</span>}
+      {(sub !== undefined || end !== undefined || tone !== '') && (
+        <span class="sub">
+          {sub ?? left}
+          {end}
+        </span>
+      )}
     </>
   );
   return href === undefined ? (

@@ -122,6 +122,7 @@ export function CreationForm({
   collection,
   post,
   given = {},
+  fixed = {},
   button = t('Create'),
   sectionOf,
   onMade,
@@ -134,6 +135,8 @@ export function CreationForm({
   /** What OPTIONS says of POST. */
   readonly post: unknown;
   readonly given?: Item;
+  /** Values that the page chooses: the form has no fields for them. */
+  readonly fixed?: Item;
   readonly onMade: (created: Item) => Promise<void>;
   readonly onCancel?: () => void;
 }): JSX.Element {
@@ -141,7 +144,8 @@ export function CreationForm({
   const filled = { ...textsOf(given), ...typed };
   const around = useQuotaOwners(filled);
   const withCapacity = useCapacity(collection.name, filled, around);
-  const fields = formFieldsOf(post, collection).map((field) => ({
+  const open = formFieldsOf(post, collection).filter(({ name }) => !(name in fixed));
+  const fields = open.map((field) => ({
     ...withCapacity(narrowed(field, filled, around)),
     // Most objects need neither.
     isFolded: (field.kind === 'json' || (sectionOf !== undefined && rare.has(field.name))) && !field.isRequired,
@@ -156,7 +160,9 @@ export function CreationForm({
       onTyped={(values) => setTyped(textsOf(values))}
       {...(onCancel && { onCancel })}
       send={async (body) => {
-        const created = await request<Item>('POST', `/api/${collection.name}/`, { body });
+        const created = await request<Item>('POST', `/api/${collection.name}/`, {
+          body: body instanceof FormData ? body : { ...body, ...fixed },
+        });
         if (created.isOk) {
           notify(creationNotice(created.body));
           showSecretOf(created.body, nameOf(created.body));

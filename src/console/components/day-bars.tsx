@@ -1,5 +1,6 @@
 /** Counts by day as bars, with the failures among them; a click on a bar opens its day. */
 import type { ComponentChildren, JSX } from 'preact';
+import { axisTop } from '../format/numbers.ts';
 import { dayText } from '../format/text.ts';
 import { numberText, t } from '../i18n/words.ts';
 import { Behind } from './chart.tsx';
@@ -11,11 +12,6 @@ export interface DayCount {
   readonly to: number;
   readonly all: number;
   readonly bad?: number | undefined;
-}
-
-/** The smallest of 2, 4, 10, 20, 40, 100 … that is not below a number, so that half of it is whole. */
-export function axisTop(most: number): number {
-  for (let power = 1; ; power *= 10) for (const digit of [2, 4, 10]) if (digit * power >= most) return digit * power;
 }
 
 const width = 300;

@@ -9,9 +9,14 @@ import { t } from '../i18n/words.ts';
 
 const day = 24 * 3600;
 
+/** Types of events that report failures of resources. */
+export const failedTypes: readonly string[] = Object.keys(sentences.events).filter((type) =>
+  /^resource_\w+_failed$/.test(type),
+);
+
 /** Types of failures, by the group that has them all. */
 const failures: Readonly<Record<string, readonly string[]>> = {
-  resources: Object.keys(sentences.events).filter((type) => /^resource_\w+_failed$/.test(type)),
+  resources: failedTypes,
   users: ['auth_login_failed_with_username'],
 };
 

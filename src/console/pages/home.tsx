@@ -6,6 +6,7 @@ import { hrefOf } from '../api/route.ts';
 import { scope, scopedQuery } from '../api/scope.ts';
 import { me } from '../api/session.ts';
 import { Card, Loading, Meter, shareOf } from '../components/card.tsx';
+import { Forecast } from '../components/forecast.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Listing } from '../components/listing.tsx';
 import { PageHeader } from '../components/page.tsx';
@@ -92,6 +93,9 @@ function useOwners(): readonly Item[] | undefined {
   ];
 }
 
+/** The used share of a limit from which the page says when it will be full. */
+const forecastShare = 0.5;
+
 /** The quotas of the customer or project that the user works in; of several customers, the ones nearest their limit. */
 function QuotaCard({ owners }: { readonly owners: readonly Item[] | undefined }): JSX.Element | null {
   const { customer, project } = scope.value;
@@ -109,8 +113,13 @@ function QuotaCard({ owners }: { readonly owners: readonly Item[] | undefined })
     <Card title={t('Quotas')} more={[hrefOf('/quotas/'), t('All quotas')]} isLoading={!owners}>
       {owners && (
         <div class="meters">
-          {visible.map(({ owner, quota }) => (
-            <Meter key={textOf(quota, 'url')} quota={quota} sub={single ? undefined : nameOf(owner)} />
+          {visible.map(({ owner, quota, share }) => (
+            <Meter
+              key={textOf(quota, 'url')}
+              quota={quota}
+              sub={single ? undefined : nameOf(owner)}
+              end={(share ?? 0) >= forecastShare ? <Forecast quota={quota} /> : undefined}
+            />
           ))}
         </div>
       )}

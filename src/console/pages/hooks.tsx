@@ -17,6 +17,7 @@ import { Dialog } from '../components/dialog.tsx';
 import { Icon } from '../components/icons.tsx';
 import { List, pageSize } from '../components/list.tsx';
 import { Menu } from '../components/menu.tsx';
+import { Options } from '../components/options.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { PostButton } from '../components/post.tsx';
 import { Dot, WordStatus } from '../components/status.tsx';
@@ -27,6 +28,7 @@ import { choiceText } from '../format/choices.ts';
 import { percentText } from '../format/text.ts';
 import { plural, serverText, t, titleOf } from '../i18n/words.ts';
 import { useIsManaged } from './delivery.tsx';
+import { failedTypes } from './event-counts.tsx';
 
 /** All hooks with their deliveries of the last 7 days, and a button that creates one. */
 export function HooksPage(): JSX.Element {
@@ -102,6 +104,29 @@ export function NewNotification({
   );
 }
 
+/** What a new hook reports: the usual choices, and any types or groups. */
+const presets = () => [
+  {
+    value: 'failures',
+    title: t('Failures only'),
+    sub: plural(failedTypes.length, '{count} event type', '{count} event types'),
+    fixed: { event_types: failedTypes, event_groups: [] },
+  },
+  {
+    value: 'resources',
+    title: t('All resource events'),
+    sub: t('Created, changed, started, stopped, deleted'),
+    fixed: { event_types: [], event_groups: ['resources'] },
+  },
+  {
+    value: 'all',
+    title: t('All events'),
+    sub: t('Also those about customers, projects, people and SSH keys'),
+    fixed: { event_types: [], event_groups: ['customers', 'projects', 'resources', 'ssh', 'users'] },
+  },
+  { value: 'custom', title: t('Custom'), sub: t('By group or by type'), fixed: undefined },
+];
+
 function CreationDialog({
   collection,
   given,
@@ -112,12 +137,18 @@ function CreationDialog({
   readonly onClose: () => void;
 }): JSX.Element {
   const { value: response } = useRequest<Description>('OPTIONS', `/api/${collection.name}/`);
+  const [chosen, setChosen] = useState(given.event_groups === undefined ? 'failures' : 'custom');
+  const preset = presets().find(({ value }) => value === chosen);
   return (
     <Dialog title={t('Create: {title}', { title: collection.title })} onClose={onClose}>
+      {response && (
+        <Options label={titleOf('event_types')} options={presets()} value={chosen} isWide onInput={setChosen} />
+      )}
       {response ? (
         <CreationForm
           collection={collection}
           given={given}
+          {...(preset?.fixed && { fixed: preset.fixed })}
           post={response.isOk ? response.body.actions?.POST : undefined}
           onCancel={onClose}
           onMade={async (hook) => go(hrefOfLink(textOf(hook, 'url')).slice(1))}

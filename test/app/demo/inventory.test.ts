@@ -190,6 +190,19 @@ estate('has a machine missing at its provider, with its alert, and machines that
   );
 });
 
+estate('has unread notifications for staff and for owners', async () => {
+  for (const [username, kind] of [
+    ['helena.kask', 'alert_opened'],
+    ['mari.tamm', 'resource_failed'],
+  ] as const) {
+    const { body } = await fixture.as(username).get('/api/notifications/?unread');
+    assert.ok(
+      body.some((notification: Json) => notification.kind === kind),
+      username,
+    );
+  }
+});
+
 estate('continues: pending operations end', async () => {
   await work(fixture);
   const states = counted((await everyPage(fixture.staff, '/api/resources/')).map(({ state }) => state));
