@@ -113,24 +113,28 @@ function UsageCard({
 }
 
 /** What is used now of vCPUs, memory and storage, with its change over the period; and the number of machines. */
-function UsageTiles({ rows, machines }: { readonly rows: readonly Item[]; readonly machines: number }): JSX.Element {
+function UsageTiles({
+  rows,
+  sums,
+  machines,
+}: {
+  readonly rows: readonly Item[];
+  readonly sums: Item;
+  readonly machines: number;
+}): JSX.Element {
   return (
     <div class="tiles">
       {measures.map((name) => {
         const values = rows.map((row) => numberOf(row, `${name}_usage`));
-        const known = values.filter((value) => value !== undefined);
-        const [now = 0, first = 0] = [known.at(-1), known[0]];
-        const change = now - first;
+        const now = numberOf(sums, `${name}_usage`) ?? 0;
+        // The rows are averages of days; a scope without a history has not changed.
+        const change = Math.round(now - (values.find((value) => value !== undefined) ?? now));
         return (
           <Tile
             key={name}
             label={quotaTitle(name)}
-            value={quotaAmountText(name, Math.round(now))}
-            unit={
-              change === 0
-                ? undefined
-                : `${change > 0 ? '+' : '−'}${quotaAmountText(name, Math.round(Math.abs(change)))}`
-            }
+            value={quotaAmountText(name, now)}
+            unit={change === 0 ? undefined : `${change > 0 ? '+' : '−'}${quotaAmountText(name, Math.abs(change))}`}
           >
             <Spark values={values} />
           </Tile>
@@ -288,7 +292,7 @@ export function StatisticsPage(): JSX.Element {
       />
       {all ? (
         <div class="stack">
-          <UsageTiles rows={all.usage} machines={all.machines.count} />
+          <UsageTiles rows={all.usage} sums={all.sums} machines={all.machines.count} />
           <UsageCard rows={all.usage} />
           <div class="halves">
             <TopCustomers customers={all.customers.items} />
