@@ -25,6 +25,7 @@ import type { HostProcess } from './operation/program.ts';
 import { reloadAll, ServedCertificate } from './operation/reload.ts';
 import { Fence } from './replication/fence.ts';
 import { Follower, type FollowOptions } from './replication/follower.ts';
+import { acquireLease, checkLeaseSettings, type WriteAccess } from './replication/writing.ts';
 import { type Engine, startEngine } from './server/engine.ts';
 import { Shutdown } from './server/shutdown.ts';
 import { type GivenSettings, loadConfig, localDefaults } from './settings.ts';
@@ -110,6 +111,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
     ...loadConfig({ input: given }),
     ...(ephemeral && localDefaults((name) => given[name] !== undefined)),
   };
+  checkLeaseSettings(config);
   if (selfChecks) setSelfChecks(selfChecks);
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
@@ -117,6 +119,14 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   const { log, close: closeLog, reopen: reopenLog } = openLog(config.log_level, config.log_file);
   shutdown.add(closeLog);
   if (backup !== undefined) log.info({ file: backup }, 'database backed up before its upgrade');
+
+  const { lease_url: leaseUrl } = config;
+  const access =
+    folder !== undefined && !follow && leaseUrl !== null
+      ? await acquireLease(config, leaseUrl, { log, isServer: true })
+      : undefined;
+  // Released after everything else is closed.
+  if (access?.kind === 'held') shutdown.add(() => access.lease.release());
 
   const metrics = new Metrics();
   // A clock that all resets share.
@@ -128,6 +138,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
     ...(resolver && { resolve: resolver }),
     log,
     metrics,
+    access,
     hostProcess: {
       ...(hostProcess ?? { sourceOf: (name) => (given[name] === undefined ? undefined : 'createServer') }),
       ...((isTrial || seed === 'demo') && { demo: demoLogins() }),
@@ -153,7 +164,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   shutdown.add((graceMs) => engines.close(graceMs));
   if (follower) startFollower(follower, engines, openCopy, shutdown);
   const { initialPassword } = engines.engine;
-  const fence = folder === undefined || follower ? undefined : await startFence(engines.engine, shutdown);
+  const fence = folder === undefined || follower ? undefined : await startFence(engines.engine, shutdown, access);
 
   let admin: AdminAccess | undefined;
   // Closes after the listener, so that operators can watch the shutdown.
@@ -248,9 +259,10 @@ function startFollower(
   shutdown.add(() => follower.stop());
 }
 
-async function startFence(engine: Engine, shutdown: Shutdown): Promise<Fence> {
+async function startFence(engine: Engine, shutdown: Shutdown, access: WriteAccess | undefined): Promise<Fence> {
   const fence = new Fence(engine);
   shutdown.add(() => fence.close());
+  if (access?.kind === 'held') access.lease.onSuperseded((epoch) => fence.receive(epoch));
   await fence.start();
   return fence;
 }

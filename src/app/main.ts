@@ -279,7 +279,7 @@ async function doctor({ config, flags }: Arguments): Promise<void> {
       process.stdout.write(`${line}\n`);
     if (!isHealthy) process.exitCode = 1;
   };
-  if (flags.repair === true || acceptsClock) await withDeployment(config, run, 'examine');
+  if (flags.repair === true || acceptsClock) await withDeployment(config, run, 'examine', folder, true);
   else await withReadable(config, folder, (readable) => withDeployment(config, run, 'examine', readable));
 }
 

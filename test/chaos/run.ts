@@ -24,6 +24,7 @@ import { migration } from './kill-migration.ts';
 import { notifications } from './kill-notifications.ts';
 import { scheduled } from './kill-scheduled.ts';
 import { start } from './kill-start.ts';
+import { lease } from './lease.ts';
 import type { Given, Part } from './part.ts';
 import { loseNothing } from './power.ts';
 import { replica } from './replica-part.ts';
@@ -38,6 +39,7 @@ const parts: Readonly<Record<string, Part>> = {
   restore,
   scheduled,
   commands,
+  lease,
   writer,
   replica,
   bytes,

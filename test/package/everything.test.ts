@@ -148,6 +148,7 @@ function givenSettings(): Readonly<Record<string, string>> {
     encryption_keys: `first:${randomBytes(32).toString('base64')}`,
     job_delay: '0s',
     litestream_program: 'another-litestream',
+    lease_url: 's3://leases/lease',
     peers: web.url,
     log_file: 'server.log',
     log_level: 'debug',
@@ -199,6 +200,7 @@ test('serves with all features on, and reports each setting as it was given', as
   const settings = without(
     'tls_cert_file',
     'tls_key_file',
+    'lease_url',
     'peers',
     'replicated',
     'console_enabled',
@@ -247,7 +249,7 @@ const lateEffects: Readonly<Record<LateModule, () => Promise<void>>> = {
   },
   aws4: () => synchronised(),
   'age-encryption': async () => {
-    const settings = without('tls_cert_file', 'tls_key_file', 'peers', 'replicated');
+    const settings = without('tls_cert_file', 'tls_key_file', 'lease_url', 'peers', 'replicated');
     assert.match(await run(['backups', 'now', ...wordsOf(settings)]), /^Backup tenantry-\S+\.age is complete in /);
     assert.match(
       await run(['backups', 'verify', ...wordsOf(settings)]),
@@ -380,7 +382,7 @@ test('ends without a warning except about the backup', async () => {
 });
 
 test('serves as a primary with the features off, and a follower over TLS', async () => {
-  const settings = without('tls_cert_file', 'tls_key_file');
+  const settings = without('tls_cert_file', 'tls_key_file', 'lease_url');
   primary = await serve([], settings);
   const token = (await new Client(primary, undefined).post('/api-auth/password/', { username: 'admin', password })).body
     .token;
@@ -389,7 +391,7 @@ test('serves as a primary with the features off, and a follower over TLS', async
   const created = await staff.post('/api/customers/', { name: 'Written at the primary' });
   const version = created.headers.get('x-tenantry-version') ?? '';
 
-  const own = { ...others, data: 'copy', port: '0' };
+  const own = { ...without('peers'), data: 'copy', port: '0' };
   follower = await serve(['--follow', 'everything', '--primary', primary.url], own);
   const read = (path: string): Promise<Json> =>
     new Promise((resolve, reject) => {

@@ -13,6 +13,8 @@ interface Upload {
   readonly began: string;
 }
 
+const etagOf = (content: Buffer): string => `"${createHash('md5').update(content).digest('hex')}"`;
+
 export class ObjectStore {
   readonly objects = new Map<string, Buffer>();
   readonly uploads = new Map<string, Upload>();
@@ -20,6 +22,8 @@ export class ObjectStore {
   /** Decides about each request: `PUT part`, `POST complete`, `GET list` … Undefined: it succeeds. */
   fault: (what: string) => Fault | undefined = () => undefined;
   readonly requests: string[] = [];
+  /** Whether writes of objects depend on If-Match and If-None-Match. */
+  honorsConditions = true;
   #count = 0;
 
   private constructor(
@@ -52,6 +56,11 @@ export class ObjectStore {
     return ['--backup-target', `s3://${bucket}`, '--backup-s3-endpoint', this.url];
   }
 
+  /** Settings of a lease in a bucket here. */
+  leaseOptions(key = 'lease'): string[] {
+    return ['--lease-url', `s3://leases/${key}`, '--backup-s3-endpoint', this.url];
+  }
+
   get environment(): Record<string, string> {
     return { AWS_ACCESS_KEY_ID: this.credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: this.credentials.secretAccessKey };
   }
@@ -78,7 +87,7 @@ export class ObjectStore {
       }
       case 'PUT part': {
         this.uploads.get(upload)?.parts.set(Number(query.get('partNumber')), body);
-        return send(200, '', { ETag: `"${createHash('md5').update(body).digest('hex')}"` });
+        return send(200, '', { ETag: etagOf(body) });
       }
       case 'POST complete': {
         if (this.objects.has(key) && request.headers['if-none-match'] === '*') return send(412);
@@ -107,9 +116,20 @@ export class ObjectStore {
           `<R><IsTruncated>${isMore}</IsTruncated>${isMore ? `<NextContinuationToken>${start + 2}</NextContinuationToken>` : ''}${page.map(([one, { length }]) => `<Contents><Key>${one}</Key><Size>${length}</Size></Contents>`).join('')}</R>`,
         );
       }
+      case 'PUT object': {
+        const present = this.objects.get(key);
+        const { 'if-match': tag, 'if-none-match': none } = request.headers;
+        if (this.honorsConditions && none === '*' && present) return send(412);
+        if (this.honorsConditions && tag !== undefined && (!present || tag !== etagOf(present)))
+          return send(present ? 412 : 404);
+        this.objects.set(key, body);
+        return send(200, '', { ETag: etagOf(body) });
+      }
       case 'GET object': {
         const object = this.objects.get(key);
-        return object ? response.writeHead(200).end(object) : send(404, '<Error><Code>NoSuchKey</Code></Error>');
+        return object
+          ? response.writeHead(200, { ETag: etagOf(object) }).end(object)
+          : send(404, '<Error><Code>NoSuchKey</Code></Error>');
       }
       default:
         this.objects.delete(key);

@@ -1,6 +1,11 @@
 import type { Config } from '../../kernel/config/config.ts';
 import { type AddressRule, addressRule, openRule, type PortRule, portRule } from '../../kernel/net/destination.ts';
-import { HttpClient, type HttpResponse, NoResponseError } from '../../kernel/net/http-client.ts';
+import {
+  HttpClient,
+  type HttpClientOptions,
+  type HttpResponse,
+  NoResponseError,
+} from '../../kernel/net/http-client.ts';
 import { type Resolver, systemResolver } from '../../kernel/net/resolver.ts';
 
 export interface Post {
@@ -15,6 +20,7 @@ interface HookClientOptions {
   readonly destinations?: Pick<Destinations, 'allows' | 'allowsPort'>;
   /** For the request and the response. */
   readonly timeoutMs?: number;
+  readonly pausedBy?: HttpClientOptions['pausedBy'];
 }
 
 /**
@@ -50,6 +56,7 @@ export class HookClient {
       resolve: options.resolve ?? systemResolver,
       allows: options.destinations?.allows ?? (() => true),
       allowsPort: options.destinations?.allowsPort,
+      pausedBy: options.pausedBy,
       timeout: options.timeoutMs ?? defaultTimeoutMs,
       maxBytes: maxResponseBytes,
       keepAlive: true,

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import { hour, minute, second } from '../../kernel/clock.ts';
+import { missingLease } from '../../kernel/durability/storage-error.ts';
 import type { HttpResponse } from '../../kernel/net/http-client.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { errorOf } from '../../kernel/present.ts';
@@ -19,7 +20,7 @@ export class PushSender implements Sender {
 
   /** Throws if the service account file is invalid. */
   constructor(private readonly app: App) {
-    this.#poster = new HookClient({ resolve: app.resolve });
+    this.#poster = new HookClient({ resolve: app.resolve, pausedBy: () => missingLease(app.db.trouble) });
     const file = app.config.push_service_account;
     if (file) this.#account = new ServiceAccount(file, this.#poster);
   }

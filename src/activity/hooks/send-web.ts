@@ -1,6 +1,7 @@
 import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import type { Config } from '../../kernel/config/config.ts';
+import { missingLease } from '../../kernel/durability/storage-error.ts';
 import type { Resolver } from '../../kernel/net/resolver.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';
@@ -36,7 +37,11 @@ export class WebSender implements Sender {
     resolve: Resolver,
   ) {
     this.#destinations = destinationsOf(app.config);
-    this.#poster = new HookClient({ resolve, destinations: this.#destinations });
+    this.#poster = new HookClient({
+      resolve,
+      destinations: this.#destinations,
+      pausedBy: () => missingLease(app.db.trouble),
+    });
   }
 
   async send(delivery: DueDelivery, { now }: Context): Promise<Outcome> {

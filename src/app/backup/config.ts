@@ -110,8 +110,12 @@ interface Credentials {
   readonly sessionToken?: string;
 }
 
-/** Returns the credentials of the bucket, from the settings or the environment. Throws ConfigError. */
-export function credentialsOf(config: Config, env: NodeJS.ProcessEnv = process.env): Credentials {
+/** Returns the credentials of the bucket in a setting, from the settings or the environment. Throws ConfigError. */
+export function credentialsOf(
+  config: Config,
+  setting = 'backup_target',
+  env: NodeJS.ProcessEnv = process.env,
+): Credentials {
   const { backup_s3_access_key_id: id, backup_s3_secret_access_key_file: file } = config;
   if (id !== null && file !== null) {
     try {
@@ -127,7 +131,7 @@ export function credentialsOf(config: Config, env: NodeJS.ProcessEnv = process.e
   } = env;
   if (!accessKeyId || !secretAccessKey)
     throw new ConfigError(
-      'backup_target needs credentials: set backup_s3_access_key_id and backup_s3_secret_access_key_file, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+      `${setting} needs credentials: set backup_s3_access_key_id and backup_s3_secret_access_key_file, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
     );
   return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
 }

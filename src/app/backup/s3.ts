@@ -7,23 +7,15 @@ import type { Config } from '../../kernel/config/config.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { errorOf } from '../../kernel/present.ts';
 import type { BackupTarget, StoredFile } from './backup-target.ts';
-import { credentialsOf, s3Location } from './config.ts';
+import { s3Location } from './config.ts';
+import { S3Bucket, type S3Request, tagIn } from './s3-bucket.ts';
 
 /** Size of the parts of an upload. It grows with the file, because an upload has at most 10,000 parts. */
 const minPartBytes = 8 * 1024 * 1024;
 const maxParts = 9_000;
 
-/** Milliseconds for a request, and before each repetition of one that failed. */
-const timeoutMs = 120_000;
+/** Milliseconds before each repetition of a request that failed. */
 const retryPausesMs = [500, 2_000, 8_000];
-
-interface S3Request {
-  readonly method: string;
-  readonly key?: string;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Buffer;
-}
 
 interface S3Response {
   readonly status: number;
@@ -43,15 +35,6 @@ class S3Error extends Error {
   }
 }
 
-const tagIn = (text: string, tag: string): string | undefined =>
-  new RegExp(`<${tag}>([^<]*)</${tag}>`)
-    .exec(text)?.[1]
-    ?.replace(/&lt;/g, '<')
-    .replace(/&gt;/g, '>')
-    .replace(/&quot;/g, '"')
-    .replace(/&apos;|&#39;/g, "'")
-    .replace(/&amp;/g, '&');
-
 const messageIn = (text: string): string => {
   const message = tagIn(text, 'Message');
   return message === undefined ? '' : ` (${message.slice(0, 200)})`;
@@ -60,12 +43,8 @@ const messageIn = (text: string): string => {
 /** Backups in a bucket of Amazon S3 or a compatible object store, in constant memory. */
 export class S3Target implements BackupTarget {
   readonly kind = 's3';
-  readonly #bucket: string;
+  readonly #bucket: S3Bucket;
   readonly #prefix: string;
-  readonly #origin: URL;
-  readonly #isPathStyle: boolean;
-  readonly #region: string;
-  readonly #credentials: ReturnType<typeof credentialsOf>;
 
   /** Throws ConfigError. */
   constructor(
@@ -73,14 +52,8 @@ export class S3Target implements BackupTarget {
     readonly place: string,
   ) {
     const { bucket, prefix } = s3Location(place);
-    const { backup_s3_endpoint: endpoint, backup_s3_path_style: isPathStyle, backup_s3_region: region } = config;
-    this.#bucket = bucket;
+    this.#bucket = new S3Bucket(config, bucket, 'backup_target');
     this.#prefix = prefix;
-    this.#region = region;
-    this.#isPathStyle = isPathStyle ?? endpoint !== null;
-    this.#credentials = credentialsOf(config);
-    this.#origin = new URL(endpoint ?? `https://s3.${region}.amazonaws.com`);
-    if (!this.#isPathStyle) this.#origin.hostname = `${bucket}.${this.#origin.hostname}`;
   }
 
   async put(name: string, file: string): Promise<void> {
@@ -168,7 +141,7 @@ export class S3Target implements BackupTarget {
   }
 
   async get(name: string): Promise<Readable> {
-    const response = await this.#fetch({ method: 'GET', key: this.#prefix + name });
+    const response = await this.#bucket.send({ method: 'GET', key: this.#prefix + name });
     if (response.status !== 200) throw await this.#errorOf('read the backup', response);
     return Readable.fromWeb(response.body as ReadableStream);
   }
@@ -194,7 +167,7 @@ export class S3Target implements BackupTarget {
   async #send(action: string, request: S3Request): Promise<S3Response> {
     for (let attempt = 0; ; attempt++) {
       try {
-        const response = await this.#fetch(request);
+        const response = await this.#bucket.send(request);
         if (response.status >= 300) throw await this.#errorOf(action, response);
         return { status: response.status, headers: response.headers, text: await response.text() };
       } catch (error) {
@@ -209,43 +182,11 @@ export class S3Target implements BackupTarget {
   #sentence(action: string, error: unknown): Error {
     if (error instanceof S3Error) return error;
     const cause = errorOf(error).cause ?? error;
-    return new Error(`cannot ${action} at ${this.#origin.host}: ${plainReason(cause)}`, { cause: error });
+    return new Error(`cannot ${action} at ${this.#bucket.host}: ${plainReason(cause)}`, { cause: error });
   }
 
   async #errorOf(action: string, response: Response): Promise<S3Error> {
     const text = await response.text().catch(() => '');
     return new S3Error(response.status, tagIn(text, 'Code') ?? '', `cannot ${action} in ${this.place}`, text);
-  }
-
-  async #fetch({ body, headers = {}, key = '', method, query = {} }: S3Request): Promise<Response> {
-    const { sign } = (await import('aws4')).default;
-    const encode = (text: string): string =>
-      encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
-    const parameters = Object.entries(query).map(([name, value]) => `${encode(name)}=${encode(value)}`);
-    const base = this.#origin.pathname.replace(/\/$/, '');
-    const keyPath = key.split('/').map(encode).join('/');
-    const bucketPath = this.#isPathStyle ? `/${this.#bucket}` : '';
-    const path = `${base}${bucketPath}/${keyPath}${parameters.length > 0 ? `?${parameters.sort().join('&')}` : ''}`;
-    const signed = sign(
-      {
-        service: 's3',
-        region: this.#region,
-        host: this.#origin.host,
-        method,
-        path,
-        // Without a type, the signer calls every body a form.
-        headers: { ...(body && { 'Content-Type': 'application/octet-stream' }), ...headers },
-        ...(body && { body: body as unknown as string }),
-      },
-      this.#credentials,
-    );
-    const { Host: _, host: __, 'Content-Length': ___, ...sent } = signed.headers as Record<string, string>;
-    return fetch(new URL(path, this.#origin), {
-      method,
-      headers: sent,
-      redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
-      ...(body && { body: new Uint8Array(body.buffer, body.byteOffset, body.length) as BodyInit }),
-    });
   }
 }

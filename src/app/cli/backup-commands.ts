@@ -151,7 +151,7 @@ const printVerified = (
 async function problemsIn(config: Arguments['config'], folder: string): Promise<readonly string[]> {
   const problems: string[] = [];
   // A backup of an older version is upgraded first.
-  const settings = { ...config, data: folder, backup_before_upgrade: false };
+  const settings = { ...config, data: folder, backup_before_upgrade: false, lease_url: null };
   await withDeployment(settings, ({ app }) => void problems.push(...examine(app, false).problems), 'command', folder);
   return problems;
 }

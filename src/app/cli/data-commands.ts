@@ -11,6 +11,7 @@ import { exportData, exportFormats } from '../export/export.ts';
 import { importData } from '../export/import.ts';
 import { sourceOf } from '../replication/copies.ts';
 import { promote } from '../replication/promote.ts';
+import { withWriteAccess } from '../replication/writing.ts';
 import {
   type Arguments,
   type Commands,
@@ -84,11 +85,12 @@ export const dataCommands: Commands = {
 };
 
 async function promoteCopy({ config, flags }: Arguments): Promise<void> {
-  const version = await promote(config, flags.follow === undefined ? undefined : sourceOf(String(flags.follow)));
+  const source = flags.follow === undefined ? undefined : sourceOf(String(flags.follow));
+  const version = await withWriteAccess(config, (access) => promote(config, source, access), true);
   const folder = resolve(config.data);
   printSuccess(
     flags,
-    `${folder} is promoted: it has its own database now, version ${version}. Name the other server in the setting peers when you serve it.\n`,
+    `${folder} is promoted: it has its own database now, version ${version}.${config.lease_url === null ? ' Name the other server in the setting peers when you serve it.' : ''}\n`,
   );
 }
 
@@ -101,7 +103,7 @@ async function rotateKeys({ config, flags }: Arguments): Promise<void> {
     );
   const sealed = await withProgress(flags, async () => {
     await backUpBeforeUpgrade(config, folder);
-    return rotateKey(config, folder);
+    return withWriteAccess(config, (access) => rotateKey(config, folder, access));
   });
   const pruned = flags.prune === true ? ` ${pruneKeys(config, folder)} old keys removed.` : '';
   printSuccess(flags, `${sealed} secrets encrypted with the new key.${pruned}\n`);
@@ -137,7 +139,9 @@ async function restoreBackup({ config, flags, words }: Arguments): Promise<void>
   const folder = resolve(config.data);
   const identity = typeof flags.identity === 'string' ? flags.identity : config.backup_identity_file;
   const source = await backupSource(file, identity, config);
-  const { keys, made } = await withProgress(flags, () => restore(source, folder, config));
+  const { keys, made } = await withProgress(flags, () =>
+    withWriteAccess(config, () => restore(source, folder, config), true),
+  );
   printSuccess(
     flags,
     `The backup of ${isoTime(made)} is restored in ${folder}.${keys === null ? ' Its encryption keys were in the settings at that time.' : ''}\n`,
@@ -158,7 +162,9 @@ async function importExport({ config, flags, words }: Arguments): Promise<void> 
   const [file = ''] = words;
   const folder = resolve(config.data);
   const source = file === '-' ? process.stdin : resolve(file);
-  const { keys, made } = await withProgress(flags, () => importData(source, folder, config));
+  const { keys, made } = await withProgress(flags, () =>
+    withWriteAccess(config, () => importData(source, folder, config), true),
+  );
   printSuccess(
     flags,
     `The export of ${isoTime(made)} is imported into ${folder}.${keys === null ? ' Its encryption keys were in the settings at that time.' : ''}\n`,

@@ -8,13 +8,14 @@ import { addKey, dropOldKeys, newestKey, type Secrets } from '../../kernel/secur
 import { openDeployment } from '../compose/composition.ts';
 import { databaseFile, lockFolder, prepareFolder } from '../data/data-folder.ts';
 import { findUndecryptable, reencryptSecrets } from '../data/encryption.ts';
+import type { WriteAccess } from '../replication/writing.ts';
 
 /**
  * Adds an encryption key, unless the settings define the keys, and encrypts every stored secret with the newest key. Returns the
  * number of secrets. Throws with a sentence, and changes nothing, if one of them does not open.
  */
-export function rotateKey(config: Config, folder: string): number {
-  const { app, close } = openDeployment(config, { folder, purpose: 'serve' });
+export function rotateKey(config: Config, folder: string, access: WriteAccess | undefined): number {
+  const { app, close } = openDeployment(config, { folder, purpose: 'serve', access });
   try {
     requireOpening(app.db, app.secrets);
     // Only the operator can change keys in the settings: the first of them is already the new one.

@@ -57,6 +57,7 @@ import { BackupFolder } from '../operation/backup-folder.ts';
 import { Examination } from '../operation/examination.ts';
 import type { HostProcess } from '../operation/program.ts';
 import { fenceProblems } from '../replication/fence.ts';
+import { applyAccess, type WriteAccess, withWriteAccess } from '../replication/writing.ts';
 import { scopeNames } from '../scopes/described-scopes.ts';
 import { routesOf } from './api.ts';
 import { clockRules } from './clock-rules.ts';
@@ -96,6 +97,8 @@ export interface Opening extends Replacements {
   readonly isCopy?: boolean;
   /** Stops the server after a failed write or sync of the database; default: only the writes fail. */
   readonly stop?: (error: StorageError) => void;
+  /** By the setting lease_url; undefined without it. */
+  readonly access?: WriteAccess | undefined;
   readonly wakeOutbox?: App['wakeOutbox'];
   /** What the process around the server provides; default: nothing. */
   readonly hostProcess?: HostProcess;
@@ -140,6 +143,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     }
   };
   const secrets = orClose(() => {
+    if (opening.access) applyAccess(db, opening.access);
     rejectUnknownTypes(db, catalogue);
     return memory?.secrets ?? openKeys(config, opening, random, db);
   });
@@ -186,6 +190,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     unchangedSyncs: new UnchangedSyncs(db.versions),
     guards,
     nextFailures: new NextFailures(catalogue, memory?.nextFailures),
+    lease: opening.access?.kind === 'held' ? opening.access.lease : undefined,
     readingThread:
       folder !== undefined && purpose === 'serve'
         ? new ReadingThread(db, log, join(folder, databaseFile), sqliteAddon())
@@ -223,20 +228,27 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   };
 }
 
-/** Opens the data for a command. With the purpose `serve`, no server can use it meanwhile. */
+/**
+ * Opens the data for a command. With the purpose `serve`, no server can use it meanwhile. An examination that changes something
+ * needs `isWriting`.
+ */
 export async function withDeployment(
   config: Config,
   use: (opened: Opened) => void | Promise<void>,
   purpose: Purpose = 'command',
   folder = resolve(config.data),
+  isWriting = purpose !== 'examine',
 ): Promise<void> {
   if (purpose !== 'examine') await backUpBeforeUpgrade(config, folder);
-  const opened = openDeployment(config, { folder, purpose });
-  try {
-    await use(opened);
-  } finally {
-    opened.close();
-  }
+  const run = async (access?: WriteAccess): Promise<void> => {
+    const opened = openDeployment(config, { folder, purpose, access });
+    try {
+      await use(opened);
+    } finally {
+      opened.close();
+    }
+  };
+  await (isWriting ? withWriteAccess(config, run) : run());
 }
 
 /** Rejects data with service settings of a type that the catalogue does not have: they could not be represented. */

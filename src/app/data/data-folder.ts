@@ -19,6 +19,9 @@ import { keyFile } from '../../kernel/security/secrets.ts';
 /** Name of the database in the data folder. */
 export const databaseFile = 'tenantry.db';
 
+/** What the folder's server or a command last knew of the lease (core.md 14.8). */
+export const leaseFile = 'lease.json';
+
 const lockFile = 'serve.lock';
 export const nativeFolder = 'native';
 
@@ -50,7 +53,7 @@ export function requireNoDatabase(folder: string): void {
  */
 export function needsDatabase(folder: string, isNamed: boolean): boolean {
   // List the names first: another command that starts here creates the database before other files.
-  const others = namesIn(folder).filter((name) => name !== lockFile && name !== nativeFolder);
+  const others = namesIn(folder).filter((name) => ![lockFile, leaseFile, nativeFolder].includes(name));
   // Opening rejects the remains of a database or a restore.
   if (hasDatabase(folder) || remainsOf(folder) !== undefined || existsSync(restoringFolder(folder))) return false;
   const advice = 'name its folder with --data, or an empty one to create a database there';

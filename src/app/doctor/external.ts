@@ -45,15 +45,21 @@ const erredAccounts = ({ db }: App): string[] =>
     )
     .map(({ error, name, type }) => `${type} account ${name} is Erred: ${error}`);
 
+/** Why this server stores no changes: the promotion of another server, or a lease that has expired. */
+function writeProblems({ db, lease }: App): readonly string[] {
+  const fences = fenceProblems(db);
+  const problem = lease?.problem();
+  return fences.length > 0 || problem === undefined ? fences : [problem];
+}
+
 /** Maximum number of lines of each kind. */
 const maxLines = 20;
 
 /**
- * Returns a line for each stuck mail, each failed provider account, a clock that has jumped, a promoted other server, and
- * backups that are too old or damaged.
+ * Returns a line for each stuck mail, each failed provider account, a clock that has jumped, a promoted other server or an expired
+ * lease, and backups that are too old or damaged.
  */
 export const externalProblems = (app: App): string[] =>
-  [stuckMails(app), erredAccounts(app), clockDoubts(app), fenceProblems(app.db), backupProblems(app)].flatMap(
-    (lines) =>
-      lines.length <= maxLines ? lines : [...lines.slice(0, maxLines), `and ${lines.length - maxLines} more like this`],
+  [stuckMails(app), erredAccounts(app), clockDoubts(app), writeProblems(app), backupProblems(app)].flatMap((lines) =>
+    lines.length <= maxLines ? lines : [...lines.slice(0, maxLines), `and ${lines.length - maxLines} more like this`],
   );

@@ -80,6 +80,7 @@ const graphs: readonly Graph[] = [
       verified: 'time() - tenantry_backup_last_verified_timestamp_seconds',
     },
   },
+  { title: 'Lease to write', unit: 's', lines: { left: 'tenantry_lease_seconds_left' } },
   {
     title: 'Pending messages',
     unit: 'short',

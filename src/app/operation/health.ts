@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../kernel/app.ts';
 import type { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
-import { StorageError } from '../../kernel/durability/storage-error.ts';
+import { isFor, StorageError } from '../../kernel/durability/storage-error.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { requiredBytes } from '../data/data-folder.ts';
@@ -53,7 +53,7 @@ export async function examineHealth(vitals: Vitals): Promise<Health> {
     migrations: schemaCheck(app.db),
     timer: isTimerAlive(vitals) ? 'ok' : `has not run for ${Math.round(timerAgeMs() / 1000)} seconds`,
     ...(folder !== undefined && { disk: await diskCheck(folder) }),
-    ...(fence !== undefined && { fence }),
+    ...(fence !== undefined ? { fence } : app.lease && { lease: app.lease.problem() ?? 'ok' }),
     ...(follower && { copy: follower.problem ?? 'ok' }),
   };
   const isReady = Object.values(checks).every((result) => result === 'ok');
@@ -68,7 +68,8 @@ export async function examineHealth(vitals: Vitals): Promise<Health> {
 /** Whether changes can be stored. After a disk error, the database itself retries every second. */
 async function writeCheck(db: SqliteDatabase): Promise<string> {
   for (const until = performance.now() + maxBusyMs; ; await sleep(busyPollMs)) {
-    const error = db.trouble ?? writeError(db);
+    // The check `lease` reports a missing lease.
+    const error = isFor(db.trouble, 'lease') ? undefined : (db.trouble ?? writeError(db));
     if (error === undefined) return 'ok';
     const isBusy = error instanceof StorageError && error.reason === 'busy';
     if (!isBusy || performance.now() > until) return errorOf(error).message;

@@ -99,6 +99,14 @@ const backupAges = (app: App): readonly Reading[] => {
   ];
 };
 
+/** Seconds for which this server may write; without a sample where it needs no lease. */
+const leaseReading = ({ lease }: App): Reading => ({
+  name: 'tenantry_lease_seconds_left',
+  help: 'Seconds for which this server holds the lease of lease_url; 0 if it does not.',
+  type: 'gauge',
+  read: () => (lease === undefined ? [] : [[lease.secondsLeft()]]),
+});
+
 /** Returns all counters and gauges of a deployment. `timerAgeMs` returns milliseconds since the timer last ran. */
 export function readings(app: App, folder: string | undefined, timerAgeMs: () => number): readonly Reading[] {
   const { db, metrics } = app;
@@ -149,6 +157,7 @@ export function readings(app: App, folder: string | undefined, timerAgeMs: () =>
       read: () => labelled(db.commits.failures.list()),
     },
     ...(folder === undefined ? [] : [...storage(folder), ...backupAges(app)]),
+    leaseReading(app),
     {
       name: 'tenantry_outbox_depth',
       help: `Pending messages, including retries; counted up to ${maxCount}.`,

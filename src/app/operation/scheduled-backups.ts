@@ -46,6 +46,7 @@ export class ScheduledBackups {
     const { backup_schedule: text } = app.config;
     // Data in memory has no backups, and programs that embed a server make them themselves.
     if (text === null || app.deployment.backups === undefined || app.deployment.program === undefined) return;
+    if (app.lease?.problem() !== undefined) return;
     this.#started ??= now;
     const schedule = parseSchedule(text);
     const due = lastDue(schedule, now);

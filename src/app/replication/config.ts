@@ -1,6 +1,7 @@
 import { second } from '../../kernel/clock.ts';
 import type { ConfigOf, Settings } from '../../kernel/config/config.ts';
-import { duration, flag, list, requiredText, serverAddress } from '../../kernel/config/setting.ts';
+import { duration, flag, list, requiredText, serverAddress, text } from '../../kernel/config/setting.ts';
+import { leaseLocation } from './lease-store.ts';
 
 declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof replicationSettings> {}
@@ -14,6 +15,16 @@ export const replicationSettings = {
   ),
   follow_interval: duration<number>(2 * second, 'Time between two copies of a follower.'),
   litestream_program: requiredText('litestream', 'Program with which a follower restores from a Litestream replica.'),
+  lease_url: {
+    ...text(
+      null,
+      'Object that decides which one of several servers stores changes: s3://BUCKET/KEY, with the backup_s3_… settings. Default: none.',
+    ),
+    read: (value: string) => {
+      if (value !== '') leaseLocation(value);
+      return value || null;
+    },
+  },
   peers: list(
     [],
     'URLs of servers that can be promoted instead of this one, or instead of which this one was promoted. When one of them has a higher epoch, this one stores no changes.',

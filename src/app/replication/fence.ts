@@ -1,8 +1,9 @@
 import type { App } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { isFor } from '../../kernel/durability/storage-error.ts';
 import type { Forwarding } from '../../kernel/http/call.ts';
-import { HttpError } from '../../kernel/http/error.ts';
+import { HttpError, leaseMissing } from '../../kernel/http/error.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { Epochs } from './epochs.ts';
 import { errorResponse, isWrite } from './requests.ts';
@@ -60,11 +61,12 @@ export class Fence {
   readonly elsewhere: Forwarding = (call) => {
     const { db } = this.#engine.app;
     const reported = this.#epochs.respond(this.#engine.app, call);
-    if (reported?.isProven) this.#receive(reported.epoch);
+    if (reported?.isProven) this.receive(reported.epoch);
     if (!isWrite(call)) return undefined;
     // An unproven epoch only affects the request that reports it.
     const isSuperseded = reported !== undefined && reported.epoch > versionOf(db).epoch;
-    return this.#isFenced || isSuperseded ? Promise.resolve(errorResponse(fenced())) : undefined;
+    if (this.#isFenced || isSuperseded) return Promise.resolve(errorResponse(fenced()));
+    return isFor(this.#engine.app.db.trouble, 'lease') ? Promise.resolve(errorResponse(leaseMissing())) : undefined;
   };
 
   async #pollPeers(): Promise<void> {
@@ -77,7 +79,7 @@ export class Fence {
     try {
       const epoch = await this.#epochs.request(app, peer);
       this.#unresponsivePeers.delete(peer);
-      this.#receive(epoch);
+      this.receive(epoch);
     } catch (error) {
       if (!this.#unresponsivePeers.has(peer))
         app.log.warn({ peer, err: errorOf(error) }, 'peer did not report its epoch');
@@ -85,14 +87,14 @@ export class Fence {
     }
   }
 
-  #receive(epoch: number): void {
+  /** Fences this server permanently if the epoch is higher than its own. */
+  receive(epoch: number): void {
     const { app, pause } = this.#engine;
     const { db, log } = app;
     if (this.#isFenced || !(epoch > versionOf(db).epoch)) return;
     this.#isFenced = true;
     try {
-      db.write(() => db.run(sql`UPDATE deployment SET fenced = ${epoch}`));
-      db.store();
+      db.writeUnguarded(() => db.run(sql`UPDATE deployment SET fenced = ${epoch}`));
     } catch (error) {
       // The peer reports it again after the next start.
       log.error({ err: error }, 'failed to store the promotion of another server');

@@ -10,13 +10,18 @@ import { present } from '../../kernel/present.ts';
 import { databaseFile, lockFolder, prepareFolder, requireNoDatabase } from '../data/data-folder.ts';
 import { Copies } from './copies.ts';
 import { textOf, versionOf } from './version.ts';
+import { applyAccess, type WriteAccess } from './writing.ts';
 
 /**
  * Promotes the newest copy in a follower's data folder to its database, in a new epoch. Copies the source first if there is one.
- * Returns the first version of the database. Rejects with a sentence if a server uses the folder, the source cannot be copied, or
+ * With the lease, the epoch is that of the lease. Returns the first version of the database. Rejects with a sentence if a server uses the folder, the source cannot be copied, or
  * there is no copy.
  */
-export async function promote(config: Config, source: string | undefined): Promise<string> {
+export async function promote(
+  config: Config,
+  source: string | undefined,
+  access: WriteAccess | undefined,
+): Promise<string> {
   const folder = resolve(config.data);
   const addon = prepareFolder(config, folder);
   const unlock = lockFolder(folder, addon);
@@ -32,6 +37,7 @@ export async function promote(config: Config, source: string | undefined): Promi
       requireOwnSchema(db, addon);
       migrate(db);
       db.write(() => db.run(sql`UPDATE deployment SET epoch = epoch + 1, fenced = NULL`));
+      if (access) applyAccess(db, access);
       db.store();
       present(db.pragma('wal_checkpoint(TRUNCATE)'));
       const version = textOf(versionOf(db));

@@ -23,6 +23,7 @@ import { type Opening, openDeployment } from '../compose/composition.ts';
 import { housekeeping } from '../compose/housekeeping.ts';
 import { backupTick, ScheduledBackups } from '../operation/scheduled-backups.ts';
 import { fencedBy } from '../replication/fence.ts';
+import { checkLeaseSettings } from '../replication/writing.ts';
 import { type Dispatcher, dispatcher } from './dispatch.ts';
 
 /** A running deployment without a listener: it handles requests and runs background work. */
@@ -57,6 +58,7 @@ export async function startEngine(
   isPassive = false,
 ): Promise<Engine> {
   checkBackupSettings(config);
+  checkLeaseSettings(config);
   let isPaused = isPassive;
   const { app, router, issueToken, watch, watchData, close } = openDeployment(config, {
     ...opening,

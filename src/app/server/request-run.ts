@@ -5,7 +5,7 @@ import { type Endpoint, isMethod, type Operation } from '../../kernel/collection
 import { DeferredRead, DeferredReads } from '../../kernel/db/deferred-reads.ts';
 import { StorageError } from '../../kernel/durability/storage-error.ts';
 import type { Result } from '../../kernel/http/call.ts';
-import { HttpError, notFound, outOfStorage, writerBusy } from '../../kernel/http/error.ts';
+import { HttpError, leaseMissing, notFound, outOfStorage, writerBusy } from '../../kernel/http/error.ts';
 import type { IncomingRequest } from '../../kernel/http/incoming-request.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import type { Match } from '../../kernel/http/router.ts';
@@ -17,6 +17,9 @@ import { requireScopes } from '../scopes/required-scopes.ts';
 /** Milliseconds that a request waits for another process that writes, and between two attempts. */
 const maxBusyMs = 10_000;
 const busyRetryMs = 20;
+
+/** The responses to requests whose changes cannot be stored, unless the disk fails. */
+const storageResponses = { full: outOfStorage, busy: writerBusy, lease: leaseMissing, broken: writerBusy } as const;
 
 /** The handling of one request, with the details for its response and its log line. */
 export class RequestRun {
@@ -108,7 +111,7 @@ export class RequestRun {
   /** Returns the response to an error. */
   respondToError(error: unknown): Result {
     if (error instanceof StorageError && error.reason !== 'broken')
-      return this.respondToError(error.reason === 'full' ? outOfStorage() : writerBusy());
+      return this.respondToError(storageResponses[error.reason]());
     if (error instanceof HttpError) return this.respond(json(error.body, error.status, error.headers));
     const { id } = this.incoming;
     this.app.log.error({ request: id, route: this.route, err: error }, 'internal error');

@@ -64,6 +64,8 @@ export interface VendorHttpOptions {
   readonly secrets?: readonly string[];
   readonly log: Log;
   readonly limits?: Partial<CallLimits>;
+  /** Returns a sentence while nothing may be sent. */
+  readonly pausedBy?: () => string | undefined;
 }
 
 /** A response in another format than the vendor's API defines. */
@@ -89,7 +91,7 @@ export class VendorHttp {
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly options: VendorHttpOptions) {
-    const { allows, certificate = null, resolve, secrets = [] } = options;
+    const { allows, certificate = null, pausedBy, resolve, secrets = [] } = options;
     this.#secrets = new Set(secrets);
     const { response, bytes, connect } = { ...usualLimits, ...options.limits };
     // Each call opens a new connection: an idle one may be closed at the moment of its next use, and it would be unknown whether
@@ -98,6 +100,7 @@ export class VendorHttp {
       resolve,
       allows,
       certificate,
+      pausedBy,
       timeout: response,
       connectTimeout: connect,
       maxBytes: bytes,

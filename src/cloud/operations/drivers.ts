@@ -1,5 +1,6 @@
 import type { App } from '../../kernel/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { missingLease } from '../../kernel/durability/storage-error.ts';
 import type { Driver, DriverSettings } from '../catalogue/driver.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import { VendorHttp, vendorAddressRule } from '../catalogue/vendor-http.ts';
@@ -51,7 +52,7 @@ export function driverOf(app: App, settings: DriverSettings): Driver {
 }
 
 /** HTTP client of a driver: allows the addresses of these settings and redacts their secrets in messages. */
-function vendorHttp({ config, log, resolve }: App, settings: DriverSettings): VendorHttp {
+function vendorHttp({ config, db, log, resolve }: App, settings: DriverSettings): VendorHttp {
   const { certificate, mayBePrivate, password, token, uuid } = settings;
   return new VendorHttp({
     resolve,
@@ -59,5 +60,6 @@ function vendorHttp({ config, log, resolve }: App, settings: DriverSettings): Ve
     certificate,
     secrets: [password, token].filter((secret) => secret !== null),
     log: log.child({ settings: uuid }),
+    pausedBy: () => missingLease(db.trouble),
   });
 }

@@ -43,6 +43,8 @@ export interface Database {
   /** Yields the first column of every row: rows before an error are not lost. */
   each<T = Value>(query: Sql): Iterable<T>;
 
+  /** Makes and commits a change that must be stored even without the lease. */
+  writeUnguarded(work: () => void): void;
   /** Makes a change; only inside `write`. Returns the id of a new row and the number of changed rows. */
   run(change: Sql): { id: number; changes: number };
   /** Inserts a row and returns its id. Table and column names must come from this program. */

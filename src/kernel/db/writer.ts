@@ -40,6 +40,7 @@ abstract class Rows extends Reader {
 export abstract class Writer extends Rows {
   readonly commits = new CommitCounts();
   #trouble: StorageError | undefined;
+  #guard: () => StorageError | undefined = () => undefined;
   #depth = 0;
   #batch: Batch | undefined;
   readonly #others: OtherWriters;
@@ -57,7 +58,28 @@ export abstract class Writer extends Rows {
 
   /** Why the last commit failed, until one that wrote succeeds; work that no request waits for is not tried meanwhile. */
   get trouble(): StorageError | undefined {
-    return this.log.failure ?? this.#trouble;
+    return this.log.failure ?? this.#guard() ?? this.#trouble;
+  }
+
+  /**
+   * Sets a condition of all commits: it is checked before each commit, and again before the waiters of the commit are called.
+   * A commit that it rejects is rolled back; if it fails only after the commit, the changes stay, and the waiters get the error.
+   */
+  guard(check: () => StorageError | undefined): void {
+    this.#guard = check;
+  }
+
+  /** Makes and commits a change that the guard does not apply to. */
+  writeUnguarded(work: () => void): void {
+    this.commit();
+    const guard = this.#guard;
+    this.#guard = () => undefined;
+    try {
+      this.write(work);
+      this.store();
+    } finally {
+      this.#guard = guard;
+    }
   }
 
   /** Notices commits of other processes, at most a quarter of a millisecond late; to be called before a response is built. */
@@ -206,7 +228,7 @@ export abstract class Writer extends Rows {
       try {
         // A checkpoint may have failed since the batch began.
         this.log.requireWritable();
-        this.#commit(batch);
+        failure = this.#commit(batch);
       } catch (error) {
         failure = storageError(error) ?? new Error('COMMIT failed');
         this.stopAfter(failure);
@@ -272,16 +294,23 @@ export abstract class Writer extends Rows {
     batch.failure = new BatchRolledBack();
   }
 
-  #commit({ before, size }: Batch): void {
+  /** Commits a batch. Returns the error of the guard if it fails after the commit; throws any other. */
+  #commit({ before, size }: Batch): StorageError | undefined {
     const started = performance.now();
+    const hasChanged = this.versions.changes !== before;
+    const rejection = hasChanged ? this.#guard() : undefined;
+    if (rejection) throw rejection;
     this.#exec('COMMIT');
-    if (this.versions.changes === before) return;
+    if (!hasChanged) return undefined;
     this.#trouble = undefined;
     this.commits.sizes.observe(size);
     this.commits.durations.observe((performance.now() - started) / 1000);
+    return this.#guard();
   }
 
   #note(failure: StorageError): void {
+    // The owner of the guard reports it.
+    if (failure.reason === 'lease') return;
     this.commits.failures.add(failure.reason);
     this.#trouble = failure;
     // A failed write or sync is reported already.

@@ -7,7 +7,9 @@ type Reason =
   /** Another process has been writing for too long. */
   | 'busy'
   /** The disk fails. */
-  | 'broken';
+  | 'broken'
+  /** This process does not hold the lease that allows it to write. */
+  | 'lease';
 
 /** Nothing was changed, because nothing can be stored at the moment; `message` gives the reason in a sentence. */
 export class StorageError extends Error {
@@ -23,6 +25,9 @@ export class StorageError extends Error {
 /** Whether it is that nothing can be stored, for this reason. */
 export const isFor = (error: unknown, reason: Reason): error is StorageError =>
   error instanceof StorageError && error.reason === reason;
+
+/** Returns the sentence of an error if it is that the lease is missing; then nothing may be sent either. */
+export const missingLease = (error: unknown): string | undefined => (isFor(error, 'lease') ? error.message : undefined);
 
 /**
  * Whether a write or sync failed, so that the log on the disk may have a hole. A full disk is no failed write, and a page that

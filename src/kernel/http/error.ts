@@ -68,6 +68,14 @@ export const outOfStorage = (): HttpError => new HttpError(507, { detail: 'Out o
 export const writerBusy = (): HttpError =>
   new HttpError(503, { detail: 'The data is being written by another process. Try again.' }, retryAfter(second));
 
+/** 503: another server may hold the lease (core.md 14.8). */
+export const leaseMissing = (): HttpError =>
+  new HttpError(
+    503,
+    { detail: 'This server does not hold the lease and does not accept changes.' },
+    retryAfter(10 * second),
+  );
+
 /** 503: so much that takes long is being read already. */
 export const tooManyReads = (): HttpError =>
   new HttpError(503, { detail: 'Too many long lists are being read at once. Try again.' }, retryAfter(second));

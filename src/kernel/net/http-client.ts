@@ -47,7 +47,7 @@ export class NoResponseError extends Error {
   }
 }
 
-interface HttpClientOptions {
+export interface HttpClientOptions {
   readonly resolve: Resolver;
   /** Which addresses may be connected to. */
   readonly allows: AddressRule;
@@ -66,6 +66,8 @@ interface HttpClientOptions {
   readonly keepAlive?: boolean;
   /** PEM of a further trust anchor. */
   readonly certificate?: string | null;
+  /** Returns a sentence while nothing may be sent. Default: never. */
+  readonly pausedBy?: (() => string | undefined) | undefined;
 }
 
 /** Idle connections stay open for about as long as with servers. */
@@ -85,7 +87,9 @@ export class HttpClient {
 
   /** Rejects with a NoResponseError if no response came, with another error if Node cannot send such a request. */
   send(request: HttpRequest): Promise<HttpResponse> {
-    const { allows, allowsPort, maxBytes, timeout } = this.options;
+    const { allows, allowsPort, maxBytes, pausedBy, timeout } = this.options;
+    const pause = pausedBy?.();
+    if (pause !== undefined) return Promise.reject(new NoResponseError(pause));
     if (!isDestinationAllowed(request.url, allows, allowsPort))
       return Promise.reject(new NoResponseError(rejectedDestination, true));
     return new Promise((resolve, reject) => {

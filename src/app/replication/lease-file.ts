@@ -1,0 +1,64 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { uptime } from 'node:os';
+import { join } from 'node:path';
+import { place } from '../../kernel/files.ts';
+import { leaseFile } from '../data/data-folder.ts';
+
+/** An instant by two clocks of the machine, in milliseconds. The first stops while the machine is suspended, the second does not. */
+export interface MachineInstant {
+  readonly monotonicMs: number;
+  readonly uptimeMs: number;
+}
+
+/** Returns the instant now. Other processes on the machine read the same clocks. */
+export const machineNow = (): MachineInstant => ({
+  monotonicMs: Number(process.hrtime.bigint()) / 1e6,
+  uptimeMs: uptime() * 1000,
+});
+
+/** The last acquisition of the lease with a data folder. */
+export interface LeaseState {
+  readonly epoch: number;
+  readonly holder: string;
+  /** False until the store has confirmed the acquisition. */
+  readonly isAcquired: boolean;
+  /** Whether the holder is a server, not a command. */
+  readonly isServer: boolean;
+  /** Until when the holder may write, in the boot of the machine that this names. */
+  readonly deadline: MachineInstant;
+  readonly boot: string;
+}
+
+/** Identifies the boot of the machine, because the clocks of `MachineInstant` start at each of them. */
+function currentBoot(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
+/** Returns the state in a data folder; undefined without one. */
+export function readLeaseState(folder: string): LeaseState | undefined {
+  try {
+    return JSON.parse(readFileSync(join(folder, leaseFile), 'utf8')) as LeaseState;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Stores the state. With `isSynced`, it is on disk when this returns. */
+export function storeLeaseState(folder: string, state: Omit<LeaseState, 'boot'>, isSynced = false): void {
+  const file = join(folder, leaseFile);
+  const draft = `${file}.new`;
+  writeFileSync(draft, JSON.stringify({ ...state, boot: currentBoot() }), { mode: 0o600 });
+  if (isSynced) place(draft, file);
+  else renameSync(draft, file);
+}
+
+/** Milliseconds until a deadline, by the clock that reaches it first; negative afterwards. */
+export const millisecondsUntil = (deadline: MachineInstant, now: MachineInstant): number =>
+  Math.min(deadline.monotonicMs - now.monotonicMs, deadline.uptimeMs - now.uptimeMs);
+
+/** Whether a deadline in a file is one of this boot. */
+export const isOfThisBoot = ({ boot }: LeaseState): boolean => boot === currentBoot();

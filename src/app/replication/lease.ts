@@ -1,0 +1,282 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StorageError } from '../../kernel/durability/storage-error.ts';
+import type { Log } from '../../kernel/log.ts';
+import { errorOf } from '../../kernel/present.ts';
+import { type LeaseState, type MachineInstant, machineNow, millisecondsUntil } from './lease-file.ts';
+import type { LeaseObject, Leases } from './lease-store.ts';
+
+/*
+ * One server at a time may write: the holder of a lease, which is an object in an object store that is only written under a
+ * condition (core.md 14.8). The holder stops five seconds before another server may take the lease, so that clocks which run at
+ * slightly different speeds, and a response on its way, do no harm. See src/decisions/lease.md.
+ */
+
+/** Seconds that the object must stay unchanged before another server takes the lease. */
+const ttl = 30;
+/** Milliseconds after the sending of a renewal until which the holder writes. */
+const validMs = 25_000;
+/** Milliseconds between two renewals, and before the next attempt after a failed one. */
+const renewMs = 10_000;
+const retryMs = 1000;
+/** Milliseconds between two looks at a lease that another server holds. */
+const lookMs = 1000;
+/** Milliseconds that an acquisition waits for a holder that renews, and for a store that does not respond. */
+const maxWaitMs = 60_000;
+
+/** The error of a change without the lease. */
+export const noLease = (): StorageError =>
+  new StorageError('lease', 'This server does not hold the lease and does not accept changes.');
+
+/** Thrown if a newer holder exists: the data of this server misses its changes. */
+export class Superseded extends Error {
+  constructor(readonly epoch: number) {
+    super(`another server holds the lease in epoch ${epoch}`);
+  }
+}
+
+/** The machine's clocks, and a pause, which tests replace. */
+export interface LeaseTime {
+  readonly now: () => MachineInstant;
+  readonly pause: (ms: number, signal?: AbortSignal) => Promise<unknown>;
+}
+
+const realTime: LeaseTime = {
+  now: machineNow,
+  pause: (ms, signal) => sleep(ms, undefined, { ...(signal && { signal }) }).catch(() => undefined),
+};
+
+interface LeaseOptions {
+  readonly store: Leases;
+  /** The epoch and the last holder of this data; the holder is known for an acquisition that was cut off. */
+  readonly own: { readonly epoch: number; readonly holder: string | undefined };
+  /** Whether the data replaces that of any other server: a promoted copy, or a restored backup. */
+  readonly takesOver: boolean;
+  readonly log: Log;
+  /** Called before the acquisition is sent, with `isAcquired` false, and after it and each renewal. */
+  readonly changed: (
+    state: Pick<LeaseState, 'epoch' | 'holder' | 'isAcquired' | 'deadline'>,
+    isSynced: boolean,
+  ) => void;
+  readonly time?: LeaseTime;
+}
+
+const after = ({ monotonicMs, uptimeMs }: MachineInstant, ms: number): MachineInstant => ({
+  monotonicMs: monotonicMs + ms,
+  uptimeMs: uptimeMs + ms,
+});
+
+/** The lease that this process holds, or held. It is renewed until `release`. */
+export class Lease {
+  readonly #holder = randomBytes(16).toString('hex');
+  readonly #time: LeaseTime;
+  #epoch = 0;
+  /** The epoch that the object had before. */
+  #previousEpoch = 0;
+  #etag: string | undefined;
+  #deadline: MachineInstant = { monotonicMs: Number.NEGATIVE_INFINITY, uptimeMs: Number.NEGATIVE_INFINITY };
+  /** Number of attempts to renew, which the object contains, and when each was sent since the last success. */
+  #attempts = 0;
+  readonly #sent = new Map<number, MachineInstant>();
+  #supersededBy: number | undefined;
+  #isExpiryReported = false;
+  #lastFailure: string | undefined;
+  #renewing: Promise<void> = Promise.resolve();
+  readonly #ending = new AbortController();
+  #onSuperseded: (epoch: number) => void = () => undefined;
+
+  private constructor(private readonly options: LeaseOptions) {
+    this.#time = options.time ?? realTime;
+  }
+
+  /**
+   * Waits until no other server holds the lease, acquires it, and renews it from then on. Rejects with `Superseded` if another
+   * server held it after this data, and with a sentence if a holder continues to renew it or the store does not respond.
+   */
+  static async acquire(options: LeaseOptions): Promise<Lease> {
+    const lease = new Lease(options);
+    await lease.#acquire();
+    lease.#renewing = lease.#keepRenewing();
+    return lease;
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** Seconds for which this process may write; 0 without the lease. */
+  secondsLeft(): number {
+    if (this.#supersededBy !== undefined) return 0;
+    return Math.max(0, millisecondsUntil(this.#deadline, this.#time.now()) / 1000);
+  }
+
+  /** Returns the error of a change now; undefined while this process holds the lease. */
+  readonly failure = (): StorageError | undefined => (this.secondsLeft() > 0 ? undefined : noLease());
+
+  /** Returns a sentence for operators while the lease is missing; undefined while this process holds it. */
+  problem(): string | undefined {
+    if (this.secondsLeft() > 0) return undefined;
+    const reason = this.#lastFailure === undefined ? '' : `: ${this.#lastFailure}`;
+    return `the lease has expired, and no changes are accepted${reason}`;
+  }
+
+  /** Sets the callback for a newer holder, and calls it if there is one already. */
+  onSuperseded(callback: (epoch: number) => void): void {
+    this.#onSuperseded = callback;
+    if (this.#supersededBy !== undefined) callback(this.#supersededBy);
+  }
+
+  /**
+   * Ends the renewals and releases the lease, so that the next server need not wait. Without `isUsed`, nothing was written under
+   * it, and the object gets its previous epoch: the server that held the lease before is not fenced. Never rejects.
+   */
+  async release(isUsed = true): Promise<void> {
+    this.#ending.abort();
+    await this.#renewing;
+    if (this.#supersededBy !== undefined) return;
+    this.#deadline = after(this.#time.now(), -1);
+    this.#store(isUsed);
+    try {
+      const epoch = isUsed ? this.#epoch : this.#previousEpoch;
+      const released: LeaseObject = { epoch, holder: null, ttl: 0 };
+      if ((await this.options.store.write(released, this.#etag)) !== undefined) return;
+      const found = await this.options.store.read();
+      if (found?.lease.holder === this.#holder) await this.options.store.write(released, found.etag);
+    } catch (error) {
+      this.options.log.warn(
+        { reason: errorOf(error).message },
+        'failed to release the lease: the next start waits for it',
+      );
+    }
+  }
+
+  async #acquire(): Promise<void> {
+    const { log, store } = this.options;
+    const started = this.#time.now().monotonicMs;
+    let seen: { readonly etag: string; readonly at: number } | undefined;
+    let sentAt: MachineInstant | undefined;
+    let failure = 'another server holds the lease of lease_url and renews it: stop that server first';
+    let isReported = false;
+    for (;;) {
+      try {
+        const before = this.#time.now().monotonicMs;
+        const found = await store.read();
+        if (found?.lease.holder === this.#holder && sentAt) return this.#acquired(found.etag, sentAt);
+        if (found) this.#requireNewest(found.lease);
+        if (seen?.etag !== found?.etag) seen = found && { etag: found.etag, at: this.#time.now().monotonicMs };
+        const isFree =
+          !found ||
+          found.lease.holder === null ||
+          (seen !== undefined && before - seen.at >= Math.max(ttl, found.lease.ttl) * 1000);
+        if (isFree) {
+          this.#previousEpoch = found?.lease.epoch ?? 0;
+          this.#epoch = Math.max(this.#previousEpoch, this.options.own.epoch) + 1;
+          this.#store(false);
+          sentAt ??= this.#time.now();
+          const etag = await store.write(this.#object(), found?.etag);
+          if (etag !== undefined) return this.#acquired(etag, sentAt);
+          seen = undefined;
+          continue;
+        }
+        if (!isReported) log.info({ ttl: found.lease.ttl }, 'waiting for the lease of another server to end');
+        isReported = true;
+      } catch (error) {
+        if (error instanceof Superseded) throw error;
+        failure = errorOf(error).message;
+      }
+      if (this.#time.now().monotonicMs - started > maxWaitMs) throw new Error(failure);
+      await this.#time.pause(lookMs);
+    }
+  }
+
+  /** Throws if a server has held the lease after the data of this one was written. */
+  #requireNewest({ epoch, holder }: LeaseObject): void {
+    const { own, takesOver } = this.options;
+    if (takesOver || epoch <= own.epoch || (holder !== null && holder === own.holder)) return;
+    throw new Superseded(epoch);
+  }
+
+  #acquired(etag: string, sentAt: MachineInstant): void {
+    this.#etag = etag;
+    this.#deadline = after(sentAt, validMs);
+    this.#store(true, true);
+  }
+
+  #object(): LeaseObject {
+    return { epoch: this.#epoch, holder: this.#holder, ttl, renewals: this.#attempts };
+  }
+
+  async #keepRenewing(): Promise<void> {
+    const { signal } = this.#ending;
+    // An acquisition may have needed several attempts.
+    let wait = Math.max(0, millisecondsUntil(this.#deadline, this.#time.now()) - validMs + renewMs);
+    while (!signal.aborted && this.#supersededBy === undefined) {
+      await this.#time.pause(wait, signal);
+      if (signal.aborted) return;
+      wait = (await this.#renew()) ? renewMs : retryMs;
+      this.#report();
+    }
+  }
+
+  /** Returns whether the store has confirmed the renewal. */
+  async #renew(): Promise<boolean> {
+    const { store } = this.options;
+    const attempt = ++this.#attempts;
+    const sentAt = this.#time.now();
+    this.#sent.set(attempt, sentAt);
+    try {
+      const etag = await store.write(this.#object(), this.#etag);
+      if (etag !== undefined) return this.#renewed(etag, sentAt);
+      const found = await store.read();
+      // Without an object, the next attempt creates it.
+      if (!found) this.#etag = undefined;
+      else if (found.lease.holder === this.#holder) {
+        // The response to an earlier attempt was lost.
+        const earlier = this.#sent.get(found.lease.renewals ?? 0);
+        this.#etag = found.etag;
+        if (earlier) return this.#renewed(found.etag, earlier);
+      } else if (found.lease.epoch > this.#epoch) this.#end(found.lease.epoch);
+      else this.#lastFailure = 'another program has changed the object of lease_url';
+    } catch (error) {
+      this.#lastFailure = errorOf(error).message;
+    }
+    return false;
+  }
+
+  #renewed(etag: string, sentAt: MachineInstant): true {
+    this.#etag = etag;
+    this.#deadline = after(sentAt, validMs);
+    this.#lastFailure = undefined;
+    this.#sent.clear();
+    this.#store(true);
+    return true;
+  }
+
+  #end(epoch: number): void {
+    this.#supersededBy = epoch;
+    this.#deadline = after(this.#time.now(), -1);
+    this.#store(true);
+    this.#onSuperseded(epoch);
+  }
+
+  /** Logs a lease that has expired, or that this process holds again. */
+  #report(): void {
+    const { log } = this.options;
+    const problem = this.problem();
+    if (this.#isExpiryReported === (problem !== undefined)) return;
+    this.#isExpiryReported = !this.#isExpiryReported;
+    if (problem === undefined) log.warn('the lease is held again: changes are accepted');
+    else log.error({ reason: this.#lastFailure }, 'the lease has expired: no changes are accepted');
+  }
+
+  #store(isAcquired: boolean, isSynced = !isAcquired): void {
+    const state = { epoch: this.#epoch, holder: this.#holder, isAcquired, deadline: this.#deadline };
+    try {
+      this.options.changed(state, isSynced);
+    } catch (error) {
+      // Only an acquisition that was cut off needs it.
+      if (!isAcquired) throw error;
+      this.options.log.warn({ reason: errorOf(error).message }, 'failed to store the deadline of the lease');
+    }
+  }
+}

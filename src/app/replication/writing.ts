@@ -1,0 +1,158 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Config, ConfigError } from '../../kernel/config/config.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import type { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
+import { openHandle } from '../../kernel/durability/handle.ts';
+import type { StorageError } from '../../kernel/durability/storage-error.ts';
+import { type Log, openLog } from '../../kernel/log.ts';
+import { errorOf } from '../../kernel/present.ts';
+import { databaseFile, lockFolder, prepareFolder } from '../data/data-folder.ts';
+import { Lease, noLease, Superseded } from './lease.ts';
+import { isOfThisBoot, machineNow, millisecondsUntil, readLeaseState, storeLeaseState } from './lease-file.ts';
+import { LeaseStore } from './lease-store.ts';
+
+declare module '../../kernel/app.ts' {
+  interface App {
+    /** The lease of the setting `lease_url`; undefined without it. */
+    readonly lease: Pick<Lease, 'problem' | 'secondsLeft'> | undefined;
+  }
+}
+
+/** Whether a process may write to a data folder, by the setting `lease_url`. */
+export type WriteAccess =
+  /** It holds the lease itself. */
+  | { readonly kind: 'held'; readonly lease: Lease }
+  /** A server that runs on the folder holds it. */
+  | { readonly kind: 'shared'; readonly failure: () => StorageError | undefined }
+  /** A newer holder exists: the process must not write. */
+  | { readonly kind: 'superseded'; readonly epoch: number };
+
+/** Throws ConfigError if `lease_url` is set together with settings that it replaces. */
+export function checkLeaseSettings({ lease_url: url, peers }: Config): void {
+  if (url !== null && peers.length > 0) throw new ConfigError('peers is redundant with lease_url: remove it');
+}
+
+interface AcquireOptions {
+  readonly log: Log;
+  readonly isServer?: boolean;
+  /** Whether the data replaces that of any other server. */
+  readonly takesOver?: boolean;
+}
+
+/** Acquires the lease for a data folder, after a test of the object store. Rejects with a sentence. */
+export async function acquireLease(
+  config: Config,
+  url: string,
+  { isServer = false, log, takesOver = false }: AcquireOptions,
+): Promise<WriteAccess> {
+  const folder = resolve(config.data);
+  const store = new LeaseStore(config, url);
+  const own = ownEpoch(config, folder);
+  if (own.fencedBy !== null && !takesOver) return { kind: 'superseded', epoch: own.fencedBy };
+  await store.check();
+  try {
+    const lease = await Lease.acquire({
+      store,
+      own,
+      takesOver,
+      log,
+      changed: (state, isSynced) => storeLeaseState(folder, { ...state, isServer }, isSynced),
+    });
+    return { kind: 'held', lease };
+  } catch (error) {
+    if (error instanceof Superseded) return { kind: 'superseded', epoch: error.epoch };
+    throw error;
+  }
+}
+
+/** Returns the epoch of the data in a folder, its last holder, and the epoch of the server that superseded it. */
+function ownEpoch(
+  config: Config,
+  folder: string,
+): { readonly epoch: number; readonly holder: string | undefined; readonly fencedBy: number | null } {
+  const addon = prepareFolder(config, folder);
+  const state = readLeaseState(folder);
+  const acquired = state?.isAcquired ? state.epoch : 0;
+  const none = { epoch: acquired, holder: state?.holder, fencedBy: null };
+  if (!existsSync(join(folder, databaseFile))) return none;
+  const handle = openHandle(join(folder, databaseFile), addon, { readonly: true });
+  try {
+    const row = handle.prepare('SELECT epoch, fenced FROM deployment').get() as {
+      epoch: number;
+      fenced: number | null;
+    };
+    return { epoch: Math.max(acquired, row.epoch), holder: state?.holder, fencedBy: row.fenced };
+  } catch {
+    // A database of a version without epochs, or a damaged one, which the start reports.
+    return none;
+  } finally {
+    handle.close();
+  }
+}
+
+/** Makes all commits of a database depend on the lease, and stores the epoch of the lease, or that of the newer holder. */
+export function applyAccess(db: SqliteDatabase, access: WriteAccess): void {
+  if (access.kind === 'superseded') {
+    db.write(() => db.run(sql`UPDATE deployment SET fenced = ${access.epoch} WHERE fenced IS NULL`));
+    db.store();
+    return;
+  }
+  db.guard(access.kind === 'held' ? access.lease.failure : access.failure);
+  if (access.kind === 'shared') return;
+  db.write(() => db.run(sql`UPDATE deployment SET epoch = ${access.lease.epoch}`));
+  db.store();
+}
+
+/**
+ * Runs a command that writes to a data folder. With `lease_url`, it shares the lease of the server that runs on the folder, or
+ * acquires the lease and releases it afterwards. Rejects with a sentence.
+ */
+export async function withWriteAccess<T>(
+  config: Config,
+  use: (access: WriteAccess | undefined) => T | Promise<T>,
+  takesOver = false,
+): Promise<T> {
+  const { lease_url: url } = config;
+  checkLeaseSettings(config);
+  if (url === null) return use(undefined);
+  const folder = resolve(config.data);
+  const failure = sharedFailure(folder);
+  if (!takesOver && failure) return use({ kind: 'shared', failure });
+  if (takesOver || ownEpoch(config, folder).fencedBy === null) requireNoServer(config, folder);
+  const { log, close } = openLog(config.log_level, null);
+  try {
+    const access = await acquireLease(config, url, { log, takesOver });
+    let isDone = false;
+    try {
+      const result = await use(access);
+      isDone = true;
+      return result;
+    } finally {
+      // A take-over that failed, such as a restore of a damaged backup, must not fence the server that held the lease before.
+      if (access.kind === 'held') await access.lease.release(isDone || !takesOver);
+    }
+  } finally {
+    close();
+  }
+}
+
+/** Returns a check of the lease that a server with the folder holds; undefined if none does. */
+function sharedFailure(folder: string): (() => StorageError | undefined) | undefined {
+  const holder = readLeaseState(folder)?.holder;
+  const failure = (): StorageError | undefined => {
+    const state = readLeaseState(folder);
+    const isHeld = state?.isServer && state.isAcquired && state.holder === holder && isOfThisBoot(state);
+    return isHeld && millisecondsUntil(state.deadline, machineNow()) > 0 ? undefined : noLease();
+  };
+  return failure() === undefined ? failure : undefined;
+}
+
+/** Throws if a server runs on the folder: a command must not take the lease from it. */
+function requireNoServer(config: Config, folder: string): void {
+  try {
+    lockFolder(folder, prepareFolder(config, folder))();
+  } catch (error) {
+    throw errorOf(error).message.includes('another server') ? noLease() : error;
+  }
+}
