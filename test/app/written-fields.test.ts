@@ -118,6 +118,8 @@ const special: Readonly<Record<string, (round: number) => Json>> = {
   'hooks-web.customers': () => [place.customers.own.url],
   'hooks-web.projects': () => [place.projects.own.url],
   'api-keys.scopes': () => ['customers:read'],
+  'api-keys.customers': () => [],
+  'api-keys.projects': () => [],
   'api-keys.networks': (round) => [`10.${round}.0.0/16`],
   'api-keys.expires': (round) => `2018-${12 - round}-01T00:00:00Z`,
   dns_nameservers: (round) => `8.8.8.${round}`,

@@ -15,6 +15,7 @@ import { countApiKeys, issueApiKey } from '../../kernel/security/api-keys.ts';
 import { accountManagers, managedAccounts, type ServiceAccountRow, targetOf } from '../service-accounts/rights.ts';
 import { requireConfirmation } from '../session/confirmation.ts';
 import { userOf } from '../users/users.ts';
+import { changesBounds, invalidBounds, isBound, storeBounds } from './bounds.ts';
 import { apiKeyFields, apiKeyStates, checkNewEnd, latestEnd, pastText, stateOf } from './fields.ts';
 
 export interface ApiKeyRow extends Row {
@@ -31,6 +32,7 @@ export interface ApiKeyRow extends Row {
 
 type Values = ValuesOf<typeof apiKeyFields>;
 
+const fixedText = 'This field cannot be changed.';
 const switchedOff = 'API keys are switched off.';
 
 /** Restricts a right to confirmed sessions. OPTIONS describes what is possible after a confirmation. */
@@ -130,13 +132,14 @@ export function recordNewKey(request: Request, user: number): void {
 
 /** Throws 400 for a name that is taken, a change of what is fixed, and a later end. */
 function rejectInvalidChange(request: Request, values: Values, row: ApiKeyRow): void {
-  const { expires, name, scopes, service_account: account } = values;
-  const fixed = 'This field cannot be changed.';
+  const { customers, expires, name, projects, scopes, service_account: account } = values;
   const isOfAnother = account !== undefined && account !== (accountOf(request, row.user_id)?.id ?? null);
   rejectInvalid({
     name: name === undefined ? undefined : takenName(request, row.user_id, name, row.id),
-    scopes: scopes === undefined || scopes === row.scopes ? undefined : fixed,
-    service_account: isOfAnother ? fixed : undefined,
+    scopes: scopes === undefined || scopes === row.scopes ? undefined : fixedText,
+    customers: changesBounds(request, row.id, 'customer', customers) ? fixedText : undefined,
+    projects: changesBounds(request, row.id, 'project', projects) ? fixedText : undefined,
+    service_account: isOfAnother ? fixedText : undefined,
     expires: invalidEnd(request, row, expires),
   });
 }
@@ -153,7 +156,8 @@ export const apiKeys = collection<ApiKeyRow>()({
   kind: 'API Key',
   noun: 'API key',
   title: 'ApiKey',
-  description: 'API keys let programs act for a user, limited by scopes and networks. A key is shown only once.',
+  description:
+    'API keys let programs act for a user, limited by scopes, objects and networks. A key is shown only once.',
   table: 'api_key',
   alias: 'k',
   fields: apiKeyFields,
@@ -184,15 +188,19 @@ export const apiKeys = collection<ApiKeyRow>()({
   order: '-k.created',
   create: {
     right: confirmed(authenticated.as('any user, for themselves'), true),
-    check: (request, values) =>
+    check: (request, values) => {
+      const owner = futureOwner(request, values);
       rejectInvalid({
         // Callers who may not create the key learn nothing about the names of others.
-        name: creators.may(request, values) ? takenName(request, futureOwner(request, values), values.name) : undefined,
+        name: creators.may(request, values) ? takenName(request, owner, values.name) : undefined,
+        ...invalidBounds(request, owner, values),
         expires: invalidNewEnd(request, values.expires),
-      }),
+      });
+    },
     rightWith: creators,
     run: (request, values, columns) => {
-      const { expires } = values;
+      const { customers, expires, projects } = values;
+      const bounds = { customers, projects };
       const user = futureOwner(request, values);
       reject(inactiveAccount(request, user) ?? tooManyKeys(request, user));
       const { columns: issued, key } = issueApiKey(request);
@@ -202,9 +210,11 @@ export const apiKeys = collection<ApiKeyRow>()({
         uuid: newUuid(request.app),
         user_id: user,
         created_by: request.caller.id,
+        is_bound: Number(isBound(bounds)),
         created: request.now,
         expires: expires === undefined ? latestEnd(request) : expires,
       });
+      storeBounds(request, id, bounds);
       recordNewKey(request, user);
       return { id, parameters: { key } };
     },

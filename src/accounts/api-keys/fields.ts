@@ -32,6 +32,7 @@ import {
 import { text } from '../../kernel/collection/values.ts';
 import { kindName } from '../../kernel/http/body.ts';
 import { isNetwork } from '../../kernel/net/networks.ts';
+import { boundFields } from './bounds.ts';
 
 declare module '../../kernel/app.ts' {
   interface App {
@@ -149,6 +150,7 @@ export const apiKeyFields = {
   created: readOnlyTime(),
   name: text({ max: 150, required: true, example: 'Build server' }),
   scopes: requiredOnCreation({ ...scopes, input: { ...scopes.input, required: true } }, messages.required),
+  ...boundFields,
   networks: textList('networks', {
     help: 'Addresses and networks that the key can be used from; empty: any.',
     max: maxNetworks,

@@ -166,7 +166,7 @@ export const invitations = collection<InvitationRow>()({
         uuid: randomUuid(request.app),
         ...columns,
         created: now,
-        inviter_id: request.caller.id,
+        inviter_id: request.caller.userId,
         expires: now + config.invitation_lifetime,
       });
       queueMail(request, id);

@@ -23,11 +23,11 @@ export function queueMail(request: Request, invitation: number): void {
   cancelMails(request, invitation);
   const uuid = newUuid(request.app);
   const secret = newMailedSecret(request.app);
-  db.update('invitation', invitation, { secret_digest: digestOfSecret(secret), inviter_id: caller.id });
+  db.update('invitation', invitation, { secret_digest: digestOfSecret(secret), inviter_id: caller.userId });
   const id = db.insert('invitation_mail', {
     uuid,
     invitation_id: invitation,
-    user_id: caller.id,
+    user_id: caller.userId,
     secret: request.app.secrets.seal(secret, uuid),
     created: now,
     next_attempt: now,
@@ -61,7 +61,7 @@ function rejectTooMany({ caller, config, db, now }: Request): void {
   // The next mail is allowed an hour after the oldest of these.
   const recent = db.values<number>(sql`
     SELECT created FROM invitation_mail
-    WHERE user_id = ${caller.id} AND created > ${since}
+    WHERE user_id = ${caller.userId} AND created > ${since}
     ORDER BY created DESC
     LIMIT ${limit}`);
   if (recent.length < limit) return;

@@ -73,7 +73,7 @@ function rejectInvalidKey(line: string, { caller, db }: Request): void {
   if (controls.test(key.comment)) throw new FieldError([messages.control]);
   const taken = db.value(sql`
     SELECT 1 FROM ssh_key
-    WHERE user_id = ${caller.id} AND fingerprint_sha256 = ${key.fingerprintSha256}`);
+    WHERE user_id = ${caller.userId} AND fingerprint_sha256 = ${key.fingerprintSha256}`);
   if (taken) throw new FieldError(['Key with same fingerprint already exists.']);
 }
 
@@ -85,7 +85,7 @@ export const keys = collection<KeyRow>()({
   alias: 'k',
   fields,
   visible: visibleTo('the owner; staff and global support', (caller) =>
-    seesAll(caller) ? raw('TRUE') : sql`k.user_id = ${caller.id}`,
+    seesAll(caller) ? raw('TRUE') : sql`k.user_id = ${caller.userId}`,
   ),
   examples: { create: example },
   filters: {
@@ -107,12 +107,12 @@ export const keys = collection<KeyRow>()({
       const id = request.db.insert('ssh_key', {
         ...columns,
         ...row,
-        user_id: request.caller.id,
+        user_id: request.caller.userId,
         fingerprint: key?.fingerprint,
         fingerprint_sha256: key?.fingerprintSha256,
         created: request.now,
       });
-      record(request, 'ssh_key_creation_succeeded', keyContext(row, ownerOf(request, request.caller.id)));
+      record(request, 'ssh_key_creation_succeeded', keyContext(row, ownerOf(request, request.caller.userId)));
       return id;
     },
   },
@@ -124,7 +124,7 @@ export const keys = collection<KeyRow>()({
 
 /** Whether the caller has a key with this name. */
 const isTaken = ({ caller, db }: Request, name: string): boolean =>
-  db.value(sql`SELECT 1 FROM ssh_key WHERE user_id = ${caller.id} AND name = ${name}`) !== undefined;
+  db.value(sql`SELECT 1 FROM ssh_key WHERE user_id = ${caller.userId} AND name = ${name}`) !== undefined;
 
 /** Returns the comment of a key as a name, truncated to fit, followed by the first free number if another key has that name. */
 function freeName(request: Request, comment: string): string {

@@ -22,6 +22,7 @@ import {
 import {
   connectedCustomers,
   customersWithRole,
+  projectsWithRole,
   visibleCustomers,
   visibleProjects,
 } from '../../kernel/access/visibility.ts';
@@ -50,8 +51,7 @@ interface ProjectRoleRow extends RoleRow {
 }
 
 /** Selects the ids of the customers that the caller owns. */
-const ownedCustomers = (caller: Caller): Sql =>
-  sql`SELECT customer_id FROM active_customer_role WHERE user_id = ${caller.id} AND role = 'owner'`;
+const ownedCustomers = (caller: Caller): Sql => sql`${customersWithRole(callerId(caller))} AND role = 'owner'`;
 
 /** Selects the ids of the projects of these customers. */
 export const projectsOf = (customerIds: Sql): Sql => sql`SELECT id FROM project WHERE customer_id IN (${customerIds})`;
@@ -65,6 +65,12 @@ const visibleBy = (words: string, condition: Visibility['condition']): Visibilit
 /** Condition: the role is of an administrator that the caller manages, with the setting managers_can_manage_admins. */
 const managedAdministrators = (caller: Caller, { managers_can_manage_admins: isOn }: Config): Sql =>
   isOn ? sql`r.role = 'admin' AND r.project_id IN (${managedProjects(caller)})` : raw('FALSE');
+
+/** Condition: the role is the caller's own, for a bound API key in a project that it has a role in. */
+const ownRoles = (caller: Caller): Sql =>
+  caller.apiKey?.isBound
+    ? sql`r.user_id = ${caller.userId} AND r.project_id IN (${projectsWithRole(callerId(caller))})`
+    : sql`r.user_id = ${caller.id}`;
 
 const inOwnedProjects = (caller: Caller): Sql => sql`r.project_id IN (${projectsOf(ownedCustomers(caller))})`;
 
@@ -85,7 +91,7 @@ const visibility = {
     active: visibleBy(
       'owners of the customer; the user themselves; managers of the project, its administrators with the setting managers_can_manage_admins',
       (caller, config) =>
-        sql`r.user_id = ${caller.id} OR ${inOwnedProjects(caller)} OR ${managedAdministrators(caller, config)}`,
+        sql`${ownRoles(caller)} OR ${inOwnedProjects(caller)} OR ${managedAdministrators(caller, config)}`,
     ),
     addressable: (caller: Caller) => visibleProjects(caller, 'r.project_id'),
     past: visibleBy('owners of the customer', inOwnedProjects),
@@ -117,7 +123,7 @@ const ownersUntil = (structure: RoleScope): Right<Tenure> =>
 const managersOfAdministrators: Right<HeldRole> = right<HeldRole>(
   'managers of the project over its administrators',
   ({ caller, db }, { role, scope, until, user }) =>
-    role === 'admin' && user !== caller.id && managesProjectUntil(db, caller, scope, until),
+    role === 'admin' && user !== caller.userId && managesProjectUntil(db, caller, scope, until),
 ).when('managers_can_manage_admins');
 
 /** The right to grant, change and revoke any role in a customer or project, and to invite to it (core.md 8.2). */
@@ -199,7 +205,7 @@ const activeRoles = <R extends RoleRow>(structure: RoleScope, scopeOf: (row: R) 
     // Checked before the body is read: callers whose own role ends soon may still manage roles that end earlier.
     right: rightUnlessDenied(
       rightVia((row: R) => heldRole(row, scopeOf(row), 0), writers[structure]),
-      ({ caller }, { user_id: user }) => (user === caller.id ? forbiddenText : undefined),
+      ({ caller }, { user_id: user }) => (user === caller.userId ? forbiddenText : undefined),
     ),
     rightWith: rightVia(
       ({ row, values: { expiration_time: end } }: { row: R; values: End }) =>
@@ -232,7 +238,7 @@ const grant = (
   scope: number,
   { expiration_time: expires = null, role, user }: NewRole,
   columns: Columns,
-): number => grantRole(request, { structure, scope, user, role, expires, author: request.caller.id }, columns);
+): number => grantRole(request, { structure, scope, user, role, expires, author: request.caller.userId }, columns);
 
 export const customerPermissions = collection<CustomerRoleRow>()({
   ...activeRoles<CustomerRoleRow>('customer', (row) => row.customer_id),

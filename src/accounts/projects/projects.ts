@@ -11,11 +11,12 @@ import {
   usages,
 } from '../../activity/quotas/usage.ts';
 import type { EventContext } from '../../activity/scopes/scope.ts';
+import { callerId } from '../../kernel/access/caller.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, ownersOf, right, staff, visibleTo } from '../../kernel/access/right.ts';
 import { ownsCustomerUntil } from '../../kernel/access/rights.ts';
-import { visibleProjects } from '../../kernel/access/visibility.ts';
+import { customersWithRole, projectsWithRole, visibleProjects } from '../../kernel/access/visibility.ts';
 import { newUuid } from '../../kernel/app.ts';
 import { action } from '../../kernel/collection/action.ts';
 import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
@@ -143,13 +144,12 @@ export const projectsWith = (services: Json) =>
       can_manage: presence(
         'Projects that the caller manages or whose customer they own.',
         ({ caller }) => sql`
-        p.id IN (SELECT project_id FROM active_project_role WHERE user_id = ${caller.id} AND role = 'manager')
-        OR p.customer_id IN (SELECT customer_id FROM active_customer_role WHERE user_id = ${caller.id} AND role = 'owner')`,
+        p.id IN (${projectsWithRole(callerId(caller))} AND role = 'manager')
+        OR p.customer_id IN (${customersWithRole(callerId(caller))} AND role = 'owner')`,
       ),
       can_admin: presence(
         'Projects in which the caller is an administrator.',
-        ({ caller }) =>
-          sql`p.id IN (SELECT project_id FROM active_project_role WHERE user_id = ${caller.id} AND role = 'admin')`,
+        ({ caller }) => sql`p.id IN (${projectsWithRole(callerId(caller))} AND role = 'admin')`,
       ),
       customer: uuidOf('p.customer_id', 'customer', 'Uuid of the customer.'),
       customer_name: partialOfCustomer('name'),

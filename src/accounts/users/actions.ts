@@ -1,8 +1,10 @@
 import type { EventTypeName } from '../../activity/events/catalogue.ts';
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
+import { callerId } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, right, staff } from '../../kernel/access/right.ts';
+import { customersWithRole } from '../../kernel/access/visibility.ts';
 import { action } from '../../kernel/collection/action.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { messageShape } from '../../kernel/collection/field.ts';
@@ -27,14 +29,14 @@ const members = right('members of that customer', ({ caller, db }, { organizatio
   if (organization === '') return false;
   const [named, another] = db.values<number>(sql`SELECT id FROM customer WHERE abbreviation = ${organization} LIMIT 2`);
   if (named === undefined || another !== undefined) return false;
-  const role = sql`SELECT 1 FROM active_customer_role WHERE customer_id = ${named} AND user_id = ${caller.id}`;
+  const role = sql`${customersWithRole(callerId(caller))} AND customer_id = ${named}`;
   return db.value(role) !== undefined;
 });
 
 /** The user, until the organization is approved. */
 const claimants = right(
   'the user themselves while not approved',
-  ({ caller }, user: UserRow) => caller.id === user.id && !user.organization_approved,
+  ({ caller }, user: UserRow) => caller.userId === user.id && !user.organization_approved,
 );
 
 const deciders = anyOf(staff, members);

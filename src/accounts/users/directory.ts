@@ -11,7 +11,7 @@ import { usersOfCustomers } from './user-filters.ts';
 
 /** Whether the caller sees only users that share a customer with them. */
 export const isNarrow = (caller: Caller, config: Config): boolean =>
-  config.users_visible === 'connected' && !seesAll(caller);
+  (config.users_visible === 'connected' || caller.apiKey?.isBound === true) && !seesAll(caller);
 
 const active = raw('u.is_active AND NOT u.is_staff');
 
@@ -22,7 +22,7 @@ const connectedUsers = (user: Sql): Sql => usersOfCustomers(connectedCustomers(u
 export function visibleUsers(caller: Caller, config: Config): Sql {
   if (seesAll(caller)) return raw('TRUE');
   const others = isNarrow(caller, config) ? sql`${active} AND u.id IN (${connectedUsers(callerId(caller))})` : active;
-  return sql`(${others}) OR u.id = ${caller.id}`;
+  return sql`(${others}) OR u.id = ${caller.userId}`;
 }
 
 /** A filter by an exact text, ignoring case. The column contains the folded text. */
@@ -60,19 +60,23 @@ function foundUsers(request: Request): Sql {
   const visible = visibleUsers(caller, config);
   const filtersHidden =
     hiddenTexts.some((name) => query.one(name) !== undefined) || hiddenFlags.some((name) => query.flag(name));
-  if (!isNarrow(caller, config) || filtersHidden) return visible;
+  if (!isNarrow(caller, config) || filtersHidden || caller.apiKey?.isBound) return visible;
   const named = Object.entries(filtersByName).flatMap(([name, { condition }]) => condition(request, name) ?? []);
   return named.length === 0 ? visible : any([visible, all([active, ...named])]);
 }
 
 /** Condition of the fields that a narrow directory shows only of connected users. */
-export const toConnected = `NOT @narrow OR u.id = @caller OR u.id IN (${connectedUsers(raw('@caller')).text})`;
+export const toConnected = `NOT @narrow OR u.id = @self OR u.id IN (${connectedUsers(raw('@caller')).text})`;
+
+/** Condition: a link in a body may name the user in alias `u`. A bound API key knows connected users only. */
+function isNamed(caller: Caller, config: Config): Sql {
+  if (caller.apiKey?.isBound) return visibleUsers(caller, config);
+  return seesAll(caller) ? raw('TRUE') : sql`(${active}) OR u.id = ${caller.id}`;
+}
 
 /** Users for links in bodies. Also finds users that the caller knows only by name. */
 export const namedUsers: LinkTarget = {
   path: 'users',
-  visibleId: ({ caller, db }, uuid) =>
-    db.value<number>(sql`
-      SELECT u.id FROM user u
-      WHERE u.uuid = ${uuid} AND (${seesAll(caller) ? raw('TRUE') : sql`(${active}) OR u.id = ${caller.id}`})`),
+  visibleId: ({ caller, config, db }, uuid) =>
+    db.value<number>(sql`SELECT u.id FROM user u WHERE u.uuid = ${uuid} AND (${isNamed(caller, config)})`),
 };

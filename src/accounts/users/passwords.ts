@@ -136,7 +136,7 @@ export const currentPasswordField: WritableField<string | undefined, false> = {
 
 /** Whether a change of password or email requires the current password: callers with a password change their own (core.md 4.4). */
 export const needsCurrentPassword = ({ caller, config }: Request, user: Holder): boolean =>
-  config.password_requires_current && caller.id === user.id && user.password_hash !== null;
+  config.password_requires_current && caller.userId === user.id && user.password_hash !== null;
 
 /** Returns the message about a required but missing current password. */
 export const missingCurrent = (request: Request, user: Holder, current: string | undefined): readonly string[] =>

@@ -1,12 +1,17 @@
 import { type UserNames, userContext } from '../../activity/events/context.ts';
 import type { Scope } from '../../activity/scopes/scope.ts';
-import { connectedCustomers } from '../../kernel/access/visibility.ts';
+import { connectedCustomers, isBoundCaller } from '../../kernel/access/visibility.ts';
 import type { Database } from '../../kernel/db/database.ts';
-import { sql } from '../../kernel/db/sql.ts';
+import { type Sql, sql } from '../../kernel/db/sql.ts';
 import { usersOfCustomers } from './user-filters.ts';
 
 const userNames = (db: Database, id: number): UserNames =>
   db.one<UserNames>(sql`SELECT uuid, username, full_name, native_name FROM user WHERE id = ${id}`);
+
+/** Ids of the users that share a customer with a user, and of the user. */
+const connected = (user: Sql): Sql => sql`
+  SELECT id FROM user
+  WHERE (is_active AND NOT is_staff AND id IN (${usersOfCustomers(connectedCustomers(user))})) OR id = ${user}`;
 
 /** Users as scopes of alerts and events. */
 export const userScope: Scope = {
@@ -15,14 +20,10 @@ export const userScope: Scope = {
   path: 'users',
   table: 'user',
   accepted: true,
-  readable: (user) => sql`SELECT id FROM user WHERE (is_active AND NOT is_staff) OR id = ${user}`,
+  readable: (user) =>
+    isBoundCaller(user) ? connected(user) : sql`SELECT id FROM user WHERE (is_active AND NOT is_staff) OR id = ${user}`,
   // A user that the directory does not show must look like one that does not exist (core.md 4.3).
-  findable: (user, { users_visible: visible }) =>
-    visible === 'all'
-      ? userScope.readable(user)
-      : sql`
-          SELECT id FROM user
-          WHERE (is_active AND NOT is_staff AND id IN (${usersOfCustomers(connectedCustomers(user))})) OR id = ${user}`,
+  findable: (user, { users_visible: visible }) => (visible === 'all' ? userScope.readable(user) : connected(user)),
   own: (db, id) => userContext(userNames(db, id)),
   scope: (db, id) => {
     const user = userNames(db, id);

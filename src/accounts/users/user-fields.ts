@@ -43,9 +43,9 @@ export interface UserRow extends Row {
 }
 
 // Conditions of core.md 4.1 "Shown to".
-const toSelfAndAll = 'u.id = @caller OR @all';
+const toSelfAndAll = 'u.id = @self OR @all';
 const toAll = '@all';
-const toSelfAndStaff = 'u.id = @caller OR @staff';
+const toSelfAndStaff = 'u.id = @self OR @staff';
 
 /** SQL: whether logins of a user require a second factor (core.md 2.11). */
 export const hasSecondFactor = 'EXISTS (SELECT 1 FROM second_factor WHERE user_id = u.id)';
@@ -105,7 +105,7 @@ export const userFields = {
     help: 'Inactive users cannot log in. Use this instead of deleting.',
   }),
   is_support: boolean({ update: isStaff, help: 'Whether the user is global support, who can see everything.' }),
-  token: readOnlyText(textValue('@token'), { shownIf: '@token IS NOT NULL AND u.id = @caller' }),
+  token: readOnlyText(textValue('@token'), { shownIf: '@token IS NOT NULL AND u.id = @self' }),
   token_lifetime: orNull(
     integer({ min: 60, max: 2_147_483_647, shownIf: toSelfAndStaff, help: 'Token lifetime in seconds.' }),
   ),

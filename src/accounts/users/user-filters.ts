@@ -9,7 +9,7 @@ export const partOfCivilNumber: Filter = {
   ...partial('u.civil_number'),
   condition: (request, name) => {
     const condition = partial('u.civil_number').condition(request, name);
-    return condition && !seesAll(request.caller) ? sql`${condition} AND u.id = ${request.caller.id}` : condition;
+    return condition && !seesAll(request.caller) ? sql`${condition} AND u.id = ${request.caller.userId}` : condition;
   },
 };
 

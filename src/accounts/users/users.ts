@@ -48,7 +48,7 @@ export const users = collection<UserRow>()({
   fields: userFields,
   visible: visibleTo('any user', visibleUsers),
   page: { run: (request, listing) => listing.page(request, [listedUsers(request)]) },
-  described: (request, row) => request.caller.isStaff || row?.id === request.caller.id,
+  described: (request, row) => request.caller.isStaff || row?.id === request.caller.userId,
   examples: {
     create: { username: 'carol', full_name: 'Carol Jones', email: 'carol@example.com', job_title: 'Engineer' },
     replace: {
@@ -90,7 +90,7 @@ export const users = collection<UserRow>()({
           WHERE project_id = (SELECT id FROM project WHERE uuid = ${key} AND ${visibleProjects(caller, 'id')})
         )`,
     ),
-    current: presence('Only the caller.', ({ caller }) => sql`u.id = ${caller.id}`),
+    current: presence('Only the caller.', ({ caller }) => sql`u.id = ${caller.userId}`),
     organization_claimed: presence('Only users with an organization.', () => raw("u.organization <> ''")),
     potential: presence(
       'Users connected with the customers of the caller; narrowed by potential_customer and potential_organization.',
@@ -112,7 +112,7 @@ export const users = collection<UserRow>()({
   },
   privilegedOrderings: { description: 'u.description COLLATE NOCASE' },
   order: 'u.username COLLATE NOCASE',
-  isSecret: (request, id) => (id === undefined ? showsToken(request) : id === request.caller.id),
+  isSecret: (request, id) => (id === undefined ? showsToken(request) : id === request.caller.userId),
   parameters: (request) => ({
     token: showsToken(request) && !request.caller.apiKey ? request.caller.token : null,
     narrow: Number(isNarrow(request.caller, request.config)),
@@ -175,7 +175,7 @@ function rejectInvalid(request: Request, values: UserValues, row: UserRow): void
   const errors: Record<string, readonly string[]> = {};
   if (lifetime !== undefined && lifetime !== row.token_lifetime && !caller.isStaff && maxLifetime !== null)
     if (lifetime === null || lifetime > maxLifetime) errors.token_lifetime = [messages.atMost(maxLifetime)];
-  if (row.id === caller.id && row.agreement_date === null && agrees !== true)
+  if (row.id === caller.userId && row.agreement_date === null && agrees !== true)
     errors.agree_with_policy = ['User must agree with the policy.'];
   const missing = email === undefined || email === row.email ? [] : missingCurrent(request, row, current);
   if (missing.length > 0) errors.current_password = missing;

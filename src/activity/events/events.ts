@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { seesAll } from '../../kernel/access/caller.ts';
+import { personalUuid, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { authenticated, authenticatedOver } from '../../kernel/access/right.ts';
 import { describeFields, type Endpoint, type Operation } from '../../kernel/collection/endpoint.ts';
@@ -106,7 +106,7 @@ function list(request: Request): Reply {
 export const represent = ({ app, caller, db }: Request, ids: string): string[] =>
   seesAll(caller)
     ? db.named<string>(wholly, { ids })
-    : db.named<string>(partly(app.eventAudience), { ids, caller: caller.id, uuid: caller.uuid });
+    : db.named<string>(partly(app.eventAudience), { ids, caller: caller.id, uuid: personalUuid(caller) });
 
 /** Returns the direction of the first term of `o`; there is only one column to order by. Throws 400. */
 function directionOf(query: Query): 'ASC' | 'DESC' {

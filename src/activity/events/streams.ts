@@ -52,7 +52,7 @@ export class EventStreams {
     } = this.app().config;
     if (this.#isClosed || this.#open.size >= all) throw tooManyStreams();
     let own = 0;
-    for (const { caller } of this.#open) if (caller.id === stream.caller.id) own++;
+    for (const { caller } of this.#open) if (caller.userId === stream.caller.userId) own++;
     if (own >= each) throw tooMany(`You have ${own} streams of events open already.`, heartbeat);
     this.#open.add(stream);
     this.#heartbeat ??= setInterval(() => this.#beat(), Math.max(minHeartbeatMs, heartbeat / 1000)).unref();

@@ -1,4 +1,4 @@
-import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
+import { type Caller, callerId, personalUuid, seesAll } from '../../kernel/access/caller.ts';
 import type { App } from '../../kernel/app.ts';
 import { among, any, type Sql, sql } from '../../kernel/db/sql.ts';
 import { aboutSubjects, type Predicate } from './query-plan.ts';
@@ -74,7 +74,7 @@ export const isVisibleTo = ({ id, uuid }: Reader, { customers, projects }: Event
 
 /** Condition on `event e`: the caller, who is neither staff nor support, can see it (events.md 4.5). */
 export const isVisible = ({ app: { eventAudience }, caller }: Request): Sql =>
-  isVisibleTo({ id: callerId(caller), uuid: sql`${caller.uuid}` }, eventAudience);
+  isVisibleTo({ id: callerId(caller), uuid: sql`${personalUuid(caller)}` }, eventAudience);
 
 /** Returns the events that a caller can see (events.md 4.5); undefined for callers who can see all. */
 export function visibleEvents(request: Request): Predicate | undefined {
@@ -85,7 +85,7 @@ export function visibleEvents(request: Request): Predicate | undefined {
   const fixed = db.deferrableValues<number>(eventAudience.fixedSubjects(user));
   const moved = db.deferrableValues<number>(eventAudience.movedSubjects(user));
   const own = db.deferrableValues<number>(
-    sql`SELECT id FROM event_subject WHERE kind = 'user' AND uuid = ${caller.uuid}`,
+    sql`SELECT id FROM event_subject WHERE kind = 'user' AND uuid = ${personalUuid(caller)}`,
   );
   return {
     condition: isVisible(request),

@@ -81,7 +81,7 @@ const ofProject: Counters = {
 const ofUser: Counters = {
   keys: {
     help: "The caller's SSH keys.",
-    count: (request, id) => number(request, sql`SELECT count(*) FROM ssh_key WHERE user_id = ${id}`),
+    count: (request) => number(request, sql`SELECT count(*) FROM ssh_key WHERE user_id = ${request.caller.userId}`),
   },
   hooks: {
     help: "The caller's hooks of every kind.",

@@ -1,7 +1,7 @@
 /** The scope that each operation requires of an API key (core.md 2.9). A path without a row is closed to API keys. */
 
 import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
-import { type ApiKey, closedText, hasScope, type ScopeLevel } from '../../kernel/access/api-key.ts';
+import { type ApiKey, boundText, closedText, hasScope, type ScopeLevel } from '../../kernel/access/api-key.ts';
 import type { App } from '../../kernel/app.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { forbidden } from '../../kernel/http/error.ts';
@@ -16,6 +16,8 @@ interface Rule {
   readonly requires: Requirement;
   /** Default: the same. */
   readonly writes?: Requirement;
+  /** Whether it concerns no object that a key can be bound to: always, or what would be written. */
+  readonly unbound?: 'all' | 'writes' | 'creation';
   /** Scopes that writes require besides. */
   readonly writesAlso?: Scope;
 }
@@ -37,32 +39,32 @@ const exceptions: Readonly<Record<string, Rule>> = {
   '/api/projects/:key/counters/': { requires: 'statistics' },
 };
 
-const hooks: Rule = { requires: 'hooks', writesAlso: 'events:read' };
+const hooks: Rule = { requires: 'hooks', writesAlso: 'events:read', unbound: 'writes' };
 
 /** The group of each collection. Those of provider types are added by `rulesOf`. */
 const collections: Readonly<Record<string, Rule>> = {
   '': { requires: 'none' },
   alerts: { requires: 'alerts' },
   'api-keys': { requires: 'api-keys', writes: 'closed' },
-  audit: { requires: 'audit' },
-  backups: { requires: 'operation' },
+  audit: { requires: 'audit', unbound: 'all' },
+  backups: { requires: 'operation', unbound: 'all' },
   configuration: { requires: 'none' },
   'customer-permissions': { requires: 'permissions' },
   'customer-permissions-log': { requires: 'permissions' },
-  customers: { requires: 'customers' },
-  'deployment-settings': { requires: 'operation' },
+  customers: { requires: 'customers', unbound: 'creation' },
+  'deployment-settings': { requires: 'operation', unbound: 'all' },
   events: { requires: 'events' },
   hooks: { requires: 'hooks' },
   'hooks-email': hooks,
   'hooks-push': hooks,
   'hooks-web': hooks,
-  jobs: { requires: 'operation' },
-  keys: { requires: 'ssh-keys' },
+  jobs: { requires: 'operation', unbound: 'all' },
+  keys: { requires: 'ssh-keys', unbound: 'writes' },
   'monitoring-items': { requires: 'resources' },
-  'notification-preferences': { requires: 'hooks' },
-  notifications: { requires: 'hooks' },
-  operation: { requires: 'operation' },
-  outbox: { requires: 'operation' },
+  'notification-preferences': { requires: 'hooks', unbound: 'all' },
+  notifications: { requires: 'hooks', unbound: 'all' },
+  operation: { requires: 'operation', unbound: 'all' },
+  outbox: { requires: 'operation', unbound: 'all' },
   'project-permissions': { requires: 'permissions' },
   'project-permissions-log': { requires: 'permissions' },
   projects: { requires: 'projects' },
@@ -71,16 +73,16 @@ const collections: Readonly<Record<string, Rule>> = {
   resources: { requires: 'resources' },
   'second-factors': { requires: 'closed' },
   'service-accounts': { requires: 'api-keys', writes: 'closed' },
-  'service-certifications': { requires: 'services' },
+  'service-certifications': { requires: 'services', unbound: 'writes' },
   'service-metadata': { requires: 'services' },
   'service-settings': { requires: 'services' },
   services: { requires: 'services' },
   sessions: { requires: 'closed' },
-  simulator: { requires: 'operation' },
+  simulator: { requires: 'operation', unbound: 'all' },
   stats: { requires: 'statistics' },
   'user-counters': { requires: 'statistics' },
   'user-invitations': { requires: 'invitations' },
-  users: { requires: 'users' },
+  users: { requires: 'users', unbound: 'writes' },
   version: { requires: 'none' },
 };
 
@@ -127,12 +129,16 @@ export const requiredScopes = (
   { open = false, path }: Pick<Endpoint, 'open' | 'path'>,
   method: string,
   absent: readonly string[] = [],
-): RequiredScopes =>
-  open
-    ? 'none'
-    : scopesIn(ruleOf(catalogue, absent, path), isReading(method) || method === 'OPTIONS' ? 'read' : 'write');
+): RequiredScopes => (open ? 'none' : scopesIn(ruleOf(catalogue, absent, path), isReading(method) ? 'read' : 'write'));
 
-/** Throws 403 unless the key has the scopes of an operation. */
+/** Whether an operation concerns no object that a key can be bound to. */
+function isUnbound({ unbound }: Rule, path: string, method: string): boolean {
+  if (unbound === undefined || unbound === 'all') return unbound === 'all';
+  if (isReading(method)) return false;
+  return unbound === 'writes' || !path.includes(':');
+}
+
+/** Throws 403 unless the key has the scopes of an operation, and is not bound to objects that it cannot concern. */
 export function requireScopes({ catalogue, config }: App, key: ApiKey, endpoint: Endpoint, method: string): void {
   const required = requiredScopes(catalogue, endpoint, method, config.empty_collections);
   if (required === 'none') return;
@@ -141,4 +147,6 @@ export function requireScopes({ catalogue, config }: App, key: ApiKey, endpoint:
     const [group, level] = scope.split(':') as [ScopeGroup, ScopeLevel];
     if (!hasScope(key, group, level)) throw forbidden(`This API key lacks the scope ${scope}.`);
   }
+  if (key.isBound && isUnbound(ruleOf(catalogue, config.empty_collections, endpoint.path), endpoint.path, method))
+    throw forbidden(boundText);
 }

@@ -54,7 +54,7 @@ export function createEntity(
   const id = db.insert(kind.table, {
     uuid: newUuid(app),
     settings_id: settings,
-    user_id: request.caller.id,
+    user_id: request.caller.userId,
     state: 'Creation Scheduled',
     created: now,
     ...columns,

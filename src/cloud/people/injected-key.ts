@@ -32,7 +32,7 @@ function ownKey(link: string, request: Request): number {
   const key = request.db.get<{ id: number; user_id: number }>(
     sql`SELECT id, user_id FROM ssh_key WHERE uuid = ${uuid}`,
   );
-  if (!key || !(request.caller.isStaff || key.user_id === request.caller.id))
+  if (!key || !(request.caller.isStaff || key.user_id === request.caller.userId))
     throw new FieldError(['Invalid hyperlink - Object does not exist.']);
   return key.id;
 }

@@ -1,8 +1,8 @@
-import { type Caller, seesAll } from '../../kernel/access/caller.ts';
+import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, ownersOf, type Right, right, staff, visibleTo } from '../../kernel/access/right.ts';
 import { ownsCustomer, ownsSomeCustomer } from '../../kernel/access/rights.ts';
-import { visibleProjects } from '../../kernel/access/visibility.ts';
+import { roleView, visibleProjects } from '../../kernel/access/visibility.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 
@@ -20,7 +20,7 @@ const projectManagers: Right<ResourcePlace> = right(
   'managers and administrators of the project',
   ({ caller, db }, { project_id: project }) =>
     db.value(sql`
-      SELECT 1 FROM active_project_role
+      SELECT 1 FROM ${roleView('project', callerId(caller))}
       WHERE project_id = ${project} AND user_id = ${caller.id} AND role IN ('admin', 'manager')`) !== undefined,
 );
 
@@ -49,5 +49,5 @@ export const mayChangeSomeResources = ({ caller, db }: Pick<Request, 'caller' | 
   caller.isStaff ||
   ownsSomeCustomer(db, caller) ||
   db.value(sql`
-    SELECT 1 FROM active_project_role
+    SELECT 1 FROM ${roleView('project', callerId(caller))}
     WHERE user_id = ${caller.id} AND role IN ('admin', 'manager')`) !== undefined;

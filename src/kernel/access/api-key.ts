@@ -11,6 +11,8 @@ const separateGroups: ReadonlySet<string> = new Set(['operation', 'audit']);
 export interface ApiKey {
   readonly id: number;
   readonly scopes: ReadonlySet<string>;
+  /** Whether the key is bound to customers and projects: then the caller has the roles of its owner there, and no others. */
+  readonly isBound: boolean;
   /** Whether the request presented the key from before the last rotation. */
   readonly isPrevious: boolean;
 }
@@ -24,3 +26,6 @@ export function hasScope({ scopes }: Pick<ApiKey, 'scopes'>, group: string, leve
 
 /** The message of the 403 for operations that need a person. */
 export const closedText = 'API keys cannot be used for this operation.';
+
+/** The message of the 403 for operations that do not concern an object that a key is bound to. */
+export const boundText = 'This API key is bound to other objects.';

@@ -12,7 +12,10 @@ export interface Actor {
 
 /** The authenticated user of a request. */
 export interface Caller extends Actor {
+  /** The id that the caller has roles under: of the user, or the negated one of a bound API key (core.md 2.10). */
   readonly id: number;
+  /** The id of the user, for what belongs to or was created by them. */
+  readonly userId: number;
   readonly isStaff: boolean;
   readonly isSupport: boolean;
   /** The id of the session's row; null for an API key. */
@@ -30,4 +33,7 @@ export const seesAll = (caller: Caller): boolean => caller.isStaff || caller.isS
 export const isStaff = (caller: Caller): boolean => caller.isStaff;
 
 /** The caller's id as SQL. */
-export const callerId = (caller: Caller): Sql => sql`${caller.id}`;
+export const callerId = (caller: Pick<Caller, 'id'>): Sql => sql`${caller.id}`;
+
+/** The uuid by which events are the caller's own; none for a bound API key, which sees events of its objects only. */
+export const personalUuid = ({ apiKey, uuid }: Caller): string => (apiKey?.isBound ? '' : uuid);

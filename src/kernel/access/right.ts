@@ -96,7 +96,7 @@ export const ownersOf = <K extends string>(column: K): Right<Readonly<Record<K, 
 
 /** The user whose id is in a column of the subject, with words such as `the author`. */
 export const userIn = <K extends string>(column: K, words: string): Right<Readonly<Record<K, number | null>>> =>
-  right(words, ({ caller }, subject) => subject[column] === caller.id);
+  right(words, ({ caller }, subject) => subject[column] === caller.userId);
 
 /** The condition for rows that a caller can see, and its words. */
 export interface Visibility {

@@ -1,6 +1,7 @@
 import type { Database } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, callerId } from './caller.ts';
+import { roleView } from './visibility.ts';
 
 /** Whether the caller is an active owner of the customer. */
 export const ownsCustomer = (db: Database, caller: Caller, customer: number): boolean =>
@@ -16,14 +17,14 @@ export const ownsCustomerUntil = (db: Database, caller: Caller, customer: number
 /** Whether the caller manages the project at least until the given instant; null means without end. */
 export const managesProjectUntil = (db: Database, caller: Caller, project: number, until: number | null): boolean =>
   lastsUntil(
-    db.get(sql`SELECT expires FROM active_project_role
+    db.get(sql`SELECT expires FROM ${roleView('project', callerId(caller))}
       WHERE project_id = ${project} AND user_id = ${caller.id} AND role = 'manager'`),
     until,
   );
 
 /** Ids of the projects that the caller manages. */
 export const managedProjects = (caller: Caller): Sql =>
-  sql`SELECT project_id FROM active_project_role WHERE user_id = ${caller.id} AND role = 'manager'`;
+  sql`SELECT project_id FROM ${roleView('project', callerId(caller))} WHERE user_id = ${caller.id} AND role = 'manager'`;
 
 /** Ids of the projects that the caller manages without end. */
 export const endlesslyManagedProjects = (caller: Caller): Sql => sql`${managedProjects(caller)} AND expires IS NULL`;
@@ -39,11 +40,11 @@ export const ownsUntil = (db: Database, user: Pick<Caller, 'id'>, customer: numb
 
 /** Ids of the customers that the caller owns without end. */
 export const endlesslyOwnedCustomers = (caller: Caller): Sql =>
-  sql`SELECT customer_id FROM active_customer_role WHERE user_id = ${caller.id} AND role = 'owner' AND expires IS NULL`;
+  sql`SELECT customer_id FROM ${roleView('customer', callerId(caller))} WHERE user_id = ${caller.id} AND role = 'owner' AND expires IS NULL`;
 
 /** Whether the caller owns any customer; with `endless`, by a role without end. */
 export const ownsSomeCustomer = (db: Database, caller: Caller, { endless = false } = {}): boolean =>
-  db.value(sql`SELECT 1 FROM active_customer_role
+  db.value(sql`SELECT 1 FROM ${roleView('customer', callerId(caller))}
     WHERE user_id = ${caller.id} AND role = 'owner' AND (expires IS NULL OR ${Number(!endless)})`) !== undefined;
 
 /** The end of an active role. */
@@ -55,6 +56,6 @@ const lastsUntil = (role: RoleEnd | undefined, until: number | null): boolean =>
   role !== undefined && (role.expires === null || (until !== null && role.expires >= until));
 
 function ownership(db: Database, caller: Pick<Caller, 'id'>, customer: number): RoleEnd | undefined {
-  return db.get(sql`SELECT expires FROM active_customer_role
+  return db.get(sql`SELECT expires FROM ${roleView('customer', callerId(caller))}
     WHERE customer_id = ${customer} AND user_id = ${caller.id} AND role = 'owner'`);
 }

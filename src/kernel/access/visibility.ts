@@ -1,3 +1,4 @@
+import { ofCaller } from '../db/bound-callers.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { type Caller, callerId, seesAll } from './caller.ts';
 
@@ -6,21 +7,30 @@ import { type Caller, callerId, seesAll } from './caller.ts';
  * of a query, or `@caller` of a prepared representation.
  */
 
+/** Whether SQL of a caller's id stands for a bound API key. */
+export const isBoundCaller = ({ values: [id] }: Sql): boolean => typeof id === 'number' && id < 0;
+
+/** The view with the active roles of a user, or of a bound API key (core.md 2.10). */
+export function roleView(structure: 'customer' | 'project', user: Sql): Sql {
+  if (isBoundCaller(user)) return raw(`bound_${structure}_role`);
+  return raw(`active_${structure}_role${user.text === '@caller' ? ofCaller : ''}`);
+}
+
 /** Ids of the customers in which a user has an active customer role. */
 export const customersWithRole = (user: Sql): Sql =>
-  sql`SELECT customer_id FROM active_customer_role WHERE user_id = ${user}`;
+  sql`SELECT customer_id FROM ${roleView('customer', user)} WHERE user_id = ${user}`;
 
 /** Ids of the projects in which a user has an active role. */
 export const projectsWithRole = (user: Sql): Sql =>
-  sql`SELECT project_id FROM active_project_role WHERE user_id = ${user}`;
+  sql`SELECT project_id FROM ${roleView('project', user)} WHERE user_id = ${user}`;
 
 /** Ids of the customers where a user has a role, or has one in a project of theirs. */
 export const connectedCustomers = (user: Sql): Sql => sql`${customersWithRole(user)}
-  UNION SELECT p.customer_id FROM active_project_role r JOIN project p ON p.id = r.project_id WHERE r.user_id = ${user}`;
+  UNION SELECT p.customer_id FROM ${roleView('project', user)} r JOIN project p ON p.id = r.project_id WHERE r.user_id = ${user}`;
 
 /** Ids of the projects where a user has a role, or has one in their customer. */
 export const connectedProjects = (user: Sql): Sql => sql`${projectsWithRole(user)}
-  UNION SELECT p.id FROM active_customer_role r JOIN project p ON p.customer_id = r.customer_id WHERE r.user_id = ${user}`;
+  UNION SELECT p.id FROM ${roleView('customer', user)} r JOIN project p ON p.customer_id = r.customer_id WHERE r.user_id = ${user}`;
 
 /** Condition: the caller can see the customer whose id is in `column`. */
 export const visibleCustomers = (caller: Caller, column: string): Sql =>

@@ -320,5 +320,11 @@ export class Listing {
 /** The viewer of a representation. */
 export function viewerOf(request: Request): Viewer & Record<string, string | number> {
   const { caller } = request;
-  return { base: request.base, caller: caller.id, all: seesAll(caller) ? 1 : 0, staff: caller.isStaff ? 1 : 0 };
+  return {
+    base: request.base,
+    caller: caller.id,
+    self: caller.userId,
+    all: seesAll(caller) ? 1 : 0,
+    staff: caller.isStaff ? 1 : 0,
+  };
 }

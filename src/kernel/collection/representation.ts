@@ -11,8 +11,10 @@ import { exampleLink, type JsonSchema } from './json-schema.ts';
 /** The parameters of every representation: the base of links, and the viewer. */
 export interface Viewer {
   readonly base: string;
-  /** The caller's id. */
+  /** The id that the caller has roles under. */
   readonly caller: number;
+  /** The id of the caller's user. */
+  readonly self: number;
   /** 1 when the caller sees everything (staff, global support). */
   readonly all: 0 | 1;
   /** 1 when the caller is staff. */

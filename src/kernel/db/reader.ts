@@ -5,6 +5,7 @@ import { VersionedCache } from '../cache/versioned-cache.ts';
 import { type Basis, Versions } from '../cache/versions.ts';
 import { present } from '../present.ts';
 import { verify } from '../verification.ts';
+import { BoundTexts } from './bound-callers.ts';
 import {
   type DeferredQuery,
   DeferredRead,
@@ -36,6 +37,7 @@ export class Reader {
   readonly #queries = new VersionedCache<readonly number[]>(this.versions, queryBytes);
   readonly #rowCounts: RowCounts;
   readonly #steps = new Steps();
+  readonly #boundTexts = new BoundTexts();
 
   constructor(handle: SQLite.Database) {
     this.#handle = handle;
@@ -173,7 +175,10 @@ export class Reader {
 
   /** The first column of every row of a fixed text with `@name` parameters; for texts that are built once. */
   named<T = Value>(text: string, values: Named): T[] {
-    return this.#noted(this.statements.values<T>(text)).all(values);
+    // A negative caller is a bound API key.
+    const { caller } = values;
+    const ofCaller = typeof caller === 'number' && caller < 0 ? this.#boundTexts.get(text) : text;
+    return this.#noted(this.statements.values<T>(ofCaller)).all(values);
   }
 
   /**

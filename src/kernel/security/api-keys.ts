@@ -78,6 +78,9 @@ interface ApiKeyRow {
   readonly key_id: number;
   readonly scopes: string;
   readonly networks: string;
+  readonly is_bound: number;
+  /** Whether all that the key was bound to has been deleted. */
+  readonly is_lost: number;
   readonly is_previous: number;
   readonly expires: number | null;
   readonly ended: number | null;
@@ -121,7 +124,8 @@ function findApiKey({ db, knownApiKeys }: App, text: string): KnownApiKey {
   const digest = digestOf(text);
   const { result: row, reads } = db.versions.observe(() =>
     db.get<ApiKeyRow>(sql`
-      SELECT k.id AS key_id, k.scopes, k.networks, k.ended, k.revoked, k.last_used,
+      SELECT k.id AS key_id, k.scopes, k.networks, k.ended, k.revoked, k.last_used, k.is_bound,
+        k.is_bound AND NOT EXISTS (SELECT 1 FROM api_key_bound WHERE key_id = k.id) AS is_lost,
         k.digest <> ${digest} AS is_previous, iif(k.digest = ${digest}, k.expires, k.previous_expires) AS expires,
         u.is_active, u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support
       FROM api_key k JOIN user u ON u.id = k.user_id WHERE k.digest = ${digest} OR k.previous_digest = ${digest}`),
@@ -132,21 +136,27 @@ function findApiKey({ db, knownApiKeys }: App, text: string): KnownApiKey {
 
 const knownOf = (row: ApiKeyRow, token: string): KnownApiKey => ({
   caller: {
-    id: row.id,
+    id: row.is_bound ? -row.key_id : row.id,
+    userId: row.id,
     uuid: row.uuid,
     username: row.username,
     fullName: row.full_name,
     nativeName: row.native_name,
-    isStaff: row.is_staff === 1,
-    isSupport: row.is_support === 1,
+    isStaff: !row.is_bound && row.is_staff === 1,
+    isSupport: !row.is_bound && row.is_support === 1,
     tokenId: null,
     token,
-    apiKey: { id: row.key_id, scopes: new Set(JSON.parse(row.scopes)), isPrevious: row.is_previous === 1 },
+    apiKey: {
+      id: row.key_id,
+      scopes: new Set(JSON.parse(row.scopes)),
+      isBound: row.is_bound === 1,
+      isPrevious: row.is_previous === 1,
+    },
   },
   networks: parseNetworks(JSON.parse(row.networks)),
   expires: row.expires,
   hasEnded: row.ended !== null,
-  isRevoked: row.revoked !== null,
+  isRevoked: row.revoked !== null || row.is_lost === 1,
   isOwnerActive: row.is_active === 1,
   lastUsed: row.last_used ?? Number.NEGATIVE_INFINITY,
 });
@@ -192,12 +202,18 @@ export const nextApiKeyExpiry = (db: Database): number | undefined =>
       SELECT min(expires) AS at FROM api_key WHERE ended IS NULL AND expires IS NOT NULL
       UNION ALL SELECT min(previous_expires) FROM api_key WHERE previous_expires IS NOT NULL)`) ?? undefined;
 
-/** Ends keys and overlaps that are past their end, for good: a clock that is set back does not make them valid again. */
+/**
+ * Ends keys and overlaps that are past their end, for good: a clock that is set back does not make them valid again. Revokes keys
+ * that lost everything they were bound to, which no longer work anyway.
+ */
 export function expireApiKeys({ app: { db }, now }: Context): void {
   db.run(sql`UPDATE api_key SET ended = expires WHERE ended IS NULL AND expires <= ${now}`);
   db.run(sql`
     UPDATE api_key SET previous_digest = NULL, previous_expires = NULL
     WHERE previous_expires IS NOT NULL AND (previous_expires <= ${now} OR ended IS NOT NULL)`);
+  db.run(sql`
+    UPDATE api_key SET revoked = ${now}
+    WHERE is_bound AND revoked IS NULL AND id NOT IN (SELECT key_id FROM api_key_bound)`);
 }
 
 /** Removes a batch of the keys that ended 90 days ago. Returns whether the batch was full. */

@@ -57,6 +57,7 @@ function ownerOfToken(app: App, token: string, now: number): Caller {
   if (hasExpired(app, row.token_id, row, now)) throw denial('Token has expired.');
   return {
     id: row.id,
+    userId: row.id,
     uuid: row.uuid,
     username: row.username,
     fullName: row.full_name,

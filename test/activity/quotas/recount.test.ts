@@ -49,6 +49,7 @@ function directly({ server: { app } }: Fixture): Ask {
     isSupport: false,
     tokenId: 0,
     token: '',
+    userId: 0,
     apiKey: null,
   };
   return (method, path, body) => {

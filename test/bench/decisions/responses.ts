@@ -199,6 +199,7 @@ function callerNamed({ db }: App, username: string): Caller {
     isSupport: false,
     tokenId: 0,
     token: '',
+    userId: id,
     apiKey: null,
   };
 }

@@ -85,6 +85,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0045_kinds_of_notices': '5c9600f67f7c9cac658ab539312c2889838b1d46c436f709906b7d9d9f30dcb5',
   '0046_service_accounts': 'f8f83bb66d1952e0084799068f4e8491aaa84361cf68602d575dded9c09c245f',
   '0047_recovery_links': '282f50dc7b06e3e219a3912ecdf55a7c78af02515a10b919c180a500d0089071',
+  '0048_api_key_bounds': 'e4d3c0cd20c4085c755070b528c432903e111642ba93c8d434b8c8fd1a4faa42',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -29,7 +29,7 @@ export const visibleToMakers = (words: string, jiraProject: string, isMade: (use
   visibleTo(`staff and global support; others what they made${words}, while they see the JIRA project`, (caller) =>
     seesAll(caller)
       ? raw('TRUE')
-      : sql`(${isMade(caller.id)})
+      : sql`(${isMade(caller.userId)})
           AND ${visibleProjects(caller, `(SELECT project_id FROM resource WHERE id = ${jiraProject})`)}`,
   );
 
@@ -47,7 +47,7 @@ export const makers: Right<PlacedRow> = anyOf<PlacedRow>(
   right<PlacedRow>(
     'others what they made, while they may change the JIRA project',
     (request, row) =>
-      row.user_id === request.caller.id &&
+      row.user_id === request.caller.userId &&
       resourceWriters.may(request, placeOf(request.db, jiraProjectOf(request.db, row))),
   ),
 );

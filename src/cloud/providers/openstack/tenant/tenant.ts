@@ -2,10 +2,11 @@ import { embeddedQuotas } from '../../../../activity/quotas/usage.ts';
 import type { Request } from '../../../../kernel/access/request.ts';
 import { Right, right } from '../../../../kernel/access/right.ts';
 import { ownsCustomer } from '../../../../kernel/access/rights.ts';
+import { customersWithRole, projectsWithRole } from '../../../../kernel/access/visibility.ts';
 import { readOnly, readOnlyList, writeOnly } from '../../../../kernel/collection/field.ts';
 import { computedValue, constant } from '../../../../kernel/collection/representation.ts';
 import { shownAs, text } from '../../../../kernel/collection/values.ts';
-import { type Sql, sql } from '../../../../kernel/db/sql.ts';
+import { raw, type Sql, sql } from '../../../../kernel/db/sql.ts';
 import { invalid } from '../../../../kernel/http/error.ts';
 import { present } from '../../../../kernel/present.ts';
 import type { PlainValues } from '../../../catalogue/driver.ts';
@@ -37,9 +38,9 @@ function randomText({ app }: Request, characters: string, length: number): strin
 /** Who may change the tenant, if the deployment shows credentials. */
 const toCredentialReaders = `@detail AND @credentials AND (
   @staff
-  OR r.customer_id IN (SELECT customer_id FROM active_customer_role WHERE user_id = @caller AND role = 'owner')
+  OR r.customer_id IN (${customersWithRole(raw('@caller')).text} AND role = 'owner')
   OR r.project_id IN (
-    SELECT project_id FROM active_project_role WHERE user_id = @caller AND role IN ('admin', 'manager')))`;
+    ${projectsWithRole(raw('@caller')).text} AND role IN ('admin', 'manager')))`;
 
 const option = (name: string): string =>
   `(SELECT st.options ->> '$.${name}' FROM service_settings st WHERE st.id = r.settings_id)`;

@@ -1,0 +1,111 @@
+/** The customers and projects that an API key is bound to (core.md 2.10). */
+import * as v from 'valibot';
+import type { Request } from '../../kernel/access/request.ts';
+import { connectedCustomers, connectedProjects } from '../../kernel/access/visibility.ts';
+import { FieldError, inputOf, messages, readOnlyList, type WritableField } from '../../kernel/collection/field.ts';
+import { listOfForm } from '../../kernel/collection/form.ts';
+import { type LinkTarget, linkText, resolveLink } from '../../kernel/collection/links.ts';
+import { linkShape, linkValue, listValue } from '../../kernel/collection/representation.ts';
+import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { kindName } from '../../kernel/http/body.ts';
+import { customers } from '../customers/customers.ts';
+import { projects } from '../projects/projects.ts';
+
+/** The most customers and projects of one key. */
+const maxBounds = 50;
+
+type BoundKind = 'customer' | 'project';
+
+/** The ids of the objects of each kind. */
+interface Bounds {
+  readonly customers?: readonly number[] | undefined;
+  readonly projects?: readonly number[] | undefined;
+}
+
+/** A list of links, whose value is the ids of the objects without duplicates, in ascending order. */
+const boundField = (kind: BoundKind, target: () => LinkTarget): WritableField<readonly number[], false> => ({
+  ...readOnlyList(
+    listValue(
+      linkValue(`${kind}s`, 'o.uuid'),
+      `api_key_bound b JOIN ${kind} o ON o.id = b.${kind}_id WHERE b.key_id = k.id`,
+      'o.id',
+    ),
+  ),
+  help: `Limits the key to these ${kind}s and to those of the other list; both empty: no limit.`,
+  constraints: { child: { type: 'field', required: true, read_only: false } },
+  input: inputOf<readonly number[], v.GenericSchema<unknown, string[]>>(
+    {},
+    {
+      schema: v.array(linkText, ({ input }) => messages.list(kindName(input))),
+      shape: { type: 'array', items: linkShape(`${kind}s`), maxItems: maxBounds },
+      coerce: (value, form) => (form && value !== null ? listOfForm(value) : value),
+      resolve: (links, request) => {
+        if (links.length > maxBounds) throw new FieldError([tooManyText]);
+        return [...new Set(links.map((link) => resolveLink(link, target(), request)))].sort((a, b) => a - b);
+      },
+    },
+  ),
+});
+
+const withoutColumn = <F extends WritableField>(field: F): F => ({
+  ...field,
+  input: { ...field.input, column: false },
+});
+
+const tooManyText = `Ensure this field has no more than ${maxBounds} elements.`;
+
+export const boundFields = {
+  customers: withoutColumn(boundField('customer', () => customers)),
+  projects: withoutColumn(boundField('project', () => projects)),
+};
+
+/** The messages of the 400 for objects that the owner of a new key cannot see, and for more than a key can have. */
+export function invalidBounds(
+  request: Request,
+  owner: number,
+  bounds: Bounds,
+): Readonly<Record<keyof Bounds, string | undefined>> {
+  const { customers: some = [], projects: others = [] } = bounds;
+  const tooMany = some.length + others.length > maxBounds ? tooManyText : undefined;
+  return {
+    customers: hiddenText(request, owner, some, connectedCustomers) ?? (others.length === 0 ? tooMany : undefined),
+    projects: hiddenText(request, owner, others, connectedProjects) ?? (others.length > 0 ? tooMany : undefined),
+  };
+}
+
+/** The message about an object that another owner than the caller, such as a service account, cannot see. */
+function hiddenText(
+  { caller, db }: Request,
+  owner: number,
+  ids: readonly number[],
+  visible: (user: Sql) => Sql,
+): string | undefined {
+  if (owner === caller.id || ids.length === 0) return undefined;
+  const seen = new Set(db.values<number>(visible(sql`${owner}`)));
+  return ids.every((id) => seen.has(id)) ? undefined : 'Invalid hyperlink - Object does not exist.';
+}
+
+/** Whether a new key with these lists is bound. */
+export const isBound = ({ customers: some = [], projects: others = [] }: Bounds): boolean =>
+  some.length + others.length > 0;
+
+/** Binds a new key. */
+export function storeBounds({ db }: Request, key: number, bounds: Bounds): void {
+  for (const id of bounds.customers ?? []) db.insert('api_key_bound', { key_id: key, customer_id: id });
+  for (const id of bounds.projects ?? []) db.insert('api_key_bound', { key_id: key, project_id: id });
+}
+
+/** Whether a list of a body differs from what the key is bound to; false without the list. */
+export function changesBounds(
+  { db }: Request,
+  key: number,
+  kind: BoundKind,
+  ids: readonly number[] | undefined,
+): boolean {
+  if (ids === undefined) return false;
+  const column = raw(`${kind}_id`);
+  const stored = db.values<number>(
+    sql`SELECT ${column} FROM api_key_bound WHERE key_id = ${key} AND ${column} IS NOT NULL ORDER BY ${column}`,
+  );
+  return stored.join() !== ids.join();
+}
