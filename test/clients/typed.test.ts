@@ -93,7 +93,7 @@ typed('runs the sample of organisations', async () => {
     owners: 1,
     members: ['bob'],
     projects: 1,
-    lists: [1, 1, 0, 1, 1, 0, 1, 0, 1, true],
+    lists: [1, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 1, true],
     invitations: true,
   });
 });
