@@ -126,7 +126,7 @@ export const roleIn = (role: string, place: string): string => t('{role} of {pla
 export const isSentence = (name: string): boolean => ['message', 'error_message', 'description'].includes(name);
 
 /** Members whose values are words of the API that the console translates. */
-const wordMembers = new Set(['role', 'event_type', 'registration_method', 'alert_type', 'method', 'hook_type']);
+const wordMembers = new Set(['role', 'kind', 'event_type', 'registration_method', 'alert_type', 'method', 'hook_type']);
 
 const None = (): JSX.Element => <span class="none">–</span>;
 

@@ -20,9 +20,13 @@ const failures: Readonly<Record<string, readonly string[]>> = {
   users: ['auth_login_failed_with_username'],
 };
 
-/** Returns the first instants of the days or weeks between two UNIX timestamps, and the end. Both stay the same for a day. */
+/** The most bars of a chart; a longer period has bars of several days. */
+const maxBars = 92;
+
+/** Returns the first instants of the days, or of several days each, between two UNIX timestamps, and the end. Both stay the same for a day. */
 export function daysBetween(from: number, to: number): readonly number[] {
-  const step = to - from > 92 * day ? 7 : 1;
+  const days = (to - from) / day;
+  const step = days > maxBars ? Math.max(7, Math.ceil(days / maxBars)) : 1;
   const borders: number[] = [];
   const at = new Date(from * 1000);
   at.setHours(0, 0, 0, 0);

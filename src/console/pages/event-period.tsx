@@ -26,9 +26,16 @@ function withPeriod(from?: number, to?: number): URLSearchParams {
   return query;
 }
 
+/** Returns the UNIX timestamp of a parameter; undefined without one and for other text. */
+export const instantIn = (text: string | null): number | undefined =>
+  text !== null && /^\d{1,12}$/.test(text) ? Number(text) : undefined;
+
 /** Says a period, such as `18 Nov – 20 Nov` or `since 18 Nov`. */
 function periodText(from: string | null, to: string | null): string {
-  const [first, last] = [from, to].map((seconds, at) => seconds && dayText((Number(seconds) - at) * 1000));
+  const [first, last] = [from, to].map((text, at) => {
+    const seconds = instantIn(text);
+    return seconds === undefined ? text : dayText((seconds - at) * 1000);
+  });
   if (!first) return t('until {day}', { day: last ?? '' });
   if (!last) return t('since {day}', { day: first });
   return first === last ? first : `${first} – ${last}`;

@@ -17,7 +17,7 @@ import { dayText } from '../format/text.ts';
 import { instantText, numberText, plural, t } from '../i18n/words.ts';
 import { EventBars, useEventCounts } from './event-counts.tsx';
 import { EventDrawer } from './event-drawer.tsx';
-import { PeriodChip } from './event-period.tsx';
+import { instantIn, PeriodChip } from './event-period.tsx';
 import { NewNotification } from './hooks.tsx';
 
 const pageSize = 40;
@@ -34,10 +34,10 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
   const [from, to] = [query.get('from'), query.get('to')];
   const { isFiltered, isScoped, sent } = listQuery('events', collection?.filters ?? [], ownParameters);
   const now = Math.ceil(Date.now() / 1000);
-  const last = Number(to ?? now);
+  const last = instantIn(to) ?? now;
   const filters = new URLSearchParams(sent);
   for (const name of ['o', 'from', 'to']) filters.delete(name);
-  const counts = useEventCounts(Number(from ?? last - 30 * 24 * 3600), last, filters);
+  const counts = useEventCounts(instantIn(from) ?? last - 30 * 24 * 3600, last, filters);
   const shown = Math.min(maxPageSize, Number(query.get('shown')) || pageSize);
   sent.set('page_size', String(shown));
   const { value: page } = usePage(`/api/events/?${sent}`);
