@@ -1,6 +1,7 @@
 import { serverText, t } from '../i18n/words.ts';
 import { type Item, isItem } from '../item.ts';
 import { type ApiResponse, described, methodOf, responseOf } from './connection.ts';
+import { asksIdentity, confirmIdentity } from './identity.ts';
 
 export * from '../item.ts';
 
@@ -13,6 +14,7 @@ interface RequestOptions {
 
 /**
  * Sends a request to a path from a link, the OpenAPI document or OPTIONS. `T` is the type that the caller expects of the body.
+ * If the server first requires the user to confirm their identity, a dialog asks, and the request is sent again.
  * Pages written for one path use `api`, whose types are checked.
  */
 export async function request<T>(
@@ -20,13 +22,17 @@ export async function request<T>(
   path: string,
   { body, etag }: RequestOptions = {},
 ): Promise<ApiResponse<T>> {
-  const response = await responseOf(
-    described.request(methodOf(method), path, {
-      ...(body && { body }),
-      headers: { 'If-Match': etag || null },
-      parseAs: 'text',
-    }),
-  );
+  const send = () =>
+    responseOf(
+      described.request(methodOf(method), path, {
+        ...(body && { body }),
+        headers: { 'If-Match': etag || null },
+        parseAs: 'text',
+      }),
+    );
+  let response = await send();
+  if (!response.isOk && asksIdentity(response.status, response.body) && (await confirmIdentity(response.body)))
+    response = await send();
   if (!response.isOk) return response;
   const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
   const parsed: T = JSON.parse(isJson && response.body ? response.body : 'null');

@@ -74,7 +74,8 @@ export function collectionsOf(document: Item, mayRead: (readers: string) => bool
         .filter((parameter) => !ownParameters.has(textOf(parameter, 'name')) && textOf(parameter, 'name') !== '')
         .map((parameter) => filterOf(document, parameter)),
       orderings: orderingsOf(parameters),
-      isCreatedHere: methods.post !== undefined,
+      // A key is created on the page of its owner, which explains the scopes.
+      isCreatedHere: methods.post !== undefined && name !== 'api-keys',
       creators: textOf(memberOf(methods, 'post'), 'description'),
       hasDetail: paths[detail] !== undefined,
       lists: below('get', (list) => isPaginated(list) && mayRead(textOf(list, 'description'))),

@@ -53,6 +53,8 @@ export function mayEver(creators: string): boolean {
 /** The address of the links in invitation mails, for the one list that takes it. */
 const invitationLink = `${location.href.replace(/[?#].*$/, '')}#/invitation/{uuid}/`;
 
+type Adapt = (fields: readonly FormField[]) => readonly FormField[];
+
 /** The button that creates an object, for users who may. */
 export function Creation({
   collection,
@@ -60,6 +62,7 @@ export function Creation({
   button = t('Create'),
   isPrimary = false,
   isQuiet = false,
+  adapt,
   onCreated,
 }: {
   readonly collection: Collection;
@@ -70,6 +73,8 @@ export function Creation({
   readonly isPrimary?: boolean;
   /** Whether the page has many of them. */
   readonly isQuiet?: boolean;
+  /** Returns the fields of the form, from those of the API. */
+  readonly adapt?: Adapt;
   /** Runs after the creation; default: open the page of the new object. */
   readonly onCreated?: () => Promise<void>;
 }): JSX.Element | null {
@@ -98,6 +103,7 @@ export function Creation({
             collection={collection}
             post={actions.POST}
             given={given}
+            {...(adapt && { adapt })}
             onCancel={() => setOpen(false)}
             onMade={async (created) => {
               setOpen(false);
@@ -125,6 +131,7 @@ export function CreationForm({
   fixed = {},
   button = t('Create'),
   sectionOf,
+  adapt = (fields) => fields,
   onMade,
   onCancel,
 }: {
@@ -137,6 +144,7 @@ export function CreationForm({
   readonly given?: Item;
   /** Values that the page chooses: the form has no fields for them. */
   readonly fixed?: Item;
+  readonly adapt?: Adapt;
   readonly onMade: (created: Item) => Promise<void>;
   readonly onCancel?: () => void;
 }): JSX.Element {
@@ -144,7 +152,7 @@ export function CreationForm({
   const filled = { ...textsOf(given), ...typed };
   const around = useQuotaOwners(filled);
   const withCapacity = useCapacity(collection.name, filled, around);
-  const open = formFieldsOf(post, collection).filter(({ name }) => !(name in fixed));
+  const open = adapt(formFieldsOf(post, collection)).filter(({ name }) => !(name in fixed));
   const fields = open.map((field) => ({
     ...withCapacity(narrowed(field, filled, around)),
     // Most objects need neither.

@@ -40,6 +40,10 @@ export function showSecretOf(response: unknown, title: string): void {
     };
     return;
   }
+  if (/^tnt_/.test(textOf(response, 'key'))) {
+    openSecret.value = { title, value: textOf(response, 'key'), isOnce: true, label: t('API key') };
+    return;
+  }
   const name = names.find((one) => isSecret(one, response[one]));
   if (name !== undefined) openSecret.value = { title, value: textOf(response, name), isOnce: true };
 }
@@ -72,13 +76,7 @@ export function SecretDialog(): JSX.Element | null {
   return openSecret.value && <OpenSecret {...openSecret.value} />;
 }
 
-function OpenSecret({
-  advice = t('Store it where no one else can read it.'),
-  isOnce,
-  label,
-  title,
-  value,
-}: Secret): JSX.Element {
+function OpenSecret({ advice, isOnce, label, title, value }: Secret): JSX.Element {
   const [isCopied, setCopied] = useState(false);
   const id = useId();
   const close = (): void => {
@@ -88,7 +86,7 @@ function OpenSecret({
     // A secret that is shown once does not close by an accidental key.
     <Dialog title={title} {...(!isOnce && { onClose: close })}>
       <p>
-        {advice} {isOnce && t('This is shown once, and never again.')}
+        {advice ?? t('Store it where no one else can read it.')} {isOnce && t('This is shown once, and never again.')}
       </p>
       <div class="field">
         <label for={id}>{label ?? t('Secret')}</label>
@@ -97,7 +95,7 @@ function OpenSecret({
       <p role="status">{isCopied && t('Copied.')}</p>
       <footer class="form-foot">
         <button type="button" class="btn" onClick={close}>
-          {label ? t('Done') : isOnce ? t('I have saved it') : t('Close')}
+          {advice ? t('Done') : isOnce ? t('I have saved it') : t('Close')}
         </button>
         <button type="button" class="btn primary" onClick={async () => setCopied(await copy(id))}>
           {t('Copy')}

@@ -52,6 +52,8 @@ const listIcons: Readonly<Record<string, string>> = {
   'jira-issues': 'issue',
   'openstack-flavors': 'flavor',
   'openstack-images': 'image',
+  'api-keys': 'keys',
+  'service-accounts': 'user',
   users: 'user',
 };
 

@@ -21,6 +21,7 @@ import type { ObjectRecipe } from './object.tsx';
 import { Projects, usageOf } from './projects.tsx';
 import { guide, mayAddAccounts } from './providers.tsx';
 import { maker } from './resources.tsx';
+import { serviceAccountsTab } from './service-accounts.tsx';
 import { UsageTimeline } from './statistics.tsx';
 
 type Kind = 'customer' | 'project';
@@ -32,6 +33,7 @@ export const organisation = (kind: Kind): ObjectRecipe => ({
   badge: (item) => <Health item={item} kind={kind} />,
   buttons: (item) => <Buttons item={item} kind={kind} />,
   links: (item) => linksOf(item, kind),
+  tabs: [serviceAccountsTab(kind)],
   get detailsTitle() {
     return t('Settings');
   },

@@ -1,4 +1,4 @@
-/** The overview of a user: roles, keys and sessions. */
+/** The overview of a user: roles, keys, API keys and sessions. */
 import type { JSX } from 'preact';
 import { type Item, textOf } from '../api/api.ts';
 import { hrefOfLink } from '../api/route.ts';
@@ -7,6 +7,7 @@ import { Creation } from '../components/creation.tsx';
 import { Listing } from '../components/listing.tsx';
 import { roleIn, Time } from '../components/values.tsx';
 import { phrase, t, titleOf } from '../i18n/words.ts';
+import { ApiKeys } from './api-keys.tsx';
 import { SecondFactors } from './factors.tsx';
 import { Sessions } from './sessions.tsx';
 
@@ -40,6 +41,7 @@ export function PersonOverview({ user }: { readonly user: Item }): JSX.Element {
           isOwn && <Creation collection={keys} button={t('Add SSH key')} isQuiet onCreated={async () => undefined} />
         }
       />
+      {(isOwn || isStaff.value) && <ApiKeys query={`user_uuid=${uuid}`} isCreator={isOwn} />}
       {(isOwn || isStaff.value) && <SecondFactors user={uuid} isOwn={isOwn} />}
       {(isOwn || isStaff.value) && <Sessions user={uuid} isOwn={isOwn} />}
     </div>

@@ -14,6 +14,7 @@ import { organisation } from './organisation.tsx';
 import { PersonOverview } from './person.tsx';
 import { AccountOverview, LastSync } from './providers.tsx';
 import { maker, ResourceFacts, ResourceOverview } from './resources.tsx';
+import { serviceAccount } from './service-accounts.tsx';
 import { Measurements, QuotaHistory } from './statistics.tsx';
 
 /** Returns the recipe of the objects of a list. */
@@ -74,6 +75,7 @@ const recipes: Readonly<Record<string, ObjectRecipe>> = {
         </a>
       ),
   },
+  'service-accounts': serviceAccount,
   backups: { overview: (item) => <BackupContent backup={item} /> },
   'hooks-web': { overview: (item) => <Deliveries hook={item} /> },
 };

@@ -6,6 +6,7 @@ import { readMe, secondsLeft } from '../api/session.ts';
 import { Callout } from '../components/card.tsx';
 import { giveBack } from '../components/focus.ts';
 import { Icon } from '../components/icons.tsx';
+import { IdentityDialog } from '../components/identity.tsx';
 import { SecretDialog } from '../components/secret.tsx';
 import { Toasts } from '../components/toast.tsx';
 import { amountText, t } from '../i18n/words.ts';
@@ -71,6 +72,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
       <Toasts />
       <Shortcuts />
       <SecretDialog />
+      <IdentityDialog />
       <SessionEnded />
     </>
   );

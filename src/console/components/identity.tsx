@@ -1,0 +1,84 @@
+/** The dialog that confirms the user's identity. The request that needs it waits, and is sent again afterwards. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { request } from '../api/api.ts';
+import { type FormField, plainField } from '../api/fields.ts';
+import { type IdentityQuestion, identityQuestion } from '../api/identity.ts';
+import { signOut } from '../api/session.ts';
+import { t, titleOf } from '../i18n/words.ts';
+import { Dialog } from './dialog.tsx';
+import { Form } from './form.tsx';
+
+interface Method {
+  readonly field: FormField;
+  /** The button that changes to this method. */
+  readonly button: string;
+}
+
+/** What a user can confirm with, by the method of the server. To add a method, add it here. */
+const known = (): Readonly<Record<string, Method>> => ({
+  password: { field: plainField('password', titleOf('password'), 'secret'), button: titleOf('password') },
+  totp: {
+    field: plainField('code', t('Code from your authenticator app'), 'text'),
+    button: t('Use the authenticator app'),
+  },
+  recovery_code: { field: plainField('recovery_code', t('Recovery code'), 'text'), button: t('Use a recovery code') },
+});
+
+export function IdentityDialog(): JSX.Element | null {
+  return identityQuestion.value && <Question {...identityQuestion.value} />;
+}
+
+function Question({ methods, settle }: IdentityQuestion): JSX.Element {
+  const offered = Object.entries(known()).filter(([method]) => methods.includes(method));
+  const [chosen, setChosen] = useState(offered[0]?.[0]);
+  const method = offered.find(([name]) => name === chosen)?.[1];
+  const cancel = (): void => settle(false);
+  return (
+    <Dialog title={t('Confirm your identity')} onClose={cancel}>
+      {method ? (
+        <>
+          <p>{t('This creates lasting access, so the server asks who you are.')}</p>
+          <Form
+            key={chosen}
+            fields={[method.field]}
+            button={t('Confirm')}
+            onCancel={cancel}
+            send={async (body) => {
+              const response = await request('POST', '/api/sessions/confirm/', { body });
+              if (response.isOk) settle(true);
+              return response;
+            }}
+          >
+            {offered
+              .filter(([name]) => name !== chosen)
+              .map(([name, { button }]) => (
+                <button key={name} type="button" class="btn quiet" onClick={() => setChosen(name)}>
+                  {button}
+                </button>
+              ))}
+          </Form>
+        </>
+      ) : (
+        <>
+          <p>{t('Sign in again to do this: your account has no password.')}</p>
+          <footer class="form-foot">
+            <button type="button" class="btn" onClick={cancel}>
+              {t('Cancel')}
+            </button>
+            <button
+              type="button"
+              class="btn primary"
+              onClick={() => {
+                cancel();
+                void signOut();
+              }}
+            >
+              {t('Sign out')}
+            </button>
+          </footer>
+        </>
+      )}
+    </Dialog>
+  );
+}
