@@ -21,6 +21,7 @@ import { completionFor, shellNames } from './cli/completion.ts';
 import { dataCommands } from './cli/data-commands.ts';
 import { exampleNames, printExample } from './cli/examples.ts';
 import { checkHealth } from './cli/healthcheck.ts';
+import { keyCommands } from './cli/key-commands.ts';
 import { listen, listenFlags } from './cli/listen.ts';
 import { passwordFlag, passwordFromInput, peopleCommands } from './cli/people-commands.ts';
 import { handleOutputErrors, printConfig, printLicenses, printOpenApi, printVersion } from './cli/printing.ts';
@@ -87,6 +88,7 @@ const commands: Commands = {
     run: addUserFromArguments,
   },
   ...peopleCommands,
+  ...keyCommands,
   token: {
     words: ['NAME'],
     group: people,

@@ -91,6 +91,28 @@ people('revokes all tokens of a disabled user immediately, and enables the user 
   assert.equal(await messages(2), ['User carol has been activated.', 'User carol has been deactivated.']);
 });
 
+people('creates, lists and revokes API keys', async () => {
+  const added = await run('key', 'add', 'carol', 'Build server', '--scopes', 'customers:read', '--until', '30d');
+  assert.equal([added.code, added.stderr], [0, '']);
+  const key = added.stdout.trim();
+  assert.match(key, /^tnt_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/);
+  assert.is((await call('GET', '/api/customers/', undefined, key)).status, 200);
+  assert.is((await call('GET', '/api/projects/', undefined, key)).status, 403);
+  const [listed, ...others] = JSON.parse((await run('key', 'list', '--user', 'carol', '--json')).stdout);
+  assert.equal(
+    [others.length, listed.user, listed.name, listed.scopes, listed.expired],
+    [0, 'carol', 'Build server', 'customers:read', false],
+  );
+  assert.equal(
+    await run('key', 'add', 'carol', 'Build server', '--scopes', 'users:read'),
+    failed('API key with this name already exists.'),
+  );
+  assert.equal(await run('key', 'add', 'carol', 'x', '--scopes', 'all'), failed('"all" is not a valid choice.'));
+  assert.equal(await run('key', 'revoke', listed.uuid), success('The API key "Build server" of carol is revoked.\n'));
+  assert.is((await call('GET', '/api/customers/', undefined, key)).status, 401);
+  assert.equal(await run('key', 'revoke', listed.uuid), failed(`there is no API key "${listed.uuid}"`));
+});
+
 people('sets a password that logs in, and revokes earlier tokens', async () => {
   const own = (await run('token', 'carol')).stdout.trim();
   const set = await program.run(['user', 'password', 'carol', '--password-stdin', '--data', data], {

@@ -1,22 +1,20 @@
 /** API keys: credentials of programs that act for a user within limits (core.md 2.9). */
-import { affectedUser } from '../../activity/events/context.ts';
-import { record } from '../../activity/events/record.ts';
 import { closedText } from '../../kernel/access/api-key.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, authenticated, Right, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
-import { newUuid } from '../../kernel/app.ts';
 import type { Columns } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { FieldError, type Values as ValuesOf } from '../../kernel/collection/field.ts';
 import { ofName, uuid, uuidOf, within } from '../../kernel/collection/filter.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalid, reject } from '../../kernel/http/error.ts';
-import { countApiKeys, issueApiKey } from '../../kernel/security/api-keys.ts';
+import { countApiKeys } from '../../kernel/security/api-keys.ts';
 import { accountManagers, managedAccounts, type ServiceAccountRow, targetOf } from '../service-accounts/rights.ts';
 import { requireConfirmation } from '../session/confirmation.ts';
 import { userOf } from '../users/users.ts';
-import { changesBounds, invalidBounds, isBound, storeBounds } from './bounds.ts';
+import { changesBounds, invalidBounds } from './bounds.ts';
 import { apiKeyFields, apiKeyStates, checkNewEnd, latestEnd, pastText, stateOf } from './fields.ts';
+import { insertApiKey } from './insert.ts';
 
 export interface ApiKeyRow extends Row {
   readonly user_id: number;
@@ -79,7 +77,12 @@ const futureOwner = (request: Request, values: Values): number =>
   namedAccount(request, values)?.user_id ?? request.caller.id;
 
 /** The message of the 400 for the name of another key of the owner; undefined if the name is free. */
-function takenName({ db }: Request, user: number, name: string, current?: number): string | undefined {
+export function takenName(
+  { db }: Pick<Request, 'db'>,
+  user: number,
+  name: string,
+  current?: number,
+): string | undefined {
   const taken = db.value(sql`
     SELECT 1 FROM api_key
     WHERE user_id = ${user} AND name = ${name} AND revoked IS NULL AND id IS NOT ${current ?? null}`);
@@ -125,11 +128,6 @@ export function tooManyKeys(request: Request, user: number): string | undefined 
 const inactiveAccount = (request: Request, user: number): string | undefined =>
   userOf(request, user).is_active ? undefined : 'The service account is not active.';
 
-/** Records that a user has a new key. */
-export function recordNewKey(request: Request, user: number): void {
-  record(request, 'token_created', affectedUser(userOf(request, user)));
-}
-
 /** Throws 400 for a name that is taken, a change of what is fixed, and a later end. */
 function rejectInvalidChange(request: Request, values: Values, row: ApiKeyRow): void {
   const { customers, expires, name, projects, scopes, service_account: account } = values;
@@ -145,10 +143,14 @@ function rejectInvalidChange(request: Request, values: Values, row: ApiKeyRow): 
 }
 
 /** Stores the changes of a key. The key from before a rotation does not outlive an earlier end. */
-function change({ db }: Request, row: ApiKeyRow, columns: Columns): void {
+function change({ db, now }: Request, row: ApiKeyRow, columns: Columns): void {
   const { expires } = columns;
   const endsOverlap = typeof expires === 'number' && row.previous_expires !== null && expires < row.previous_expires;
-  db.update('api_key', row.id, { ...columns, ...(endsOverlap && { previous_expires: expires }) });
+  db.update('api_key', row.id, {
+    ...columns,
+    ...(typeof expires === 'number' && { reminded: now }),
+    ...(endsOverlap && { previous_expires: expires }),
+  });
 }
 
 export const apiKeys = collection<ApiKeyRow>()({
@@ -198,24 +200,16 @@ export const apiKeys = collection<ApiKeyRow>()({
       });
     },
     rightWith: creators,
-    run: (request, values, columns) => {
-      const { customers, expires, projects } = values;
-      const bounds = { customers, projects };
+    run: (request, values) => {
+      const { customers, expires, name, networks = '[]', projects, scopes } = values;
       const user = futureOwner(request, values);
       reject(inactiveAccount(request, user) ?? tooManyKeys(request, user));
-      const { columns: issued, key } = issueApiKey(request);
-      const id = request.db.insert('api_key', {
-        ...columns,
-        ...issued,
-        uuid: newUuid(request.app),
-        user_id: user,
-        created_by: request.caller.id,
-        is_bound: Number(isBound(bounds)),
-        created: request.now,
-        expires: expires === undefined ? latestEnd(request) : expires,
+      const { id, key } = insertApiKey(request, {
+        user,
+        author: request.caller.id,
+        columns: { name, scopes, networks, expires: expires === undefined ? latestEnd(request) : expires },
+        bounds: { customers, projects },
       });
-      storeBounds(request, id, bounds);
-      recordNewKey(request, user);
       return { id, parameters: { key } };
     },
     rejections: { 409: true },

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import type { Request } from '../../kernel/access/request.ts';
 import { connectedCustomers, connectedProjects } from '../../kernel/access/visibility.ts';
+import type { App } from '../../kernel/app.ts';
 import { FieldError, inputOf, messages, readOnlyList, type WritableField } from '../../kernel/collection/field.ts';
 import { listOfForm } from '../../kernel/collection/form.ts';
 import { type LinkTarget, linkText, resolveLink } from '../../kernel/collection/links.ts';
@@ -17,7 +18,7 @@ const maxBounds = 50;
 type BoundKind = 'customer' | 'project';
 
 /** The ids of the objects of each kind. */
-interface Bounds {
+export interface Bounds {
   readonly customers?: readonly number[] | undefined;
   readonly projects?: readonly number[] | undefined;
 }
@@ -90,7 +91,7 @@ export const isBound = ({ customers: some = [], projects: others = [] }: Bounds)
   some.length + others.length > 0;
 
 /** Binds a new key. */
-export function storeBounds({ db }: Request, key: number, bounds: Bounds): void {
+export function storeBounds({ db }: Pick<App, 'db'>, key: number, bounds: Bounds): void {
   for (const id of bounds.customers ?? []) db.insert('api_key_bound', { key_id: key, customer_id: id });
   for (const id of bounds.projects ?? []) db.insert('api_key_bound', { key_id: key, project_id: id });
 }

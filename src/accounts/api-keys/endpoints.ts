@@ -10,8 +10,9 @@ import { sql } from '../../kernel/db/sql.ts';
 import { forbidden, invalid, notFound } from '../../kernel/http/error.ts';
 import { changed, empty, type Reply, secret } from '../../kernel/http/reply.ts';
 import { issueApiKey } from '../../kernel/security/api-keys.ts';
-import { type ApiKeyRow, apiKeys, recordNewKey, rotators, tooManyKeys } from './api-keys.ts';
+import { type ApiKeyRow, apiKeys, rotators, tooManyKeys } from './api-keys.ts';
 import { latestEnd, newEnd } from './fields.ts';
+import { recordNewKey } from './insert.ts';
 
 const maxOverlap = (7 * day) / second;
 const defaultOverlap = day / second;
@@ -43,6 +44,7 @@ const rotate = action({
       created_by: request.caller.id,
       expires: expires === undefined ? sameLifetime(request, row) : expires,
       ended: null,
+      reminded: null,
       ...(overlapEnd > now
         ? { previous_digest: row.digest, previous_expires: overlapEnd }
         : { previous_digest: null, previous_expires: null }),

@@ -1,7 +1,9 @@
 /** The fields of API keys (core.md 2.9). */
 import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
+import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
+import type { App } from '../../kernel/app.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { datetime } from '../../kernel/collection/datetime.ts';
 import {
@@ -94,8 +96,18 @@ function normalNetwork(network: string): string {
     : `${ipaddr.IPv6.networkAddressFromCIDR(trimmed)}/${bits}`;
 }
 
+/** Returns normalised networks without duplicates. Throws FieldError. */
+export const normalNetworks = (networks: readonly string[]): string[] => [...new Set(networks.map(normalNetwork))];
+
+/** Returns sorted scopes without duplicates. Throws FieldError for an unknown one. */
+export function checkScopes(names: readonly string[], app: Pick<App, 'apiKeyScopes'>): string[] {
+  const unknown = names.find((name) => !app.apiKeyScopes.has(name));
+  if (unknown !== undefined) throw new FieldError([messages.choice(unknown)]);
+  return [...new Set(names)].sort();
+}
+
 /** Returns the latest end of a key that is created or rotated now; null without a maximum. */
-export const latestEnd = ({ config, now }: Request): number | null =>
+export const latestEnd = ({ app: { config }, now }: Context): number | null =>
   config.api_key_lifetime_max === null ? null : now + config.api_key_lifetime_max;
 
 /** The end of a key, as a body requests it. */
@@ -105,7 +117,7 @@ const end = datetime({
 });
 
 /** Throws FieldError for an end that a new key cannot have: past, or after the longest lifetime. */
-export function checkNewEnd(instant: number | null, request: Request): void {
+export function checkNewEnd(instant: number | null, request: Context): void {
   const latest = latestEnd(request);
   if (instant === null) {
     if (latest !== null) throw new FieldError([messages.null]);
@@ -137,11 +149,7 @@ const scopes = textList('scopes', {
   isRequired: true,
   example: ['customers:read', 'resources:write'],
   items: { type: 'string', pattern: '^([a-z-]+|\\*):(read|write)$' },
-  resolve: (names, { app }) => {
-    const unknown = names.find((name) => !app.apiKeyScopes.has(name));
-    if (unknown !== undefined) throw new FieldError([messages.choice(unknown)]);
-    return [...new Set(names)].sort();
-  },
+  resolve: (names, { app }) => checkScopes(names, app),
 });
 
 export const apiKeyFields = {
@@ -156,7 +164,7 @@ export const apiKeyFields = {
     max: maxNetworks,
     example: ['192.0.2.0/24', '2001:db8::/48'],
     items: { type: 'string' },
-    resolve: (networks) => [...new Set(networks.map(normalNetwork))],
+    resolve: normalNetworks,
   }),
   expires: end,
   service_account: link({

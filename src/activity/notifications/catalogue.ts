@@ -62,6 +62,12 @@ export const notificationKinds = {
     },
     context: about(contexts.role, 'expiration_time'),
   },
+  api_key_expiring: {
+    level: 'warning',
+    title: { en: 'An API key expires soon', et: 'API võti aegub peagi' },
+    message: { en: 'The API key {api_key_name} expires on {expires}.', et: 'API võti {api_key_name} aegub {expires}.' },
+    context: { required: ['api_key_uuid', 'api_key_name', 'expires'], optional: [] },
+  },
   provider_account_failed: {
     level: 'error',
     title: { en: 'A provider account fails', et: 'Pakkujakonto ei tööta' },

@@ -11,8 +11,10 @@ import { grant, type RoleSpec, recoveryUrl, revoke, setActive, setPassword } fro
 import { type Arguments, type Commands, groups, UsageError } from './command-line.ts';
 import { withReadable } from './readable-folder.ts';
 
-const json = { json: { type: 'boolean', help: 'Print JSON' } } as const;
-const place = {
+/** The option of commands that can print JSON. */
+export const json = { json: { type: 'boolean', help: 'Print JSON' } } as const;
+/** The options that name a customer or a project. */
+export const place = {
   customer: { type: 'string', value: 'CUSTOMER', help: 'Name or uuid of the customer' },
   project: { type: 'string', value: 'PROJECT', help: 'Name or uuid of the project' },
 } as const;
@@ -109,14 +111,14 @@ export const peopleCommands: Commands = {
 };
 
 /** Reads the data, even in a folder that is read-only. */
-async function read({ config }: Arguments, use: (app: App) => void): Promise<void> {
+export async function read({ config }: Arguments, use: (app: App) => void): Promise<void> {
   const folder = resolve(config.data);
   requireDatabase(folder);
   await withReadable(config, folder, (readable) => withDeployment(config, ({ app }) => use(app), 'examine', readable));
 }
 
 /** Changes the user that the first word names. A server may be running. */
-async function change(
+export async function change(
   { config, words: [name = ''] }: Arguments,
   use: (app: App, name: string) => void | Promise<void>,
 ): Promise<void> {
@@ -124,7 +126,8 @@ async function change(
   await withDeployment(config, ({ app }) => use(app, name));
 }
 
-const text = ({ flags }: Arguments, name: string): string | undefined => {
+/** The value of an option. */
+export const text = ({ flags }: Arguments, name: string): string | undefined => {
   const value = flags[name];
   return typeof value === 'string' ? value : undefined;
 };
@@ -192,6 +195,7 @@ function printUser(args: Arguments): Promise<void> {
   });
 }
 
-function printRows({ flags }: Arguments, rows: readonly DisplayRow[]): void {
+/** Prints rows as a table, or as JSON with --json. */
+export function printRows({ flags }: Arguments, rows: readonly DisplayRow[]): void {
   process.stdout.write(flags.json ? `${JSON.stringify(rows, null, 2)}\n` : tableOf(rows));
 }

@@ -1,3 +1,4 @@
+import { remindOfApiKeys } from '../../accounts/api-keys/reminders.ts';
 import { expireInvitations } from '../../accounts/invitations/expiry.ts';
 import { removeLeftMails } from '../../accounts/invitations/mails.ts';
 import { remindOfRoles } from '../../accounts/roles/reminders.ts';
@@ -69,6 +70,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   task('expire roles', second, expireRoles),
   task('expire invitations', hour, expireInvitations),
   reminding('remind of roles', remindOfRoles),
+  reminding('remind of API keys', remindOfApiKeys),
   reminding('remind of the certificate', remindOfCertificate),
   task('watch the disk', minute, watchDisk),
   removal('remove mails of deleted invitations', hour, removeLeftMails),

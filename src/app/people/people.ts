@@ -119,7 +119,7 @@ function update(app: App, user: UserRow, values: UserValues): boolean {
 }
 
 /** Runs a write and commits it to disk. Throws with a sentence if it breaks a rule or cannot be stored. */
-function store(app: App, work: () => unknown): void {
+export function store(app: App, work: () => unknown): void {
   try {
     app.db.write(work);
     app.db.store();
@@ -146,7 +146,7 @@ function requireRole({ place, role }: RoleSpec): void {
 }
 
 /** Throws with a sentence if there is none, or several with this name. */
-function idOf({ db }: App, { nameOrUuid, structure }: Place): number {
+export function idOf({ db }: App, { nameOrUuid, structure }: Place): number {
   const table = raw(structure);
   const uuid = nameOrUuid.replaceAll('-', '').toLowerCase();
   const byUuid = db.value<number>(sql`SELECT id FROM ${table} WHERE uuid = ${uuid}`);
@@ -158,7 +158,7 @@ function idOf({ db }: App, { nameOrUuid, structure }: Place): number {
 }
 
 /** Parses an instant, or a duration from now. Throws with a sentence. */
-function instantOf(text: string, now: number): number {
+export function instantOf(text: string, now: number): number {
   const instant = parseDatetime(text) ?? (/^\d+[smhd]$/.test(text) ? now + duration(0, '').read(text) : undefined);
   if (instant === undefined)
     throw new Error('--until must be an instant such as 2027-01-31T12:00Z, or a duration such as 30d');

@@ -98,6 +98,7 @@ test('preferences have a default, and change by PUT and PATCH', async () => {
   assert.equal(body, {
     alert_closed: 'daily',
     alert_opened: 'daily',
+    api_key_expiring: 'immediate',
     hook_disabled: 'immediate',
     invitation_expired: 'daily',
     provider_account_failed: 'immediate',

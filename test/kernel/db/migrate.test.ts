@@ -86,6 +86,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0046_service_accounts': 'f8f83bb66d1952e0084799068f4e8491aaa84361cf68602d575dded9c09c245f',
   '0047_recovery_links': '282f50dc7b06e3e219a3912ecdf55a7c78af02515a10b919c180a500d0089071',
   '0048_api_key_bounds': 'e4d3c0cd20c4085c755070b528c432903e111642ba93c8d434b8c8fd1a4faa42',
+  '0049_api_key_reminders': 'd85c980a61f6269bd704701786fcee067e0f9006324bf37748e6fd1b67809b89',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {
