@@ -4,7 +4,9 @@ import { invitationSettings } from '../accounts/invitations/config.ts';
 import { roleSettings } from '../accounts/roles/config.ts';
 import { serviceAccountSettings } from '../accounts/service-accounts/config.ts';
 import { loginSettings, policySettings } from '../accounts/session/config.ts';
+import { checkOidc, oidcSettings } from '../accounts/session/oidc/config.ts';
 import { checkSaml, samlSettings } from '../accounts/session/saml/config.ts';
+import { signOnSettings } from '../accounts/session/sso/config.ts';
 import { userSettings } from '../accounts/users/config.ts';
 import { alertSettings } from '../activity/alerts/config.ts';
 import { eventSettings, eventStreamSettings } from '../activity/events/config.ts';
@@ -38,7 +40,13 @@ const groups = {
   'Rights, users and passwords': { ...roleSettings, ...userSettings },
   'API keys': { ...apiKeySettings, ...serviceAccountSettings },
   Invitations: invitationSettings,
-  'Login and single sign-on': { ...loginSettings, ...samlSettings, ...policySettings },
+  'Login and single sign-on': {
+    ...loginSettings,
+    ...samlSettings,
+    ...oidcSettings,
+    ...signOnSettings,
+    ...policySettings,
+  },
   'Events, alerts and history': {
     ...productSettings,
     ...alertSettings,
@@ -93,7 +101,7 @@ export const secretSettings: ReadonlySet<SettingName> = new Set(
 
 /** Reads all settings. Throws ConfigError. */
 export const loadConfig = (sources: Omit<Sources, 'input'> & { readonly input?: GivenSettings } = {}): Config =>
-  loadSettings(settings, [checkKernelSettings, checkSaml], sources);
+  loadSettings(settings, [checkKernelSettings, checkSaml, checkOidc], sources);
 
 /** Returns the option, variable or line that sets a setting; undefined for a default. */
 export const sourceOf = (name: SettingName, sources: Sources): string | undefined =>

@@ -9,18 +9,28 @@ import type { Field } from '../../src/kernel/collection/field.ts';
 import { exampleLink } from '../../src/kernel/collection/json-schema.ts';
 import { catalogue, endpoints } from '../support/catalogue.ts';
 import type { Json } from '../support/fixture.ts';
+import { oidcSettings } from '../support/oidc-fixture.ts';
+import { Files } from '../support/saml-fixture.ts';
 import { simulatedService, work } from '../support/simulated.ts';
 import { bodies } from './rights/bodies.ts';
 import { entityBody, isEntity, isProvided, newKeyOf, providedBody } from './rights/provided.ts';
 import { newPublicKey, type Situation, situation } from './rights/situation.ts';
 
 const test = suite('stored fields of bodies');
+const files = new Files();
 let place: Situation;
 
 test.before(async () => {
-  place = await situation({ user_competences: ['Developer', 'Operator', 'Tester'], tenant_credentials_visible: true });
+  place = await situation({
+    ...oidcSettings(files, [{ name: 'company', issuer: 'https://login.example.com' }]),
+    user_competences: ['Developer', 'Operator', 'Tester'],
+    tenant_credentials_visible: true,
+  });
 });
-test.after(() => place.fixture.close());
+test.after(async () => {
+  await place.fixture.close();
+  files.remove();
+});
 
 type Method = 'POST' | 'PUT' | 'PATCH';
 type Body = Record<string, Json>;
@@ -93,6 +103,7 @@ function valueFor(collection: string, name: string, field: Field, round: number)
 
 const special: Readonly<Record<string, (round: number) => Json>> = {
   public_key: () => `${newPublicKey()} comment`,
+  'users.identities': (round) => [{ provider: 'company', subject: `subject ${round}` }],
   certifications: () => [{ url: `/api/service-certifications/${place.keys['service-certifications']?.any}/` }],
   country: (round) => ['EE', 'FI', 'LV'][round],
   vat_code: (round) => ['EE123456789', 'FI12345678', 'LV12345678901'][round],

@@ -23,6 +23,8 @@ import { eventually as within } from '../support/eventually.ts';
 import { Client, type Json } from '../support/fixture.ts';
 import { entityDescriptor } from '../support/identity-provider.ts';
 import { Mailbox } from '../support/mailbox.ts';
+import { oidcSettings, tokenOf } from '../support/oidc-fixture.ts';
+import { Jar, OpenIdProvider } from '../support/openid-provider.ts';
 import { otherSettings } from '../support/other-settings.ts';
 import { builtProgram, Program, type Serving } from '../support/program.ts';
 import { Receiver } from '../support/receiver.ts';
@@ -39,6 +41,7 @@ const federated = 'https://federated.example.com';
 let program: Program;
 let parts: CarriedParts;
 let saml: SamlProvider;
+let openId: OpenIdProvider;
 let mailbox: Mailbox;
 let web: Receiver;
 let amazon: Amazon;
@@ -68,6 +71,8 @@ const ageKeys = {
 const eventually = (what: string, holds: () => boolean | Promise<boolean>): Promise<void> =>
   within(what, holds, 30, 100);
 
+const isLocal = (url: string): boolean => /^http:\/\/(127\.0\.0\.1|localhost)/.test(url);
+
 const at = (name: string): string => join(program.folder, name);
 function file(name: string, content: string): string {
   writeFileSync(at(name), content);
@@ -85,6 +90,7 @@ test.before(async () => {
     Receiver.start(),
     Amazon.start(),
   ]);
+  openId = await OpenIdProvider.start(`http://localhost:${saml.settings.port}`, 'company');
   web.behaviour = ({ path }) => ({ status: 200, body: bodies[path] ?? '{}' });
   others = otherSettings(givenSettings());
 });
@@ -92,7 +98,7 @@ test.before(async () => {
 test.after(async () => {
   db?.close();
   await program.end();
-  await Promise.all([saml.close(), mailbox.close(), web.close(), amazon.close()]);
+  await Promise.all([saml.close(), openId.close(), mailbox.close(), web.close(), amazon.close()]);
 });
 
 /** The responses of the simulated web by path. */
@@ -112,6 +118,8 @@ function givenSettings(): Readonly<Record<string, string>> {
   return {
     ...saml.settings,
     ...mailbox.settings,
+    authentication_methods: authenticationMethods.join(','),
+    oidc_providers_file: oidcSettings(saml.files, [{ name: 'company', issuer: openId.issuer }]).oidc_providers_file,
     admin_listen: '127.0.0.1:0',
     tls_cert_file: file('tls.crt', certificate.cert),
     tls_key_file: file('tls.key', certificate.key),
@@ -227,12 +235,23 @@ const logins: Readonly<Record<AuthenticationMethod, () => Promise<string>>> = {
   LOCAL_SIGNIN: async () =>
     (await new Client(server, undefined).post('/api-auth/password/', { username: 'admin', password })).body.token,
   SAML2: () => saml.token(server.url, 'mari'),
+  OIDC: async () => {
+    const user = { accountId: 'liis', claims: { preferred_username: 'liis' } };
+    await openId.next(user);
+    return tokenOf(await new Jar().follow(`${server.url}/api-auth/oidc/company/login/`, isLocal));
+  },
+};
+
+const usernames: Readonly<Record<AuthenticationMethod, string>> = {
+  LOCAL_SIGNIN: 'admin',
+  SAML2: 'mari',
+  OIDC: 'liis',
 };
 
 for (const method of authenticationMethods)
   test(`logs in by ${method}`, async () => {
     const { status, body } = await new Client(server, await logins[method]()).get('/api/users/?current');
-    assert.equal([status, body[0].username], [200, method === 'SAML2' ? 'mari' : 'admin']);
+    assert.equal([status, body[0].username], [200, usernames[method]]);
   });
 
 /** Proof that a late module works. */
@@ -247,6 +266,8 @@ const lateEffects: Readonly<Record<LateModule, () => Promise<void>>> = {
     const { body } = await admin.post(`${user.url}password/`, { password: '1234567890a' });
     assert.equal(body, { password: ['This password is too common.'] });
   },
+  'openid-client': async () => void (await logins.OIDC()),
+  jose: async () => void (await logins.OIDC()),
   aws4: () => synchronised(),
   'age-encryption': async () => {
     const settings = without('tls_cert_file', 'tls_key_file', 'lease_url', 'peers', 'replicated');

@@ -6,7 +6,7 @@ declare module '../../kernel/config/config.ts' {
 }
 
 /** The ways to log in. */
-export const authenticationMethods = ['LOCAL_SIGNIN', 'SAML2'] as const;
+export const authenticationMethods = ['LOCAL_SIGNIN', 'SAML2', 'OIDC'] as const;
 export type AuthenticationMethod = (typeof authenticationMethods)[number];
 
 /** Settings of logins. */

@@ -7,7 +7,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { dueInstants } from '../../kernel/outbox/outcome.ts';
 import { digestOfSecret, newMailedSecret } from '../../kernel/security/mailed-secrets.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
-import { samlRegistration, type UserRow } from '../users/users.ts';
+import { oidcRegistration, samlRegistration, type UserRow } from '../users/users.ts';
 
 /** How long a link is valid. */
 const lifetime = hour;
@@ -18,7 +18,7 @@ const mailSpan = hour;
 const retention = day;
 
 /** SQL condition: the user can reset their password by mail. Excludes users from an identity provider. */
-const canReset = sql`is_active AND registration_method <> ${samlRegistration}`;
+const canReset = sql`is_active AND registration_method NOT IN (${samlRegistration}, ${oidcRegistration})`;
 
 /** Queues a reset link for an address. Does the same work whether or not a user has the address. */
 export function queueResetLink(context: Context, email: string): void {

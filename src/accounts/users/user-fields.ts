@@ -16,6 +16,7 @@ import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { caseFold } from '../../kernel/db/sql.ts';
 import { booleanWord } from '../../kernel/http/query.ts';
 import { toConnected } from './directory.ts';
+import { identitiesField } from './identities.ts';
 import { currentPasswordField } from './passwords.ts';
 
 export interface UserRow extends Row {
@@ -129,6 +130,7 @@ export const userFields = {
     shownIf: toSelfAndStaff,
   }),
   is_service_account: readOnly('boolean', { type: 'boolean' }, booleanValue, { shownIf: 'u.is_service_account' }),
+  identities: identitiesField({ update: isStaff, shownIf: toSelfAndStaff }),
 };
 
 /** Valid values of a user's fields. */

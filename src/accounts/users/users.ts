@@ -23,6 +23,7 @@ import { revokeTokensOf } from '../../kernel/security/tokens.ts';
 import { deleteKeysOf } from '../keys/keys.ts';
 import { revokeRolesOf } from '../roles/roles.ts';
 import { filtersByName, isNarrow, listedUsers, visibleUsers } from './directory.ts';
+import { changesIdentities, ofIdentity, replaceIdentities } from './identities.ts';
 import { notifyNewEmail } from './notices.ts';
 import { missingCurrent, needsCurrentPassword, verifyCurrent } from './passwords.ts';
 import { hasSecondFactor, type UserRow, type UserValues, userFields } from './user-fields.ts';
@@ -30,8 +31,9 @@ import { partOfCivilNumber, potential, usersOfCustomers } from './user-filters.t
 
 export type { UserRow, UserValues } from './user-fields.ts';
 
-/** The registration_method of users that single sign-on has created. */
+/** The registration_method of users that logins by SAML and OpenID Connect have created. */
 export const samlRegistration = 'saml2';
+export const oidcRegistration = 'oidc';
 
 /** Seconds (core.md 2.3). */
 const defaultTokenLifetime = 3600;
@@ -91,6 +93,7 @@ export const users = collection<UserRow>()({
         )`,
     ),
     current: presence('Only the caller.', ({ caller }) => sql`u.id = ${caller.userId}`),
+    identity: only(({ caller }) => caller.isStaff, ofIdentity),
     organization_claimed: presence('Only users with an organization.', () => raw("u.organization <> ''")),
     potential: presence(
       'Users connected with the customers of the caller; narrowed by potential_customer and potential_organization.',
@@ -124,6 +127,7 @@ export const users = collection<UserRow>()({
     ),
     run: (request, values) => {
       const user = insertUser(request, values);
+      replaceIdentities(request, user.id, values.identities ?? []);
       record(request, 'user_creation_succeeded', affectedUser(user));
       return user.id;
     },
@@ -132,8 +136,11 @@ export const users = collection<UserRow>()({
     right: selfOrStaff,
     rightWith: rightUnlessDenied(
       rightVia(({ row }: { readonly row: UserRow }) => row, selfOrStaff),
-      ({ caller }, { row, values }: { readonly row: UserRow; readonly values: UserValues }) =>
-        caller.apiKey && changesClosedField(row, values) ? closedText : undefined,
+      (request, { row, values }: { readonly row: UserRow; readonly values: UserValues }) =>
+        request.caller.apiKey &&
+        (changesClosedField(row, values) || changesIdentities(request, row.id, values.identities))
+          ? closedText
+          : undefined,
     ),
     denialReason: serviceAccountReason,
     check: rejectInvalid,
@@ -142,7 +149,10 @@ export const users = collection<UserRow>()({
       if (isNew && needsCurrentPassword(request, row)) await verifyCurrent(request, row, present(current));
     },
     rejections: { 503: true },
-    run: (request, row, values) => updateUser(request, row, values, request.caller.isStaff),
+    run: (request, row, values) => {
+      const hasNewIdentities = values.identities !== undefined && replaceIdentities(request, row.id, values.identities);
+      updateUser(request, row, values, request.caller.isStaff, hasNewIdentities);
+    },
   },
   delete: { right: staff, denialReason: serviceAccountReason, run: deleteUser },
 });
@@ -208,16 +218,22 @@ export const newTokenLifetime = ({ config }: Pick<App, 'config'>): number =>
 
 /**
  * Stores the values that differ and records the events. `verifiesEmail` is whether a new email comes from a trusted source and
- * counts as verified (core.md 4.1 "email").
+ * counts as verified (core.md 4.1 "email"), `hasOtherChanges` whether anything besides these values has changed.
  */
-export function updateUser(context: Context, row: UserRow, values: UserValues, verifiesEmail: boolean): void {
+export function updateUser(
+  context: Context,
+  row: UserRow,
+  values: UserValues,
+  verifiesEmail: boolean,
+  hasOtherChanges = false,
+): void {
   const { db } = context.app;
   const changes = changesOf(row, columnsOf(values));
   if (changes.organization !== undefined && row.organization_approved) changes.organization_approved = 0;
   if (changes.email !== undefined) changes.email_verified = Number(verifiesEmail);
   if (values.agree_with_policy && row.agreement_date === null) changes.agreement_date = context.now;
-  if (Object.keys(changes).length === 0) return;
-  db.update('user', row.id, changes);
+  if (Object.keys(changes).length === 0 && !hasOtherChanges) return;
+  if (Object.keys(changes).length > 0) db.update('user', row.id, changes);
   if (values.email !== undefined) notifyNewEmail(context, row, values.email);
   const affected = affectedUser(userOf({ db }, row.id));
   if (changes.token_lifetime !== undefined) {
@@ -234,7 +250,8 @@ export function updateUser(context: Context, row: UserRow, values: UserValues, v
     }
     record(context, changes.is_active ? 'user_activated' : 'user_deactivated', affected);
   }
-  if (Object.keys(changes).some((name) => name !== 'is_active')) record(context, 'user_update_succeeded', affected);
+  if (hasOtherChanges || Object.keys(changes).some((name) => name !== 'is_active'))
+    record(context, 'user_update_succeeded', affected);
 }
 
 /** Returns the values of a body as columns, with the folded columns that enforce uniqueness. */

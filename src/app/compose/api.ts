@@ -25,6 +25,7 @@ import { secondLogin } from '../../accounts/session/factors/second-login.ts';
 import { forgotPassword, resetPassword } from '../../accounts/session/forgotten-password.ts';
 import { initialPassword } from '../../accounts/session/initial-link.ts';
 import { login, logout } from '../../accounts/session/login.ts';
+import { oidcEndpoints } from '../../accounts/session/oidc/oidc.ts';
 import { recoverLogin } from '../../accounts/session/recovery.ts';
 import { samlEndpoints } from '../../accounts/session/saml/saml.ts';
 import { endOtherSessions, sessions } from '../../accounts/session/sessions.ts';
@@ -125,6 +126,7 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   secondLogin,
   recoverLogin,
   ...samlEndpoints,
+  ...oidcEndpoints,
   welcome,
   ...consoleFiles,
   root(() => parts(catalogue)),

@@ -4,6 +4,7 @@ import { codeLockInstants } from '../../accounts/session/factors/code-lock.ts';
 import { endExpiredEnrolments, enrolmentInstants } from '../../accounts/session/factors/enrolment.ts';
 import { endExpiredPendingLogins, pendingLoginInstants } from '../../accounts/session/factors/pending-logins.ts';
 import { totpInstants } from '../../accounts/session/factors/totp.ts';
+import { requestInstants as oidcRequestInstants } from '../../accounts/session/oidc/requests.ts';
 import { invalidateExpiredLinks, linkInstants } from '../../accounts/session/password-resets.ts';
 import { endExpiredRecoveryLinks, recoveryInstants } from '../../accounts/session/recovery.ts';
 import { requestInstants } from '../../accounts/session/saml/requests.ts';
@@ -39,6 +40,7 @@ export const clockRules = (config: Config): ClockRules => ({
     ...backupInstants,
     ...noticeInstants,
     requestInstants,
+    oidcRequestInstants,
     invitationInstants(config),
     ...invitationMailInstants,
     alertInstants,

@@ -3,6 +3,8 @@ import { eventAudience } from '../../accounts/projects/event-audience.ts';
 import { hasFactor } from '../../accounts/session/factors/factor-store.ts';
 import { InitialLink } from '../../accounts/session/initial-link-secret.ts';
 import { forgetInitialPassword } from '../../accounts/session/initial-password.ts';
+import { oidcClients } from '../../accounts/session/oidc/client.ts';
+import { readProviders } from '../../accounts/session/oidc/provider-file.ts';
 import { samlThread } from '../../accounts/session/saml/saml-thread.ts';
 import { openServiceKeys } from '../../accounts/session/saml/service-keys.ts';
 import { EventStreams } from '../../activity/events/streams.ts';
@@ -130,6 +132,8 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   const catalogue = opening.providers ? new Catalogue(opening.providers) : builtIn;
   const router = routesOf(catalogue, config);
   const samlKeys = openServiceKeys(config);
+  const oidcProviders = readProviders(config);
+  const resolve = opening.resolve ?? systemResolver;
   // Commands log to standard error: they can run as another user than the server, who cannot write its log file.
   const { log, close } = opening.log ? { log: opening.log, close: () => undefined } : openLog(config.log_level, null);
   const { db, release, watch: watchData } = openData(config, opening, purpose, log);
@@ -161,7 +165,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     random,
     log,
     metrics: opening.metrics ?? new Metrics(),
-    resolve: opening.resolve ?? systemResolver,
+    resolve,
     passwords: new PasswordHasher(),
     secrets,
     mailStore: new MailStore(folder === undefined ? undefined : mailFolder(folder)),
@@ -198,6 +202,8 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     limits: memory ? copyOf(memory.limits) : rateLimits(),
     samlKeys,
     samlThread: samlThread(),
+    oidcClients: oidcClients(oidcProviders, resolve),
+    identityIssuers: new Map(oidcProviders.map(({ issuer, name }) => [name, issuer])),
     initialLink: new InitialLink(),
     passwordChanged: (username) => db.onceStored(() => forgetInitialPassword(folder, username)),
   };

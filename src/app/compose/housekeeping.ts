@@ -7,6 +7,7 @@ import { removeOldFactorFailures } from '../../accounts/session/factors/code-loc
 import { removeExpiredEnrolments } from '../../accounts/session/factors/enrolment.ts';
 import { removeExpiredPendingLogins } from '../../accounts/session/factors/pending-logins.ts';
 import { logSkippedFailures } from '../../accounts/session/failed-logins.ts';
+import { removeOldLogins } from '../../accounts/session/oidc/requests.ts';
 import { removeOldResets } from '../../accounts/session/password-resets.ts';
 import { removeExpiredRecoveryLinks } from '../../accounts/session/recovery.ts';
 import { removeOldMessages } from '../../accounts/session/saml/requests.ts';
@@ -98,6 +99,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   repeatable('remove expired secrets of authenticator apps', minute, removeExpiredEnrolments),
   { name: 'log the number of skipped failed logins', every: minute, run: logSkippedFailures },
   repeatable('remove old SAML messages', minute, removeOldMessages),
+  repeatable('remove old OpenID Connect logins', minute, removeOldLogins),
   removal('remove ended tokens', hour, removeEndedTokens),
   removal('remove old links that set passwords', hour, removeOldResets),
   removal('remove closed alerts', hour, removeClosedAlerts),

@@ -1,7 +1,6 @@
 import { newInvitationCheckLimit } from '../../accounts/invitations/check.ts';
 import { newPasswordResetLimit } from '../../accounts/session/forgotten-password.ts';
-import { newSamlLoginLimit } from '../../accounts/session/saml/login.ts';
-import { newSamlRejectionLimit } from '../../accounts/session/saml/outcome.ts';
+import { newRejectedSignOnLimit, newSignOnLimit } from '../../accounts/session/sso/outcome.ts';
 import { NextFailures } from '../../cloud/catalogue/next-failures.ts';
 import { newWebhookFailureLimit } from '../../cloud/providers/jira/webhook.ts';
 import type { App } from '../../kernel/app.ts';
@@ -11,8 +10,8 @@ import type { RateLimits } from '../../kernel/security/rate-limit.ts';
 export const rateLimits = (): RateLimits => ({
   invitationChecks: newInvitationCheckLimit(),
   passwordResets: newPasswordResetLimit(),
-  samlLogins: newSamlLoginLimit(),
-  samlRejections: newSamlRejectionLimit(),
+  signOns: newSignOnLimit(),
+  rejectedSignOns: newRejectedSignOnLimit(),
   webhookFailures: newWebhookFailureLimit(),
 });
 
@@ -20,8 +19,8 @@ export const rateLimits = (): RateLimits => ({
 export const copyOf = (limits: RateLimits): RateLimits => ({
   invitationChecks: limits.invitationChecks.copy(),
   passwordResets: limits.passwordResets.copy(),
-  samlLogins: limits.samlLogins.copy(),
-  samlRejections: limits.samlRejections.copy(),
+  signOns: limits.signOns.copy(),
+  rejectedSignOns: limits.rejectedSignOns.copy(),
   webhookFailures: limits.webhookFailures.copy(),
 });
 

@@ -1,3 +1,4 @@
+import { oidcPath } from '../../accounts/session/oidc/endpoint.ts';
 import { loginOrigins } from '../../accounts/session/saml/identity-providers.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
@@ -130,6 +131,17 @@ const configurationShape = {
       password: { type: 'string' },
       logins: { type: 'array', items: objectShape({ username: { type: 'string' }, role: { type: 'string' } }) },
     }),
+    TENANTRY_AUTH_OIDC: objectShape({
+      PROVIDERS: {
+        type: 'array',
+        items: objectShape({
+          NAME: { type: 'string' },
+          LABEL: { type: 'string' },
+          LOGIN_URL: { type: 'string', format: 'uri' },
+          AUTO_REDIRECT: flag,
+        }),
+      },
+    }),
     WALDUR_AUTH_SAML2: objectShape({
       ENABLE_SINGLE_LOGOUT: flag,
       ALLOW_TO_SELECT_IDENTITY_PROVIDER: flag,
@@ -159,7 +171,7 @@ export const configuration: Endpoint = {
       summary: 'Returns the public feature flags.',
       allowedFor: 'Any caller.',
       output: { status: 200, shape: configurationShape },
-      handle: ({ app: { deployment }, config, db }) =>
+      handle: ({ app: { deployment, oidcClients }, base, config, db }) =>
         json({
           WALDUR_CORE: {
             AUTHENTICATION_METHODS: config.authentication_methods,
@@ -175,6 +187,16 @@ export const configuration: Endpoint = {
           },
           WALDUR_AUTH_SOCIAL: {},
           ...(deployment.demo && { DEMO: existingLogins(db, deployment.demo) }),
+          ...(oidcClients.size > 0 && {
+            TENANTRY_AUTH_OIDC: {
+              PROVIDERS: [...oidcClients.values()].map(({ provider: { autoRedirect, label, name } }) => ({
+                NAME: name,
+                LABEL: label,
+                LOGIN_URL: `${base}${oidcPath}${name}/login/`,
+                AUTO_REDIRECT: autoRedirect,
+              })),
+            },
+          }),
           ...(config.authentication_methods.includes('SAML2') && {
             WALDUR_AUTH_SAML2: {
               ENABLE_SINGLE_LOGOUT: config.saml_enable_single_logout,

@@ -223,26 +223,35 @@ export const encryptionKey = (item: string): void => {
   if (key === undefined) throw new Error('must list keys such as 2024:<base64 of 32 bytes>');
 };
 
-/** Where browsers are sent to: an address as it stands, with places to fill in. */
-export const redirectAddress = (help: string, places: readonly string[] = []): Setting<string | null> => ({
+/** Where browsers are sent to: an address as it stands, with places to fill in, of which some may be missing. */
+export const redirectAddress = (
+  help: string,
+  places: readonly string[] = [],
+  optional: readonly string[] = [],
+): Setting<string | null> => ({
   kind: 'URL',
   fallback: null,
   help,
   read: (text) => {
     if (text === '') return null;
-    const problem = problemOfAddress(text, places);
+    const problem = problemOfAddress(text, places, optional);
     if (problem) throw new Error(problem);
     return text;
   },
 });
 
 /** Returns the rule that the text of such an address breaks, as the end of a sentence; undefined where it is valid. */
-export function problemOfAddress(text: string, places: readonly string[]): string | undefined {
+export function problemOfAddress(
+  text: string,
+  places: readonly string[],
+  optional: readonly string[] = [],
+): string | undefined {
   const missing = places.find((place) => !text.includes(`{${place}}`));
   if (missing) return `must hold {${missing}}`;
   // A place in the host would send the token to whatever its value names.
-  const filled = urlOf(places.reduce((address, place) => address.replaceAll(`{${place}}`, 'x'), text));
-  const emptied = urlOf(places.reduce((address, place) => address.replaceAll(`{${place}}`, ''), text));
+  const all = [...places, ...optional];
+  const filled = urlOf(all.reduce((address, place) => address.replaceAll(`{${place}}`, 'x'), text));
+  const emptied = urlOf(all.reduce((address, place) => address.replaceAll(`{${place}}`, ''), text));
   if (!filled || !/^https?:$/.test(filled.protocol) || filled.origin !== emptied?.origin)
     return 'must be an http or https URL';
   // It becomes a response header.

@@ -75,7 +75,7 @@ export class Metrics {
   readonly requests = new RequestCounts();
   readonly caches = { answers: new CacheCounts(), texts: new CacheCounts(), tokens: new CacheCounts() } as const;
   /** Rejected attempts to log in, by reason. */
-  readonly rejectedLogins = new Counts<[reason: 'credentials' | 'locked' | 'saml']>();
+  readonly rejectedLogins = new Counts<[reason: 'credentials' | 'locked' | 'saml' | 'oidc']>();
   /** By what became of them. */
   readonly mails = new Counts<[result: 'sent' | 'skipped' | 'failed']>();
   /** Attempts to deliver what stands in an outbox. */

@@ -6,6 +6,8 @@
 export const lateModules = {
   nodemailer: 'mail that is sent',
   '@zxcvbn-ts/language-common': 'common passwords, with `password_refuse_weak`',
+  'openid-client': 'logins by OpenID Connect',
+  jose: 'signatures of OpenID Connect providers',
   aws4: 'signatures of calls of Amazon and of object stores',
   'age-encryption': 'encryption of backups',
   otpauth: 'codes of authenticator apps',

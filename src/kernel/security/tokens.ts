@@ -103,7 +103,7 @@ const denial = (detail: string): Error => unauthenticated({ detail });
 
 const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 
-export const loginMethods = ['password', 'saml', 'operator', 'recovery'] as const;
+export const loginMethods = ['password', 'saml', 'oidc', 'operator', 'recovery'] as const;
 export type LoginMethod = (typeof loginMethods)[number];
 
 /** How a token comes about; by the operator: from the command line, or the program that embeds the server. */

@@ -31,6 +31,7 @@ const keysForStaff = [
   'preferred_language',
   'competence',
   'has_second_factor',
+  'identities',
 ];
 
 test('creation accepts every field and returns the complete user with its keys in order', async () => {
@@ -80,6 +81,7 @@ test('creation accepts every field and returns the complete user with its keys i
       preferred_language: 'et',
       competence: 'Engineer',
       has_second_factor: false,
+      identities: [],
     }),
   );
   assert.equal((await fixture.staff.get(body.url)).body, body);
@@ -111,6 +113,7 @@ test('requires only the username; defaults include a token lifetime of an hour a
     preferred_language: '',
     competence: '',
     has_second_factor: false,
+    identities: [],
   });
 });
 
@@ -121,10 +124,18 @@ test('the keys of a user depend on the caller', async () => {
   const without = (...left: string[]) => keysForStaff.filter((key) => !left.includes(key));
   const keysOf = async (client: Client) => Object.keys((await client.get(seen.url)).body);
   assert.equal(await keysOf(fixture.staff), keysForStaff);
-  assert.equal(await keysOf(fixture.as('global')), without('token_lifetime', 'has_second_factor'));
+  assert.equal(await keysOf(fixture.as('global')), without('token_lifetime', 'has_second_factor', 'identities'));
   assert.equal(
     await keysOf(fixture.as('somebody')),
-    without('civil_number', 'description', 'is_staff', 'is_active', 'token_lifetime', 'has_second_factor'),
+    without(
+      'civil_number',
+      'description',
+      'is_staff',
+      'is_active',
+      'token_lifetime',
+      'has_second_factor',
+      'identities',
+    ),
   );
   const own = without('description', 'is_staff', 'is_active');
   own.splice(own.indexOf('token_lifetime'), 0, 'token');
@@ -132,7 +143,15 @@ test('the keys of a user depend on the caller', async () => {
   const listed = (await fixture.as('somebody').get('/api/users/?username=seen')).body;
   assert.equal(
     Object.keys(listed[0]),
-    without('civil_number', 'description', 'is_staff', 'is_active', 'token_lifetime', 'has_second_factor'),
+    without(
+      'civil_number',
+      'description',
+      'is_staff',
+      'is_active',
+      'token_lifetime',
+      'has_second_factor',
+      'identities',
+    ),
   );
 });
 

@@ -32,6 +32,8 @@ GET    /api-auth/saml2/logout/complete/                          -         401 4
 POST   /api-auth/saml2/logout/complete/                          -         401 401 401 401 401 401 401 401 401 401
 GET    /api-auth/saml2/metadata/                                 -         200 200 200 200 200 200 200 200 200 200
 GET    /api-auth/saml2/providers/                                -         200 200 200 200 200 200 200 200 200 200
+GET    /api-auth/oidc/:key/login/                                -         401 401 401 401 401 401 401 401 401 401
+GET    /api-auth/oidc/:key/complete/                             -         401 401 401 401 401 401 401 401 401 401
 GET    /                                                         -         200 200 200 200 200 200 200 200 200 200
 GET    /api/                                                     -         200 200 200 200 200 200 200 200 401 401
 GET    /api/version/                                             -         200 200 200 200 200 200 200 200 200 200
@@ -583,6 +585,9 @@ for (const path of new Set(rows.map((row) => row.path))) {
   });
 }
 
+/** The message of login methods that the settings do not enable. */
+const disabledMethod = 'Authentication method is disabled. Please use another authentication method or contact staff.';
+
 test('responds alike to missing objects, invalid keys and invisible objects', async () => {
   if (isSpoiled) await renew();
   const seen = new Set<string>();
@@ -596,13 +601,15 @@ test('responds alike to missing objects, invalid keys and invisible objects', as
           row.path.replace(':key', key).replace(':delivery', '0'.repeat(32)),
         );
         const isOpen = endpoints.find(({ path }) => path === row.path)?.open;
-        const expected = isOpen
-          ? [404, rejections[404]]
-          : column === 'IN'
-            ? [401, { detail: 'User inactive or deleted.' }]
-            : column === 'AN'
-              ? [401, { detail: 'Authentication credentials were not provided.' }]
-              : [404, rejections[404]];
+        const expected = row.path.startsWith('/api-auth/oidc/')
+          ? [401, { detail: disabledMethod }]
+          : isOpen
+            ? [404, rejections[404]]
+            : column === 'IN'
+              ? [401, { detail: 'User inactive or deleted.' }]
+              : column === 'AN'
+                ? [401, { detail: 'Authentication credentials were not provided.' }]
+                : [404, rejections[404]];
         assert.equal([response.status, response.body], expected, `${column} ${row.method} ${row.path} of ${key}`);
       }
     }

@@ -87,6 +87,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0047_recovery_links': '282f50dc7b06e3e219a3912ecdf55a7c78af02515a10b919c180a500d0089071',
   '0048_api_key_bounds': 'e4d3c0cd20c4085c755070b528c432903e111642ba93c8d434b8c8fd1a4faa42',
   '0049_api_key_reminders': 'd85c980a61f6269bd704701786fcee067e0f9006324bf37748e6fd1b67809b89',
+  '0050_oidc': 'f8b4f4aaf00c8eb1ecaeb7d2ebed1e7a86af02b41c96f8ec7f95d911c8ffc36f',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

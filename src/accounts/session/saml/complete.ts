@@ -1,13 +1,10 @@
-import { affectedUser, userContext } from '../../../activity/events/context.ts';
-import { record } from '../../../activity/events/record.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { validate } from '../../../kernel/collection/validate.ts';
-import { type Reply, redirect } from '../../../kernel/http/reply.ts';
+import type { Reply } from '../../../kernel/http/reply.ts';
 import { present } from '../../../kernel/present.ts';
-import { createToken, loginBy } from '../../../kernel/security/tokens.ts';
-import { hasFactor } from '../factors/factor-store.ts';
 import { requireMethod } from '../login-steps.ts';
+import { signOn } from '../sso/sign-on.ts';
 import type { Assertion } from './assertion.ts';
 import { browserOf } from './browser.ts';
 import { samlActions, samlPath, setupOf } from './endpoint.ts';
@@ -64,14 +61,9 @@ function handle(request: Request, { assertion, pending, rejection }: CheckedResp
     return reject(request, new RejectedMessage('its assertion was used before'), pending);
   const user = userOfAttributes(request, assertion.attributes);
   if (!user) return reject(request, new RejectedMessage('it is about nobody who may log in', problems.noUser), pending);
-  const token = createToken(request, user.id, {
-    ...loginBy('saml', request.incoming),
-    confirms: !hasFactor(request.db, user.id),
-  });
-  record(request, 'token_created', { ...userContext(user), ...affectedUser(user) });
-  openSession(request, token.id, present(browserOf(request)), pending.entityId, assertion);
-  const page = present(request.config.login_completed_url);
-  return redirect(page.replaceAll('{token}', token.text).replaceAll('{method}', 'saml2'));
+  const open = (token: number): void =>
+    openSession(request, token, present(browserOf(request)), pending.entityId, assertion);
+  return signOn(request, { user, method: 'saml', shown: 'saml2', open });
 }
 
 function reject(request: Request, rejection: RejectedMessage, pending: PendingRequest | undefined): Reply {

@@ -1,7 +1,9 @@
 import type { Config, ConfigOf, SettingName, Settings } from '../../../kernel/config/config.ts';
-import { flag, list, problemOfAddress, redirectAddress, type Setting, text } from '../../../kernel/config/setting.ts';
+import { flag, list, problemOfAddress, type Setting, text } from '../../../kernel/config/setting.ts';
 import { errorOf, present } from '../../../kernel/present.ts';
 import { urlOf } from '../../../kernel/url.ts';
+import { completionPlaces, optionalPlaces } from '../sso/config.ts';
+import { type AttributeMapping, problemOfMapping } from '../sso/mapping.ts';
 
 declare module '../../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof samlSettings> {}
@@ -17,26 +19,6 @@ export interface MetadataUrl {
   readonly url: string;
   readonly cert_file: string;
 }
-
-/** Names of attributes, each with the fields of a user that its first value fills. */
-export type AttributeMapping = Readonly<Record<string, readonly string[]>>;
-
-/** The fields of users that attributes may fill. The others are rights or managed by the service. */
-export const mappedFields = [
-  'username',
-  'full_name',
-  'native_name',
-  'job_title',
-  'email',
-  'phone_number',
-  'organization',
-  'civil_number',
-  'description',
-  'preferred_language',
-  'competence',
-] as const;
-
-export type MappedField = (typeof mappedFields)[number];
 
 const metadataUrls = (help: string): Setting<readonly MetadataUrl[]> => ({
   kind: 'list',
@@ -93,15 +75,6 @@ export const samlSettings = {
     'Entity id of the identity provider that web clients use if users do not choose.',
   ),
   saml_identity_provider_label: text(null, 'Name of that identity provider in web clients.'),
-  login_completed_url: redirectAddress('Page after a SAML login; contains {token} and {method}. Required with SAML2.', [
-    'token',
-    'method',
-  ]),
-  login_failed_url: redirectAddress('Page after a failed SAML login; gets the parameter message. Required with SAML2.'),
-  logout_completed_url: redirectAddress('Page after a SAML logout. Required with SAML2.'),
-  logout_failed_url: redirectAddress(
-    'Page after a failed SAML logout; gets the parameter message. Required with SAML2.',
-  ),
 } satisfies Settings;
 
 const required = [
@@ -116,8 +89,9 @@ const required = [
 
 /** Rejects the first invalid setting of single sign-on. */
 export function checkSaml(config: Config, reject: (name: SettingName, rule: string) => never): void {
-  const mapping = problemOfMapping(config.saml_attribute_mapping);
-  if (mapping) reject('saml_attribute_mapping', mapping);
+  const { saml_attribute_mapping: mapping } = config;
+  const problem = mapping === null ? undefined : (problemOfMapping(mapping, 'attribute') ?? problemOfUsername(mapping));
+  if (problem) reject('saml_attribute_mapping', problem);
   for (const { cert_file: file, url } of config.saml_idp_metadata_urls) {
     if (!/^https?:$/.test(urlOf(url)?.protocol ?? ''))
       reject('saml_idp_metadata_urls', `must list http or https URLs, but has "${url}"`);
@@ -126,27 +100,12 @@ export function checkSaml(config: Config, reject: (name: SettingName, rule: stri
   if (!config.authentication_methods.includes('SAML2')) return;
   const missing = required.find((name) => !config[name]);
   if (missing) reject(missing, 'must be set with SAML2');
-  const address = problemOfAddress(present(config.login_completed_url), ['token', 'method']);
+  const address = problemOfAddress(present(config.login_completed_url), completionPlaces, optionalPlaces);
   if (address) reject('login_completed_url', address);
   if (config.saml_idp_metadata_files.length + config.saml_idp_metadata_urls.length === 0) {
     reject('saml_idp_metadata_files', 'or TENANTRY_SAML_IDP_METADATA_URLS must name an identity provider with SAML2');
   }
 }
 
-function problemOfMapping(mapping: AttributeMapping | null): string | undefined {
-  if (mapping === null) return undefined;
-  const isMapping =
-    typeof mapping === 'object' &&
-    !Array.isArray(mapping) &&
-    Object.values(mapping).every(
-      (fields) => Array.isArray(fields) && fields.every((field) => typeof field === 'string'),
-    );
-  if (!isMapping) return 'must be a JSON object of lists of fields, such as {"mail": ["email"]}';
-  const fields = Object.values(mapping).flat();
-  const unknown = fields.find((field) => !mappedFields.some((allowed) => allowed === field));
-  if (unknown !== undefined)
-    return `must not fill "${unknown}": the fields that can be filled are ${mappedFields.join(', ')}`;
-  const repeated = fields.find((field, i) => fields.indexOf(field) !== i);
-  if (repeated !== undefined) return `must fill "${repeated}" from one attribute`;
-  return fields.includes('username') ? undefined : 'must fill username from an attribute';
-}
+const problemOfUsername = (mapping: AttributeMapping): string | undefined =>
+  Object.values(mapping).flat().includes('username') ? undefined : 'must fill username from an attribute';

@@ -1,12 +1,10 @@
 /** The common parts of the endpoints of single sign-on. */
-import ipaddr from 'ipaddr.js';
 import type { Request } from '../../../kernel/access/request.ts';
 import { describeFields } from '../../../kernel/collection/endpoint.ts';
 import type { Fields } from '../../../kernel/collection/field.ts';
-import { HttpError } from '../../../kernel/http/error.ts';
-import { hostOf } from '../../../kernel/net/destination.ts';
 import { present } from '../../../kernel/present.ts';
 import { requireMethod } from '../login-steps.ts';
+import { serviceBase } from '../sso/address.ts';
 import type { IdentityProvider } from './identity-providers.ts';
 import type { Setup } from './library.ts';
 
@@ -22,27 +20,14 @@ interface ServiceAddresses {
   readonly logout: string;
 }
 
-/**
- * Returns the addresses below the setting base_url. Without it, returns those of the request if its host is this machine: with
- * another Host header, assertions for that host would be valid here. Throws 400.
- */
-export function addressesOf({ base, config }: Pick<Request, 'base' | 'config'>): ServiceAddresses {
-  if (config.base_url === null && !isLoopback(base)) {
-    throw new HttpError(400, {
-      detail: 'Single sign-on needs the setting base_url unless the service is addressed as localhost.',
-    });
-  }
-  const start = `${base}${samlPath}`;
+/** Returns the addresses of the service at identity providers. Throws 400 (see `serviceBase`). */
+export function addressesOf(request: Pick<Request, 'base' | 'config'>): ServiceAddresses {
+  const start = `${serviceBase(request)}${samlPath}`;
   return {
     entityId: `${start}metadata/`,
     assertionConsumer: `${start}login/complete/`,
     logout: `${start}logout/complete/`,
   };
-}
-
-function isLoopback(base: string): boolean {
-  const host = hostOf(new URL(base));
-  return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
 }
 
 /** Returns the ID of a new message. */

@@ -1,13 +1,11 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import { minute } from '../../../kernel/clock.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { validate } from '../../../kernel/collection/validate.ts';
 import { text } from '../../../kernel/collection/values.ts';
-import { invalid, tooMany } from '../../../kernel/http/error.ts';
+import { invalid } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
-import { prefixOf } from '../../../kernel/net/networks.ts';
-import { RateLimit } from '../../../kernel/security/rate-limit.ts';
 import { requireMethod } from '../login-steps.ts';
+import { limitSignOns } from '../sso/outcome.ts';
 import { browserOf, recognizeBrowser } from './browser.ts';
 import { newMessageId, samlActions, samlPath, setupOf } from './endpoint.ts';
 import { findIdentityProvider } from './identity-providers.ts';
@@ -16,15 +14,6 @@ import { problems } from './rejected-message.ts';
 import { storeRequest } from './requests.ts';
 import { runSamlTask } from './saml-thread.ts';
 import { liveSession } from './sessions.ts';
-
-declare module '../../../kernel/security/rate-limit.ts' {
-  interface RateLimits {
-    readonly samlLogins: RateLimit;
-  }
-}
-
-/** Limits the start of logins by address. A whole organisation may share an address. */
-export const newSamlLoginLimit = (): RateLimit => new RateLimit(120, minute);
 
 const fields = {
   idp: text({
@@ -40,8 +29,7 @@ type Start = { readonly problem: string } | { readonly id: string; readonly enti
 
 async function prepare(request: Request): Promise<Start> {
   requireMethod(request, 'SAML2');
-  const wait = request.app.limits.samlLogins.denial(prefixOf(request.address), request.now);
-  if (wait !== undefined) throw tooMany('Too many logins. Try again later.', wait);
+  limitSignOns(request);
   const { idp } = validate(fields, request, 'create');
   const provider = findIdentityProvider(request.db, idp);
   if (!provider) throw invalid({ idp: ['Unknown identity provider.'] });

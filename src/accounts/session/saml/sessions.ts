@@ -1,10 +1,8 @@
-import { userContext } from '../../../activity/events/context.ts';
-import { record } from '../../../activity/events/record.ts';
 import type { Context } from '../../../kernel/access/context.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { sql } from '../../../kernel/db/sql.ts';
-import { isLiveToken, revokeToken } from '../../../kernel/security/tokens.ts';
-import type { UserRow } from '../../users/users.ts';
+import { isLiveToken } from '../../../kernel/security/tokens.ts';
+import { endSignOn } from '../sso/sign-on.ts';
 import type { Browser } from './browser.ts';
 
 /** The subject of an assertion, as the identity provider names it. */
@@ -72,10 +70,5 @@ export const sessionsOf = (
 /** Revokes the token of a session, unless the session has ended. */
 export function endSession(request: Request, session: number): void {
   const token = request.db.value<number>(sql`SELECT token_id FROM saml_session WHERE id = ${session}`);
-  if (token === undefined || !isLiveToken(request, token)) return;
-  revokeToken(request, token);
-  const user = request.db.one<UserRow>(
-    sql`SELECT u.* FROM user u JOIN token t ON t.user_id = u.id WHERE t.id = ${token}`,
-  );
-  record(request, 'auth_logged_out', userContext(user));
+  if (token !== undefined) endSignOn(request, token);
 }

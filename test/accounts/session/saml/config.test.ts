@@ -105,7 +105,7 @@ settings('SAML2 requires its settings, and the error names the first missing one
 settings('rejects an unknown login method', () => {
   assert.is(
     rejection({ authentication_methods: 'SAML' }),
-    '--authentication-methods must list LOCAL_SIGNIN or SAML2, but has "SAML"',
+    '--authentication-methods must list LOCAL_SIGNIN or SAML2 or OIDC, but has "SAML"',
   );
 });
 

@@ -1,0 +1,209 @@
+import type { JSONWebKeySet } from 'jose';
+import type { CustomFetchOptions, ServerMetadata } from 'openid-client';
+import { hour, minute } from '../../../kernel/clock.ts';
+import { addressRule, hostOf } from '../../../kernel/net/destination.ts';
+import { HttpClient, type HttpResponse } from '../../../kernel/net/http-client.ts';
+import type { Resolver } from '../../../kernel/net/resolver.ts';
+import { errorOf } from '../../../kernel/present.ts';
+import { urlOf } from '../../../kernel/url.ts';
+import { ProviderError } from './problems.ts';
+import type { OidcProvider } from './provider-file.ts';
+
+declare module '../../../kernel/app.ts' {
+  interface App {
+    /** The OpenID Connect providers by their names; empty unless OIDC is enabled. */
+    readonly oidcClients: ReadonlyMap<string, OidcClient>;
+  }
+}
+
+/** Bytes and milliseconds of one response of a provider. */
+const limits = { maxBytes: 1024 * 1024, timeout: 10_000 };
+/** How long discovery documents and keys are used before they are fetched again. */
+const maxAge = hour;
+const minRefreshInterval = minute;
+/** Logins that may wait for one provider at a time. */
+const maxWaiting = 64;
+
+interface Fetched<T> {
+  readonly value: T;
+  readonly at: number;
+}
+
+/** One provider: what it publishes, cached, and the HTTP client for its addresses. A failed fetch is not cached. */
+export class OidcClient {
+  readonly #own: HttpClient;
+  readonly #others: HttpClient;
+  #metadata: Fetched<ServerMetadata> | undefined;
+  #keys: Fetched<JSONWebKeySet> | undefined;
+  /** Fetches in progress, which all logins share. */
+  readonly #pending = new Map<'metadata' | 'keys', Promise<unknown>>();
+  #lastRefresh = Number.NEGATIVE_INFINITY;
+  #waiting = 0;
+
+  constructor(
+    readonly provider: OidcProvider,
+    resolve: Resolver,
+  ) {
+    // The operator chose the issuer, which may be in the operator's network; its documents may name public hosts besides.
+    this.#own = new HttpClient({ resolve, allows: () => true, ...limits });
+    this.#others = new HttpClient({ resolve, allows: addressRule([]), ...limits });
+  }
+
+  /** Whether the issuer has no TLS, which is possible on this machine only. */
+  get isInsecure(): boolean {
+    return this.provider.issuer.startsWith('http:');
+  }
+
+  /** Runs work that waits for the provider. Returns undefined if too many logins already wait for it. */
+  wait<T>(work: () => Promise<T>): Promise<T> | undefined {
+    if (this.#waiting >= maxWaiting) return undefined;
+    this.#waiting++;
+    return work().finally(() => this.#waiting--);
+  }
+
+  /** Returns the discovery document. Rejects with ProviderError. */
+  async metadata(now: number): Promise<ServerMetadata> {
+    const cached = this.#metadata;
+    if (cached && isFresh(cached, now)) return cached.value;
+    try {
+      return await this.#once('metadata', async () => {
+        const value = checkedMetadata(await this.#document(discoveryUrl(this.provider.issuer)), this.provider);
+        this.#metadata = { value, at: now };
+        return value;
+      });
+    } catch (error) {
+      if (cached) return cached.value;
+      throw error;
+    }
+  }
+
+  /** Returns the keys that sign the tokens of the provider. Rejects with ProviderError. */
+  async keys(now: number): Promise<JSONWebKeySet> {
+    const cached = this.#keys;
+    if (cached && isFresh(cached, now)) return cached.value;
+    try {
+      return await this.#fetchKeys(now);
+    } catch (error) {
+      if (cached) return cached.value;
+      throw error;
+    }
+  }
+
+  /** Returns the keys after an unknown one was used; undefined if they were fetched less than a minute ago. */
+  async refreshedKeys(now: number): Promise<JSONWebKeySet | undefined> {
+    const last = Math.max(this.#keys?.at ?? Number.NEGATIVE_INFINITY, this.#lastRefresh);
+    if (now >= last && now - last < minRefreshInterval)
+      return this.#pending.get('keys') ? this.#fetchKeys(now) : undefined;
+    this.#lastRefresh = now;
+    return this.#fetchKeys(now);
+  }
+
+  #fetchKeys(now: number): Promise<JSONWebKeySet> {
+    return this.#once('keys', async () => {
+      const { jwks_uri: address = '' } = await this.metadata(now);
+      const value = checkedKeys(await this.#document(new URL(address)));
+      this.#keys = { value, at: now };
+      return value;
+    });
+  }
+
+  /** The `fetch` of the protocol library. Throws ProviderError if the provider does not respond. */
+  readonly fetch = async (address: string, { body, headers, method }: CustomFetchOptions): Promise<Response> => {
+    const response = await this.#send(method, new URL(address), { ...headers }, body?.toString());
+    const hasBody = response.status !== 204 && response.status !== 205 && response.status !== 304;
+    return new Response(hasBody ? new Uint8Array(response.body) : null, {
+      status: response.status,
+      headers: new Headers(
+        Object.entries(response.headers).flatMap(([name, value]): [string, string][] =>
+          value === undefined ? [] : [[name, String(value)]],
+        ),
+      ),
+    });
+  };
+
+  async #send(
+    method: string,
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    body?: string,
+  ): Promise<HttpResponse> {
+    if (url.protocol !== 'https:' && !this.isInsecure)
+      throw new ProviderError(`${url.host} must be addressed by https`);
+    const http = hostOf(url) === hostOf(new URL(this.provider.issuer)) ? this.#own : this.#others;
+    try {
+      const response = await http.send({ method, url, headers, ...(body !== undefined && { body }) });
+      if (response.ending !== 'complete') throw new Error(`the response was ${response.ending}`);
+      return response;
+    } catch (error) {
+      throw new ProviderError(`${url.host}${url.pathname}: ${errorOf(error).message}`, { cause: error });
+    }
+  }
+
+  /** Fetches a JSON object. */
+  async #document(url: URL): Promise<Readonly<Record<string, unknown>>> {
+    const { body, status } = await this.#send('GET', url, { Accept: 'application/json' });
+    if (status !== 200) throw new ProviderError(`${url.host}${url.pathname}: the response had status ${status}`);
+    const document = parsed(body);
+    if (!document) throw new ProviderError(`${url.host}${url.pathname}: the response is not a JSON object`);
+    return document;
+  }
+
+  /** Runs a fetch, or joins the one in progress. */
+  #once<T>(kind: 'metadata' | 'keys', fetch: () => Promise<T>): Promise<T> {
+    const pending = this.#pending.get(kind) as Promise<T> | undefined;
+    if (pending) return pending;
+    const started = fetch().finally(() => this.#pending.delete(kind));
+    this.#pending.set(kind, started);
+    return started;
+  }
+}
+
+const isFresh = ({ at }: Fetched<unknown>, now: number): boolean => now >= at && now - at < maxAge;
+
+function parsed(body: Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the address of a discovery document (OpenID Connect Discovery 1.0, section 4). */
+const discoveryUrl = (issuer: string): URL => new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+
+/** Checks the members of a discovery document that logins use. Throws ProviderError. */
+function checkedMetadata(document: Readonly<Record<string, unknown>>, { issuer }: OidcProvider): ServerMetadata {
+  if (document.issuer !== issuer)
+    throw new ProviderError(
+      `the discovery document is of the issuer ${JSON.stringify(document.issuer)}, not ${issuer}`,
+    );
+  const isInsecure = issuer.startsWith('http:');
+  for (const name of [
+    'authorization_endpoint',
+    'token_endpoint',
+    'jwks_uri',
+    'userinfo_endpoint',
+    'end_session_endpoint',
+  ]) {
+    const value = document[name];
+    if (value === undefined && /^(userinfo|end_session)/.test(name)) continue;
+    const scheme = typeof value === 'string' ? urlOf(value)?.protocol : undefined;
+    if (scheme !== 'https:' && !(isInsecure && scheme === 'http:'))
+      throw new ProviderError(`the discovery document has no valid ${name}`);
+  }
+  return document as unknown as ServerMetadata;
+}
+
+function checkedKeys(document: Readonly<Record<string, unknown>>): JSONWebKeySet {
+  const { keys } = document;
+  const areKeys = Array.isArray(keys) && keys.every((key) => typeof key === 'object' && key !== null && 'kty' in key);
+  if (!areKeys) throw new ProviderError('the response of jwks_uri has no keys');
+  return { keys } as JSONWebKeySet;
+}
+
+/** Creates the clients of these providers, by name. */
+export const oidcClients = (providers: readonly OidcProvider[], resolve: Resolver): ReadonlyMap<string, OidcClient> =>
+  new Map(providers.map((provider) => [provider.name, new OidcClient(provider, resolve)]));

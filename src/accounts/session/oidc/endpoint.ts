@@ -1,0 +1,27 @@
+/** The common parts of the endpoints of OpenID Connect. */
+import type { Request } from '../../../kernel/access/request.ts';
+import { HttpError, notFound } from '../../../kernel/http/error.ts';
+import { requireMethod } from '../login-steps.ts';
+import { serviceBase } from '../sso/address.ts';
+import type { OidcClient } from './client.ts';
+
+export const oidcPath = '/api-auth/oidc/';
+
+/** Returns the provider in the path. Throws 401 if OIDC is disabled, 404 for an unknown provider. */
+export function clientOf(request: Request): OidcClient {
+  requireMethod(request, 'OIDC');
+  const client = request.app.oidcClients.get(request.params.key ?? '');
+  if (!client) throw notFound();
+  return client;
+}
+
+/** Returns the address to which a provider sends browsers back. Throws 400 (see `serviceBase`). */
+export const redirectUri = (request: Request, provider: string): URL =>
+  new URL(`${serviceBase(request)}${oidcPath}${provider}/complete/`);
+
+/** Runs work that waits for the provider. Rejects with 503 if too many logins already wait for it. */
+export function waitFor<T>(client: OidcClient, work: () => Promise<T>): Promise<T> {
+  const result = client.wait(work);
+  if (!result) throw new HttpError(503, { detail: 'Too many logins at once. Try again.' }, { 'Retry-After': '1' });
+  return result;
+}

@@ -1,0 +1,152 @@
+/** The exchange of an authorization code for the claims about a user, with openid-client. */
+import type { KeyObject } from 'node:crypto';
+import type { ClientAuth, Configuration, ServerMetadata } from 'openid-client';
+import { present } from '../../../kernel/present.ts';
+import type { OidcClient } from './client.ts';
+import { ProviderError, rejected } from './problems.ts';
+import type { OidcProvider } from './provider-file.ts';
+import { clockToleranceSeconds, signatureAlgorithms, verifySignedToken } from './signed-token.ts';
+
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** What a provider states about the user who logged in. */
+export interface ProviderLogin {
+  readonly subject: string;
+  /** The session at the provider. */
+  readonly sid: string | undefined;
+  /** Claims of the ID token and of userinfo, which has priority. */
+  readonly claims: Claims;
+  readonly idToken: string;
+}
+
+/** The secrets of a pending login, and the address at which the browser came back. */
+interface Completion {
+  readonly url: URL;
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+type Library = typeof import('openid-client');
+
+/** Returns the configuration of the library at this time. Rejects with ProviderError. */
+async function configure(client: OidcClient, library: Library, now: number): Promise<Configuration> {
+  const { isInsecure, provider } = client;
+  const metadata = await client.metadata(now);
+  const published = metadata.id_token_signing_alg_values_supported ?? ['RS256'];
+  const server: ServerMetadata = {
+    ...metadata,
+    id_token_signing_alg_values_supported: published.filter((name) => signatureAlgorithms.includes(name)),
+  };
+  const clock = {
+    [library.clockTolerance]: clockToleranceSeconds,
+    [library.clockSkew]: Math.round((now / 1000 - Date.now()) / 1000),
+  };
+  const authentication = await authenticationOf(provider, metadata, library);
+  const configuration = new library.Configuration(server, provider.clientId, clock, authentication);
+  configuration[library.customFetch] = client.fetch as NonNullable<Configuration[typeof library.customFetch]>;
+  if (isInsecure) library.allowInsecureRequests(configuration);
+  return configuration;
+}
+
+const importAlgorithms: Readonly<Record<string, RsaHashedImportParams | EcKeyImportParams | { name: string }>> = {
+  rsa: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
+  ec: { name: 'ECDSA', namedCurve: 'P-256' },
+  ed25519: { name: 'Ed25519' },
+};
+
+/** Returns how the service proves its identity at the token endpoint. */
+async function authenticationOf(
+  { credential }: OidcProvider,
+  { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] }: ServerMetadata,
+  library: Library,
+): Promise<ClientAuth> {
+  if (typeof credential !== 'string') return library.PrivateKeyJwt(await signingKey(credential));
+  return methods.includes('client_secret_basic')
+    ? library.ClientSecretBasic(credential)
+    : library.ClientSecretPost(credential);
+}
+
+const signingKey = (key: KeyObject): Promise<CryptoKey> =>
+  crypto.subtle.importKey(
+    'pkcs8',
+    new Uint8Array(key.export({ type: 'pkcs8', format: 'der' })),
+    present(importAlgorithms[key.asymmetricKeyType ?? '']),
+    false,
+    ['sign'],
+  );
+
+/** Returns the address of the provider's login page. Rejects with ProviderError. */
+export async function loginUrl(
+  client: OidcClient,
+  now: number,
+  { nonce, state, url, verifier }: Completion,
+): Promise<string> {
+  const library = await import('openid-client');
+  const configuration = await configure(client, library, now);
+  const { prompt, scopes } = client.provider;
+  const address = library.buildAuthorizationUrl(configuration, {
+    redirect_uri: url.href,
+    scope: scopes,
+    state,
+    nonce,
+    code_challenge: await library.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    ...(prompt !== undefined && { prompt }),
+  });
+  return address.href;
+}
+
+/**
+ * Exchanges the code in the address for tokens and reads the claims about the user. Checks `state`, `iss`, PKCE, the ID token and
+ * userinfo (services.md 11). Rejects with RejectedSignOn, ProviderError or an error of the libraries.
+ */
+export async function exchangeCode(client: OidcClient, now: number, completion: Completion): Promise<ProviderLogin> {
+  const library = await import('openid-client');
+  const configuration = await configure(client, library, now);
+  try {
+    const tokens = await library.authorizationCodeGrant(configuration, completion.url, {
+      expectedState: completion.state,
+      expectedNonce: completion.nonce,
+      pkceCodeVerifier: completion.verifier,
+      idTokenExpected: true,
+    });
+    const idToken = present(tokens.id_token);
+    const { sid, ...claims } = await verifySignedToken(client, idToken, now, ['exp', 'sub', 'nonce']);
+    const subject = subjectOf(claims.sub);
+    const userInfo = configuration.serverMetadata().userinfo_endpoint
+      ? await library.fetchUserInfo(configuration, tokens.access_token, subject)
+      : {};
+    return { subject, sid: typeof sid === 'string' ? sid : undefined, claims: merged(claims, userInfo), idToken };
+  } catch (error) {
+    throw explained(error, library);
+  }
+}
+
+/** An email address is verified only where the same source states both. */
+const merged = (claims: Claims, userInfo: Claims): Claims => ({
+  ...claims,
+  ...(userInfo.email !== undefined && { email_verified: undefined }),
+  ...userInfo,
+});
+
+function subjectOf(subject: unknown): string {
+  if (typeof subject !== 'string' || subject === '' || subject.length > 255)
+    throw rejected('invalid', 'the subject of the ID token is no text of at most 255 characters');
+  return subject;
+}
+
+const malformed = /^OAUTH_(PARSE_ERROR|RESPONSE_IS_NOT_JSON|RESPONSE_IS_NOT_CONFORM)$/;
+
+/** Finds out what a failed exchange means: the provider rejected the login, cannot be used, or its response is invalid. */
+function explained(error: unknown, library: Library): unknown {
+  if (error instanceof library.AuthorizationResponseError)
+    return rejected('refused', `the identity provider returned ${error.error} ${error.error_description ?? ''}`.trim());
+  if (error instanceof library.ResponseBodyError)
+    return rejected('invalid', `${error.error} ${error.error_description ?? ''}`.trim());
+  const chain = [error, error instanceof Error ? error.cause : undefined];
+  const failure = chain.find((item) => item instanceof ProviderError);
+  if (failure) return failure;
+  const code = chain.map((item) => (item instanceof Error && 'code' in item ? String(item.code) : '')).find(Boolean);
+  return malformed.test(code ?? '') ? new ProviderError('the response is malformed', { cause: error }) : error;
+}

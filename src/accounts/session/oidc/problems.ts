@@ -1,0 +1,29 @@
+import { errorOf } from '../../../kernel/present.ts';
+import { RejectedSignOn } from '../sso/rejected-sign-on.ts';
+
+/** Messages that web clients get at login_failed_url (services.md 11). */
+const messages = {
+  refused: 'The identity provider refused the login.',
+  unreachable: 'The identity provider cannot be reached.',
+  invalid: 'OpenID Connect response has errors. Please check the logs',
+  noUser: 'OpenID Connect authentication failed.',
+} as const;
+
+/** Creates the reason why a login fails. `reason` is for the log. */
+export const rejected = (problem: keyof typeof messages, reason: string): RejectedSignOn =>
+  new RejectedSignOn(reason, messages[problem]);
+
+/** The provider did not respond, or not as the protocol requires. */
+export class ProviderError extends Error {}
+
+/** Converts an error of a step to the reason why the login fails. */
+export function rejectionOf(error: unknown): RejectedSignOn {
+  if (error instanceof RejectedSignOn) return error;
+  return rejected(error instanceof ProviderError ? 'unreachable' : 'invalid', reasonOf(error));
+}
+
+/** Returns the messages of an error and its causes, without tokens: libraries put those only into other members. */
+function reasonOf(error: unknown): string {
+  const { cause, message } = errorOf(error);
+  return cause instanceof Error && cause.message !== message ? `${message}: ${cause.message}` : message;
+}

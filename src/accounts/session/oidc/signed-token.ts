@@ -1,0 +1,77 @@
+import type { CryptoKey, JSONWebKeySet, JWTPayload } from 'jose';
+import { second } from '../../../kernel/clock.ts';
+import type { OidcClient } from './client.ts';
+import { rejected } from './problems.ts';
+
+/** Allowed difference between the clocks of the provider and the service, in seconds. */
+export const clockToleranceSeconds = 60;
+
+/** Signatures that are accepted: by the private key of the provider alone. */
+export const signatureAlgorithms: readonly string[] = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+
+/**
+ * Verifies a token of a provider: a signature by a key that the provider publishes, issuer, audience and times. Fetches the keys
+ * again if the token names an unknown one. `required` are further claims that it must have. Rejects with an error of jose,
+ * RejectedSignOn or ProviderError.
+ */
+export async function verifySignedToken(
+  client: OidcClient,
+  token: string,
+  now: number,
+  required: readonly string[] = [],
+): Promise<JWTPayload> {
+  const { errors } = await import('jose');
+  const verify = (keys: JSONWebKeySet): Promise<JWTPayload> => verifyWith(client, token, keys, now, required);
+  let claims: JWTPayload;
+  try {
+    claims = await verify(await client.keys(now));
+  } catch (error) {
+    if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+    const refreshed = await client.refreshedKeys(now);
+    if (!refreshed) throw error;
+    claims = await verify(refreshed);
+  }
+  checkParty(claims, client.provider.clientId);
+  if (Number(claims.iat) > now / second + clockToleranceSeconds)
+    throw rejected('invalid', 'the token was issued in the future');
+  return claims;
+}
+
+async function verifyWith(
+  { provider: { clientId, issuer } }: OidcClient,
+  token: string,
+  keys: JSONWebKeySet,
+  now: number,
+  required: readonly string[],
+): Promise<JWTPayload> {
+  const { createLocalJWKSet, errors, jwtVerify } = await import('jose');
+  const options = {
+    algorithms: [...signatureAlgorithms],
+    issuer,
+    audience: clientId,
+    clockTolerance: clockToleranceSeconds,
+    currentDate: new Date(now / 1000),
+    requiredClaims: ['iss', 'aud', 'iat', ...required],
+  };
+  try {
+    return (await jwtVerify(token, createLocalJWKSet(keys), options)).payload;
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    // The token names no key: any of the published ones may have signed it.
+    for await (const key of error as AsyncIterable<CryptoKey>) {
+      try {
+        return (await jwtVerify(token, key, options)).payload;
+      } catch (failure) {
+        if (!(failure instanceof errors.JWSSignatureVerificationFailed)) throw failure;
+      }
+    }
+    throw new errors.JWSSignatureVerificationFailed();
+  }
+}
+
+/** Checks that a token for several clients was issued to this one. */
+function checkParty({ aud, azp }: JWTPayload, clientId: string): void {
+  const isForSeveral = Array.isArray(aud) && aud.length > 1;
+  if (azp === undefined ? isForSeveral : azp !== clientId)
+    throw rejected('invalid', 'the token was issued to another client (azp)');
+}

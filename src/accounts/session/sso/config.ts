@@ -1,0 +1,26 @@
+import type { ConfigOf, Settings } from '../../../kernel/config/config.ts';
+import { redirectAddress } from '../../../kernel/config/setting.ts';
+
+declare module '../../../kernel/config/config.ts' {
+  interface Config extends ConfigOf<typeof signOnSettings> {}
+}
+
+/** The places that login_completed_url must have, and may have. */
+export const completionPlaces: readonly string[] = ['token', 'method'];
+export const optionalPlaces: readonly string[] = ['next'];
+
+/** Settings of SAML and OpenID Connect: the pages of the web client to which browsers return. */
+export const signOnSettings = {
+  login_completed_url: redirectAddress(
+    'Page after a SAML or OpenID Connect login; contains {token} and {method}, and optionally {next}. Required with SAML2 and OIDC.',
+    completionPlaces,
+    optionalPlaces,
+  ),
+  login_failed_url: redirectAddress(
+    'Page after a failed SAML or OpenID Connect login; gets the parameter message. Required with SAML2 and OIDC.',
+  ),
+  logout_completed_url: redirectAddress('Page after a SAML or OpenID Connect logout. Required with SAML2.'),
+  logout_failed_url: redirectAddress(
+    'Page after a failed SAML or OpenID Connect logout; gets the parameter message. Required with SAML2.',
+  ),
+} satisfies Settings;

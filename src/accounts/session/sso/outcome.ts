@@ -1,0 +1,55 @@
+import type { Request } from '../../../kernel/access/request.ts';
+import { minute } from '../../../kernel/clock.ts';
+import { tooMany } from '../../../kernel/http/error.ts';
+import { type Reply, redirect } from '../../../kernel/http/reply.ts';
+import { prefixOf } from '../../../kernel/net/networks.ts';
+import { RateLimit } from '../../../kernel/security/rate-limit.ts';
+import type { RejectedSignOn } from './rejected-sign-on.ts';
+
+declare module '../../../kernel/security/rate-limit.ts' {
+  interface RateLimits {
+    /** Starts of logins at identity providers. */
+    readonly signOns: RateLimit;
+    /** Rejected responses and messages of identity providers. */
+    readonly rejectedSignOns: RateLimit;
+  }
+}
+
+/** Limits the start of logins by address. A whole organisation may share an address. */
+export const newSignOnLimit = (): RateLimit => new RateLimit(120, minute);
+
+/** Limits messages from a prefix after rejected ones. */
+export const newRejectedSignOnLimit = (): RateLimit => new RateLimit(60, minute);
+
+/** Counts the start of a login. Throws 429 if this network has started too many. */
+export function limitSignOns({ address, app, now }: Request): void {
+  const wait = app.limits.signOns.denial(prefixOf(address), now);
+  if (wait !== undefined) throw tooMany('Too many logins. Try again later.', wait);
+}
+
+/** Throws 429 if too many messages from this network were rejected; checking a message is expensive. */
+export function rejectFlood({ address, app, now }: Request): void {
+  const wait = app.limits.rejectedSignOns.wait(prefixOf(address), now);
+  if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
+}
+
+/** Counts a rejected message and logs the reason. */
+export function noteRejected(
+  request: Request,
+  protocol: 'SAML' | 'OIDC',
+  rejection: RejectedSignOn,
+  provider: string | undefined,
+): void {
+  const { address, app, incoming, now } = request;
+  app.limits.rejectedSignOns.denial(prefixOf(address), now);
+  app.metrics.rejectedLogins.add(protocol === 'SAML' ? 'saml' : 'oidc');
+  app.log.warn(
+    { request: incoming.id, provider, reason: rejection.message.slice(0, 500) },
+    `rejected ${protocol} message`,
+  );
+}
+
+/** Redirects the browser to the page of failed logins or logouts. */
+export const redirectToFailure = (page: string, message: string): Reply =>
+  // Appended to the end: pages with a fragment (#) read their parameters there.
+  redirect(`${page}${page.includes('?') ? '&' : '?'}message=${encodeURIComponent(message)}`);
