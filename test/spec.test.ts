@@ -16,7 +16,7 @@ import {
 } from './support/citations.ts';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
-const documents = ['core', 'events', 'services', 'providers'] as const;
+const documents = ['core', 'events', 'services', 'providers', 'audit'] as const;
 const sections: ReadonlyMap<string, readonly Section[]> = new Map(
   documents.map((name) => [`${name}.md`, sectionsOf(readText(project, `src/spec/${name}.md`))]),
 );

@@ -185,13 +185,13 @@ const commands: Commands = {
   },
 };
 
-async function serve({ config: settings, flags, sources }: Arguments): Promise<void> {
+async function serve({ config: settings, flags, name, sources }: Arguments): Promise<void> {
   const { ephemeral, hasControl, hasDemo, options } = serveOptions(flags);
   const isLocal = ephemeral || hasDemo;
   const config = { ...settings, ...(isLocal && localDefaults((name) => sourceOf(name, sources) !== undefined)) };
   const server = await withProgress(flags, async () => {
     if (hasDemo && !ephemeral)
-      await withDeployment(config, async ({ app }) => void (hasCustomers(app) || (await demo(app))), 'serve');
+      await withDeployment({ config, name }, async ({ app }) => void (hasCustomers(app) || (await demo(app))), 'serve');
     return await createServer({
       ...config,
       ...options,
@@ -233,12 +233,12 @@ async function serve({ config: settings, flags, sources }: Arguments): Promise<v
   });
 }
 
-async function addUserFromArguments({ config, flags, sources, words }: Arguments): Promise<void> {
+async function addUserFromArguments({ config, flags, name, sources, words }: Arguments): Promise<void> {
   const [username = ''] = words;
   const folder = resolve(config.data);
   const isNew = needsDatabase(folder, sourceOf('data', sources) !== undefined);
   const password = flags['password-stdin'] ? passwordFromInput() : undefined;
-  await withDeployment(config, ({ app }) => {
+  await withDeployment({ config, name }, ({ app }) => {
     if (isNew) process.stderr.write(`tenantry: created a new database in ${folder}\n`);
     return addUser(app, {
       username,
@@ -251,15 +251,18 @@ async function addUserFromArguments({ config, flags, sources, words }: Arguments
   process.stdout.write(`Created user ${username}${password === undefined ? ', without a password' : ''}.\n`);
 }
 
-async function printToken({ config, words }: Arguments): Promise<void> {
+async function printToken({ config, name, words }: Arguments): Promise<void> {
   requireDatabase(resolve(config.data));
-  await withDeployment(config, ({ issueToken }) => void process.stdout.write(`${issueToken(present(words[0]))}\n`));
+  await withDeployment(
+    { config, name },
+    ({ issueToken }) => void process.stdout.write(`${issueToken(present(words[0]))}\n`),
+  );
 }
 
-async function insertDemo({ config, flags }: Arguments): Promise<void> {
+async function insertDemo({ config, flags, name }: Arguments): Promise<void> {
   const seed = typeof flags.seed === 'string' ? flags.seed : undefined;
   await withDeployment(
-    config,
+    { config, name },
     async ({ app }) => {
       printSuccess(flags, await withProgress(flags, () => demo(app, seed)));
     },
@@ -267,7 +270,7 @@ async function insertDemo({ config, flags }: Arguments): Promise<void> {
   );
 }
 
-async function doctor({ config, flags }: Arguments): Promise<void> {
+async function doctor({ config, flags, name }: Arguments): Promise<void> {
   const folder = resolve(config.data);
   requireDatabase(folder);
   const acceptsClock = flags['accept-clock'] === true;
@@ -281,8 +284,8 @@ async function doctor({ config, flags }: Arguments): Promise<void> {
       process.stdout.write(`${line}\n`);
     if (!isHealthy) process.exitCode = 1;
   };
-  if (flags.repair === true || acceptsClock) await withDeployment(config, run, 'examine', folder, true);
-  else await withReadable(config, folder, (readable) => withDeployment(config, run, 'examine', readable));
+  if (flags.repair === true || acceptsClock) await withDeployment({ config, name }, run, 'examine', folder, true);
+  else await withReadable(config, folder, (readable) => withDeployment({ config }, run, 'examine', readable));
 }
 
 /** Returns the message of an error as one line for a terminal. SQLite's errors about damage can contain data of the file. */

@@ -21,7 +21,7 @@ async function saveData(): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'tenantry-upgrade-'));
   const [created, restored] = [join(root, 'made'), join(root, 'restored')];
   const config = loadConfig({ input: { data: created, log_level: 'silent' } });
-  await withDeployment(config, async ({ app }) => void (await demo(app)), 'serve');
+  await withDeployment({ config }, async ({ app }) => void (await demo(app)), 'serve');
   await backUp(created, join(root, 'backup'), undefined);
   writeFileSync(backup, gzipSync(gunzipSync(readFileSync(join(root, 'backup'))), { level: 9 }));
   const { made: instant } = await restore(backup, restored, config);

@@ -33,7 +33,7 @@ for (const version of versions)
       const paths = Object.keys(before).filter((path) => !path.endsWith(' /api/version/'));
       const differences = paths.flatMap((path) => differencesOf(before[path], now[path], path));
       assert.equal(differences.slice(0, 10), []);
-      await withDeployment(config, ({ app }) => assert.equal(examine(app, false).problems, []), 'examine');
+      await withDeployment({ config }, ({ app }) => assert.equal(examine(app, false).problems, []), 'examine');
     } finally {
       rmSync(folder, { recursive: true });
     }

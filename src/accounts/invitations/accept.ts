@@ -36,7 +36,12 @@ const acceptFields = {
 
 /** Accepts an invitation for a user with an account. */
 const accept = action({
-  on: { path: invitations.path, spec: invitations.spec, find: presentedInvitation },
+  on: {
+    path: invitations.path,
+    spec: invitations.spec,
+    find: presentedInvitation,
+    noteObject: (request, row) => invitations.noteObject(request, row),
+  },
   name: 'accept',
   summary: 'Accepts a pending invitation and grants its role to the caller.',
   description: 'Accepts an invitation for the caller.',

@@ -27,6 +27,7 @@ export const check: Endpoint = {
   operations: {
     POST: {
       summary: 'Returns the email of a pending invitation, and whether it requires a civil number.',
+      unaudited: 'It reads an invitation.',
       allowedFor: `Any caller ${secretHolders}.`,
       output: {
         status: 200,

@@ -98,6 +98,7 @@ export const login: Endpoint = {
       output: { status: 200, shape: tokenShape },
       rejections: { 401: true, 503: true },
       rejectionShapes: { 401: secondFactorRequired },
+      isLogin: true,
       prepare: attempt,
       handle: logIn,
     },

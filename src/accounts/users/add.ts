@@ -60,6 +60,7 @@ export function createUser(context: Context, user: Omit<NewUser, 'password'>, pa
     password_hash: passwordHash,
   });
   const created = userOf({ db }, id);
+  context.app.trail.current?.about('users', created.uuid, created.username);
   record(context, 'user_creation_succeeded', affectedUser(created));
   return created;
 }

@@ -171,6 +171,7 @@ const itemsOfForm = (value: unknown): unknown =>
 
 /** The same operation with its parameters in the body. */
 const historyByBody: Operation = {
+  unaudited: 'It reads events.',
   summary: 'Counts the events before points in time. Takes the parameters of GET as members of the body.',
   allowedFor: counters.allowedFor,
   input: {

@@ -80,7 +80,7 @@ export const webHooks = hookCollection({
   name: 'Web Hook',
   description: 'Hooks that post events to a URL, signed as Standard Webhooks specifies.',
   fields: {
-    destination_url: destination,
+    destination_url: { ...destination, conceals: 'path' },
     content_type: choice({
       choices: () => [
         ['json', 'json'],

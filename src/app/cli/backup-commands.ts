@@ -62,13 +62,13 @@ export const backupCommands: Commands = {
   },
 };
 
-async function makeNow({ config, flags }: Arguments): Promise<void> {
+async function makeNow({ config, flags, name: command }: Arguments): Promise<void> {
   const folder = resolve(config.data);
   requireDatabase(folder);
   checkBackupSettings(config);
   // A running server has priority.
   setPriority(constants.priority.PRIORITY_LOW);
-  await withDeployment(config, async ({ app }) => {
+  await withDeployment({ config, name: command }, async ({ app }) => {
     try {
       const name = await withProgress(flags, () => makeBackup(app, folder, prepareFolder(config, folder)));
       printSuccess(flags, `Backup ${name} is complete in ${targetOf(config).place}.\n`);
@@ -113,14 +113,14 @@ async function fetchNamed({ config, flags, words }: Arguments): Promise<void> {
   printSuccess(flags, `Backup ${name} is in ${resolve(file)}.\n`);
 }
 
-async function verify({ config, flags, words: [name] }: Arguments): Promise<void> {
+async function verify({ config, flags, name: command, words: [name] }: Arguments): Promise<void> {
   checkBackupSettings(config);
   setPriority(constants.priority.PRIORITY_LOW);
   const check = (sha256Of: (name: string) => string | undefined) =>
     withProgress(flags, () => verifyBackup(config, name, sha256Of, problemsIn));
   // On a machine without the data, nothing is known of the backup but the backup itself.
   if (!hasDatabase(resolve(config.data))) return printVerified(flags, await check(() => undefined));
-  await withDeployment(config, async ({ app }) => {
+  await withDeployment({ config, name: command }, async ({ app }) => {
     await compareCatalogue(app);
     const digestOf = (one: string): string | undefined =>
       app.db.value<string>(sql`SELECT sha256 FROM backup WHERE name = ${one} AND sha256 <> ''`);
@@ -152,6 +152,11 @@ async function problemsIn(config: Arguments['config'], folder: string): Promise<
   const problems: string[] = [];
   // A backup of an older version is upgraded first.
   const settings = { ...config, data: folder, backup_before_upgrade: false, lease_url: null };
-  await withDeployment(settings, ({ app }) => void problems.push(...examine(app, false).problems), 'command', folder);
+  await withDeployment(
+    { config: settings },
+    ({ app }) => void problems.push(...examine(app, false).problems),
+    'command',
+    folder,
+  );
   return problems;
 }

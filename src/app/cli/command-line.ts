@@ -44,6 +44,8 @@ export type Commands = Readonly<Record<string, Command>>;
 
 /** The parsed command line of a command. */
 export interface Arguments {
+  /** The name of the command. */
+  readonly name: string;
   readonly words: readonly string[];
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
   readonly config: Config;
@@ -81,6 +83,7 @@ export function readArguments(
   return {
     command,
     commandArguments: {
+      name,
       words,
       flags: values,
       get sources() {

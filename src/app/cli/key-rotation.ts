@@ -15,7 +15,7 @@ import type { WriteAccess } from '../replication/writing.ts';
  * number of secrets. Throws with a sentence, and changes nothing, if one of them does not open.
  */
 export function rotateKey(config: Config, folder: string, access: WriteAccess | undefined): number {
-  const { app, close } = openDeployment(config, { folder, purpose: 'serve', access });
+  const { app, close } = openDeployment(config, { folder, purpose: 'serve', access, command: 'rotate-key' });
   try {
     requireOpening(app.db, app.secrets);
     // Only the operator can change keys in the settings: the first of them is already the new one.

@@ -114,16 +114,18 @@ export const peopleCommands: Commands = {
 export async function read({ config }: Arguments, use: (app: App) => void): Promise<void> {
   const folder = resolve(config.data);
   requireDatabase(folder);
-  await withReadable(config, folder, (readable) => withDeployment(config, ({ app }) => use(app), 'examine', readable));
+  await withReadable(config, folder, (readable) =>
+    withDeployment({ config }, ({ app }) => use(app), 'examine', readable),
+  );
 }
 
 /** Changes the user that the first word names. A server may be running. */
 export async function change(
-  { config, words: [name = ''] }: Arguments,
+  { config, name: command, words: [name = ''] }: Arguments,
   use: (app: App, name: string) => void | Promise<void>,
 ): Promise<void> {
   requireDatabase(resolve(config.data));
-  await withDeployment(config, ({ app }) => use(app, name));
+  await withDeployment({ config, name: command }, ({ app }) => use(app, name));
 }
 
 /** The value of an option. */

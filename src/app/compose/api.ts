@@ -77,6 +77,7 @@ import { manual } from '../docs/manual.ts';
 import { configuration, root, versionEndpoint, welcome } from '../docs/root.ts';
 import { scopeList } from '../docs/scope-list.ts';
 import { emptyCollections } from '../empty-collections.ts';
+import { auditTrail } from '../operation/audit-trail.ts';
 import { backupEndpoints } from '../operation/backups.ts';
 import { doctorEndpoint } from '../operation/examination.ts';
 import { jobs, runJob } from '../operation/jobs.ts';
@@ -180,6 +181,7 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   newRecoveryCodes,
   endOtherSessions,
   ...counterEndpoints,
+  auditTrail,
   overview,
   doctorEndpoint,
   settingsInForce,

@@ -7,6 +7,8 @@ import { oidcClients } from '../../accounts/session/oidc/client.ts';
 import { readProviders } from '../../accounts/session/oidc/provider-file.ts';
 import { samlThread } from '../../accounts/session/saml/saml-thread.ts';
 import { openServiceKeys } from '../../accounts/session/saml/service-keys.ts';
+import { ensureChain } from '../../activity/audit/append.ts';
+import { recordCommand } from '../../activity/audit/commands.ts';
 import { EventStreams } from '../../activity/events/streams.ts';
 import { ensureGlobalQuotas } from '../../activity/quotas/usage.ts';
 import { Catalogue } from '../../cloud/catalogue/catalogue.ts';
@@ -22,6 +24,7 @@ import { measureHandler } from '../../cloud/resources/measuring.ts';
 import { resourceHandler } from '../../cloud/resources/operations.ts';
 import { syncHandler } from '../../cloud/sync/sync-handler.ts';
 import { UnchangedSyncs } from '../../cloud/sync/unchanged-syncs.ts';
+import { Trail } from '../../kernel/access/audit-draft.ts';
 import { type RequestContext, systemContext } from '../../kernel/access/context.ts';
 import { Request } from '../../kernel/access/request.ts';
 import type { App } from '../../kernel/app.ts';
@@ -62,6 +65,7 @@ import { fenceProblems } from '../replication/fence.ts';
 import { applyAccess, type WriteAccess, withWriteAccess } from '../replication/writing.ts';
 import { scopeNames } from '../scopes/described-scopes.ts';
 import { routesOf } from './api.ts';
+import { placesOf } from './audit-places.ts';
 import { clockRules } from './clock-rules.ts';
 import { dueExpiries } from './expiries.ts';
 import { copyOf, type Memory, rateLimits, saveTokenUse } from './memory.ts';
@@ -104,6 +108,8 @@ export interface Opening extends Replacements {
   readonly wakeOutbox?: App['wakeOutbox'];
   /** What the process around the server provides; default: nothing. */
   readonly hostProcess?: HostProcess;
+  /** The name of the command whose changes are recorded as its own; default: none. */
+  readonly command?: string | undefined;
 }
 
 /** An open deployment without a listener, for the server and for commands. */
@@ -170,6 +176,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     secrets,
     mailStore: new MailStore(folder === undefined ? undefined : mailFolder(folder)),
     tokenUse: new TokenUse(),
+    trail: new Trail(systemRandom()),
     knownTokens: new VersionedCache(db.versions, tokenBytes),
     apiKeyUse: new ApiKeyUse(),
     apiKeyScopes: scopeNames,
@@ -214,8 +221,11 @@ export function openDeployment(config: Config, opening: Opening): Opened {
       const [fence] = fenceProblems(db);
       if (purpose === 'command' && fence !== undefined) throw new Error(fence);
       ensureGlobalQuotas(app);
+      ensureChain(app, clock.now());
       db.store();
     });
+  const { command } = opening;
+  if (command !== undefined) recordCommand(app, command, (draft) => placesOf(app, draft));
   return {
     app,
     log,
@@ -239,7 +249,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
  * needs `isWriting`.
  */
 export async function withDeployment(
-  config: Config,
+  { config, name }: { readonly config: Config; readonly name?: string },
   use: (opened: Opened) => void | Promise<void>,
   purpose: Purpose = 'command',
   folder = resolve(config.data),
@@ -247,7 +257,7 @@ export async function withDeployment(
 ): Promise<void> {
   if (purpose !== 'examine') await backUpBeforeUpgrade(config, folder);
   const run = async (access?: WriteAccess): Promise<void> => {
-    const opened = openDeployment(config, { folder, purpose, access });
+    const opened = openDeployment(config, { folder, purpose, access, command: name });
     try {
       await use(opened);
     } finally {

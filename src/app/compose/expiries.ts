@@ -26,7 +26,7 @@ export function dueExpiries(app: App): (now: number) => void {
   return (now) => {
     if (now < next.value) return;
     db.write(() => {
-      for (const { end } of expiries) end({ ...systemContext(app), now });
+      for (const { end } of expiries) end({ ...systemContext(app), job: 'expire', now });
     });
   };
 }

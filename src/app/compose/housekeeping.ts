@@ -13,6 +13,7 @@ import { removeExpiredRecoveryLinks } from '../../accounts/session/recovery.ts';
 import { removeOldMessages } from '../../accounts/session/saml/requests.ts';
 import { removeOldNotices } from '../../accounts/users/notices.ts';
 import { removeClosedAlerts } from '../../activity/alerts/alert-store.ts';
+import { auditHousekeeping } from '../../activity/audit/events.ts';
 import { removeOldEvents, removeOldFailedLogins } from '../../activity/events/retention.ts';
 import { indexSome } from '../../activity/events/search.ts';
 import { removeOldConfirmations } from '../../activity/hooks/confirmation.ts';
@@ -55,9 +56,33 @@ const repeatable = (name: string, every: number, run: Task['run']): Task => ({
 
 /** A repeatable task that removes old rows. */
 const removal = (name: string, every: number, run: Task['run']): Task => ({
-  ...repeatable(name, every, run),
+  ...counted(repeatable(name, every, run)),
   removes: true,
 });
+
+/** The same task with an audit record of how many rows it has removed, at most once an hour. */
+function counted(task: Task): Task {
+  let count = 0;
+  let last = -Infinity;
+  return {
+    ...task,
+    run: (context) => {
+      const { db } = context.app;
+      const before = db.totalChanges;
+      const hasMore = task.run(context);
+      count += db.totalChanges - before;
+      // Not in the transaction above, which a power failure may undo.
+      if (count > 0 && hasMore !== true && Math.abs(context.now - last) >= hour) {
+        db.write(() => auditHousekeeping(context, task.name, count));
+        db.onceStored(() => {
+          count = 0;
+          last = context.now;
+        });
+      }
+      return hasMore === true;
+    },
+  };
+}
 
 /** The periodic tasks of a deployment. */
 export const housekeeping = ({ types }: Catalogue): readonly Task[] => [

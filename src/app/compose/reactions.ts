@@ -1,5 +1,6 @@
 import { deactivateAccountsIn } from '../../accounts/service-accounts/service-accounts.ts';
 import { adviseNewCustomer, evaluateQuota } from '../../activity/alerts/rules.ts';
+import { auditEvent } from '../../activity/audit/events.ts';
 import { queueDeliveries, queueNotification } from '../../activity/hooks/queue.ts';
 import { reportUsage } from '../../activity/quotas/nearly-used.ts';
 import { forgetDeletedKey, forgetUnreachedKeys } from '../../cloud/people/uploaded-keys.ts';
@@ -38,6 +39,7 @@ export const reactions: Reactions = {
   },
   notified: queueNotification,
   eventRecorded: (context, event) => {
+    auditEvent(context, event);
     queueDeliveries(context, event);
     const { db, eventStreams } = context.app;
     if (eventStreams.size > 0) db.onceStored(() => eventStreams.wake());

@@ -42,6 +42,8 @@ const initialRows: Readonly<Record<string, string>> = {
   quota_version: "quota_id IN (SELECT id FROM quota WHERE scope_kind = 'global')",
   user: "id = 1 AND username = 'admin' AND email = ''",
   token: 'id = 1 AND user_id = 1',
+  audit_chain: 'TRUE',
+  audit_record: 'TRUE',
 };
 
 /**

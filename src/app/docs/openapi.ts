@@ -162,6 +162,7 @@ function describe(
     selectable,
     summary,
     allowedFor,
+    unaudited,
   } = operation;
   const parameters = [
     ...Object.entries(filters).map(([name, filter]) => filterParameter(name, filter)),
@@ -182,6 +183,7 @@ function describe(
     ...(allowedFor !== undefined && { description: `Who may call it: ${allowedFor}` }),
     tags: [tagOf(endpoint)],
     ...securityOf(endpoint, scopes),
+    ...(unaudited !== undefined && { 'x-audit': 'none', 'x-audit-reason': unaudited }),
     ...(parameters.length > 0 && { parameters }),
     ...(input && { requestBody: requestBody(input, schemas) }),
     responses: {

@@ -33,17 +33,11 @@ const spokenNames: Readonly<Record<string, string>> = {
  */
 export function operationIds(endpoints: readonly Endpoint[]): (endpoint: Endpoint, method: Method) => string {
   const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
-  /** The name of the objects at a path, after those of its parents: `WebHookDelivery`. */
-  const objectAt = (path: string): string => {
-    const named = byPath.get(path)?.name.replace(/ (Instance|List)$/, '') ?? '';
-    const below = /^(.+\/:\w+\/)[^:]+\/(:\w+\/)?$/.exec(path)?.[1];
-    return `${below === undefined ? '' : objectAt(below)}${joined(named)}`;
-  };
   const ids = new Map(
     endpoints.flatMap((endpoint) =>
       namesOf(endpoint.operations).map((method): [string, string] => [
         `${method} ${endpoint.path}`,
-        idOf(endpoint, method, objectAt),
+        operationIdOf(endpoint, method, (path) => byPath.get(path)),
       ]),
     ),
   );
@@ -54,6 +48,21 @@ export function operationIds(endpoints: readonly Endpoint[]): (endpoint: Endpoin
     seen.set(id.toLowerCase(), operation);
   }
   return ({ path }, method) => ids.get(`${method} ${path}`) ?? '';
+}
+
+/** The id of one operation. `endpointAt` returns the endpoint with a path of `:name` segments. */
+export function operationIdOf(
+  endpoint: Endpoint,
+  method: Method,
+  endpointAt: (path: string) => Pick<Endpoint, 'name'> | undefined,
+): string {
+  /** The name of the objects at a path, after those of its parents: `WebHookDelivery`. */
+  const objectAt = (path: string): string => {
+    const named = endpointAt(path)?.name.replace(/ (Instance|List)$/, '') ?? '';
+    const below = /^(.+\/:\w+\/)[^:]+\/(:\w+\/)?$/.exec(path)?.[1];
+    return `${below === undefined ? '' : objectAt(below)}${joined(named)}`;
+  };
+  return idOf(endpoint, method, objectAt);
 }
 
 function idOf(

@@ -70,6 +70,7 @@ export const ofTheService: readonly string[] = [
 const unlisted = new Set([
   ...ofTheService,
   'api-keys',
+  'audit',
   'configuration',
   'notifications',
   'service-accounts',

@@ -164,6 +164,7 @@ export const backupEndpoints: readonly Endpoint[] = [
         output: { status: 202, shape },
         rejections: { 409: true },
         isHandledOnce: true,
+        isAlwaysAudited: true,
         handle: (request) => {
           const { app } = request;
           const started = folderOf(request).start(app, app.deployment.program);
@@ -194,6 +195,7 @@ export const backupEndpoints: readonly Endpoint[] = [
         output: { status: 204 },
         rejections: { 409: true },
         isHandledOnce: true,
+        isAlwaysAudited: true,
         prepare: async (request) => {
           const [, backup] = find(request);
           request.checkPreconditions();

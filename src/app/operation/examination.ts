@@ -113,6 +113,7 @@ export const doctorEndpoint: Endpoint = {
     },
     POST: {
       summary: 'Starts an examination of the data in a separate process, without repair.',
+      unaudited: 'It examines the data and changes nothing.',
       allowedFor: staff.allowedFor,
       output: { status: 202, shape: findingsShape },
       rejections: { 409: true },

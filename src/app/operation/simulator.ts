@@ -125,6 +125,7 @@ const control = (
       rejections: { 409: true },
       // The simulated providers are not part of the database.
       isHandledOnce: true,
+      isAlwaysAudited: true,
       ...operation,
     },
   },

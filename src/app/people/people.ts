@@ -32,9 +32,10 @@ export interface RoleSpec {
 }
 
 /** Returns a user by name, ignoring case. Throws with a sentence. */
-export function findUser({ db }: App, username: string): UserRow {
+export function findUser({ db, trail }: App, username: string): UserRow {
   const user = db.get<UserRow>(sql`SELECT * FROM user WHERE username_folded = ${caseFold(username)}`);
   if (!user) throw new Error(`there is no user "${username}"`);
+  trail.current?.about('users', user.uuid, user.username);
   return user;
 }
 

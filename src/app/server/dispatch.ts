@@ -17,6 +17,7 @@ import { prefixOf } from '../../kernel/net/networks.ts';
 import { selfChecks, verify } from '../../kernel/verification.ts';
 import { dueExpiries } from '../compose/expiries.ts';
 import { nextVersion, textOf, versionHeader } from '../replication/version.ts';
+import { AuditedRequests } from './audited.ts';
 import { ignoredHeader, ignoredNames, unknownNames } from './ignored.ts';
 import { RequestRun } from './request-run.ts';
 
@@ -47,10 +48,11 @@ const allowOf = memoised(allowed);
 export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
   const maxBodyBytes = app.config.max_body_bytes;
   const expireDue = dueExpiries(app);
-  const perform = performer(app);
+  const audited = new AuditedRequests(app, router);
+  const perform = performer(app, audited);
   const begin = (incoming: IncomingRequest): RequestRun => {
     const match = router.find(incoming.path);
-    return new RequestRun(app, incoming, match, match ? allowOf(match.endpoint) : '', expireDue);
+    return new RequestRun(app, incoming, match, match ? allowOf(match.endpoint) : '', expireDue, audited);
   };
   const isStrict = app.config.strict_input;
   /** Makes a request reject unknown names, if the setting strict_input is on. */
@@ -91,7 +93,7 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
         if (incoming.method === 'OPTIONS') return run.respond(metadata(endpoint, request));
         const operation = run.operation();
         const respond = (resolved: Request, prepared: unknown): Result =>
-          run.respond(perform(operation, resolved, prepared, run), ignoredBy(operation, resolved));
+          run.respond(perform(endpoint, operation, resolved, prepared, run), ignoredBy(operation, resolved));
         if (!operation.prepare && !incoming.isMultipart) return respond(withStrictInput(operation, request), undefined);
         // Resolve the request again: during the preparation, its token may have been revoked, or a role may have ended.
         return prepare(operation, withStrictInput(operation, request)).then(
@@ -110,7 +112,7 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
           const operation = run.operation();
           if (operation.prepare) return run.respondToError(error);
           const strict = withStrictInput(operation, request);
-          return run.respond(perform(operation, strict, undefined), ignoredBy(operation, strict));
+          return run.respond(perform(endpoint, operation, strict, undefined), ignoredBy(operation, strict));
         });
       } catch (failure) {
         return run.respondToError(failure);
@@ -171,22 +173,28 @@ function rehearse(db: SqliteDatabase, work: () => unknown): void {
 }
 
 /** Returns the reply of an operation. With a run, slow reads are deferred. */
-type Perform = (operation: Operation, request: Request, prepared: unknown, run?: Pick<RequestRun, 'reads'>) => Reply;
+type Perform = (
+  endpoint: Endpoint,
+  operation: Operation,
+  request: Request,
+  prepared: unknown,
+  run?: Pick<RequestRun, 'reads'>,
+) => Reply;
 
 /**
  * Runs a handler. Writes run in a transaction. Reads run only if their rows have changed since the cached response to the same
  * caller, or if that response has expired. See src/decisions/caching.md. Throws DeferredRead for slow reads.
  */
-function performer({ config, db, metrics }: App): Perform {
+function performer({ config, db, metrics }: App, audited: AuditedRequests): Perform {
   const responses = new VersionedCache<Reply>(db.versions, config.memory_budget_bytes / 2);
   const requestedUrls = new CacheBudget(maxRequestedUrls).cache<string, true>(() => 1);
   const { answers: responseCounts, texts: representationCounts } = metrics.caches;
   const write = writerOf(db);
-  return (operation, request, prepared, run) => {
+  return (endpoint, operation, request, prepared, run) => {
     const { actor, incoming } = request;
     if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
       return write(operation, request, () => {
-        const reply = handle(operation, request, prepared);
+        const reply = audited.perform(endpoint, operation, request, () => handle(operation, request, prepared));
         if (!config.replicated) return reply;
         return { ...reply, headers: { ...reply.headers, [versionHeader]: textOf(nextVersion(db)) } };
       });

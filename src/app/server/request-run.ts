@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Caller } from '../../kernel/access/caller.ts';
 import { Request } from '../../kernel/access/request.ts';
 import type { App } from '../../kernel/app.ts';
 import { type Endpoint, isMethod, type Operation } from '../../kernel/collection/endpoint.ts';
@@ -13,6 +14,7 @@ import { prefixOf } from '../../kernel/net/networks.ts';
 import { nextTurn } from '../../kernel/next-turn.ts';
 import { authenticate } from '../../kernel/security/tokens.ts';
 import { requireScopes } from '../scopes/required-scopes.ts';
+import type { AuditedRequests } from './audited.ts';
 
 /** Milliseconds that a request waits for another process that writes, and between two attempts. */
 const maxBusyMs = 10_000;
@@ -26,6 +28,7 @@ export class RequestRun {
   readonly route: string;
   readonly hidesPath: boolean;
   caller: string | undefined;
+  #actor: Caller | null = null;
   #reads: DeferredReads | undefined;
 
   constructor(
@@ -34,6 +37,7 @@ export class RequestRun {
     private readonly match: Match<Endpoint> | undefined,
     readonly allow: string,
     private readonly expireDue: (now: number) => void,
+    private readonly audited: Pick<AuditedRequests, 'rejected'>,
   ) {
     this.route = match?.endpoint.path ?? '';
     this.hidesPath = match?.endpoint.hidesPath ?? this.route.includes('/:secret/');
@@ -50,6 +54,7 @@ export class RequestRun {
     this.expireDue(now);
     const isProtected = match ? !match.endpoint.open : /^\/(api|api-auth|docs)\//.test(incoming.path);
     const actor = isProtected && !this.#isServedWithoutToken(now) ? authenticate(app, incoming, now) : null;
+    this.#actor = actor;
     this.caller = actor?.uuid;
     if (!match) throw notFound();
     if (actor?.apiKey) {
@@ -112,6 +117,7 @@ export class RequestRun {
   respondToError(error: unknown): Result {
     if (error instanceof StorageError && error.reason !== 'broken')
       return this.respondToError(storageResponses[error.reason]());
+    if (error instanceof HttpError && this.match) this.audited.rejected(this.match, this.incoming, this.#actor, error);
     if (error instanceof HttpError) return this.respond(json(error.body, error.status, error.headers));
     const { id } = this.incoming;
     this.app.log.error({ request: id, route: this.route, err: error }, 'internal error');

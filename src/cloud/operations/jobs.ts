@@ -63,8 +63,9 @@ export function queueJob(context: Context, job: NewJob): void {
 const named = ({ fullName, nativeName, username, uuid }: Actor): Actor => ({ uuid, username, fullName, nativeName });
 
 /** The context of a job's transactions: on behalf of the user who caused it, without an address. */
-export const jobContext = (app: App, { actor }: Pick<Job, 'actor'>): Context => ({
+export const jobContext = (app: App, { actor, operation }: Pick<Job, 'actor' | 'operation'>): Context => ({
   ...systemContext(app),
+  job: operation,
   actor: actor === null ? null : JSON.parse(actor),
 });
 

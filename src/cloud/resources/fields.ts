@@ -1,5 +1,12 @@
 import { storedElsewhere } from '../../kernel/collection/changes.ts';
-import { readOnly, readOnlyList, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
+import {
+  readOnly,
+  readOnlyList,
+  readOnlyText,
+  readOnlyTime,
+  secretField,
+  uuidField,
+} from '../../kernel/collection/field.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import {
   booleanValue,
@@ -138,7 +145,9 @@ const virtualMachineFields = {
   image_name: readOnlyText(),
   key_name: readOnlyText(),
   key_fingerprint: readOnlyText(),
-  user_data: text({ max: 65_536, lines: 'many', update: false, help: 'Data given to the machine at its first start.' }),
+  user_data: secretField(
+    text({ max: 65_536, lines: 'many', update: false, help: 'Data given to the machine at its first start.' }),
+  ),
   external_ips: readOnlyList(computedValue('r.external_ips', { type: 'array', items: { type: 'string' } })),
   internal_ips: readOnlyList(computedValue('r.internal_ips', { type: 'array', items: { type: 'string' } })),
   latitude: readOnly('float', { type: ['number', 'null'] }, option('latitude')),

@@ -83,6 +83,7 @@ function connectionTest(catalogue: Catalogue, type: ProviderType): Endpoint {
     operations: {
       POST: {
         summary: 'Tests whether the provider is reachable and accepts the credentials.',
+        unaudited: 'It stores nothing.',
         allowedFor: creation.allowedFor,
         input: creation.input,
         output: {

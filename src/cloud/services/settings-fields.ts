@@ -59,6 +59,7 @@ const secret = (max: number): WritableField<string | null, false> => {
   const { input, ...field } = text({ max, lines: 'verbatim' });
   return {
     ...field,
+    conceals: 'value',
     json: secretValue,
     shownIf: toCredentialReaders,
     shape: { type: ['string', 'null'] },
@@ -166,6 +167,7 @@ function option(name: string, field: WritableField, isSecret: boolean): Writable
   });
   return {
     ...field,
+    ...(isSecret && { conceals: 'value' }),
     json: () => computedValue(`(st.options -> '$.${name}')`),
     shownIf: `${toCredentialReaders} AND json_type(st.options, '$.${name}') IS NOT NULL`,
     input: { ...input, nullable: true, required: false, column: false },

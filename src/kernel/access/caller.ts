@@ -24,6 +24,8 @@ export interface Caller extends Actor {
   readonly token: string;
   /** Null for a session. */
   readonly apiKey: ApiKey | null;
+  /** The uuid of the session or API key. */
+  readonly credential: string;
 }
 
 /** Staff and global support see every object. */

@@ -8,6 +8,8 @@ export interface Context {
   readonly actor: Actor | null;
   /** The client's address; null outside of a request. */
   readonly address: string | null;
+  /** The kind of the job that makes the change. */
+  readonly job?: string;
   /** The time of the whole change, in microseconds. */
   readonly now: number;
 }

@@ -2,6 +2,7 @@ import type { Request } from '../access/request.ts';
 import type { Right } from '../access/right.ts';
 import { reject } from '../http/error.ts';
 import type { Reply } from '../http/reply.ts';
+import { noteBody } from './audited-changes.ts';
 import type { Parent, Row } from './collection-spec.ts';
 import { describeFields, type Endpoint, type Operation, type Output } from './endpoint.ts';
 import type { Fields, NewValues } from './field.ts';
@@ -53,6 +54,7 @@ export function action<R extends Row, F extends Fields = Record<never, never>, P
     right.require(request, row);
     // Without fields the values are empty, which the compiler cannot know; the body is not even looked at.
     const values = fields ? validate(fields, request, 'create') : ({} as NewValues<F>);
+    if (fields) noteBody(request, fields, values, row);
     // Without `accept` the two types are one, which it cannot know either.
     return [row, spec.accept ? spec.accept(request, row, values) : (values as unknown as A)];
   };
@@ -67,6 +69,7 @@ export function action<R extends Row, F extends Fields = Record<never, never>, P
       const [row, values] = accepted(request);
       request.checkPreconditions();
       reject(denialReason?.(request, row));
+      on.noteObject(request, row);
       return spec.run(request, row, values, prepared);
     },
   };

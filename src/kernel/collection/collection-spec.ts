@@ -137,4 +137,6 @@ export interface Parent<R extends Row> {
   readonly spec: { readonly kind: string; readonly key?: KeyKind; readonly hidesKey?: boolean };
   /** The object that the path names. Throws 404. */
   find(request: Request): R;
+  /** Names the object in the audit record of the request. */
+  noteObject(request: Request, row: R): void;
 }

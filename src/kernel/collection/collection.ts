@@ -4,6 +4,7 @@ import { raw, type Sql, sql } from '../db/sql.ts';
 import { notFound, reject } from '../http/error.ts';
 import { changed, created, empty, type Reply } from '../http/reply.ts';
 import { present } from '../present.ts';
+import { deletedValues, noteBody, notedUpdate, noteUpdate } from './audited-changes.ts';
 import { type Columns, storedColumns } from './changes.ts';
 import type { CollectionSpec, Row } from './collection-spec.ts';
 import { type BodySpec, describeFields, type Endpoint, type Method, type Operation } from './endpoint.ts';
@@ -67,7 +68,8 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   }
 
   create(request: Request): Reply {
-    const { accepted, columns } = this.acceptNew(request);
+    const { accepted, columns, values } = this.acceptNew(request);
+    noteBody(request, this.spec.fields, values);
     const creation = present(this.spec.create).run(request, accepted, columns);
     return typeof creation === 'number'
       ? this.created(request, creation)
@@ -75,7 +77,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   }
 
   /** What a body of creation comes to, and the columns that it fills, for a caller who may create it. Throws 403, 400. */
-  acceptNew(request: Request): { readonly accepted: A; readonly columns: Columns } {
+  acceptNew(request: Request): { readonly accepted: A; readonly columns: Columns; readonly values: NewValues<F> } {
     const rule = present(this.spec.create);
     rule.right?.require(request, undefined);
     const values = validate(this.accepted(request), request, 'create', { table: this.spec.table });
@@ -83,19 +85,37 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     // Without `accept` the two types are one, which the compiler cannot know.
     const accepted = rule.accept ? rule.accept(request, values) : (values as unknown as A);
     rule.rightWith?.require(request, accepted);
-    return { accepted, columns: storedColumns(this.spec.fields, values) };
+    return { accepted, columns: storedColumns(this.spec.fields, values), values };
   }
 
   /** 201 with a new object and where it is. */
   created(request: Request, id: number, parameters?: Parameters): Reply {
-    return created(this.represent(request, id, parameters), this.urlOf(request, id));
+    const key = this.#keyOf(request, id);
+    const draft = request.app.trail.current;
+    if (draft) {
+      draft.about(this.path, key, draft.changes.find(({ field }) => field === 'name' || field === 'username')?.to);
+      draft.rows.push({ table: this.spec.table, id });
+    }
+    return created(this.represent(request, id, parameters), `${request.base}/api/${this.path}/${key}/`);
+  }
+
+  #keyOf(request: Request, id: number): string {
+    const { key, table } = this.spec;
+    if (key === 'pk') return String(id);
+    return request.db.scalar<string>(sql`SELECT uuid FROM ${raw(table)} WHERE id = ${id}`);
   }
 
   /** The address of an object. */
   urlOf(request: Request, id: number): string {
-    const { key, path, table } = this.spec;
-    const named = key === 'pk' ? id : request.db.scalar<string>(sql`SELECT uuid FROM ${raw(table)} WHERE id = ${id}`);
-    return `${request.base}/api/${path}/${named}/`;
+    return `${request.base}/api/${this.path}/${this.#keyOf(request, id)}/`;
+  }
+
+  /** Names an object that a request changes in its audit record. */
+  noteObject({ app: { trail } }: Request, row: R): void {
+    if (!trail.current) return;
+    const name: unknown = Reflect.get(row, 'name') ?? Reflect.get(row, 'username');
+    trail.current.about(this.path, this.spec.key === 'pk' ? String(row.id) : row.uuid, name);
+    trail.current.rows.push({ table: this.spec.table, id: row.id, row });
   }
 
   update(request: Request, purpose: Purpose): Reply {
@@ -103,8 +123,19 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     const { row, values } = this.#acceptChange(request, purpose);
     request.checkPreconditions();
     reject(rule.denialReason?.(request, row));
-    const parameters = rule.run(request, row, values, storedColumns(this.spec.fields, values)) ?? undefined;
-    return changed(this.represent(request, row.id, parameters));
+    const columns = storedColumns(this.spec.fields, values);
+    const draft = request.app.trail.current;
+    this.noteObject(request, row);
+    const noted = draft && notedUpdate(this.spec.fields, row, values, columns);
+    const before = noted && noted.shown.length > 0 ? this.represent(request, row.id) : '';
+    const parameters = rule.run(request, row, values, columns) ?? undefined;
+    const after = this.represent(request, row.id, parameters);
+    if (noted) {
+      // A link may have moved the object.
+      if (before !== '') draft.rows.push({ table: this.spec.table, id: row.id });
+      noteUpdate(draft, noted, this.spec.fields, request.base, before, after);
+    }
+    return changed(after);
   }
 
   /** What a body changes, for a caller who may change it. Throws 404, 403, 400. */
@@ -129,6 +160,9 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     rule.right.require(request, row);
     request.checkPreconditions();
     reject(rule.denialReason?.(request, row));
+    const draft = request.app.trail.current;
+    this.noteObject(request, row);
+    draft?.changes.push(...deletedValues(this.spec.fields, row));
     return rule.run(request, row) ?? empty();
   }
 

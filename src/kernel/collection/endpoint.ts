@@ -73,6 +73,12 @@ export interface Operation {
   readonly selectable?: boolean | undefined;
   /** Whether it accepts any parameter and body member: its client is another service, which sends more than it reads. */
   readonly takesAnything?: boolean;
+  /** Why a write has no audit record, such as one that only reads; default: each change has one (audit.md 2). */
+  readonly unaudited?: string;
+  /** Whether it has an audit record although it changes nothing in the database. */
+  readonly isAlwaysAudited?: boolean;
+  /** Whether its rejections with 401 and 429 have audit records: it logs a user in. */
+  readonly isLogin?: boolean;
   /** Who may call it, in words. */
   readonly allowedFor?: string | undefined;
 }

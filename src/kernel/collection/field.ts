@@ -81,6 +81,8 @@ export interface Field<T = unknown, Required extends boolean = boolean> {
   /** SQL condition under which the key is present in a response. */
   readonly shownIf?: string | undefined;
   readonly shape: JsonSchema;
+  /** What audit records replace: the value, or the path of an address. Values of text fields named like secrets are replaced, too. */
+  readonly conceals?: 'value' | 'path' | undefined;
   /** Where the choices of a link come from, in the actions format (services.md 9). */
   readonly select?:
     | (() => { readonly path: string; readonly by?: 'user' | 'settings' | 'tenant'; readonly displayName?: string })
@@ -299,6 +301,9 @@ export const readOnlyList = (json: Json): Field<never> => readOnly('list', json.
 
 /** A member that is accepted in a body but never shown. */
 export const writeOnly = <F extends Field>(field: F): F => ({ ...field, json: undefined });
+
+/** The same field, whose value audit records do not show. */
+export const secretField = <F extends Field>(field: F): F => ({ ...field, conceals: 'value' });
 
 const secretName = /password|secret|token/i;
 /** What has many lines wherever it stands (core.md 1.5 "Control characters"). */

@@ -7,7 +7,7 @@ import { CommitCounts } from '../metrics/counts.ts';
 import { type Batch, newBatch } from './batch.ts';
 import { OtherWriters } from './other-writers.ts';
 import { Reader } from './reader.ts';
-import type { Sql, Value } from './sql.ts';
+import { type Sql, sql, type Value } from './sql.ts';
 
 /** Inserts and updates single rows from objects whose keys are column names. */
 abstract class Rows extends Reader {
@@ -39,6 +39,8 @@ abstract class Rows extends Reader {
  */
 export abstract class Writer extends Rows {
   readonly commits = new CommitCounts();
+  /** Runs inside the next transaction that changes something, before its commit; undefined: nothing does. */
+  beforeCommit: (() => void) | undefined;
   #trouble: StorageError | undefined;
   #guard: () => StorageError | undefined = () => undefined;
   #depth = 0;
@@ -80,6 +82,11 @@ export abstract class Writer extends Rows {
     } finally {
       this.#guard = guard;
     }
+  }
+
+  /** The number of rows that this connection has changed, by triggers and foreign keys, too. */
+  get totalChanges(): number {
+    return this.scalar<number>(sql`SELECT total_changes()`);
   }
 
   /** Notices commits of other processes, at most a quarter of a millisecond late; to be called before a response is built. */
@@ -221,6 +228,14 @@ export abstract class Writer extends Rows {
     const batch = this.#batch;
     if (!batch || batch.isExclusive) return;
     if (this.#depth > 0) throw new Error('A commit inside Database.write');
+    if (this.beforeCommit && batch.failure === undefined && this.versions.changes !== batch.before) {
+      // It throws only if the storage fails, which fails the batch.
+      try {
+        this.write(this.beforeCommit);
+      } catch (error) {
+        batch.failure ??= storageError(error) ?? error;
+      }
+    }
     this.#batch = undefined;
     clearImmediate(batch.timer);
     let failure = batch.failure;

@@ -78,6 +78,13 @@ export class Router<Endpoint extends { readonly path: string; readonly key?: Key
     return undefined;
   }
 
+  /** Returns the endpoint that is declared with a path, which has `:name` segments. */
+  declared(path: string): Endpoint | undefined {
+    const segment = firstSegments(path);
+    const routes = this.#routes.get(segment) ?? this.#make(segment);
+    return routes?.find(({ endpoint }) => endpoint.path === path)?.endpoint;
+  }
+
   #make(segment: string): readonly Route<Endpoint>[] | undefined {
     const routes = this.#parts
       .get(segment)

@@ -99,6 +99,8 @@ export class Timer {
 
   #run(task: Task, context: Context): void {
     if (task.removes && this.app.isClockDoubtful()) return;
+    const { trail } = this.app;
+    trail.task = task.name;
     try {
       if (task.run(context) !== true) return;
       this.#unfinished.add(task);
@@ -108,6 +110,8 @@ export class Timer {
       // Work that the storage rejects is retried at the next tick; the storage reports the error.
       if (error instanceof StorageError) this.#last.delete(task);
       else this.app.log.error({ task: task.name, err: error }, 'task failed');
+    } finally {
+      trail.task = undefined;
     }
   }
 }

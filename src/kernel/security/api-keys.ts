@@ -86,6 +86,7 @@ interface ApiKeyRow {
   readonly ended: number | null;
   readonly revoked: number | null;
   readonly last_used: number | null;
+  readonly credential: string;
   readonly is_active: number;
   readonly id: number;
   readonly uuid: string;
@@ -124,7 +125,7 @@ function findApiKey({ db, knownApiKeys }: App, text: string): KnownApiKey {
   const digest = digestOf(text);
   const { result: row, reads } = db.versions.observe(() =>
     db.get<ApiKeyRow>(sql`
-      SELECT k.id AS key_id, k.scopes, k.networks, k.ended, k.revoked, k.last_used, k.is_bound,
+      SELECT k.id AS key_id, k.uuid AS credential, k.scopes, k.networks, k.ended, k.revoked, k.last_used, k.is_bound,
         k.is_bound AND NOT EXISTS (SELECT 1 FROM api_key_bound WHERE key_id = k.id) AS is_lost,
         k.digest <> ${digest} AS is_previous, iif(k.digest = ${digest}, k.expires, k.previous_expires) AS expires,
         u.is_active, u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support
@@ -146,6 +147,7 @@ const knownOf = (row: ApiKeyRow, token: string): KnownApiKey => ({
     isSupport: !row.is_bound && row.is_support === 1,
     tokenId: null,
     token,
+    credential: row.credential,
     apiKey: {
       id: row.key_id,
       scopes: new Set(JSON.parse(row.scopes)),

@@ -47,6 +47,7 @@ export class TokenUse {
 /** A token with its owner. */
 export interface TokenRow {
   readonly token_id: number;
+  readonly credential: string;
   readonly last_used: number;
   /** The session ends then, however often it is used. */
   readonly ends: number | null;

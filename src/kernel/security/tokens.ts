@@ -67,13 +67,14 @@ function ownerOfToken(app: App, token: string, now: number): Caller {
     tokenId: row.token_id,
     token,
     apiKey: null,
+    credential: row.credential,
   };
 }
 
 function findToken({ db, knownTokens }: App, token: string): TokenRow {
   const { result: row, reads } = db.versions.observe(() =>
     db.get<TokenRow>(sql`
-    SELECT t.id AS token_id, t.last_used, t.ends, t.revoked, u.token_lifetime, u.is_active,
+    SELECT t.id AS token_id, t.uuid AS credential, t.last_used, t.ends, t.revoked, u.token_lifetime, u.is_active,
       u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support
     FROM token t JOIN user u ON u.id = t.user_id WHERE t.digest = ${digest(token)}`),
   );
@@ -137,8 +138,10 @@ export function createToken(
   text = context.app.random(20).toString('hex'),
 ): { readonly id: number; readonly text: string } {
   const { app, now } = context;
+  const uuid = newUuid(app);
+  noteLogin(app, user, method, uuid);
   const id = app.db.insert('token', {
-    uuid: newUuid(app),
+    uuid,
     digest: digest(text),
     user_id: user,
     created: now,
@@ -149,6 +152,14 @@ export function createToken(
     user_agent: withoutControls(agent).slice(0, agentAtMost),
   });
   return { id, text };
+}
+
+/** Names the user and the session of a login in its audit record. */
+function noteLogin({ db, trail }: App, user: number, method: string, session: string): void {
+  if (!trail.current) return;
+  const row = db.one<{ uuid: string; username: string; fullName: string; nativeName: string }>(sql`
+    SELECT uuid, username, full_name AS fullName, native_name AS nativeName FROM user WHERE id = ${user}`);
+  trail.current.login = { method, session, user: row };
 }
 
 /** Whether a token would still be taken. */

@@ -48,6 +48,7 @@ function directly({ server: { app } }: Fixture): Ask {
     isStaff: true,
     isSupport: false,
     tokenId: 0,
+    credential: '',
     token: '',
     userId: 0,
     apiKey: null,

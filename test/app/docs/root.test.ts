@@ -23,6 +23,7 @@ const unlisted = [
     'notification-preferences',
   ],
   'api-keys',
+  'audit',
   'service-accounts',
   ...ofTheService,
 ];

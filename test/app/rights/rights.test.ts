@@ -240,6 +240,7 @@ GET    /api/events/scope_types/                                  -         200 2
 GET    /api/events/stream/                                       -         200 200 200 200 200 200 200 200 401 401
 
 GET    /api/operation/                                           -         200 200 403 403 403 403 403 403 401 401
+GET    /api/audit/                                               -         200 403 200 403 403 403 403 403 401 401
 GET    /api/operation/doctor/                                    -         200 403 403 403 403 403 403 403 401 401
 POST   /api/operation/doctor/                                    -         202 403 403 403 403 403 403 403 401 401
 GET    /api/deployment-settings/                                 -         200 403 403 403 403 403 403 403 401 401

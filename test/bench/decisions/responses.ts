@@ -201,6 +201,7 @@ function callerNamed({ db }: App, username: string): Caller {
     token: '',
     userId: id,
     apiKey: null,
+    credential: '',
   };
 }
 

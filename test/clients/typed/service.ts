@@ -11,6 +11,8 @@ const lists = await Promise.all([
 ]);
 const [given] = await dataOf(api.GET('/api/deployment-settings/', { params: { query: { name: 'base_url' } } }));
 const { is_enabled } = await dataOf(api.GET('/api/simulator/'));
+const [newest] = await dataOf(api.GET('/api/audit/', { params: { query: { page_size: 1, outcome: ['done'] } } }));
+if (newest === undefined) throw new Error('there is no audit record');
 
 console.log(
   JSON.stringify({

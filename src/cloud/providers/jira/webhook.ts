@@ -150,6 +150,7 @@ export const webhookReceiver: Endpoint = {
   operations: {
     POST: {
       summary: 'Receives a webhook of JIRA.',
+      unaudited: 'It synchronises values from the provider.',
       allowedFor:
         'Whoever knows the webhook_secret of JIRA settings, given in the header X-Hook-Secret or as ?secret=.',
       filters: {

@@ -1,0 +1,191 @@
+import { hash } from 'node:crypto';
+import type { AuditObject, FieldChange } from '../../kernel/access/audit-draft.ts';
+import type { App } from '../../kernel/app.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { canonicalJson } from './canonical-json.ts';
+
+/** The customers and projects of a record, by uuid. */
+export interface AuditPlaces {
+  readonly customers: Iterable<string>;
+  readonly projects: Iterable<string>;
+}
+
+/** A record without its place in the trail (audit.md 1). */
+export interface NewRecord extends AuditPlaces {
+  /** Microseconds. */
+  readonly at: number;
+  readonly operation: string;
+  readonly outcome: 'done' | 'refused';
+  /** HTTP status, exit code or null. */
+  readonly status: number | null;
+  readonly repeated?: number;
+  readonly requestId?: string | null;
+  readonly actor: { readonly kind: string; readonly uuid: string | null };
+  readonly via: { readonly kind: string; readonly uuid: string | null } | null;
+  /** UUID of the impersonated user. */
+  readonly as?: string | null;
+  readonly object: AuditObject | null;
+  readonly actorName: string | null;
+  readonly objectName: string | null;
+  readonly address: string | null;
+  readonly changes: readonly FieldChange[];
+}
+
+interface Tail {
+  readonly id: number;
+  readonly chain_id: number;
+  readonly sequence: number;
+  readonly hash: string;
+}
+
+/** `previous` of the very first record. */
+export const noHash = '0'.repeat(64);
+
+const maxChanges = 100;
+const maxCodePoints = 1000;
+
+/** An instant in UTC with all six digits of its microseconds. */
+export const auditTime = (instant: number): string => {
+  const micros = ((instant % 1000) + 1000) % 1000;
+  const digits = micros < 10 ? `00${micros}` : micros < 100 ? `0${micros}` : micros;
+  return `${new Date((instant - micros) / 1000).toISOString().slice(0, 23)}${digits}Z`;
+};
+
+const sha256 = (text: string): string => hash('sha256', text, 'hex');
+
+const newest = sql`SELECT id, chain_id, sequence, hash FROM audit_record ORDER BY id DESC LIMIT 1`;
+
+/** The newest record, read in the transaction that appends: commands write beside the server, and a commit has many records. */
+const tailOf = ({ db }: Pick<App, 'db'>): Tail | undefined => db.get<Tail>(newest);
+
+/** Appends a record to the current chain, in the transaction of the change. Throws if no chain has begun. */
+export function appendRecord(app: App, record: NewRecord): void {
+  if (app.trail.isPaused) return;
+  const tail = tailOf(app);
+  if (!tail) throw new Error('The audit trail has no chain');
+  store(app, record, tail);
+}
+
+/**
+ * Begins a new chain, whose first record names the chain before (audit.md 3), so that two histories of the same database never
+ * share a number. `command` is what begins it.
+ */
+export function startChain(app: App, now: number): void {
+  const { db, trail } = app;
+  const tail = tailOf(app);
+  const uuid = newChainId(trail);
+  const id = db.run(sql`INSERT INTO audit_chain (uuid, first_id) VALUES (${uuid}, ${(tail?.id ?? 0) + 1})`).id;
+  const old = tail && chainOf(app, tail.chain_id);
+  store(
+    app,
+    {
+      at: now,
+      operation: 'audit.chain_started',
+      outcome: 'done',
+      status: null,
+      actor: { kind: 'job', uuid: null },
+      via: null,
+      object: old === undefined ? null : { type: 'audit-chain', uuid: old },
+      customers: [],
+      projects: [],
+      actorName: null,
+      objectName: null,
+      address: null,
+      changes: [],
+    },
+    { id: tail?.id ?? 0, chain_id: id, sequence: 0, hash: tail?.hash ?? noHash },
+  );
+}
+
+/** Begins the first chain of a database that has none. */
+export function ensureChain(app: App, now: number): void {
+  if (!tailOf(app)) app.db.write(() => tailOf(app) ?? startChain(app, now));
+}
+
+const newChainId = ({ random }: App['trail']): string => random(16).toString('hex');
+
+/** The uuid of a chain, which never changes. */
+function chainOf({ db, trail }: App, id: number): string {
+  const known = trail.chains.get(id);
+  if (known !== undefined) return known;
+  const uuid = db.scalar<string>(sql`SELECT uuid FROM audit_chain WHERE id = ${id}`);
+  trail.chains.set(id, uuid);
+  return uuid;
+}
+
+const insertion = `
+  INSERT INTO audit_record (id, chain_id, sequence, at, operation, outcome, actor, acts_as, object, customers, projects, hash,
+    record, private)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/** Stores a record behind another. */
+function store(app: App, record: NewRecord, tail: Tail): void {
+  const { actor, as = null, at, object, operation, outcome } = record;
+  const privateText = privateJson(record, app.trail.random(16).toString('hex'));
+  const text = recordJson(record, chainOf(app, tail.chain_id), tail, sha256(privateText));
+  app.db.run({
+    text: insertion,
+    values: [
+      tail.id + 1,
+      tail.chain_id,
+      tail.sequence + 1,
+      at,
+      operation,
+      outcome,
+      actor.uuid,
+      as,
+      object?.uuid ?? null,
+      [...record.customers].join(' '),
+      [...record.projects].join(' '),
+      sha256(text),
+      text,
+      privateText,
+    ],
+  });
+}
+
+const identified = (named: NewRecord['via']): string =>
+  named ? `{"kind":"${named.kind}","uuid":${named.uuid === null ? 'null' : `"${named.uuid}"`}}` : 'null';
+const uuidList = (uuids: Iterable<string>): string => {
+  const joined = [...uuids].join('","');
+  return joined === '' ? '[]' : `["${joined}"]`;
+};
+
+/** The text that is hashed: canonical JSON, written directly because most members need no escaping. */
+function recordJson(record: NewRecord, chain: string, { hash: previous, sequence }: Tail, privateHash: string): string {
+  const { as = null, object, repeated = null, requestId = null } = record;
+  const shown = object && `{"type":"${object.type}","uuid":${JSON.stringify(object.uuid)}}`;
+  return `{"actor":${identified(record.actor)},"as":${as === null ? 'null' : `"${as}"`},"at":"${auditTime(record.at)}","chain":"${chain}","customers":${uuidList(record.customers)},"object":${shown},"operation":${JSON.stringify(record.operation)},"outcome":"${record.outcome}","previous":"${previous}","private_hash":"${privateHash}","projects":${uuidList(record.projects)},"repeated":${repeated},"request_id":${JSON.stringify(requestId)},"sequence":${sequence + 1},"status":${record.status},"via":${identified(record.via)}}`;
+}
+
+/** The private part as canonical JSON. */
+function privateJson({ actorName, address, changes, objectName }: NewRecord, salt: string): string {
+  const values = {
+    actor_name: actorName,
+    address,
+    changes: changes.slice(0, maxChanges).map(cut),
+    object_name: objectName,
+    salt,
+  };
+  // The members above are in order; only values that are objects, and lone surrogates, need more than JSON.stringify.
+  const isPlain = values.changes.every(({ from, to }) => isSimple(from) && isSimple(to));
+  const text = isPlain ? JSON.stringify(values) : canonicalJson(values);
+  return text.includes('\\ud') ? canonicalJson(values) : text;
+}
+
+const isSimple = (value: unknown): boolean => typeof value !== 'object' || value === null;
+
+/** A change with texts of at most 1,000 code points. */
+const cut = ({ field, from, to }: FieldChange): FieldChange => ({ field, from: shortened(from), to: shortened(to) });
+
+function shortened(value: unknown): unknown {
+  if (typeof value === 'string')
+    return value.length <= maxCodePoints ? value : [...value].slice(0, maxCodePoints).join('');
+  if (Array.isArray(value)) return value.slice(0, maxChanges).map(shortened);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .slice(0, maxChanges)
+      .map(([name, member]) => [name, shortened(member)]),
+  );
+}

@@ -1,0 +1,45 @@
+import { userInfo } from 'node:os';
+import { AuditDraft } from '../../kernel/access/audit-draft.ts';
+import type { App } from '../../kernel/app.ts';
+import { type AuditPlaces, appendRecord, ensureChain } from './append.ts';
+
+/**
+ * Records a command with its first commit that changes something, in the same transaction. Code below names the object in
+ * `trail.current` (audit.md 2). `placesOf` returns the customers and projects.
+ */
+export function recordCommand(app: App, command: string, placesOf: (draft: AuditDraft) => AuditPlaces): void {
+  const { clock, db, trail } = app;
+  const draft = new AuditDraft();
+  trail.current = draft;
+  db.beforeCommit = () => {
+    db.beforeCommit = undefined;
+    const { login } = draft;
+    if (login) draft.about('users', login.user.uuid, login.user.username);
+    const { customers, projects } = placesOf(draft);
+    ensureChain(app, clock.now());
+    appendRecord(app, {
+      at: clock.now(),
+      operation: command,
+      outcome: 'done',
+      status: 0,
+      actor: { kind: 'cli', uuid: null },
+      via: { kind: 'cli', uuid: null },
+      object: draft.object,
+      customers,
+      projects,
+      actorName: operatorName(),
+      objectName: draft.objectName,
+      address: null,
+      changes: draft.changes,
+    });
+  };
+}
+
+/** The account at the operating system; null where it has no name, as in containers. */
+function operatorName(): string | null {
+  try {
+    return userInfo().username;
+  } catch {
+    return null;
+  }
+}

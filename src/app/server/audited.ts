@@ -1,0 +1,159 @@
+import { appendRecord, type NewRecord } from '../../activity/audit/append.ts';
+import { AuditDraft } from '../../kernel/access/audit-draft.ts';
+import type { Actor, Caller } from '../../kernel/access/caller.ts';
+import type { Request } from '../../kernel/access/request.ts';
+import type { App } from '../../kernel/app.ts';
+import { minute } from '../../kernel/clock.ts';
+import { auditValue } from '../../kernel/collection/audited-changes.ts';
+import { type Endpoint, isMethod, type Operation } from '../../kernel/collection/endpoint.ts';
+import { HttpError } from '../../kernel/http/error.ts';
+import type { IncomingRequest } from '../../kernel/http/incoming-request.ts';
+import type { Reply } from '../../kernel/http/reply.ts';
+import type { Match, Router } from '../../kernel/http/router.ts';
+import { prefixOf } from '../../kernel/net/networks.ts';
+import { placesOf } from '../compose/audit-places.ts';
+import { operationIdOf } from '../docs/operation-ids.ts';
+
+/** How often a rejection of the same caller, operation and status is recorded. */
+const rejectionInterval = minute;
+
+/** Callers with rejections in the last minute whose omitted ones are counted. */
+const maxCountedRejections = 10_000;
+
+/** Records the changes of requests, and the rejections that audit.md 2 lists. */
+export class AuditedRequests {
+  readonly #ids = new WeakMap<Operation, string>();
+  readonly #rejections = new Map<string, { readonly since: number; omitted: number }>();
+
+  constructor(
+    private readonly app: App,
+    private readonly router: Router<Endpoint>,
+  ) {}
+
+  /** Runs a handler that writes, and records what it changed, in its transaction. */
+  perform(endpoint: Endpoint, operation: Operation, request: Request, handle: () => Reply): Reply {
+    const { app } = this;
+    if (operation.unaudited !== undefined) return handle();
+    const { changes } = app.db.versions;
+    const draft = new AuditDraft();
+    const reply = app.trail.during(draft, handle);
+    // A login with a wrong password stores its failure.
+    if (reply.status >= 400) this.reject(endpoint, operation, request.incoming, request.actor, reply.status);
+    else if (app.db.versions.changes !== changes || operation.isAlwaysAudited)
+      this.#record(endpoint, operation, request, draft, reply.status);
+    return reply;
+  }
+
+  /** Records a rejection that is to be recorded, unless the same one was in the last minute. Failures are only logged. */
+  rejected({ endpoint }: Match<Endpoint>, incoming: IncomingRequest, caller: Caller | null, error: unknown): void {
+    const operation = isMethod(incoming.method) ? endpoint.operations[incoming.method] : undefined;
+    if (!(error instanceof HttpError) || !operation || incoming.method === 'GET') return;
+    try {
+      this.app.db.write(() => this.reject(endpoint, operation, incoming, caller, error.status));
+    } catch (failure) {
+      this.app.log.warn({ err: failure, request: incoming.id }, 'failed to record a rejection');
+    }
+  }
+
+  /** Records a rejected login (401, 429), or a write that the caller has no right to (403). */
+  reject(
+    endpoint: Endpoint,
+    operation: Operation,
+    incoming: IncomingRequest,
+    caller: Caller | null,
+    status: number,
+  ): void {
+    const isRecorded = operation.isLogin ? status === 401 || status === 429 : status === 403 && caller !== null;
+    if (!isRecorded) return;
+    const { app } = this;
+    const now = app.clock.now();
+    const id = this.#idOf(endpoint, operation, incoming.method);
+    const key = `${caller?.uuid ?? prefixOf(incoming.address)} ${id} ${status}`;
+    const last = this.#rejections.get(key);
+    if (last && now >= last.since && now - last.since < rejectionInterval) {
+      app.db.onceStored(() => last.omitted++);
+      return;
+    }
+    if (this.#rejections.size >= maxCountedRejections) this.#rejections.clear();
+    // The number is kept until the record is on disk: the write may run again.
+    app.db.onceStored(() => this.#rejections.set(key, { since: now, omitted: 0 }));
+    const { object } = this.#pathObject(endpoint, incoming);
+    appendRecord(app, {
+      ...authorOf(caller, undefined),
+      at: now,
+      operation: id,
+      outcome: 'refused',
+      status,
+      repeated: last?.omitted ?? 0,
+      requestId: incoming.id,
+      object,
+      customers: [],
+      projects: [],
+      objectName: null,
+      address: incoming.address,
+      changes: [],
+    });
+  }
+
+  #record(endpoint: Endpoint, operation: Operation, request: Request, draft: AuditDraft, status: number): void {
+    const { actor, app, incoming } = request;
+    if (draft.isUpdate && draft.changes.length === 0 && draft.contexts.length === 0) return;
+    if (!draft.object) {
+      const { object } = this.#pathObject(endpoint, incoming);
+      if (object) draft.about(object.type, object.uuid, null);
+      if (draft.changes.length === 0) noteOtherBody(operation, request, draft);
+    }
+    appendRecord(app, {
+      ...authorOf(actor, draft.login),
+      at: request.now,
+      operation: this.#idOf(endpoint, operation, incoming.method),
+      outcome: 'done',
+      status,
+      requestId: incoming.id,
+      object: draft.object,
+      ...placesOf(app, draft),
+      objectName: draft.objectName,
+      address: incoming.address,
+      changes: draft.changes,
+    });
+  }
+
+  /** The object that a path names: `/api/customers/<uuid>/image/`. */
+  #pathObject({ hidesPath, path }: Endpoint, incoming: IncomingRequest): Pick<NewRecord, 'object'> {
+    const [, type, isKey] = /^\/api\/([^/]+)\/(:key\/)?/.exec(path) ?? [];
+    if (type === undefined || isKey === undefined || hidesPath) return { object: null };
+    return { object: { type, uuid: incoming.path.split('/')[3]?.toLowerCase() ?? '' } };
+  }
+
+  #idOf(endpoint: Endpoint, operation: Operation, method: string): string {
+    const known = this.#ids.get(operation);
+    if (known !== undefined) return known;
+    const id = isMethod(method) ? operationIdOf(endpoint, method, (path) => this.router.declared(path)) : method;
+    this.#ids.set(operation, id);
+    return id;
+  }
+}
+
+/** The members of a record about the caller. The only place that knows the kinds of `actor` and `via` (audit.md 1). */
+function authorOf(caller: Caller | null, login: AuditDraft['login']): Pick<NewRecord, 'actor' | 'actorName' | 'via'> {
+  if (login) return { ...actorOf(login.user), via: { kind: login.method, uuid: login.session } };
+  if (!caller) return { actor: { kind: 'anonymous', uuid: null }, actorName: null, via: null };
+  const { apiKey, credential } = caller;
+  return { ...actorOf(caller), via: { kind: apiKey ? 'api_key' : 'session', uuid: credential } };
+}
+
+const actorOf = ({ username, uuid }: Actor): Pick<NewRecord, 'actor' | 'actorName'> => ({
+  actor: { kind: 'user', uuid },
+  actorName: username,
+});
+
+/** Notes the declared members of the body of an operation that no collection describes. */
+function noteOtherBody({ input }: Operation, request: Request, draft: AuditDraft): void {
+  if (!input) return;
+  const { values } = request.incoming.body(() =>
+    Object.keys(input.fields).find((name) => input.fields[name]?.input?.mayBeBare),
+  );
+  for (const [name, field] of Object.entries(input.fields))
+    if (values[name] !== undefined && field.input)
+      draft.changes.push({ field: name, from: null, to: auditValue(name, field, values[name]) });
+}

@@ -1,0 +1,73 @@
+/** Every write of the OpenAPI document leaves an audit record, or says why not. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { operationIds } from '../../../src/app/docs/operation-ids.ts';
+import type { Endpoint, Method } from '../../../src/kernel/collection/endpoint.ts';
+import { documented } from '../../support/catalogue.ts';
+import type { Json } from '../../support/fixture.ts';
+import { bodies } from '../rights/bodies.ts';
+import { isProvided, newKeyOf, providedBody } from '../rights/provided.ts';
+import { restore, type Situation, situation } from '../rights/situation.ts';
+import { changedBodies, performedElsewhere } from './bodies.ts';
+
+const test = suite('audit records of operations');
+const idOf = operationIds(documented.filter(({ path }) => /^\/api/.test(path)));
+let place: Situation;
+
+test.before(async () => {
+  place = await situation();
+});
+test.after(() => place.fixture.close());
+
+/** The key of an object that staff may change, by the collection of the path. */
+function keyFor(path: string): string {
+  const { delivery: _, own, any, other, customer, ...rest } = (place.keys[path.split('/')[2] ?? ''] ?? {}) as Json;
+  const key = other ?? own ?? any ?? customer ?? Object.values(rest)[0];
+  return key?.ST ?? key ?? '';
+}
+
+/** A body for an object of a provider, which is called `one`. */
+async function changedProvided(path: string, method: Method, object: string): Promise<unknown> {
+  if (method === 'PUT' || method === 'PATCH') return { name: 'changed', summary: 'changed', message: 'changed' };
+  // A copy, because the prerequisites are cached by the situation.
+  return providedBody({ ...place }, method, path, object);
+}
+
+async function perform({ path }: Endpoint, method: Method): Promise<{ status: number; body: Json; url: string }> {
+  const provided = isProvided(path);
+  const object = path.startsWith('/api/jira-') && /issues|comments|attachments/.test(path) ? 'theirs' : 'own';
+  const key = provided && path.includes(':key') ? newKeyOf(place, path, object) : keyFor(path);
+  const { deliveries } = place.keys as Json;
+  const url = path.replace(':key', key).replace(':delivery', deliveries.own.ST);
+  const change = changedBodies[`${method} ${path}`];
+  const body = change
+    ? await change(place, url)
+    : provided
+      ? await changedProvided(path, method, object)
+      : await bodies[`${method} ${path}`]?.(place, 'own', url);
+  const response = await place.clients.ST.send(method, url, body);
+  return { status: response.status, body: response.body, url };
+}
+
+for (const endpoint of documented)
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+    const operation = endpoint.operations[method];
+    if (!operation || operation.unaudited !== undefined) continue;
+    const id = idOf(endpoint, method);
+    if (`${method} ${endpoint.path}` in performedElsewhere) continue;
+    test(`${method} ${endpoint.path}: ${id}`, async () => {
+      await restore(place);
+      const { body, status, url } = await perform(endpoint, method);
+      const [record] = (await place.fixture.staff.get(`/api/audit/?page_size=1&operation=${id}`)).body;
+      if (status >= 400 && isProvided(endpoint.path)) {
+        // Its state or links prevent it here; a change that does not happen leaves no record.
+        assert.ok([400, 409].includes(status), `${method} ${url}: ${status}`);
+        assert.is(record, undefined);
+        return;
+      }
+      assert.ok(status < 300, `${method} ${url}: ${status} ${JSON.stringify(body)}`);
+      assert.equal([record?.operation, record?.outcome, record?.status], [id, 'done', status]);
+    });
+  }
+
+test.run();
