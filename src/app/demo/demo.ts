@@ -84,11 +84,14 @@ function settlePastMails({ db }: App, now: number): void {
 }
 
 /**
- * Removes the notifications that would no longer be stored, and those with dates in their texts, which cannot follow the clock;
- * marks the mails about the others as sent, and the roles that end soon as known.
+ * Removes the notifications that would no longer be stored, those of users who did not exist yet, such as the administrator of the
+ * first start, and those with dates in their texts, which cannot follow the clock; marks the mails about the others as sent, and
+ * the roles that end soon as known.
  */
 function settlePastNotifications({ db }: App, now: number): void {
-  db.run(sql`DELETE FROM notification WHERE created < ${now - notificationLifetime} OR kind = 'role_expiring'`);
+  db.run(sql`
+    DELETE FROM notification WHERE created < ${now - notificationLifetime} OR kind = 'role_expiring'
+      OR created < (SELECT u.date_joined FROM user u WHERE u.id = user_id)`);
   db.run(sql`UPDATE notification SET waits = 0, mail_id = NULL`);
   db.run(sql`DELETE FROM notification_mail`);
   for (const table of ['customer_role', 'project_role'])

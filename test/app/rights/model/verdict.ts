@@ -129,7 +129,7 @@ function response(attempt: Attempt): Reply {
   if (on === 'user-counters')
     return {
       status: 200,
-      body: { keys: [...state.keys.values()].filter(({ owner }) => owner === caller.id).length, hooks: 0 },
+      body: { keys: [...state.keys.values()].filter(({ owner }) => owner === caller.id).length, hooks: 0, api_keys: 0 },
     };
   if (method === 'GET' || method === 'HEAD') return read(attempt);
   if (method === 'OPTIONS') return describe(attempt);
