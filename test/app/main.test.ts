@@ -185,7 +185,7 @@ cli('prints the licences of the program and of every package in it', async () =>
 
 cli('reports invalid arguments in one line with exit code 2, and does nothing', async () => {
   const userAdd = 'usage: tenantry user add NAME [OPTIONS]; see tenantry user add --help';
-  const subcommands = 'add, list, show, password, disable, enable, grant, revoke';
+  const subcommands = 'add, list, show, password, disable, enable, recover, grant, revoke';
   const mistakes: [words: string[], line: string][] = [
     [['bogus'], 'unknown command "bogus"; see tenantry help'],
     [['--bogus'], 'unknown option --bogus; see tenantry help'],

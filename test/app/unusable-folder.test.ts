@@ -24,7 +24,7 @@ test.after.each(() => program.end());
 /** Commands without data, and those that create the folder. */
 const withoutData = /^(example|listen|backups (?:list|fetch|verify)|openapi|config|completion|licenses|version|help)\b/;
 const creating = /^(serve|demo|restore|import|promote|user add)\b/;
-const words: Readonly<Record<string, string>> = { NAME: 'bob', ROLE: 'owner', FILE: 'file' };
+const words: Readonly<Record<string, string>> = { NAME: 'bob', USER: 'bob', ROLE: 'owner', FILE: 'file' };
 
 /** Every command that uses the data folder, with valid arguments. */
 async function commands(): Promise<string[][]> {
@@ -36,7 +36,9 @@ async function commands(): Promise<string[][]> {
 }
 
 const options = (command: readonly string[]): string[] =>
-  command[0] === 'serve' ? ['--port', '0'] : command[1] === 'password' ? ['--password-stdin'] : [];
+  ({ serve: ['--port', '0'], 'user password': ['--password-stdin'], 'key add': ['--scopes', 'customers:read'] })[
+    command[0] === 'serve' ? 'serve' : command.slice(0, 2).join(' ')
+  ] ?? [];
 
 /** Runs the commands with a data folder, and compares the error line of each. */
 async function each(

@@ -24,7 +24,7 @@ const maxMails = 5;
 const mailSpan = hour;
 
 /** Kinds of mails about second factors. */
-export type SecurityNotice =
+type SecurityNotice =
   | 'second_factor_added'
   | 'second_factor_removed'
   | 'recovery_codes_replaced'

@@ -39,13 +39,13 @@ interface Tail {
 }
 
 /** `previous` of the very first record. */
-export const noHash = '0'.repeat(64);
+const noHash = '0'.repeat(64);
 
 const maxChanges = 100;
 const maxCodePoints = 1000;
 
 /** An instant in UTC with all six digits of its microseconds. */
-export const auditTime = (instant: number): string => {
+const auditTime = (instant: number): string => {
   const micros = ((instant % 1000) + 1000) % 1000;
   const digits = micros < 10 ? `00${micros}` : micros < 100 ? `0${micros}` : micros;
   return `${new Date((instant - micros) / 1000).toISOString().slice(0, 23)}${digits}Z`;
@@ -70,7 +70,7 @@ export function appendRecord(app: App, record: NewRecord): void {
  * Begins a new chain, whose first record names the chain before (audit.md 3), so that two histories of the same database never
  * share a number. `command` is what begins it.
  */
-export function startChain(app: App, now: number): void {
+function startChain(app: App, now: number): void {
   const { db, trail } = app;
   const tail = tailOf(app);
   const uuid = newChainId(trail);

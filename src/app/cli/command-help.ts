@@ -60,10 +60,14 @@ type Member = readonly [name: string, command: Command];
 
 const rowOf = ([name, { help, words = [] }]: Member): [string, string] => [[name, ...words].join(' '), help];
 
-const familyRow = (first: string, family: readonly Member[]): [string, string] => [
-  `${first} COMMAND`,
-  family.map(([name]) => name.slice(first.length + 1)).join(', '),
-];
+/** Maximum length of the names of a family, so that a row of the help fits into a line. */
+const maxNamesLength = 54;
+
+function familyRow(first: string, family: readonly Member[]): [string, string] {
+  const names = family.map(([name]) => name.slice(first.length + 1));
+  const shown = names.filter((_, i) => names.slice(0, i + 1).join(', ').length <= maxNamesLength);
+  return [`${first} COMMAND`, shown.length < names.length ? `${shown.join(', ')}, …` : names.join(', ')];
+}
 
 const commandTable = (commands: readonly Member[]): string => columns(commands.map(rowOf));
 

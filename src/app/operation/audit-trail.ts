@@ -22,7 +22,7 @@ const hashShape: JsonSchema = { type: 'string', pattern: '^[0-9a-f]{64}$' };
 const identified = objectShape({ kind: text, uuid: nullable(uuidShape) });
 
 /** A record as responses show it (audit.md 1). */
-export const recordShape: JsonSchema = {
+const recordShape: JsonSchema = {
   title: 'AuditRecord',
   ...objectShape({
     chain: uuidShape,

@@ -7,7 +7,7 @@ import { listOfType } from './kinds.ts';
 import { exactTime, lifetimeText, percentText, quotaTitle } from './text.ts';
 
 /** The name of an object in a sentence; `path` is its page in the console, if it has one. */
-export interface NamePart {
+interface NamePart {
   readonly text: string;
   readonly path: string | undefined;
 }

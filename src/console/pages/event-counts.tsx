@@ -24,7 +24,7 @@ const failures: Readonly<Record<string, readonly string[]>> = {
 const maxBars = 92;
 
 /** Returns the first instants of the days, or of several days each, between two UNIX timestamps, and the end. Both stay the same for a day. */
-export function daysBetween(from: number, to: number): readonly number[] {
+function daysBetween(from: number, to: number): readonly number[] {
   const days = (to - from) / day;
   const step = days > maxBars ? Math.max(7, Math.ceil(days / maxBars)) : 1;
   const borders: number[] = [];

@@ -6,7 +6,7 @@ import type { Columns } from './changes.ts';
 import type { Field, Fields } from './field.ts';
 
 /** What replaces a secret in audit records. */
-export const concealed = '***';
+const concealed = '***';
 
 const secretName = /password|secret|token|certificate|private_key/i;
 
@@ -76,7 +76,7 @@ function shownValue(request: Request, column: string | undefined, value: unknown
 }
 
 /** What an update can change, by what its row has before. */
-export interface NotedUpdate {
+interface NotedUpdate {
   /** Fields whose stored values differ. */
   readonly plain: readonly FieldChange[];
   /** Names of fields whose values only the representation shows. */

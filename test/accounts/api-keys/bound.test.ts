@@ -29,7 +29,7 @@ const lists = documented
   .map(({ path }) => path)
   .filter(
     (path) =>
-      !/^\/api\/(users|keys|user-counters|api-keys|notifications|notification-preferences|events|operation|jobs|outbox|backups|deployment-settings|simulator)\//.test(
+      !/^\/api\/(users|keys|user-counters|api-keys|notifications|notification-preferences|events|operation|jobs|outbox|backups|deployment-settings|simulator|audit)\//.test(
         path,
       ),
   );

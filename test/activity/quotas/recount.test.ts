@@ -50,7 +50,7 @@ function directly({ server: { app } }: Fixture): Ask {
     tokenId: 0,
     credential: '',
     token: '',
-    userId: 0,
+    userId: user.id,
     apiKey: null,
   };
   return (method, path, body) => {

@@ -368,7 +368,7 @@ test('a clock that an embedding program hands in never jumps', async () => {
 
 /** What may look like an instant that a rule compares with the present, by table, and is none or must stay. */
 const others: Readonly<Record<string, readonly string[]>> = {
-  'only told': [
+  'only reported': [
     ...['ssh_key', 'customer', 'project', 'customer_role', 'project_role', 'service_settings', 'alert', 'hook'],
     ...[
       'delivery',
@@ -381,9 +381,9 @@ const others: Readonly<Record<string, readonly string[]>> = {
       'token',
       'api_key',
     ],
-    ...['second_factor'],
+    ...['second_factor', 'service_account'],
   ].map((table) => `${table}.created`),
-  'only told, too': [
+  'only reported, too': [
     ...[
       'user.date_joined',
       'user.agreement_date',
@@ -401,11 +401,11 @@ const others: Readonly<Record<string, readonly string[]>> = {
     ...['customer_role', 'project_role'].flatMap((table) => [`${table}.expires`, `${table}.ended`]),
     ...['api_key.expires', 'api_key.previous_expires'],
   ],
-  'said by an identity provider': ['saml_used_message.expires'],
-  'history, which says what the clock said': [
-    ...['event.at', 'event_about.at', 'quota_version.at', 'quota.first_at', 'monitoring_value.at'],
+  'set by an identity provider': ['saml_used_message.expires'],
+  'history, which records the clock': [
+    ...['event.at', 'event_about.at', 'audit_record.at', 'quota_version.at', 'quota.first_at', 'monitoring_value.at'],
   ],
-  'an hour that begins anew when it lies ahead': ['hook_mail_hour.since'],
+  'an hour that begins again if it lies ahead': ['hook_mail_hour.since'],
   'from the name of a file, or compared with it only': ['backup.created', 'deployment.backup_overdue'],
   'of the watch itself': ['deployment.clock_seen', 'deployment.clock_jump', 'deployment.clock_wait'],
 };

@@ -35,7 +35,7 @@ const recoveryCodesShape: JsonSchema = {
 };
 
 /** Stores a factor of the caller and queues the mail. Returns 201, with recovery codes if it is the first one. */
-export function addFactor(request: Request, columns: Readonly<Record<string, Value>>): Reply {
+function addFactor(request: Request, columns: Readonly<Record<string, Value>>): Reply {
   const { app, caller, db, now } = request;
   const isFirst = !hasFactor(db, caller.id);
   const id = db.insert('second_factor', { uuid: newUuid(app), user_id: caller.id, created: now, ...columns });
@@ -50,7 +50,7 @@ export function addFactor(request: Request, columns: Readonly<Record<string, Val
 }
 
 /** The response to a new factor. */
-export const newFactorShape = (): JsonSchema => ({
+const newFactorShape = (): JsonSchema => ({
   ...secondFactors.shape,
   title: 'NewSecondFactor',
   properties: {

@@ -12,7 +12,7 @@ type FactorKind = (typeof factorKinds)[number];
 
 /** The ways to present a second factor, in the order of responses. */
 export const factorMethods = [...factorKinds, 'recovery_code'] as const;
-export type FactorMethod = (typeof factorMethods)[number];
+type FactorMethod = (typeof factorMethods)[number];
 
 /** The maximum number of second factors of a user. */
 const maxFactors = 10;

@@ -23,7 +23,7 @@ export const factorFields = {
   recovery_code: presentedCode('abcde-fgh23', 'One of the recovery codes, each of which works once.'),
 };
 
-export type FactorValues = Values<typeof factorFields>;
+type FactorValues = Values<typeof factorFields>;
 
 /** A second factor that a request presents. */
 export interface PresentedFactor {

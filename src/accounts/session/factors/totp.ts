@@ -19,7 +19,7 @@ const quietZone = 4;
 type Library = typeof import('otpauth');
 
 /** Creates the codes of a secret. */
-export interface Totp {
+interface Totp {
   /** The secret as base32. */
   readonly secret: string;
   /** Returns the `otpauth:` URI of the secret for authenticator apps. */
