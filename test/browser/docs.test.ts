@@ -51,7 +51,7 @@ browser('is ready within two seconds with all operations', async () => {
 
 browser('accepts a bare token in its field', async () => {
   await page.evaluate("location.hash = '#auth'");
-  const field = page.locator('rapi-doc input.api-key-input');
+  const field = page.locator('rapi-doc #http-token-api-key-input');
   await field.fill(fixture.server.issueToken(), timeLimit);
   await page.locator('rapi-doc tr#security-scheme-token button').first().click(timeLimit);
   await page.evaluate("location.hash = '#get-/api/user-counters/'");
