@@ -1,4 +1,4 @@
--- The audit trail (audit.md). A record is appended in the transaction of its change and never changes, apart from `private`,
+-- The audit trail (audit.md 1). A record is appended in the transaction of its change and never changes, apart from `private`,
 -- which a redaction removes. No index besides the key: appending costs one page, and a list scans at most 50,000 records.
 
 CREATE TABLE audit_chain (

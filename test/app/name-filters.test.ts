@@ -59,8 +59,13 @@ sample('finds the objects with exactly this name by name_exact in every list', a
       assert.ok((await namesFound(`name=${part}`)).length >= matches.length, what);
     }
   }
-  // Neither identity providers nor floating IPs are part of the sample data.
-  assert.equal(lackObjects, ['/api-auth/saml2/providers/', '/api/openstack-floating-ips/']);
+  // None of these is part of the sample data.
+  assert.equal(lackObjects, [
+    '/api-auth/saml2/providers/',
+    '/api/api-keys/',
+    '/api/service-accounts/',
+    '/api/openstack-floating-ips/',
+  ]);
 });
 sample.run();
 

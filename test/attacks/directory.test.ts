@@ -77,7 +77,8 @@ test('finds a hidden user by exact name, without phone number, organization and 
     const { body, headers } = await setup.clients.stranger.get(`/api/users/?${query}`);
     assert.is(headers.get('X-Result-Count'), '1', query);
     const { civil_number: _, phone_number: __, organization: ___, organization_approved: ____, ...visible } = hidden;
-    const { description, is_active, is_staff, token_lifetime, ...expected } = visible;
+    const { description, has_second_factor, identities, is_active, is_staff, token_lifetime, ...expected } = visible;
+    assert.equal([has_second_factor, identities], [false, []]);
     assert.equal([description, is_active, is_staff, token_lifetime], ['', true, false, null]);
     assert.equal(body, [expected], query);
   }

@@ -1,4 +1,4 @@
-/** Audit records: their members, hashes, rejections and visibility (audit.md). */
+/** Audit records: their members, hashes, rejections and visibility (audit.md 1 to 4). */
 import { createHash } from 'node:crypto';
 import * as assert from 'uvu/assert';
 import { canonicalJson } from '../../../src/activity/audit/canonical-json.ts';

@@ -88,7 +88,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0048_api_key_bounds': 'e4d3c0cd20c4085c755070b528c432903e111642ba93c8d434b8c8fd1a4faa42',
   '0049_api_key_reminders': 'd85c980a61f6269bd704701786fcee067e0f9006324bf37748e6fd1b67809b89',
   '0050_oidc': 'f8b4f4aaf00c8eb1ecaeb7d2ebed1e7a86af02b41c96f8ec7f95d911c8ffc36f',
-  '0051_audit': '9c8ec7edaec18fddfaa89eb30a23e648a1b09cae48d27ca261e87e1d5b180792',
+  '0051_audit': '0ea064d1e71ebd181de4e9383a046a3f7f5a55d8b1d19bf3d0d6a1bf475fd501',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -180,6 +180,8 @@ requests('OPTIONS is served on every existing path', async () => {
     if (/^\/api-auth\/(saml2|oidc)\//.test(path) && response.status === 401) continue;
     // So are links for forgotten passwords.
     if (/^\/api-auth\/password\/(forgot|reset)\/$/.test(path) && response.status === 404) continue;
+    // The current key exists only in requests with one.
+    if (path === '/api/api-keys/current/' && response.status === 404) continue;
     assert.equal([path, response.status], [path, 200]);
     // Services, links, resources and certifications response in the actions format (services.md 9).
     const isPlain = !Object.hasOwn(response.body, 'actions') || Object.hasOwn(response.body, 'name');

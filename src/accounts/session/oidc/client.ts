@@ -171,7 +171,7 @@ function parsed(body: Buffer): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Returns the address of a discovery document (OpenID Connect Discovery 1.0, section 4). */
+/** Returns the address of a discovery document, as OpenID Connect Discovery 1.0 defines it. */
 const discoveryUrl = (issuer: string): URL => new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
 
 /** Checks the members of a discovery document that logins use. Throws ProviderError. */
