@@ -24,7 +24,7 @@ import {
   rejectedPreflight,
   unrouted,
 } from './own-responses.ts';
-import { denialOf, writeRejection } from './rejection.ts';
+import { type ParserError, writeRejection } from './rejection.ts';
 import { Upload, UploadBudget } from './uploads.ts';
 
 const headerBytes = 16 * 1024;
@@ -237,7 +237,7 @@ export class HttpServer {
   }
 
   /** Responds to input that is no request, after the responses to earlier requests of the connection. */
-  #reject(error: NodeJS.ErrnoException, socket: Socket): void {
+  #reject(error: ParserError, socket: Socket): void {
     if (/^ERR_(SSL|TLS)_/.test(error.code ?? '')) {
       this.#rejectUnencrypted(error, socket);
       return;
@@ -256,16 +256,14 @@ export class HttpServer {
       socket.destroy();
       return;
     }
-    const denial = denialOf(error);
     const id = this.#nextId();
-    writeRejection(socket, denial, id);
-    this.#log.logRejection(id, socket, denial.status);
+    this.#log.logRejection(id, socket, writeRejection(socket, error, id));
   }
 
   /** Responds to a client that speaks plain HTTP instead of TLS; others get no response. */
-  #rejectUnencrypted(error: NodeJS.ErrnoException, socket: Socket): void {
+  #rejectUnencrypted(error: ParserError, socket: Socket): void {
     const below = error.code === 'ERR_SSL_HTTP_REQUEST' ? this.#connections.below(socket) : undefined;
-    if (below?.writable) writeRejection(below, denialOf(error), this.#nextId());
+    if (below?.writable) writeRejection(below, error, this.#nextId());
     else socket.destroy();
   }
 

@@ -7,8 +7,11 @@ interface Rejection {
   readonly detail: string;
 }
 
+/** An error of the HTTP parser, with the bytes that it could not parse. */
+export type ParserError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
+
 /** The response to an error of the HTTP parser. */
-export function denialOf(error: NodeJS.ErrnoException): Rejection {
+function denialOf(error: NodeJS.ErrnoException): Rejection {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
       return { status: 431, reason: 'Request Header Fields Too Large', detail: 'Request headers are too large.' };
@@ -21,8 +24,13 @@ export function denialOf(error: NodeJS.ErrnoException): Rejection {
   }
 }
 
-/** Writes the response, since there is no request object to reply to, and ends the connection. */
-export function writeRejection(socket: Socket, { status, reason, detail }: Rejection, id: string): void {
+/**
+ * Writes the response, since there is no request object to reply to, and ends the connection. A response to HEAD has no
+ * body. Returns the status.
+ */
+export function writeRejection(socket: Socket, error: ParserError, id: string): number {
+  const { status, reason, detail } = denialOf(error);
+  const isHead = error.rawPacket?.toString('latin1', 0, 5) === 'HEAD ';
   const body = JSON.stringify({ detail });
   const headers = [
     `HTTP/1.1 ${status} ${reason}`,
@@ -33,5 +41,6 @@ export function writeRejection(socket: Socket, { status, reason, detail }: Rejec
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
   ];
-  socket.end(`${headers.join('\r\n')}\r\n\r\n${body}`);
+  socket.end(`${headers.join('\r\n')}\r\n\r\n${isHead ? '' : body}`);
+  return status;
 }

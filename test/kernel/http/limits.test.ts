@@ -107,6 +107,13 @@ limits('so is a very long URL', async () => {
   );
 });
 
+limits('the rejection of a HEAD request has no body', async () => {
+  const wire = await Wire.to(fixture.url);
+  wire.lines(`HEAD /api/version/?${'x'.repeat(17_000)} HTTP/1.1`, 'Host: localhost', '');
+  assert.is((await wire.response({ head: true })).status, 431);
+  assert.is(await wire.closed(), '');
+});
+
 limits('a client has 10 s for its headers and 30 s for its request', async () => {
   const { server } = await connectionOf(() => fixture.anonymous.get('/api/version/'));
   assert.is(server.headersTimeout, 10_000);

@@ -82,16 +82,16 @@ rejected = (
     (r"^File extension|submitted file is empty|^Upload a valid|was not a file", "The content of a file is examined."),
     (r"already exists|already registered|already has|must be unique|make a unique set", "Another object has the value."),
     (
-        r"does not belong|should belong|must belong|belongs to|does.?n.t match|does not match|is not connected|is missing in|"
+        r"does not belong|should belong|must belong|belongs to|does.?n.t match|does not match|is not connected|is missing in|must occur after start|"
         r"not within the same|not supported for|is not allowed|same as current|is the same|is not subtask",
         "The fields do not go together, or not with the object.",
     ),
     (
-        r"^Please specify|^Either |at least one network|must be provided|simultaneously|must be supplied|Too many parameters|have to be provided|is required for",
+        r"^Please specify|^Either |^Exactly one of |at least one network|must be provided|simultaneously|must be supplied|Too many parameters|have to be provided|is required for",
         "One of several fields is needed.",
     ),
     (
-        r"should be greater|exceeds|holds more than|^More than|does not work any more|is not available|is not ready|must be (less|greater) than",
+        r"should be greater|exceeds|holds more than|^More than|does not work any more|is not available|is not ready|is ready\.$|must be (less|greater) than",
         "The value does not suit what there is.",
     ),
     (
