@@ -25,7 +25,7 @@ export const takeTitles = (): readonly Title[] => titles.splice(0);
 export const progress: { began: (what: string) => void; passed: () => void; timeoutMs: number } = {
   began: () => undefined,
   passed: () => undefined,
-  timeoutMs: 120_000,
+  timeoutMs: 240_000,
 };
 
 /** Returns and clears problems outside the tests themselves since the last call; one text per problem. */
