@@ -7,13 +7,12 @@ import { hour, minute } from '../../kernel/clock.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { text } from '../../kernel/collection/values.ts';
-import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
+import { expiringRows } from '../../kernel/security/expiring-rows.ts';
 import { digestOfSecret, newMailedSecret } from '../../kernel/security/mailed-secrets.ts';
 import { issueToken, loginBy } from '../../kernel/security/tokens.ts';
-import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { actedBy, tokenShape, type UserRow } from '../users/users.ts';
 
 const linkLifetime = 30 * minute;
@@ -72,19 +71,4 @@ export const recoverLogin: Endpoint = {
   },
 };
 
-export const recoveryInstants: StoredInstants = { table: 'recovery_link', column: 'expires', ahead: linkLifetime };
-
-/** Ends expired links for good: a clock that is set back makes none of them valid again. */
-export const endExpiredRecoveryLinks = ({ app: { db }, now }: Context): void =>
-  void db.run(sql`DELETE FROM recovery_link WHERE expires <= ${now}`);
-
-/** Removes a batch of expired links. Returns whether the batch was full. */
-export function removeExpiredRecoveryLinks({ app: { db }, now }: Context): boolean {
-  return removeStep(
-    (limit) =>
-      db.run(sql`
-        DELETE FROM recovery_link WHERE id IN (
-          SELECT id FROM recovery_link WHERE expires <= ${now} ORDER BY expires LIMIT ${limit}
-        )`).changes,
-  );
-}
+export const expiringRecoveryLinks = expiringRows('recovery_link', linkLifetime);

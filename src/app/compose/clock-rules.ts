@@ -1,12 +1,12 @@
 import { invitationInstants } from '../../accounts/invitations/expiry.ts';
 import { invitationMailInstants } from '../../accounts/invitations/mails.ts';
 import { codeLockInstants } from '../../accounts/session/factors/code-lock.ts';
-import { endExpiredEnrolments, enrolmentInstants } from '../../accounts/session/factors/enrolment.ts';
-import { endExpiredPendingLogins, pendingLoginInstants } from '../../accounts/session/factors/pending-logins.ts';
+import { expiringEnrolments } from '../../accounts/session/factors/enrolment.ts';
+import { expiringLogins } from '../../accounts/session/factors/pending-logins.ts';
 import { totpInstants } from '../../accounts/session/factors/totp.ts';
-import { requestInstants as oidcRequestInstants } from '../../accounts/session/oidc/requests.ts';
+import { expiringRequests } from '../../accounts/session/oidc/requests.ts';
 import { invalidateExpiredLinks, linkInstants } from '../../accounts/session/password-resets.ts';
-import { endExpiredRecoveryLinks, recoveryInstants } from '../../accounts/session/recovery.ts';
+import { expiringRecoveryLinks } from '../../accounts/session/recovery.ts';
 import { requestInstants } from '../../accounts/session/saml/requests.ts';
 import { noticeInstants } from '../../accounts/users/notices.ts';
 import { alertInstants } from '../../activity/alerts/alert-store.ts';
@@ -33,14 +33,14 @@ export const clockRules = (config: Config): ClockRules => ({
     ...lockInstants,
     ...linkInstants,
     ...codeLockInstants,
-    enrolmentInstants,
-    pendingLoginInstants,
+    expiringEnrolments.instants,
+    expiringLogins.instants,
     totpInstants,
-    recoveryInstants,
+    expiringRecoveryLinks.instants,
     ...backupInstants,
     ...noticeInstants,
     requestInstants,
-    oidcRequestInstants,
+    expiringRequests.instants,
     invitationInstants(config),
     ...invitationMailInstants,
     alertInstants,
@@ -53,8 +53,8 @@ export const clockRules = (config: Config): ClockRules => ({
   ends: [
     endRunOutTokens,
     invalidateExpiredLinks,
-    endExpiredPendingLogins,
-    endExpiredEnrolments,
-    endExpiredRecoveryLinks,
+    expiringLogins.end,
+    expiringEnrolments.end,
+    expiringRecoveryLinks.end,
   ],
 });

@@ -4,12 +4,12 @@ import { removeLeftMails } from '../../accounts/invitations/mails.ts';
 import { remindOfRoles } from '../../accounts/roles/reminders.ts';
 import { expireRoles } from '../../accounts/roles/roles.ts';
 import { removeOldFactorFailures } from '../../accounts/session/factors/code-lock.ts';
-import { removeExpiredEnrolments } from '../../accounts/session/factors/enrolment.ts';
-import { removeExpiredPendingLogins } from '../../accounts/session/factors/pending-logins.ts';
+import { expiringEnrolments } from '../../accounts/session/factors/enrolment.ts';
+import { expiringLogins } from '../../accounts/session/factors/pending-logins.ts';
 import { logSkippedFailures } from '../../accounts/session/failed-logins.ts';
-import { removeOldLogins } from '../../accounts/session/oidc/requests.ts';
+import { expiringRequests } from '../../accounts/session/oidc/requests.ts';
 import { removeOldResets } from '../../accounts/session/password-resets.ts';
-import { removeExpiredRecoveryLinks } from '../../accounts/session/recovery.ts';
+import { expiringRecoveryLinks } from '../../accounts/session/recovery.ts';
 import { removeOldMessages } from '../../accounts/session/saml/requests.ts';
 import { removeOldNotices } from '../../accounts/users/notices.ts';
 import { removeClosedAlerts } from '../../activity/alerts/alert-store.ts';
@@ -119,12 +119,12 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   removal('remove old notices', hour, removeOldNotices),
   repeatable('remove old login failures', minute, removeOldFailures),
   repeatable('remove old failures of second factors', minute, removeOldFactorFailures),
-  repeatable('remove expired logins', minute, removeExpiredPendingLogins),
-  repeatable('remove expired recovery links', minute, removeExpiredRecoveryLinks),
-  repeatable('remove expired secrets of authenticator apps', minute, removeExpiredEnrolments),
+  repeatable('remove expired logins', minute, expiringLogins.removeBatch),
+  repeatable('remove expired recovery links', minute, expiringRecoveryLinks.removeBatch),
+  repeatable('remove expired secrets of authenticator apps', minute, expiringEnrolments.removeBatch),
   { name: 'log the number of skipped failed logins', every: minute, run: logSkippedFailures },
   repeatable('remove old SAML messages', minute, removeOldMessages),
-  repeatable('remove old OpenID Connect logins', minute, removeOldLogins),
+  repeatable('remove old OpenID Connect logins', minute, expiringRequests.removeBatch),
   removal('remove ended tokens', hour, removeEndedTokens),
   removal('remove old links that set passwords', hour, removeOldResets),
   removal('remove closed alerts', hour, removeClosedAlerts),

@@ -1,5 +1,4 @@
 /** Enrolment of authenticator apps, and new recovery codes (core.md 2.11). */
-import type { Context } from '../../../kernel/access/context.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { authenticated } from '../../../kernel/access/right.ts';
 import { newUuid } from '../../../kernel/app.ts';
@@ -9,12 +8,11 @@ import { objectShape } from '../../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../../kernel/collection/json-schema.ts';
 import { validate } from '../../../kernel/collection/validate.ts';
 import { text } from '../../../kernel/collection/values.ts';
-import { removeStep } from '../../../kernel/db/removal.ts';
 import type { Value } from '../../../kernel/db/sql.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { conflict, invalid, reject } from '../../../kernel/http/error.ts';
 import { created, json, type Reply } from '../../../kernel/http/reply.ts';
-import type { StoredInstants } from '../../../kernel/stored-instants.ts';
+import { expiringRows } from '../../../kernel/security/expiring-rows.ts';
 import { notifySecurity } from '../../users/notices.ts';
 import { userOf } from '../../users/users.ts';
 import { confirmed } from '../confirmation.ts';
@@ -168,23 +166,4 @@ export const newRecoveryCodes: Endpoint = {
   },
 };
 
-export const enrolmentInstants: StoredInstants = {
-  table: 'totp_enrolment',
-  column: 'expires',
-  ahead: enrolmentLifetime,
-};
-
-/** Ends expired enrolments for good: a clock that is set back makes none of them valid again. */
-export const endExpiredEnrolments = ({ app: { db }, now }: Context): void =>
-  void db.run(sql`DELETE FROM totp_enrolment WHERE expires <= ${now}`);
-
-/** Removes a batch of expired enrolments. Returns whether the batch was full. */
-export function removeExpiredEnrolments({ app: { db }, now }: Context): boolean {
-  return removeStep(
-    (limit) =>
-      db.run(sql`
-        DELETE FROM totp_enrolment WHERE id IN (
-          SELECT id FROM totp_enrolment WHERE expires <= ${now} ORDER BY expires LIMIT ${limit}
-        )`).changes,
-  );
-}
+export const expiringEnrolments = expiringRows('totp_enrolment', enrolmentLifetime);

@@ -4,11 +4,10 @@ import type { Context } from '../../../kernel/access/context.ts';
 import { minute } from '../../../kernel/clock.ts';
 import { objectShape } from '../../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../../kernel/collection/json-schema.ts';
-import { removeStep } from '../../../kernel/db/removal.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { prefixOf } from '../../../kernel/net/networks.ts';
+import { expiringRows } from '../../../kernel/security/expiring-rows.ts';
 import type { LoginMethod } from '../../../kernel/security/tokens.ts';
-import type { StoredInstants } from '../../../kernel/stored-instants.ts';
 import { factorMethods, methodsOf } from './factor-store.ts';
 
 const lifetime = 5 * minute;
@@ -72,19 +71,4 @@ export function countAttempt(context: Context, login: PendingLogin): void {
   else context.app.db.update('pending_login', login.id, { attempts });
 }
 
-export const pendingLoginInstants: StoredInstants = { table: 'pending_login', column: 'expires', ahead: lifetime };
-
-/** Ends expired logins for good: a clock that is set back makes none of them valid again. */
-export const endExpiredPendingLogins = ({ app: { db }, now }: Context): void =>
-  void db.run(sql`DELETE FROM pending_login WHERE expires <= ${now}`);
-
-/** Removes a batch of expired logins. Returns whether the batch was full. */
-export function removeExpiredPendingLogins({ app: { db }, now }: Context): boolean {
-  return removeStep(
-    (limit) =>
-      db.run(sql`
-        DELETE FROM pending_login WHERE id IN (
-          SELECT id FROM pending_login WHERE expires <= ${now} ORDER BY expires LIMIT ${limit}
-        )`).changes,
-  );
-}
+export const expiringLogins = expiringRows('pending_login', lifetime);

@@ -3,9 +3,8 @@ import type { Context } from '../../../kernel/access/context.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { minute } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/db/database.ts';
-import { removeStep } from '../../../kernel/db/removal.ts';
 import { sql } from '../../../kernel/db/sql.ts';
-import type { StoredInstants } from '../../../kernel/stored-instants.ts';
+import { expiringRows } from '../../../kernel/security/expiring-rows.ts';
 import { type Browser, type BrowserCookie, browserWith, cookieOf, recognize } from '../sso/browser.ts';
 
 /** How long a login at a provider may take, including the user's input there. */
@@ -70,7 +69,7 @@ export function storeLogin(
   });
 }
 
-export const requestInstants: StoredInstants = { table: 'oidc_request', column: 'expires', ahead: requestLifetime };
+export const expiringRequests = expiringRows('oidc_request', requestLifetime, 'state_digest');
 
 /** Returns the pending login of this browser with this state. */
 export function findLogin(request: Request, state: string | undefined): PendingLogin | undefined {
@@ -85,13 +84,3 @@ export function findLogin(request: Request, state: string | undefined): PendingL
 /** Deletes a pending login. Returns whether it existed. */
 export const takeLogin = (db: Database, { digest }: PendingLogin): boolean =>
   db.run(sql`DELETE FROM oidc_request WHERE state_digest = ${digest}`).changes > 0;
-
-/** Removes a batch of expired logins. Returns whether it was full. */
-export const removeOldLogins = ({ app: { db }, now }: Context): boolean =>
-  removeStep(
-    (limit) =>
-      db.run(sql`
-        DELETE FROM oidc_request WHERE state_digest IN (
-          SELECT state_digest FROM oidc_request WHERE expires <= ${now} ORDER BY expires LIMIT ${limit}
-        )`).changes,
-  );

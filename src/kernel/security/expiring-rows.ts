@@ -1,0 +1,30 @@
+import type { Context } from '../access/context.ts';
+import { removeStep } from '../db/removal.ts';
+import { raw, sql } from '../db/sql.ts';
+import type { StoredInstants } from '../stored-instants.ts';
+
+/** What ends the rows of a table whose column `expires` has passed. */
+interface ExpiringRows {
+  /** The correction of their ends after a jump of the clock. */
+  readonly instants: StoredInstants;
+  /** Removes all expired rows for good: a clock that is set back makes none of them valid again. Must run inside a write. */
+  readonly end: (context: Context) => void;
+  /** Removes a batch of expired rows. Returns whether the batch was full. Must run inside a write. */
+  readonly removeBatch: (context: Context) => boolean;
+}
+
+/** Returns what ends the rows of a table that last `lifetime` microseconds; `key` is its primary key. */
+export function expiringRows(table: string, lifetime: number, key = 'id'): ExpiringRows {
+  const [rows, id] = [raw(table), raw(key)];
+  return {
+    instants: { table, column: 'expires', ahead: lifetime },
+    end: ({ app: { db }, now }) => void db.run(sql`DELETE FROM ${rows} WHERE expires <= ${now}`),
+    removeBatch: ({ app: { db }, now }) =>
+      removeStep(
+        (limit) =>
+          db.run(sql`
+            DELETE FROM ${rows} WHERE ${id} IN (
+              SELECT ${id} FROM ${rows} WHERE expires <= ${now} ORDER BY expires LIMIT ${limit})`).changes,
+      ),
+  };
+}
