@@ -31,6 +31,21 @@ export interface NewRecord extends AuditPlaces {
   readonly changes: readonly FieldChange[];
 }
 
+/** The members of a record of the service itself, not of a request or command. */
+export const ofService = {
+  outcome: 'done',
+  status: null,
+  actor: { kind: 'job', uuid: null },
+  via: { kind: 'job', uuid: null },
+  object: null,
+  customers: [],
+  projects: [],
+  actorName: null,
+  objectName: null,
+  address: null,
+  changes: [],
+} satisfies Partial<NewRecord>;
+
 interface Tail {
   readonly id: number;
   readonly chain_id: number;
@@ -79,19 +94,11 @@ function startChain(app: App, now: number): void {
   store(
     app,
     {
+      ...ofService,
       at: now,
       operation: 'audit.chain_started',
-      outcome: 'done',
-      status: null,
-      actor: { kind: 'job', uuid: null },
       via: null,
       object: old === undefined ? null : { type: 'audit-chain', uuid: old },
-      customers: [],
-      projects: [],
-      actorName: null,
-      objectName: null,
-      address: null,
-      changes: [],
     },
     { id: tail?.id ?? 0, chain_id: id, sequence: 0, hash: tail?.hash ?? noHash },
   );

@@ -1,6 +1,6 @@
 import type { Context } from '../../kernel/access/context.ts';
 import type { RecordedEvent } from '../events/record.ts';
-import { appendRecord } from './append.ts';
+import { appendRecord, ofService } from './append.ts';
 
 /** Context keys of the objects that events of jobs are about, the most specific first, with the types of audit objects. */
 const objectKeys = [
@@ -24,16 +24,13 @@ export function auditEvent(context: Context, { context: values, type }: Pick<Rec
   }
   const [key, object, name] = objectKeys.find(([uuid]) => values[uuid] !== undefined) ?? [];
   appendRecord(app, {
+    ...ofService,
     at: now,
     operation: job ?? operationOf(app.trail.task ?? 'service'),
-    outcome: 'done',
-    status: null,
-    actor: actor ? { kind: 'user', uuid: actor.uuid } : { kind: 'job', uuid: null },
-    via: { kind: 'job', uuid: null },
+    ...(actor && { actor: { kind: 'user', uuid: actor.uuid }, actorName: actor.username }),
     object: key === undefined || object === undefined ? null : { type: object, uuid: values[key] ?? '' },
     customers: listOf(values.customer_uuid),
     projects: listOf(values.project_uuid),
-    actorName: actor?.username ?? null,
     objectName: (name !== undefined && values[name]) || null,
     address,
     changes: [{ field: 'event', from: null, to: type }],
@@ -45,18 +42,9 @@ const listOf = (uuid: string | undefined): readonly string[] => (uuid === undefi
 /** Records how many rows a task of the timer has removed. Must run inside a write. */
 export function auditHousekeeping({ app, now }: Context, task: string, count: number): void {
   appendRecord(app, {
+    ...ofService,
     at: now,
     operation: operationOf(task),
-    outcome: 'done',
-    status: null,
-    actor: { kind: 'job', uuid: null },
-    via: { kind: 'job', uuid: null },
-    object: null,
-    customers: [],
-    projects: [],
-    actorName: null,
-    objectName: null,
-    address: null,
     changes: [{ field: 'rows', from: null, to: count }],
   });
 }

@@ -1,5 +1,4 @@
-import type { Sql } from '../db/sql.ts';
-import { sql } from '../db/sql.ts';
+import { raw, type Sql, sql } from '../db/sql.ts';
 import type { ApiKey } from './api-key.ts';
 
 /** The user who acts, as events show them. */
@@ -27,6 +26,39 @@ export interface Caller extends Actor {
   /** The uuid of the session or API key. */
   readonly credential: string;
 }
+
+/** The columns of the user that a caller is made of. */
+export interface CallerRow {
+  readonly id: number;
+  readonly uuid: string;
+  readonly username: string;
+  readonly full_name: string;
+  readonly native_name: string;
+  readonly is_staff: number;
+  readonly is_support: number;
+}
+
+/** Selects the columns of a caller from `user u`. */
+export const callerColumns: Sql = raw('u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support');
+
+/** Returns the user of a row as a caller with a credential. */
+export const callerOf = (
+  row: CallerRow,
+  { apiKey, credential, token, tokenId }: Pick<Caller, 'tokenId' | 'token' | 'apiKey' | 'credential'>,
+): Caller => ({
+  id: row.id,
+  userId: row.id,
+  uuid: row.uuid,
+  username: row.username,
+  fullName: row.full_name,
+  nativeName: row.native_name,
+  isStaff: row.is_staff === 1,
+  isSupport: row.is_support === 1,
+  tokenId,
+  token,
+  apiKey,
+  credential,
+});
 
 /** Staff and global support see every object. */
 export const seesAll = (caller: Caller): boolean => caller.isStaff || caller.isSupport;

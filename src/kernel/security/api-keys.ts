@@ -1,7 +1,7 @@
 /** API keys: their text, who presents one, and when each was last used (core.md 2.9). */
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Caller } from '../access/caller.ts';
+import { type Caller, type CallerRow, callerColumns, callerOf } from '../access/caller.ts';
 import type { Context } from '../access/context.ts';
 import type { App } from '../app.ts';
 import type { VersionedCache } from '../cache/versioned-cache.ts';
@@ -74,7 +74,7 @@ interface KnownApiKey {
   readonly lastUsed: number;
 }
 
-interface ApiKeyRow {
+interface ApiKeyRow extends CallerRow {
   readonly key_id: number;
   readonly scopes: string;
   readonly networks: string;
@@ -88,13 +88,6 @@ interface ApiKeyRow {
   readonly last_used: number | null;
   readonly credential: string;
   readonly is_active: number;
-  readonly id: number;
-  readonly uuid: string;
-  readonly username: string;
-  readonly full_name: string;
-  readonly native_name: string;
-  readonly is_staff: number;
-  readonly is_support: number;
 }
 
 /** Returns the owner of a key as the caller of a request. Throws the 401 and 403 of core.md 2.9 in its order. */
@@ -128,7 +121,7 @@ function findApiKey({ db, knownApiKeys }: App, text: string): KnownApiKey {
       SELECT k.id AS key_id, k.uuid AS credential, k.scopes, k.networks, k.ended, k.revoked, k.last_used, k.is_bound,
         k.is_bound AND NOT EXISTS (SELECT 1 FROM api_key_bound WHERE key_id = k.id) AS is_lost,
         k.digest <> ${digest} AS is_previous, iif(k.digest = ${digest}, k.expires, k.previous_expires) AS expires,
-        u.is_active, u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support
+        u.is_active, ${callerColumns}
       FROM api_key k JOIN user u ON u.id = k.user_id WHERE k.digest = ${digest} OR k.previous_digest = ${digest}`),
   );
   if (!row) throw denial('Invalid token.');
@@ -137,23 +130,18 @@ function findApiKey({ db, knownApiKeys }: App, text: string): KnownApiKey {
 
 const knownOf = (row: ApiKeyRow, token: string): KnownApiKey => ({
   caller: {
-    id: row.is_bound ? -row.key_id : row.id,
-    userId: row.id,
-    uuid: row.uuid,
-    username: row.username,
-    fullName: row.full_name,
-    nativeName: row.native_name,
-    isStaff: !row.is_bound && row.is_staff === 1,
-    isSupport: !row.is_bound && row.is_support === 1,
-    tokenId: null,
-    token,
-    credential: row.credential,
-    apiKey: {
-      id: row.key_id,
-      scopes: new Set(JSON.parse(row.scopes)),
-      isBound: row.is_bound === 1,
-      isPrevious: row.is_previous === 1,
-    },
+    ...callerOf(row, {
+      tokenId: null,
+      token,
+      credential: row.credential,
+      apiKey: {
+        id: row.key_id,
+        scopes: new Set(JSON.parse(row.scopes)),
+        isBound: row.is_bound === 1,
+        isPrevious: row.is_previous === 1,
+      },
+    }),
+    ...(row.is_bound === 1 && { id: -row.key_id, isStaff: false, isSupport: false }),
   },
   networks: parseNetworks(JSON.parse(row.networks)),
   expires: row.expires,

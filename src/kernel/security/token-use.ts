@@ -1,3 +1,4 @@
+import type { CallerRow } from '../access/caller.ts';
 import { minute, second } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
@@ -45,7 +46,7 @@ export class TokenUse {
 }
 
 /** A token with its owner. */
-export interface TokenRow {
+export interface TokenRow extends CallerRow {
   readonly token_id: number;
   readonly credential: string;
   readonly last_used: number;
@@ -54,11 +55,4 @@ export interface TokenRow {
   readonly revoked: number | null;
   readonly token_lifetime: number | null;
   readonly is_active: number;
-  readonly id: number;
-  readonly uuid: string;
-  readonly username: string;
-  readonly full_name: string;
-  readonly native_name: string;
-  readonly is_staff: number;
-  readonly is_support: number;
 }

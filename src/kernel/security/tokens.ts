@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Caller } from '../access/caller.ts';
+import { type Caller, callerColumns, callerOf } from '../access/caller.ts';
 import type { Context } from '../access/context.ts';
 import { type App, newUuid } from '../app.ts';
 import type { VersionedCache } from '../cache/versioned-cache.ts';
@@ -55,27 +55,13 @@ function ownerOfToken(app: App, token: string, now: number): Caller {
   if (!row.is_active) throw denial('User inactive or deleted.');
   if (row.revoked !== null) throw denial('Invalid token.');
   if (hasExpired(app, row.token_id, row, now)) throw denial('Token has expired.');
-  return {
-    id: row.id,
-    userId: row.id,
-    uuid: row.uuid,
-    username: row.username,
-    fullName: row.full_name,
-    nativeName: row.native_name,
-    isStaff: row.is_staff === 1,
-    isSupport: row.is_support === 1,
-    tokenId: row.token_id,
-    token,
-    apiKey: null,
-    credential: row.credential,
-  };
+  return callerOf(row, { tokenId: row.token_id, token, apiKey: null, credential: row.credential });
 }
 
 function findToken({ db, knownTokens }: App, token: string): TokenRow {
   const { result: row, reads } = db.versions.observe(() =>
     db.get<TokenRow>(sql`
-    SELECT t.id AS token_id, t.uuid AS credential, t.last_used, t.ends, t.revoked, u.token_lifetime, u.is_active,
-      u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support
+    SELECT t.id AS token_id, t.uuid AS credential, t.last_used, t.ends, t.revoked, u.token_lifetime, u.is_active, ${callerColumns}
     FROM token t JOIN user u ON u.id = t.user_id WHERE t.digest = ${digest(token)}`),
   );
   if (!row) throw denial('Invalid token.');
