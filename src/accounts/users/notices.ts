@@ -122,7 +122,7 @@ const wordings: Readonly<Record<DueNotice['what'], (user: string, product: strin
   ],
   recovery_codes_replaced: (user, product) => [
     `Your recovery codes for ${product} have been replaced`,
-    `The recovery codes of the user ${user} of ${product} have been replaced. The old ones do not work any more.`,
+    `The recovery codes of the user ${user} of ${product} have been replaced. The old ones are no longer valid.`,
   ],
   recovery_code_used: (user, product) => [
     `A recovery code for ${product} has been used`,

@@ -36,7 +36,7 @@ export const codeLockInstants: readonly StoredInstants[] = [
   { table: 'user', column: 'codes_locked_until', ahead: lockedFor },
 ];
 
-/** Removes a batch of failures that no lock counts any more. Returns whether the batch was full. */
+/** Removes a batch of failures that are too old to count. Returns whether the batch was full. */
 export function removeOldFactorFailures({ app: { db }, now }: Context): boolean {
   return removeStep(
     (limit) =>
