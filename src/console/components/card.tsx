@@ -131,6 +131,31 @@ export function Empty({
   );
 }
 
+/** The card of a list without items. `cleared` is the address without filters, if filters hide the items. */
+export const NoItems = ({
+  cleared,
+  children,
+}: {
+  readonly cleared: string | undefined;
+  readonly children: ComponentChildren;
+}): JSX.Element => (
+  <div class="card">
+    {cleared === undefined ? (
+      children
+    ) : (
+      <Empty
+        icon="search"
+        title={t('Nothing matches.')}
+        actions={
+          <a class="btn" href={cleared}>
+            {t('Clear filters')}
+          </a>
+        }
+      />
+    )}
+  </div>
+);
+
 /** A problem on this page, or something to know, with a button that resolves it. `isNew` announces it. */
 export function Callout({
   tone = 'busy',

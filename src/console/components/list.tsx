@@ -9,7 +9,7 @@ import { hrefOf, place } from '../api/route.ts';
 import { scope, scopeNames, scopeParameters } from '../api/scope.ts';
 import { numberText, t } from '../i18n/words.ts';
 import type { Item } from '../item.ts';
-import { Callout, Empty, Loading } from './card.tsx';
+import { Callout, Empty, Loading, NoItems } from './card.tsx';
 import { ColumnMenu, useVisibleColumns } from './column-menu.tsx';
 import { genericColumns } from './columns.tsx';
 import { Creation } from './creation.tsx';
@@ -160,21 +160,9 @@ export function List({
           {page.problem}
         </Callout>
       ) : page.items.length === 0 ? (
-        <div class="card">
-          {isFiltered ? (
-            <Empty
-              icon="search"
-              title={t('Nothing matches.')}
-              actions={
-                <a class="btn" href={hrefOf(path, cleared)}>
-                  {t('Clear filters')}
-                </a>
-              }
-            />
-          ) : (
-            (empty ?? <Empty icon={collection?.name ?? 'all'} title={t('Nothing here yet.')} />)
-          )}
-        </div>
+        <NoItems cleared={isFiltered ? hrefOf(path, cleared) : undefined}>
+          {empty ?? <Empty icon={collection?.name ?? 'all'} title={t('Nothing here yet.')} />}
+        </NoItems>
       ) : (
         <WithDrawer drawer={drawer?.(page.items)}>
           <TableCard

@@ -4,7 +4,7 @@ import { type Item, isItem, pathOf, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { collections, isStaff } from '../api/session.ts';
-import { Callout, Empty, Loading } from '../components/card.tsx';
+import { Callout, Empty, Loading, NoItems } from '../components/card.tsx';
 import { Creation } from '../components/creation.tsx';
 import { Filters } from '../components/filters.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -75,21 +75,9 @@ export function AlertsPage(): JSX.Element {
             {page.problem}
           </Callout>
         ) : alerts.length === 0 ? (
-          <div class="card">
-            {isFiltered ? (
-              <Empty
-                icon="search"
-                title={t('Nothing matches.')}
-                actions={
-                  <a class="btn" href={hrefOf(path)}>
-                    {t('Clear filters')}
-                  </a>
-                }
-              />
-            ) : (
-              <Empty icon="good" title={isClosed ? t('No alert has closed lately.') : t('No alert is open.')} />
-            )}
-          </div>
+          <NoItems cleared={isFiltered ? hrefOf(path) : undefined}>
+            <Empty icon="good" title={isClosed ? t('No alert has closed lately.') : t('No alert is open.')} />
+          </NoItems>
         ) : (
           <>
             {groupsOf(alerts).map(([title, alerts]) => (

@@ -4,7 +4,7 @@ import { type Item, textOf } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, place } from '../api/route.ts';
-import { Callout, Empty, Loading } from '../components/card.tsx';
+import { Callout, Empty, Loading, NoItems } from '../components/card.tsx';
 import type { DayCount } from '../components/day-bars.tsx';
 import { Filters } from '../components/filters.tsx';
 import { listQuery } from '../components/list.tsx';
@@ -75,7 +75,9 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
               {page.problem}
             </Callout>
           ) : page.items.length === 0 ? (
-            <NoEvents isFiltered={isFiltered || from !== null || to !== null} />
+            <NoItems cleared={isFiltered || from !== null || to !== null ? hrefOf('/events/') : undefined}>
+              <Empty icon="events" title={t('Nothing has happened yet.')} />
+            </NoItems>
           ) : (
             <Days events={page.items} count={page.count} shown={shown} counts={counts ?? []} />
           )}
@@ -87,24 +89,6 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
 }
 
 const isOpen = (event: Item): boolean => textOf(event, 'uuid') === place.value.query.get('event');
-
-const NoEvents = ({ isFiltered }: { readonly isFiltered: boolean }): JSX.Element => (
-  <div class="card">
-    {isFiltered ? (
-      <Empty
-        icon="search"
-        title={t('Nothing matches.')}
-        actions={
-          <a class="btn" href={hrefOf('/events/')}>
-            {t('Clear filters')}
-          </a>
-        }
-      />
-    ) : (
-      <Empty icon="events" title={t('Nothing has happened yet.')} />
-    )}
-  </div>
-);
 
 /** The address of the page with an event open beside the list; an empty uuid closes it. */
 function withEvent(uuid: string): string {
