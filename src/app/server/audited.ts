@@ -38,7 +38,7 @@ export class AuditedRequests {
     const draft = new AuditDraft();
     const reply = app.trail.during(draft, handle);
     // A login with a wrong password stores its failure.
-    if (reply.status >= 400) this.reject(endpoint, operation, request.incoming, request.actor, reply.status);
+    if (reply.status >= 400) this.#reject(endpoint, operation, request.incoming, request.actor, reply.status);
     else if (app.db.versions.changes !== changes || operation.isAlwaysAudited)
       this.#record(endpoint, operation, request, draft, reply.status);
     return reply;
@@ -48,23 +48,24 @@ export class AuditedRequests {
   rejected({ endpoint }: Match<Endpoint>, incoming: IncomingRequest, caller: Caller | null, error: unknown): void {
     const operation = isMethod(incoming.method) ? endpoint.operations[incoming.method] : undefined;
     if (!(error instanceof HttpError) || !operation || incoming.method === 'GET') return;
+    // Most errors are not recorded: they need no transaction.
+    if (!isRecorded(operation, caller, error.status)) return;
     try {
-      this.app.db.write(() => this.reject(endpoint, operation, incoming, caller, error.status));
+      this.app.db.write(() => this.#reject(endpoint, operation, incoming, caller, error.status));
     } catch (failure) {
       this.app.log.warn({ err: failure, request: incoming.id }, 'failed to record a rejection');
     }
   }
 
-  /** Records a rejected login (401, 429), or a write that the caller has no right to (403). */
-  reject(
+  /** Records a rejection. Must run inside a write. */
+  #reject(
     endpoint: Endpoint,
     operation: Operation,
     incoming: IncomingRequest,
     caller: Caller | null,
     status: number,
   ): void {
-    const isRecorded = operation.isLogin ? status === 401 || status === 429 : status === 403 && caller !== null;
-    if (!isRecorded) return;
+    if (!isRecorded(operation, caller, status)) return;
     const { app } = this;
     const now = app.clock.now();
     const id = this.#idOf(endpoint, operation, incoming.method);
@@ -133,6 +134,10 @@ export class AuditedRequests {
     return id;
   }
 }
+
+/** Whether a rejection is recorded: of a login (401, 429), or of a write that the caller has no right to (403). */
+const isRecorded = ({ isLogin }: Operation, caller: Caller | null, status: number): boolean =>
+  isLogin ? status === 401 || status === 429 : status === 403 && caller !== null;
 
 /** The members of a record about the caller. The only place that knows the kinds of `actor` and `via` (audit.md 1). */
 function authorOf(caller: Caller | null, login: AuditDraft['login']): Pick<NewRecord, 'actor' | 'actorName' | 'via'> {
