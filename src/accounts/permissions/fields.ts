@@ -78,6 +78,7 @@ export const fieldsOf = <F extends Fields>(structure: RoleScope, path: string, e
   user_username: related(textValue(of('user', 'username'))),
   user_uuid: related(plainValue(of('user', 'uuid'))),
   user_email: related(textValue(of('user', 'email'))),
+  source: readOnlyText(textValue('r.source', { type: ['string', 'null'] })),
 });
 
 /** A filter on the user of a role. */

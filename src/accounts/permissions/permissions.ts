@@ -40,6 +40,7 @@ interface RoleRow extends Row {
   readonly user_id: number;
   readonly role: string;
   readonly expires: number | null;
+  readonly source: string | null;
 }
 
 interface CustomerRoleRow extends RoleRow {
@@ -170,6 +171,12 @@ const isServiceAccount = ({ db }: Request, user: number): boolean =>
 const serviceAccountReason = (request: Request, { user_id: user }: RoleRow): string | undefined =>
   isServiceAccount(request, user) ? 'This role belongs to a service account.' : undefined;
 
+/** The text of the 409 for changes of a role that only its service account or identity provider changes (core.md 8.4). */
+function managedReason(request: Request, row: RoleRow): string | undefined {
+  const label = row.source === null ? undefined : request.app.roleSources.get(row.source);
+  return label === undefined ? serviceAccountReason(request, row) : `This role is managed by ${label}.`;
+}
+
 /** Throws 400 for a service account, which has its only role already. */
 function rejectServiceAccount(request: Request, { user }: { readonly user: number }): void {
   if (isServiceAccount(request, user)) throw invalid({ user: ['A service account can have only one role.'] });
@@ -212,7 +219,7 @@ const activeRoles = <R extends RoleRow>(structure: RoleScope, scopeOf: (row: R) 
         heldRole(row, scopeOf(row), end === undefined ? row.expires : end),
       writers[structure],
     ),
-    denialReason: serviceAccountReason,
+    denialReason: managedReason,
     run: ({ db, now }: Request, row: R, _: End, columns: Columns) => {
       const changes = changesOf(row, columns);
       // Reminders whose time has passed already are not sent.
@@ -221,7 +228,7 @@ const activeRoles = <R extends RoleRow>(structure: RoleScope, scopeOf: (row: R) 
   },
   delete: {
     right: rightVia((row: R) => heldRole(row, scopeOf(row), row.expires), writers[structure]),
-    denialReason: serviceAccountReason,
+    denialReason: managedReason,
     run: (request: Request, row: R) => revokeRole(request, structure, { ...row, scope: scopeOf(row) }),
   },
 });

@@ -24,6 +24,10 @@ export const roleNames: Readonly<Record<RoleScope, Readonly<Record<string, strin
 };
 
 declare module '../../kernel/app.ts' {
+  interface App {
+    /** The labels of the identity providers that manage roles, by the `source` of those roles. */
+    readonly roleSources: ReadonlyMap<string, string>;
+  }
   interface Reactions {
     /** A user has lost a role in a customer or project. */
     readonly roleEnded: (context: Context, user: number) => void;

@@ -34,6 +34,9 @@ export interface UserRow extends Row {
   readonly is_staff: number;
   readonly is_active: number;
   readonly is_support: number;
+  /** Which identity provider granted `is_staff` and `is_support`, as the `source` of roles; null: none. */
+  readonly staff_source: string | null;
+  readonly support_source: string | null;
   readonly is_service_account: number;
   readonly token_lifetime: number | null;
   readonly registration_method: string;

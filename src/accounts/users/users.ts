@@ -231,6 +231,8 @@ export function updateUser(
   const changes = changesOf(row, columnsOf(values));
   if (changes.organization !== undefined && row.organization_approved) changes.organization_approved = 0;
   if (changes.email !== undefined) changes.email_verified = Number(verifiesEmail);
+  if (changes.is_staff !== undefined) changes.staff_source = null;
+  if (changes.is_support !== undefined) changes.support_source = null;
   if (values.agree_with_policy && row.agreement_date === null) changes.agreement_date = context.now;
   if (Object.keys(changes).length === 0 && !hasOtherChanges) return;
   if (Object.keys(changes).length > 0) db.update('user', row.id, changes);

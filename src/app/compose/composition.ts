@@ -4,6 +4,7 @@ import { hasFactor } from '../../accounts/session/factors/factor-store.ts';
 import { InitialLink } from '../../accounts/session/initial-link-secret.ts';
 import { forgetInitialPassword } from '../../accounts/session/initial-password.ts';
 import { oidcClients } from '../../accounts/session/oidc/client.ts';
+import { sourceOf } from '../../accounts/session/oidc/group-grants.ts';
 import { readProviders } from '../../accounts/session/oidc/provider-file.ts';
 import { samlThread } from '../../accounts/session/saml/saml-thread.ts';
 import { openServiceKeys } from '../../accounts/session/saml/service-keys.ts';
@@ -210,6 +211,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     samlKeys,
     samlThread: samlThread(),
     oidcClients: oidcClients(oidcProviders, resolve),
+    roleSources: new Map(oidcProviders.map((provider) => [sourceOf(provider), provider.label])),
     identityIssuers: new Map(oidcProviders.map(({ issuer, name }) => [name, issuer])),
     initialLink: new InitialLink(),
     passwordChanged: (username) => db.onceStored(() => forgetInitialPassword(folder, username)),

@@ -38,6 +38,7 @@ const customerKeys = [
   'user_username',
   'user_uuid',
   'user_email',
+  'source',
 ];
 const projectKeys = [
   'url',
@@ -56,6 +57,7 @@ const projectKeys = [
   'user_username',
   'user_uuid',
   'user_email',
+  'source',
 ];
 
 const ofUser = () => ({
@@ -65,6 +67,7 @@ const ofUser = () => ({
   user_username: 'walter',
   user_uuid: user.uuid,
   user_email: 'walter@example.com',
+  source: null,
 });
 
 test('a customer permission has these keys in this order', async () => {

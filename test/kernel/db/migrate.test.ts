@@ -89,6 +89,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0049_api_key_reminders': 'd85c980a61f6269bd704701786fcee067e0f9006324bf37748e6fd1b67809b89',
   '0050_oidc': 'f8b4f4aaf00c8eb1ecaeb7d2ebed1e7a86af02b41c96f8ec7f95d911c8ffc36f',
   '0051_audit': '0ea064d1e71ebd181de4e9383a046a3f7f5a55d8b1d19bf3d0d6a1bf475fd501',
+  '0052_group_roles': '783395d7e7f300ea1240fd66df2df5bae0ab987de6acac407629b059f374d8bc',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -9,6 +9,8 @@ import type { RejectedSignOn } from '../sso/rejected-sign-on.ts';
 import { signOn } from '../sso/sign-on.ts';
 import { clientOf, oidcPath, redirectUri, waitFor } from './endpoint.ts';
 import { exchangeCode, type ProviderLogin } from './exchange.ts';
+import { applyGroups } from './group-grants.ts';
+import { groupsOf } from './group-rules.ts';
 import { rejected, rejectionOf } from './problems.ts';
 import { browserOf, findLogin, type PendingLogin, takeLogin } from './requests.ts';
 import { openSession } from './sessions.ts';
@@ -18,6 +20,7 @@ import { userOfLogin } from './user.ts';
 interface CheckedResponse {
   readonly pending?: PendingLogin | undefined;
   readonly login?: ProviderLogin;
+  readonly groups?: ReadonlySet<string>;
   readonly rejection?: RejectedSignOn;
 }
 
@@ -33,14 +36,15 @@ async function prepare(request: Request): Promise<CheckedResponse> {
     return { pending, rejection: rejected('invalid', 'its state is of a login at another provider') };
   try {
     const exchange = (): Promise<ProviderLogin> => exchangeCode(client, request.now, { ...pending.secrets, url });
-    return { pending, login: await waitFor(client, exchange) };
+    const login = await waitFor(client, exchange);
+    return { pending, login, groups: groupsOf(client.provider, login.claims) };
   } catch (error) {
     if (error instanceof HttpError) throw error;
     return { pending, rejection: rejectionOf(error) };
   }
 }
 
-const handle = (request: Request, { login, pending, rejection }: CheckedResponse): Reply =>
+const handle = (request: Request, { groups = new Set(), login, pending, rejection }: CheckedResponse): Reply =>
   request.db.write(() => {
     const { provider } = clientOf(request);
     const isFirst = pending !== undefined && takeLogin(request.db, pending);
@@ -48,6 +52,7 @@ const handle = (request: Request, { login, pending, rejection }: CheckedResponse
     if (problem || !pending || !login) return reject(request, present(problem), provider.name);
     const user = userOfLogin(request, provider, login);
     if (!user) return reject(request, rejected('noUser', 'its subject is no user who may log in'), provider.name);
+    applyGroups(request, provider, user, groups);
     const open = (token: number): void => openSession(request, token, present(browserOf(request)), provider, login);
     return signOn(request, { user, method: 'oidc', shown: 'oidc', next: pending.next, open });
   });

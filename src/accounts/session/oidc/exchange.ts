@@ -123,12 +123,18 @@ export async function exchangeCode(client: OidcClient, now: number, completion: 
   }
 }
 
-/** An email address is verified only where the same source states both. */
+/**
+ * An email address is verified only where the same source states both. A claim that one source left out, as `_claim_names` states,
+ * counts as left out.
+ */
 const merged = (claims: Claims, userInfo: Claims): Claims => ({
   ...claims,
   ...(userInfo.email !== undefined && { email_verified: undefined }),
   ...userInfo,
+  _claim_names: { ...objectOf(claims._claim_names), ...objectOf(userInfo._claim_names) },
 });
+
+const objectOf = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {});
 
 function subjectOf(subject: unknown): string {
   if (typeof subject !== 'string' || subject === '' || subject.length > 255)

@@ -5,9 +5,10 @@ import { errorOf } from '../../../kernel/present.ts';
 import { urlOf } from '../../../kernel/url.ts';
 import { isLoopback } from '../sso/address.ts';
 import { type AttributeMapping, problemOfMapping } from '../sso/mapping.ts';
+import { type GroupSettings, readGroupSettings } from './group-rules.ts';
 
 /** An OpenID Connect provider of the setting oidc_providers_file (services.md 11). */
-export interface OidcProvider {
+export interface OidcProvider extends GroupSettings {
   readonly name: string;
   readonly label: string;
   /** As its discovery document must spell it. */
@@ -37,6 +38,9 @@ const members = [
   'claims',
   'create_unknown_user',
   'link_by_verified_email',
+  'groups_claim',
+  'group_rules',
+  'group_roles_last',
   'prompt',
   'auto_redirect',
 ] as const;
@@ -81,6 +85,7 @@ function readProvider(item: unknown, position: number): OidcProvider {
       claims: claimsOf(item),
       createUnknownUser: flag(item, 'create_unknown_user', true),
       linkByVerifiedEmail: flag(item, 'link_by_verified_email', false),
+      ...readGroupSettings(item),
       prompt: optionalText(item, 'prompt'),
       autoRedirect: flag(item, 'auto_redirect', false),
     };
