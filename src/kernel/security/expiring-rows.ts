@@ -4,7 +4,7 @@ import { raw, sql } from '../db/sql.ts';
 import type { StoredInstants } from '../stored-instants.ts';
 
 /** What ends the rows of a table whose column `expires` has passed. */
-interface ExpiringRows {
+export interface ExpiringRows {
   /** The correction of their ends after a jump of the clock. */
   readonly instants: StoredInstants;
   /** Removes all expired rows for good: a clock that is set back makes none of them valid again. Must run inside a write. */

@@ -68,12 +68,11 @@ export function projectsOf(db: Database) {
       })),
   });
 
-  return {
-    /** Returns the changed project; undefined when the caller may not change it. */
-    change: db.transaction((base: string, caller: Caller, address: string, uuid: string, change: ProjectChange) => {
+  const change = db.transaction(
+    (base: string, caller: Caller, address: string, uuid: string, changed: ProjectChange) => {
       const before = find.get(uuid);
       if (!before || !(seesAll(caller) || owns.get(before.customer_id, caller.id) !== undefined)) return undefined;
-      const row = { ...before, ...change };
+      const row = { ...before, ...changed };
       save.run(row.name, row.description, row.id);
       const customer = customerOf.get(row.customer_id) as CustomerRow;
       const changes = (['name', 'description'] as const)
@@ -99,6 +98,12 @@ export function projectsOf(db: Database) {
         });
       }
       return represent(base, row, customer);
-    }),
+    },
+  );
+
+  return {
+    /** Returns the changed project; undefined when the caller may not change it. */
+    change: (base: string, caller: Caller, address: string, uuid: string, changed: ProjectChange) =>
+      change(base, caller, address, uuid, changed),
   };
 }
