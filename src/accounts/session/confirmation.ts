@@ -1,5 +1,5 @@
 /** Confirmation of sessions: operations that create lasting access require a recent login or its factors (core.md 2.8). */
-import { closedText } from '../../kernel/access/api-key.ts';
+import { closedReason } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { authenticated, Right } from '../../kernel/access/right.ts';
 import { isoTime } from '../../kernel/clock.ts';
@@ -34,7 +34,8 @@ function confirmationMethods(request: Request): readonly string[] {
 
 /** Throws 403 with the ways to confirm, unless the session of the request is confirmed. */
 export function requireConfirmation(request: Request): void {
-  if (request.caller.apiKey) throw forbidden(closedText);
+  const reason = closedReason(request.caller);
+  if (reason !== undefined) throw forbidden(reason);
   if (isConfirmedToken(request, request.caller.tokenId)) return;
   throw new HttpError(403, { detail: 'Confirm your identity first.', methods: confirmationMethods(request) });
 }

@@ -20,15 +20,22 @@ interface SessionRow extends Row {
   readonly user_id: number;
 }
 
-const unusedEnds = `(t.last_used + (SELECT token_lifetime FROM user WHERE id = t.user_id) * ${second})`;
-/** SQL: when an unused token expires; null: never. */
-const ends = `min(ifnull(t.ends, ${unusedEnds}), ifnull(${unusedEnds}, t.ends))`;
+/** SQL: when the unused token with an alias expires; null: never. */
+function endsOf(alias: string): string {
+  const unusedEnds = `(${alias}.last_used + (SELECT token_lifetime FROM user WHERE id = ${alias}.user_id) * ${second})`;
+  return `min(ifnull(${alias}.ends, ${unusedEnds}), ifnull(${unusedEnds}, ${alias}.ends))`;
+}
+
+const ends = endsOf('t');
 
 /** Condition: the token is valid. Allows for the delay with which its last use is stored. */
 function isLive({ caller, now }: Request): Sql {
   // Whole minutes, so that queries within a minute are identical.
   const since = now - (now % minute) - useSavedWithin;
-  return sql`t.revoked IS NULL AND (t.id = ${caller.tokenId} OR ifnull(${raw(ends)} > ${since}, TRUE))`;
+  return sql`t.revoked IS NULL AND (t.id = ${caller.tokenId} OR ifnull(${raw(ends)} > ${since}, TRUE))
+    AND (t.creator_id IS NULL OR EXISTS (
+      SELECT 1 FROM token s JOIN user o ON o.id = s.user_id
+      WHERE s.id = t.creator_id AND o.is_staff AND ifnull(${raw(endsOf('s'))} > ${since}, TRUE)))`;
 }
 
 class Sessions extends Collection<typeof fields, SessionRow> {

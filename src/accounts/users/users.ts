@@ -1,8 +1,7 @@
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { cancelDeliveries } from '../../activity/hooks/queue.ts';
-import { closedText } from '../../kernel/access/api-key.ts';
-import { type Actor, seesAll } from '../../kernel/access/caller.ts';
+import { type Actor, closedReason, seesAll } from '../../kernel/access/caller.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, Right, rightUnlessDenied, rightVia, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
@@ -123,7 +122,7 @@ export const users = collection<UserRow>()({
   create: {
     right: staff,
     rightWith: new Right(staff.words, ({ caller }, { is_staff: isStaff, is_support: isSupport }: UserValues) =>
-      caller.apiKey && (isStaff || isSupport) ? closedText : undefined,
+      isStaff || isSupport ? closedReason(caller) : undefined,
     ),
     run: (request, values) => {
       const user = insertUser(request, values);
@@ -137,9 +136,9 @@ export const users = collection<UserRow>()({
     rightWith: rightUnlessDenied(
       rightVia(({ row }: { readonly row: UserRow }) => row, selfOrStaff),
       (request, { row, values }: { readonly row: UserRow; readonly values: UserValues }) =>
-        request.caller.apiKey &&
+        closedReason(request.caller) !== undefined &&
         (changesClosedField(row, values) || changesIdentities(request, row.id, values.identities))
-          ? closedText
+          ? closedReason(request.caller)
           : undefined,
     ),
     denialReason: serviceAccountReason,
@@ -157,7 +156,7 @@ export const users = collection<UserRow>()({
   delete: { right: staff, denialReason: serviceAccountReason, run: deleteUser },
 });
 
-/** Whether a change concerns a field that gives access, which API keys must not change (core.md 2.9). */
+/** Whether a change concerns a field that gives access, which neither API keys nor impersonations may change (core.md 2.9, 2.13). */
 const changesClosedField = (row: UserRow, values: UserValues): boolean =>
   (['email', 'token_lifetime', 'is_staff', 'is_support'] as const).some((name) => {
     const value = values[name];

@@ -23,6 +23,7 @@ import { resetSecondFactors } from '../../accounts/session/factors/reset.ts';
 import { secondFactors } from '../../accounts/session/factors/second-factors.ts';
 import { secondLogin } from '../../accounts/session/factors/second-login.ts';
 import { forgotPassword, resetPassword } from '../../accounts/session/forgotten-password.ts';
+import { impersonate } from '../../accounts/session/impersonation.ts';
 import { initialPassword } from '../../accounts/session/initial-link.ts';
 import { login, logout } from '../../accounts/session/login.ts';
 import { oidcEndpoints } from '../../accounts/session/oidc/oidc.ts';
@@ -173,6 +174,7 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   send.endpoint,
   ...userActions,
   resetSecondFactors.endpoint,
+  impersonate.endpoint,
   confirmSession,
   ...apiKeyEndpoints,
   scopeList(() => api(catalogue), catalogue),

@@ -1,7 +1,8 @@
 /** The scope that each operation requires of an API key (core.md 2.9). A path without a row is closed to API keys. */
 
 import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
-import { type ApiKey, boundText, closedText, hasScope, type ScopeLevel } from '../../kernel/access/api-key.ts';
+import { boundText, hasScope, type ScopeLevel } from '../../kernel/access/api-key.ts';
+import { type Caller, closedReason } from '../../kernel/access/caller.ts';
 import type { App } from '../../kernel/app.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { forbidden } from '../../kernel/http/error.ts';
@@ -9,7 +10,7 @@ import { isReading } from '../../kernel/http/incoming-request.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { Scope, ScopeGroup } from './described-scopes.ts';
 
-/** `closed`: no API key is accepted; `none`: every API key is. */
+/** `closed`: neither an API key nor a session of an impersonated user is accepted; `none`: every API key is. */
 type Requirement = ScopeGroup | 'closed' | 'none';
 
 interface Rule {
@@ -138,11 +139,23 @@ function isUnbound({ unbound }: Rule, path: string, method: string): boolean {
   return unbound === 'writes' || !path.includes(':');
 }
 
-/** Throws 403 unless the key has the scopes of an operation, and is not bound to objects that it cannot concern. */
-export function requireScopes({ catalogue, config }: App, key: ApiKey, endpoint: Endpoint, method: string): void {
+/**
+ * Throws 403 for an operation that requires the user in person, unless the caller is, and unless the caller's API key has the
+ * scopes of the operation and is not bound to objects that it cannot concern.
+ */
+export function requireScopes(
+  { catalogue, config }: App,
+  caller: Pick<Caller, 'apiKey' | 'impersonator'>,
+  endpoint: Endpoint,
+  method: string,
+): void {
+  const reason = closedReason(caller);
+  if (reason === undefined) return;
   const required = requiredScopes(catalogue, endpoint, method, config.empty_collections);
   if (required === 'none') return;
-  if (required === 'closed') throw forbidden(closedText);
+  if (required === 'closed') throw forbidden(reason);
+  const { apiKey: key } = caller;
+  if (!key) return;
   for (const scope of required) {
     const [group, level] = scope.split(':') as [ScopeGroup, ScopeLevel];
     if (!hasScope(key, group, level)) throw forbidden(`This API key lacks the scope ${scope}.`);

@@ -10,7 +10,7 @@ import { HttpError } from '../../kernel/http/error.ts';
 import type { IncomingRequest } from '../../kernel/http/incoming-request.ts';
 import type { Reply } from '../../kernel/http/reply.ts';
 import type { Match, Router } from '../../kernel/http/router.ts';
-import { prefixOf } from '../../kernel/net/networks.ts';
+import { clientNetworkOf } from '../../kernel/net/networks.ts';
 import { placesOf } from '../compose/audit-places.ts';
 import { operationIdOf } from '../docs/operation-ids.ts';
 
@@ -69,7 +69,7 @@ export class AuditedRequests {
     const { app } = this;
     const now = app.clock.now();
     const id = this.#idOf(endpoint, operation, incoming.method);
-    const key = `${caller?.uuid ?? prefixOf(incoming.address)} ${id} ${status}`;
+    const key = `${caller?.impersonator?.uuid ?? ''} ${caller?.uuid ?? clientNetworkOf(incoming.address)} ${id} ${status}`;
     const last = this.#rejections.get(key);
     if (last && now >= last.since && now - last.since < rejectionInterval) {
       app.db.onceStored(() => last.omitted++);
@@ -140,15 +140,21 @@ const isRecorded = ({ isLogin }: Operation, caller: Caller | null, status: numbe
   isLogin ? status === 401 || status === 429 : status === 403 && caller !== null;
 
 /** The members of a record about the caller. The only place that knows the kinds of `actor` and `via` (audit.md 1). */
-function authorOf(caller: Caller | null, login: AuditDraft['login']): Pick<NewRecord, 'actor' | 'actorName' | 'via'> {
+function authorOf(
+  caller: Caller | null,
+  login: AuditDraft['login'],
+): Pick<NewRecord, 'actor' | 'actorName' | 'as' | 'via'> {
   if (login) return { ...actorOf(login.user), via: { kind: login.method, uuid: login.session } };
   if (!caller) return { actor: { kind: 'anonymous', uuid: null }, actorName: null, via: null };
-  const { apiKey, credential } = caller;
-  return { ...actorOf(caller), via: { kind: apiKey ? 'api_key' : 'session', uuid: credential } };
+  const { apiKey, credential, impersonator, isServiceAccount } = caller;
+  if (impersonator)
+    return { ...actorOf(impersonator), via: { kind: 'impersonation', uuid: credential }, as: caller.uuid };
+  const kind = isServiceAccount ? 'service_account' : 'user';
+  return { ...actorOf(caller, kind), via: { kind: apiKey ? 'api_key' : 'session', uuid: credential } };
 }
 
-const actorOf = ({ username, uuid }: Actor): Pick<NewRecord, 'actor' | 'actorName'> => ({
-  actor: { kind: 'user', uuid },
+const actorOf = ({ username, uuid }: Actor, kind = 'user'): Pick<NewRecord, 'actor' | 'actorName'> => ({
+  actor: { kind, uuid },
   actorName: username,
 });
 

@@ -45,7 +45,7 @@ export class RequestRun {
 
   /**
    * Applies due expiries, and returns the endpoint and the request with its caller, as of now. Throws 401, 404, and for API keys
-   * 405 and 403.
+   * and impersonations 405 and 403.
    */
   resolve(): { endpoint: Endpoint; request: Request } {
     const { app, incoming, match } = this;
@@ -57,9 +57,9 @@ export class RequestRun {
     this.#actor = actor;
     this.caller = actor?.uuid;
     if (!match) throw notFound();
-    if (actor?.apiKey) {
+    if (actor?.apiKey || actor?.impersonator) {
       if (incoming.method !== 'OPTIONS') this.operation();
-      requireScopes(app, actor.apiKey, match.endpoint, incoming.method);
+      requireScopes(app, actor, match.endpoint, incoming.method);
     }
     return { endpoint: match.endpoint, request: new Request(app, incoming, match.params, actor, now) };
   }

@@ -2,7 +2,17 @@ import { computed, effect, signal } from '@preact/signals';
 import { preferLanguage, t } from '../i18n/words.ts';
 import { type Item, isItem } from './api.ts';
 import { readConfiguration } from './configuration.ts';
-import { type ApiResponse, abortSession, api, isExpired, keepToken, lastUse, responseOf, token } from './connection.ts';
+import {
+  type ApiResponse,
+  abortSession,
+  api,
+  isExpired,
+  keepToken,
+  lastUse,
+  responseOf,
+  storageKeyOf,
+  token,
+} from './connection.ts';
 import { type Collection, collectionsOf } from './document.ts';
 import { go } from './route.ts';
 
@@ -109,11 +119,67 @@ export async function enter(value: string): Promise<void> {
   if (isAnother) await start();
 }
 
+const impersonationKey = storageKeyOf('impersonation');
+
+/** The own session of staff in a tab where they act for another user. */
+interface Impersonation {
+  /** The token of staff. */
+  readonly token: string;
+  /** When the session of the other user ends, in milliseconds. */
+  readonly end: number;
+}
+
+function readImpersonation(): Impersonation | null {
+  const [ownToken, end] = (sessionStorage.getItem(impersonationKey) ?? '').split(' ');
+  return ownToken ? { token: ownToken, end: Number(end) } : null;
+}
+
+/** The impersonation in this tab; null in the user's own session. */
+export const impersonation = signal(readImpersonation());
+
+function keepImpersonation(value: Impersonation | null): void {
+  if (value) sessionStorage.setItem(impersonationKey, `${value.token} ${value.end}`);
+  else sessionStorage.removeItem(impersonationKey);
+  impersonation.value = value;
+}
+
+/** Continues with the session of another user on the home page, with nothing of the previous one. */
+async function changeSession(next: string): Promise<void> {
+  me.value = null;
+  abortSession();
+  keepToken(null);
+  keepToken(next);
+  go('/');
+  await start();
+}
+
+/** Acts for a user with the token of a response, until `expires`. */
+export async function actAs(next: string, expires: string): Promise<void> {
+  if (token.value === null) return;
+  keepImpersonation({ token: token.value, end: Date.parse(expires) });
+  await changeSession(next);
+}
+
+/** Ends the impersonation and returns to the session of staff. */
+export async function endImpersonation(): Promise<void> {
+  const own = impersonation.value;
+  if (!own) return;
+  if (!isExpired.value) await responseOf(api.POST('/api-auth/logout/'));
+  keepImpersonation(null);
+  await changeSession(own.token);
+}
+
 /** Ends the session on the server and here. */
 export async function signOut(): Promise<void> {
   // Stops the automatic refresh.
   me.value = null;
   abortSession();
+  if (impersonation.value) {
+    // The end of the own session ends that of the other user as well.
+    const { token: own } = impersonation.value;
+    keepImpersonation(null);
+    keepToken(own);
+  }
   if (!isExpired.value) await responseOf(api.POST('/api-auth/logout/'));
   void preferLanguage(undefined);
   keepToken(null);

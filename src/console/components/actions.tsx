@@ -7,7 +7,7 @@ import type { Collection } from '../api/document.ts';
 import { type FormField, formFieldsOf } from '../api/fields.ts';
 import { refresh, useReading } from '../api/reading.ts';
 import { go } from '../api/route.ts';
-import { me } from '../api/session.ts';
+import { actAs, me } from '../api/session.ts';
 import { exactTime } from '../format/text.ts';
 import { actionTitle, plural, serverText, t } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
@@ -295,6 +295,10 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
       return response;
     }
     setOpen(undefined);
+    if (name === 'impersonate' && isItem(response.body)) {
+      await actAs(textOf(response.body, 'token'), textOf(response.body, 'expires'));
+      return response;
+    }
     if (method !== 'PATCH') showSecretOf(response.body, `${title}: ${nameOf(item)}`);
     const message = isItem(response.body) ? problemOf(response.body) : '';
     notify(message || recoveredText(response.body) || resultOf(name, title, nameOf(item), response.status));

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { type Item, textOf } from '../api/api.ts';
 import { hrefOfLink } from '../api/route.ts';
-import { collections, isStaff, me } from '../api/session.ts';
+import { collections, impersonation, isStaff, me } from '../api/session.ts';
 import { Creation } from '../components/creation.tsx';
 import { Listing } from '../components/listing.tsx';
 import { roleIn, Time } from '../components/values.tsx';
@@ -15,6 +15,8 @@ export function PersonOverview({ user }: { readonly user: Item }): JSX.Element {
   const uuid = textOf(user, 'uuid');
   const keys = collections.value.get('keys');
   const isOwn = textOf(me.value ?? {}, 'uuid') === uuid;
+  // Keys, factors and sessions are closed to staff who act for the user.
+  const isInPerson = isOwn && !impersonation.value;
   return (
     <div class="halves">
       <Listing
@@ -41,9 +43,9 @@ export function PersonOverview({ user }: { readonly user: Item }): JSX.Element {
           isOwn && <Creation collection={keys} button={t('Add SSH key')} isQuiet onCreated={async () => undefined} />
         }
       />
-      {(isOwn || isStaff.value) && <ApiKeys query={`user_uuid=${uuid}`} isCreator={isOwn} />}
-      {(isOwn || isStaff.value) && <SecondFactors user={uuid} isOwn={isOwn} />}
-      {(isOwn || isStaff.value) && <Sessions user={uuid} isOwn={isOwn} />}
+      {(isOwn || isStaff.value) && <ApiKeys query={`user_uuid=${uuid}`} isCreator={isInPerson} />}
+      {(isInPerson || isStaff.value) && <SecondFactors user={uuid} isOwn={isOwn} />}
+      {(isInPerson || isStaff.value) && <Sessions user={uuid} isOwn={isOwn} />}
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { fieldProblems, problemOf, textOf } from '../api/api.ts';
 import { type Configuration, configuration, readConfiguration } from '../api/configuration.ts';
 import { api, isExpired, responseOf } from '../api/connection.ts';
 import { hrefOf, place, replace } from '../api/route.ts';
-import { challenge, continueWith, me, signIn, signOut } from '../api/session.ts';
+import { challenge, continueWith, endImpersonation, impersonation, me, signIn, signOut } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Callout, Skeleton } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -294,6 +294,17 @@ export function SessionEnded(): JSX.Element | null {
     void readConfiguration();
   }, []);
   if (!isExpired.value || me.value === null) return null;
+  if (impersonation.value)
+    return (
+      <Dialog title={t('The impersonation has ended')}>
+        <p>{t('An hour has passed, or the user has ended it.')}</p>
+        <footer class="form-foot">
+          <button type="button" class="btn primary" onClick={() => void endImpersonation()}>
+            {t('Return to your session')}
+          </button>
+        </footer>
+      </Dialog>
+    );
   const isByPassword =
     configuration.value?.methods.includes('LOCAL_SIGNIN') && me.value.registration_method !== 'saml2';
   return (

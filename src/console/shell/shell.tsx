@@ -2,14 +2,15 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, isOffline, responseOf } from '../api/connection.ts';
-import { readMe, secondsLeft } from '../api/session.ts';
+import { endImpersonation, impersonation, me, readMe, secondsLeft } from '../api/session.ts';
 import { Callout } from '../components/card.tsx';
 import { giveBack } from '../components/focus.ts';
 import { Icon } from '../components/icons.tsx';
 import { IdentityDialog } from '../components/identity.tsx';
 import { SecretDialog } from '../components/secret.tsx';
 import { Toasts } from '../components/toast.tsx';
-import { amountText, t } from '../i18n/words.ts';
+import { nameOf } from '../components/values.tsx';
+import { amountText, instantText, phrase, t } from '../i18n/words.ts';
 import { InboxButton } from '../pages/inbox.tsx';
 import { SessionEnded } from '../pages/signin.tsx';
 import { Palette } from './palette.tsx';
@@ -42,27 +43,30 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
       <div class="app">
         <Sidebar isOpen={isOpen} onClose={close} />
         <div class="main">
-          <header class="top">
-            <button
-              ref={button}
-              type="button"
-              class="btn quiet icon-only menu"
-              aria-label={t('Menu')}
-              aria-expanded={isOpen}
-              aria-controls="places"
-              onClick={() => setOpen(!isOpen)}
-            >
-              <Icon name="menu" />
-            </button>
-            <Palette />
-            <span class="spring" />
-            <a class="btn quiet icon-only not-narrow" href="docs/" aria-label={t('Help')} title={t('Help')}>
-              <Icon name="help" />
-            </a>
-            <AppearanceMenu />
-            <InboxButton />
-            <UserMenu />
-          </header>
+          <div class="tops">
+            <ImpersonationBanner />
+            <header class="top">
+              <button
+                ref={button}
+                type="button"
+                class="btn quiet icon-only menu"
+                aria-label={t('Menu')}
+                aria-expanded={isOpen}
+                aria-controls="places"
+                onClick={() => setOpen(!isOpen)}
+              >
+                <Icon name="menu" />
+              </button>
+              <Palette />
+              <span class="spring" />
+              <a class="btn quiet icon-only not-narrow" href="docs/" aria-label={t('Help')} title={t('Help')}>
+                <Icon name="help" />
+              </a>
+              <AppearanceMenu />
+              <InboxButton />
+              <UserMenu />
+            </header>
+          </div>
           <main class="content" id="content" tabIndex={-1}>
             <Warnings />
             {children}
@@ -75,6 +79,26 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
       <IdentityDialog />
       <SessionEnded />
     </>
+  );
+}
+
+/** Reminds staff on every page that they act for another user. */
+function ImpersonationBanner(): JSX.Element | null {
+  const { value } = impersonation;
+  if (!value) return null;
+  return (
+    <section class="impersonation" aria-label={t('Impersonation')}>
+      <Icon name="user" />
+      <span class="words">
+        {phrase('You act as {name} until {time}. The audit trail names you.', {
+          name: <b>{nameOf(me.value ?? {})}</b>,
+          time: instantText(value.end, { hour: 'numeric', minute: '2-digit' }),
+        })}
+      </span>
+      <button type="button" class="btn sm" onClick={() => void endImpersonation()}>
+        {t('End impersonation')}
+      </button>
+    </section>
   );
 }
 

@@ -1,7 +1,7 @@
 /** The user's own menu: profile, keys, sessions, language, appearance, sign-out. */
 import type { JSX } from 'preact';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
-import { isStaff, me, signOut } from '../api/session.ts';
+import { impersonation, isStaff, me, signOut } from '../api/session.ts';
 import { Icon } from '../components/icons.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { Face, nameOf } from '../components/values.tsx';
@@ -24,7 +24,9 @@ export function UserMenu(): JSX.Element {
   const items: readonly MenuItem[] = [
     { title: t('Profile'), icon: 'user', href: hrefOfLink(textOf(user, 'url')) },
     { title: titleOf('keys'), icon: 'keys', href: hrefOf('/keys/', { user_uuid: uuid }) },
-    { title: titleOf('sessions'), icon: 'sessions', href: hrefOf('/sessions/', { user_uuid: uuid }) },
+    ...(impersonation.value
+      ? []
+      : [{ title: titleOf('sessions'), icon: 'sessions', href: hrefOf('/sessions/', { user_uuid: uuid }) }]),
     {
       title: t('Language'),
       icon: 'language',

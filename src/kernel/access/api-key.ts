@@ -27,5 +27,8 @@ export function hasScope({ scopes }: Pick<ApiKey, 'scopes'>, group: string, leve
 /** The message of the 403 for operations that need a person. */
 export const closedText = 'API keys cannot be used for this operation.';
 
+/** The message of the 403 for the same operations while staff impersonate a user. */
+export const impersonatedText = 'This operation cannot be used while impersonating a user.';
+
 /** The message of the 403 for operations that do not concern an object that a key is bound to. */
 export const boundText = 'This API key is bound to other objects.';

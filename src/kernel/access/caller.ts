@@ -1,5 +1,5 @@
 import { raw, type Sql, sql } from '../db/sql.ts';
-import type { ApiKey } from './api-key.ts';
+import { type ApiKey, closedText, impersonatedText } from './api-key.ts';
 
 /** The user who acts, as events show them. */
 export interface Actor {
@@ -17,6 +17,7 @@ export interface Caller extends Actor {
   readonly userId: number;
   readonly isStaff: boolean;
   readonly isSupport: boolean;
+  readonly isServiceAccount: boolean;
   /** The id of the session's row; null for an API key. */
   readonly tokenId: number | null;
   /** The text of the token or API key. */
@@ -25,6 +26,8 @@ export interface Caller extends Actor {
   readonly apiKey: ApiKey | null;
   /** The uuid of the session or API key. */
   readonly credential: string;
+  /** The staff user who acts as this user; null in the user's own sessions. */
+  readonly impersonator: Actor | null;
 }
 
 /** The columns of the user that a caller is made of. */
@@ -36,29 +39,39 @@ export interface CallerRow {
   readonly native_name: string;
   readonly is_staff: number;
   readonly is_support: number;
+  readonly is_service_account: number;
 }
 
 /** Selects the columns of a caller from `user u`. */
-export const callerColumns: Sql = raw('u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support');
+export const callerColumns: Sql = raw(
+  'u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support, u.is_service_account',
+);
 
-/** Returns the user of a row as a caller with a credential. */
-export const callerOf = (
-  row: CallerRow,
-  { apiKey, credential, token, tokenId }: Pick<Caller, 'tokenId' | 'token' | 'apiKey' | 'credential'>,
-): Caller => ({
-  id: row.id,
-  userId: row.id,
+/** Returns the user of a row as an actor. */
+export const actorOfRow = (row: CallerRow): Actor => ({
   uuid: row.uuid,
   username: row.username,
   fullName: row.full_name,
   nativeName: row.native_name,
+});
+
+/** Returns the user of a row as a caller with a credential. */
+export const callerOf = (
+  row: CallerRow,
+  credential: Pick<Caller, 'tokenId' | 'token' | 'apiKey' | 'credential' | 'impersonator'>,
+): Caller => ({
+  id: row.id,
+  userId: row.id,
+  ...actorOfRow(row),
   isStaff: row.is_staff === 1,
   isSupport: row.is_support === 1,
-  tokenId,
-  token,
-  apiKey,
-  credential,
+  isServiceAccount: row.is_service_account === 1,
+  ...credential,
 });
+
+/** Returns why operations that require the user in person are closed to a caller; undefined in the user's own sessions. */
+export const closedReason = ({ apiKey, impersonator }: Pick<Caller, 'apiKey' | 'impersonator'>): string | undefined =>
+  apiKey ? closedText : impersonator ? impersonatedText : undefined;
 
 /** Staff and global support see every object. */
 export const seesAll = (caller: Caller): boolean => caller.isStaff || caller.isSupport;

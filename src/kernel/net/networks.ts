@@ -33,6 +33,12 @@ export const siteOf = (address: string): string | undefined =>
     ? networkOf(address, 48)
     : undefined;
 
+/** The /24 network of an IPv4 address or the /48 network of an IPv6 address (audit.md 2); a text that is no address stays as it is. */
+export function clientNetworkOf(address: string): string {
+  const network = networkOf(address, 48);
+  return network === undefined || network.includes('/') ? (network ?? address) : network.replace(/\d+$/, '0/24');
+}
+
 /** The network of an IPv6 address in CIDR notation; an IPv4 address, also one mapped into IPv6, as itself. */
 function networkOf(address: string, bits: number): string | undefined {
   if (!ipaddr.isValid(address)) return undefined;

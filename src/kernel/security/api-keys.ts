@@ -134,6 +134,7 @@ const knownOf = (row: ApiKeyRow, token: string): KnownApiKey => ({
       tokenId: null,
       token,
       credential: row.credential,
+      impersonator: null,
       apiKey: {
         id: row.key_id,
         scopes: new Set(JSON.parse(row.scopes)),

@@ -55,4 +55,6 @@ export interface TokenRow extends CallerRow {
   readonly revoked: number | null;
   readonly token_lifetime: number | null;
   readonly is_active: number;
+  /** The session of the staff user who impersonates the owner; null for the owner's own sessions. */
+  readonly creator: TokenRow | null;
 }

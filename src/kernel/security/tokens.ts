@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import { type Caller, callerColumns, callerOf } from '../access/caller.ts';
+import { actorOfRow, type Caller, callerColumns, callerOf } from '../access/caller.ts';
 import type { Context } from '../access/context.ts';
 import { type App, newUuid } from '../app.ts';
 import type { VersionedCache } from '../cache/versioned-cache.ts';
 import { day, hour, minute, second } from '../clock.ts';
 import { withoutControls } from '../control-characters.ts';
 import type { Database } from '../db/database.ts';
-import { sql } from '../db/sql.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import { HttpError, unauthenticated } from '../http/error.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { StoredInstants } from '../stored-instants.ts';
@@ -54,19 +54,34 @@ function ownerOfToken(app: App, token: string, now: number): Caller {
   const row = known ?? findToken(app, token);
   if (!row.is_active) throw denial('User inactive or deleted.');
   if (row.revoked !== null) throw denial('Invalid token.');
-  if (hasExpired(app, row.token_id, row, now)) throw denial('Token has expired.');
-  return callerOf(row, { tokenId: row.token_id, token, apiKey: null, credential: row.credential });
+  if (hasEnded(app, row, now)) throw denial('Token has expired.');
+  const { creator, credential, token_id: tokenId } = row;
+  return callerOf(row, { tokenId, token, apiKey: null, credential, impersonator: creator && actorOfRow(creator) });
 }
 
 function findToken({ db, knownTokens }: App, token: string): TokenRow {
-  const { result: row, reads } = db.versions.observe(() =>
-    db.get<TokenRow>(sql`
-    SELECT t.id AS token_id, t.uuid AS credential, t.last_used, t.ends, t.revoked, u.token_lifetime, u.is_active, ${callerColumns}
-    FROM token t JOIN user u ON u.id = t.user_id WHERE t.digest = ${digest(token)}`),
-  );
+  const { result: row, reads } = db.versions.observe(() => selectToken(db, sql`t.digest = ${digest(token)}`));
   if (!row) throw denial('Invalid token.');
   return knownTokens.set(token, row, reads, tokenWeight);
 }
+
+/** Returns the token that a condition selects, with the session that created it. */
+function selectToken(db: Database, condition: Sql): TokenRow | undefined {
+  const row = db.get<Omit<TokenRow, 'creator'> & { readonly creator_id: number | null }>(sql`
+    SELECT t.id AS token_id, t.uuid AS credential, t.last_used, t.ends, t.revoked, t.creator_id,
+      u.token_lifetime, u.is_active, ${callerColumns}
+    FROM token t JOIN user u ON u.id = t.user_id WHERE ${condition}`);
+  if (!row) return undefined;
+  return { ...row, creator: row.creator_id === null ? null : (selectToken(db, sql`t.id = ${row.creator_id}`) ?? null) };
+}
+
+/** Whether a token that is not revoked has expired, or the session of the staff user who acts with it has ended. */
+const hasEnded = (app: App, row: TokenRow, now: number): boolean =>
+  hasExpired(app, row.token_id, row, now) ||
+  (row.creator !== null && !(row.creator.is_staff === 1 && isLive(app, row.creator, now)));
+
+const isLive = (app: App, row: TokenRow, now: number): boolean =>
+  row.is_active === 1 && row.revoked === null && !hasEnded(app, row, now);
 
 function presentedToken(header = ''): string {
   // As nearly all clients write it.
@@ -90,7 +105,7 @@ const denial = (detail: string): Error => unauthenticated({ detail });
 
 const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 
-export const loginMethods = ['password', 'saml', 'oidc', 'operator', 'recovery'] as const;
+export const loginMethods = ['password', 'saml', 'oidc', 'operator', 'recovery', 'impersonation'] as const;
 export type LoginMethod = (typeof loginMethods)[number];
 
 /** How a token comes about; by the operator: from the command line, or the program that embeds the server. */
@@ -102,6 +117,8 @@ interface Login {
   readonly confirms?: boolean;
   /** Microseconds after which the session ends, however often it is used; default: only the owner's `token_lifetime` ends it. */
   readonly lasts?: number;
+  /** The session of a staff user who acts with the token: it ends with that session. */
+  readonly creator?: number | null;
 }
 
 /** The login of a request with a password, or at an identity provider. */
@@ -120,12 +137,13 @@ export const issueToken = (context: Context, user: number, login: Login): string
 export function createToken(
   context: Context,
   user: number,
-  { agent = '', confirms = true, lasts, method }: Login,
+  { agent = '', confirms = true, creator = null, lasts, method }: Login,
   text = context.app.random(20).toString('hex'),
 ): { readonly id: number; readonly text: string } {
   const { app, now } = context;
   const uuid = newUuid(app);
-  noteLogin(app, user, method, uuid);
+  // The record of an impersonation names the staff user, who does not log in.
+  if (creator === null) noteLogin(app, user, method, uuid);
   const id = app.db.insert('token', {
     uuid,
     digest: digest(text),
@@ -134,6 +152,7 @@ export function createToken(
     last_used: now,
     confirmed_until: confirms ? now + confirmedFor : null,
     ends: lasts === undefined ? null : now + lasts,
+    creator_id: creator,
     method,
     user_agent: withoutControls(agent).slice(0, agentAtMost),
   });
@@ -150,9 +169,8 @@ function noteLogin({ db, trail }: App, user: number, method: string, session: st
 
 /** Whether a token would still be taken. */
 export function isLiveToken({ app, now }: Context, token: number): boolean {
-  const row = app.db.get<Pick<TokenRow, 'ends' | 'last_used' | 'token_lifetime'>>(sql`
-    SELECT t.last_used, t.ends, u.token_lifetime FROM token t JOIN user u ON u.id = t.user_id WHERE t.id = ${token} AND t.revoked IS NULL AND u.is_active`);
-  return row !== undefined && !hasExpired(app, token, row, now);
+  const row = selectToken(app.db, sql`t.id = ${token}`);
+  return row !== undefined && isLive(app, row, now);
 }
 
 /** Whether a session is confirmed: its user has logged in or confirmed their identity recently. */
@@ -202,22 +220,38 @@ export function hasRunOut(app: App, token: string, now: number): boolean {
   }
 }
 
-/** Ends one token. */
+/** Ends one token, and those of users whom its session impersonates. */
 export function revokeToken(context: Context, token: number | null): void {
   context.app.db.run(sql`UPDATE token SET revoked = ${context.now} WHERE id = ${token} AND revoked IS NULL`);
+  revokeImpersonations(context);
+}
+
+/** Ends the tokens of users who are impersonated in a session that has ended. */
+function revokeImpersonations({ app: { db }, now }: Context): void {
+  db.run(sql`
+    UPDATE token INDEXED BY token_creator SET revoked = ${now}
+    WHERE creator_id IS NOT NULL AND revoked IS NULL
+      AND EXISTS (SELECT 1 FROM token c WHERE c.id = token.creator_id AND c.revoked IS NOT NULL)`);
 }
 
 /** Ends all tokens of a user, except that of this request if given. Returns how many. */
 export function revokeTokensOf(context: Context, user: number, except?: number | null): number {
-  return context.app.db.run(sql`UPDATE token SET revoked = ${context.now}
-    WHERE user_id = ${user} AND revoked IS NULL AND id IS NOT ${except ?? null}`).changes;
+  const { changes } = context.app.db.run(sql`UPDATE token SET revoked = ${context.now}
+    WHERE user_id = ${user} AND revoked IS NULL AND id IS NOT ${except ?? null}`);
+  if (changes > 0) revokeImpersonations(context);
+  return changes;
 }
 
 /** Ends every token and confirmation that has run out, for good: a clock that is set back brings none of them back. */
-export function endRunOutTokens({ app: { db, tokenUse }, now }: Context): void {
+export function endRunOutTokens(context: Context): void {
+  const {
+    app: { db, tokenUse },
+    now,
+  } = context;
   tokenUse.save(db);
   db.run(sql`UPDATE token SET revoked = ${now} WHERE revoked IS NULL
     AND (ends <= ${now} OR last_used + (SELECT token_lifetime FROM user WHERE id = user_id) * ${second} <= ${now})`);
+  revokeImpersonations(context);
   db.run(sql`UPDATE token SET confirmed_until = NULL WHERE confirmed_until <= ${now}`);
 }
 

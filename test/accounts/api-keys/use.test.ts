@@ -170,6 +170,7 @@ test('every documented operation has scopes or is declared open or closed', asyn
     '/api/sessions/confirm/',
     '/api/sessions/end_others/',
     '/api/user-invitations/:key/accept/',
+    '/api/users/:key/impersonate/',
     '/api/users/:key/password/',
     '/api/users/:key/reset_second_factors/',
   ]);

@@ -52,6 +52,8 @@ function directly({ server: { app } }: Fixture): Ask {
     token: '',
     userId: user.id,
     apiKey: null,
+    impersonator: null,
+    isServiceAccount: false,
   };
   return (method, path, body) => {
     const incoming = new IncomingRequest(

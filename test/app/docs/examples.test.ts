@@ -306,7 +306,7 @@ const isLast = ({ path }: Request): boolean => path.endsWith('/unlink/');
  * the code of the moment, and then confirmed sessions.
  */
 const isPassing = ({ path }: Request): boolean =>
-  /^\/api\/(backups|jobs|notifications|outbox|second-factors)\/|\/reset_second_factors\/$/.test(path);
+  /^\/api\/(backups|jobs|notifications|outbox|second-factors)\/|\/(reset_second_factors|impersonate)\/$/.test(path);
 
 /** Single sign-on, which is enabled on a separate server. */
 const isSaml = ({ path }: Request): boolean => path.startsWith('/api-auth/saml2/');

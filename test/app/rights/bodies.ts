@@ -54,6 +54,15 @@ const pending: Body = ({ fixture: { server } }) => {
   const { db } = server.app;
   db.write(() => db.run(sql`UPDATE invitation SET state = 'pending'`));
 };
+const byStaffWithFactor: Body = ({ fixture: { server } }) => {
+  const { db } = server.app;
+  db.write(() =>
+    db.run(sql`INSERT INTO second_factor (uuid, user_id, kind, name, created)
+      SELECT ${unique('factor')}, id, 'totp', 'Phone', 0 FROM user WHERE username = 'admin'`),
+  );
+  return { reason: 'Lost phone' };
+};
+
 const account: Body = () => ({ agree_with_policy: true });
 
 /** Valid bodies with their prerequisites; PUT and PATCH send the present values. */
@@ -98,15 +107,8 @@ export const bodies: Readonly<Record<string, Body>> = {
   'PUT /api/users/:key/': account,
   'PATCH /api/users/:key/': account,
   'POST /api/users/:key/password/': () => ({ password: 'secret12' }),
-  'POST /api/users/:key/reset_second_factors/': ({ fixture: { server } }) => {
-    const { db } = server.app;
-    // Staff with a factor.
-    db.write(() =>
-      db.run(sql`INSERT INTO second_factor (uuid, user_id, kind, name, created)
-        SELECT ${unique('factor')}, id, 'totp', 'Phone', 0 FROM user WHERE username = 'admin'`),
-    );
-    return { reason: 'Lost phone' };
-  },
+  'POST /api/users/:key/reset_second_factors/': byStaffWithFactor,
+  'POST /api/users/:key/impersonate/': byStaffWithFactor,
   'POST /api/users/:key/claim_organization/': async (...situation) => {
     await claimed(...situation);
     return { organization: 'BOB' };

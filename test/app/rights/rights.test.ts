@@ -110,6 +110,9 @@ POST   /api/users/:key/remove_organization/                      staff     200 4
 POST   /api/users/:key/reset_second_factors/                     self      403 403 403 403 403 403 403 403 401 401
 POST   /api/users/:key/reset_second_factors/                     other     200 403 403 403 403 403 403 403 401 401
 POST   /api/users/:key/reset_second_factors/                     staff     200 403 404 404 404 404 404 404 401 401
+POST   /api/users/:key/impersonate/                              self      403 403 403 403 403 403 403 403 401 401
+POST   /api/users/:key/impersonate/                              other     201 403 403 403 403 403 403 403 401 401
+POST   /api/users/:key/impersonate/                              staff     403 403 404 404 404 404 404 404 401 401
 GET    /api/user-counters/                                       -         200 200 200 200 200 200 200 200 401 401
 
 GET    /api/keys/                                                -         200 200 200 200 200 200 200 200 401 401

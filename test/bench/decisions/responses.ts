@@ -201,6 +201,8 @@ function callerNamed({ db }: App, username: string): Caller {
     token: '',
     userId: id,
     apiKey: null,
+    impersonator: null,
+    isServiceAccount: false,
     credential: '',
   };
 }

@@ -90,6 +90,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0050_oidc': 'f8b4f4aaf00c8eb1ecaeb7d2ebed1e7a86af02b41c96f8ec7f95d911c8ffc36f',
   '0051_audit': '0ea064d1e71ebd181de4e9383a046a3f7f5a55d8b1d19bf3d0d6a1bf475fd501',
   '0052_group_roles': '783395d7e7f300ea1240fd66df2df5bae0ab987de6acac407629b059f374d8bc',
+  '0053_impersonation': '22dbe2d705229af24d64b7fdf69537d55b9137a008826c371b11c743d4d45274',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {
