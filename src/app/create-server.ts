@@ -68,7 +68,7 @@ export interface Server extends FixtureHandle {
   settled(): Promise<void>;
   /** Whether the timer, which runs due work every second, is alive. */
   isAlive(): boolean;
-  /** Reloads the certificate and reopens the log file. If one is unusable, logs an error and keeps the previous one. */
+  /** Reloads the certificate and reopens the log and audit files. If one is unusable, logs an error and keeps the previous one. */
   reload(): void;
   /** Finishes running requests, saves and closes everything. */
   close(): Promise<void>;
@@ -233,6 +233,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
     reload: () =>
       reloadAll(log, {
         'the log file': reopenLog,
+        'the audit file': () => engines.engine.reopenFiles(),
         'the certificate': certificate && (() => certificate.reload(listener)),
       }),
     close: shutdown.close,

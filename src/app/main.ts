@@ -69,7 +69,7 @@ const commands: Commands = {
     group: groups.server,
     help: 'Serve the API and the console',
     details:
-      'Common settings are --data, --host, --port and --base-url. SIGTERM stops the server after the requests in progress; SIGHUP reopens the log file and reloads the TLS certificate.',
+      'Common settings are --data, --host, --port and --base-url. SIGTERM stops the server after the requests in progress; SIGHUP reopens the log and audit files and reloads the TLS certificate.',
     examples: ['serve --data /var/lib/tenantry', 'serve --ephemeral --demo --port 9000'],
     run: serve,
   },

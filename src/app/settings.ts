@@ -9,6 +9,7 @@ import { checkSaml, samlSettings } from '../accounts/session/saml/config.ts';
 import { signOnSettings } from '../accounts/session/sso/config.ts';
 import { userSettings } from '../accounts/users/config.ts';
 import { alertSettings } from '../activity/alerts/config.ts';
+import { auditSettings } from '../activity/audit/config.ts';
 import { eventSettings, eventStreamSettings } from '../activity/events/config.ts';
 import { hookSettings, pushSettings } from '../activity/hooks/config.ts';
 import { notificationSettings } from '../activity/notifications/config.ts';
@@ -54,6 +55,7 @@ const groups = {
     ...quotaSettings,
     ...eventStreamSettings,
   },
+  'Audit trail': auditSettings,
   Notifications: notificationSettings,
   Hooks: hookSettings,
   'Mail and push notifications': { ...mailSettings, ...pushSettings },
@@ -73,6 +75,7 @@ export const settings = {
   ...groups.Invitations,
   ...groups['Login and single sign-on'],
   ...groups['Events, alerts and history'],
+  ...groups['Audit trail'],
   ...groups.Notifications,
   ...groups.Hooks,
   ...groups['Mail and push notifications'],

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { Secret, TOTP } from 'otpauth';
@@ -45,6 +46,7 @@ let openId: OpenIdProvider;
 let mailbox: Mailbox;
 let web: Receiver;
 let amazon: Amazon;
+let syslog: Awaited<ReturnType<typeof syslogServer>>;
 /** Every setting with a value that is not its default. */
 let others: Readonly<Record<string, string>>;
 /** The database of the first start, held open so that its write-ahead log is not truncated. */
@@ -84,11 +86,12 @@ test.before(async () => {
   program = new Program(undefined, /\.[cm]js$/.test(name) ? [process.execPath, name] : [`./${name}`]);
   copyFileSync(tested, at(name));
   parts = new CarriedParts(tested, program.folder);
-  [saml, mailbox, web, amazon] = await Promise.all([
+  [saml, mailbox, web, amazon, syslog] = await Promise.all([
     SamlProvider.start('localhost'),
     Mailbox.start(),
     Receiver.start(),
     Amazon.start(),
+    syslogServer(),
   ]);
   openId = await OpenIdProvider.start(`http://localhost:${saml.settings.port}`, 'company');
   web.behaviour = ({ path }) => ({ status: 200, body: bodies[path] ?? '{}' });
@@ -99,6 +102,7 @@ test.after(async () => {
   db?.close();
   await program.end();
   await Promise.all([saml.close(), openId.close(), mailbox.close(), web.close(), amazon.close()]);
+  syslog.close();
 });
 
 /** The responses of the simulated web by path. */
@@ -106,6 +110,21 @@ const bodies: Readonly<Record<string, string>> = {
   '/token': JSON.stringify({ access_token: 'access', expires_in: 3600 }),
   '/metadata.xml': signed(entityDescriptor({ entityId: federated, url: federated })),
 };
+
+/** Collects what it receives. */
+async function syslogServer(): Promise<{ readonly url: string; readonly text: string; readonly close: () => void }> {
+  let text = '';
+  const listener = createServer((socket) => socket.setEncoding('utf8').on('data', (chunk) => (text += chunk)));
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const { port } = listener.address() as AddressInfo;
+  return {
+    url: `tcp://127.0.0.1:${port}`,
+    get text() {
+      return text;
+    },
+    close: () => void listener.close(),
+  };
+}
 
 /** Values that do not follow from the declaration of a setting. */
 function givenSettings(): Readonly<Record<string, string>> {
@@ -158,6 +177,10 @@ function givenSettings(): Readonly<Record<string, string>> {
     litestream_program: 'another-litestream',
     lease_url: 's3://leases/lease',
     peers: web.url,
+    audit_sink_url: `${web.url}/audit`,
+    audit_file: at('audit.ndjson'),
+    audit_syslog: syslog.url,
+    audit_sink_header_file: file('audit-header', 'Authorization: Bearer secret'),
     log_file: 'server.log',
     log_level: 'debug',
     native_cache: 'native',
@@ -363,7 +386,7 @@ test('serves the console, the documentation and the manual, and reports its heal
   assert.match(await run(['licenses']), 'better-sqlite3');
 });
 
-test('sends an event to a stream, to a webhook and to a device', async () => {
+test('sends an event to a stream, to a webhook and to a device, and its audit record to the sinks', async () => {
   const subscribed = { event_types: ['custom_notification'] };
   const hooks = [
     await admin.post('/api/hooks-web/', { ...subscribed, destination_url: `${web.url}/hook` }),
@@ -383,8 +406,13 @@ test('sends an event to a stream, to a webhook and to a device', async () => {
       .filter(({ body }) => body.includes('Lift-off'))
       .map(({ path }) => path)
       .sort();
-  await eventually('both are sent', () => sent().length === 2);
-  assert.equal(sent(), ['/hook', '/push']);
+  await eventually('all are sent', () => sent().length === 3);
+  assert.equal(sent(), ['/audit', '/hook', '/push']);
+  const isRecorded = (text: string): boolean => text.includes('Lift-off');
+  await eventually(
+    'the other sinks have the record',
+    () => isRecorded(readFileSync(at('audit.ndjson'), 'utf8')) && isRecorded(syslog.text),
+  );
 });
 
 test('ends without a warning except about the backup', async () => {

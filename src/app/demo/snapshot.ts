@@ -34,6 +34,7 @@ const independent: ReadonlySet<SettingName> = new Set([
   ...(['hooks_allowed_networks', 'encryption_keys', 'settings_sync_interval', 'console_enabled'] as const),
   ...(['backup_before_upgrade', 'follow_interval', 'litestream_program', 'log_file', 'log_level'] as const),
   ...(['native_cache', 'tenant_credentials_visible'] as const),
+  ...(['audit_sink_url', 'audit_sink_header_file', 'audit_file', 'audit_syslog'] as const),
 ]);
 
 /** The rows that a database has after its first start, as SQL; the snapshot has none of their ids. */

@@ -1,3 +1,4 @@
+import { sinkProblems } from '../../activity/audit/sinks/lag.ts';
 import type { App } from '../../kernel/app.ts';
 import { hour, isoTime } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
@@ -57,9 +58,16 @@ const maxLines = 20;
 
 /**
  * Returns a line for each stuck mail, each failed provider account, a clock that has jumped, a promoted other server or an expired
- * lease, and backups that are too old or damaged.
+ * lease, backups that are too old or damaged, and sinks of the audit trail that are behind.
  */
 export const externalProblems = (app: App): string[] =>
-  [stuckMails(app), erredAccounts(app), clockDoubts(app), writeProblems(app), backupProblems(app)].flatMap((lines) =>
+  [
+    stuckMails(app),
+    erredAccounts(app),
+    clockDoubts(app),
+    writeProblems(app),
+    backupProblems(app),
+    sinkProblems(app),
+  ].flatMap((lines) =>
     lines.length <= maxLines ? lines : [...lines.slice(0, maxLines), `and ${lines.length - maxLines} more like this`],
   );

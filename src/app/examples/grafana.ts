@@ -94,6 +94,14 @@ const graphs: readonly Graph[] = [
       'mails, {{result}}': rate('tenantry_mails_total', 'result'),
     },
   },
+  {
+    title: 'Sinks of the audit trail',
+    unit: 'short',
+    lines: {
+      '{{sink}}, records behind': 'tenantry_audit_sink_lag_records',
+      '{{sink}}, seconds behind': 'tenantry_audit_sink_lag_seconds',
+    },
+  },
   { title: 'Streams of events', unit: 'short', lines: { open: 'tenantry_event_streams' } },
   {
     title: 'Providers, jobs, rejected logins',

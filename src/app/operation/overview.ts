@@ -1,3 +1,4 @@
+import { sinkLags } from '../../activity/audit/sinks/lag.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
@@ -21,6 +22,10 @@ const shape = {
     now: { type: 'string', format: 'date-time' },
     is_in_memory: { type: 'boolean' },
     outboxes: { type: 'array', items: objectShape({ outbox: text, waiting: number, oldest: instant }) },
+    audit_sinks: {
+      type: 'array',
+      items: objectShape({ sink: text, waiting: number, oldest: instant, error_message: text }),
+    },
     jobs: objectShape({ running: number, waiting: number, failing: number }),
     event_streams: number,
     troubles: { type: 'array', items: text },
@@ -56,6 +61,12 @@ export const overview: Endpoint = {
             const { depth, oldest } = outboxState(app, outbox);
             return { outbox, waiting: depth, oldest: oldest === null ? null : isoTime(oldest) };
           }),
+          audit_sinks: sinkLags(app).map(({ error, oldest, sink, waiting }) => ({
+            sink,
+            waiting,
+            oldest: oldest === null ? null : isoTime(oldest),
+            error_message: error,
+          })),
           jobs: db.one(sql`
             SELECT count(*) FILTER (WHERE ifnull(lease, 0) > 0) AS running,
               count(*) FILTER (WHERE ifnull(lease, 0) = 0 AND error_message = '') AS waiting,

@@ -1,5 +1,6 @@
 import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sinkLags } from '../../activity/audit/sinks/lag.ts';
 import type { App } from '../../kernel/app.ts';
 import { second } from '../../kernel/clock.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
@@ -107,6 +108,28 @@ const leaseReading = ({ lease }: App): Reading => ({
   read: () => (lease === undefined ? [] : [[lease.secondsLeft()]]),
 });
 
+/** How far the sinks of the audit trail are behind; without samples where the settings name none. */
+const sinkReadings = (app: App): readonly Reading[] => [
+  {
+    name: 'tenantry_audit_sink_lag_records',
+    help: 'Audit records that a sink has not received.',
+    type: 'gauge',
+    labels: ['sink'],
+    read: () => sinkLags(app).map(({ sink, waiting }) => [waiting, sink]),
+  },
+  {
+    name: 'tenantry_audit_sink_lag_seconds',
+    help: 'Age of the oldest audit record that a sink has not received.',
+    type: 'gauge',
+    labels: ['sink'],
+    read: () =>
+      sinkLags(app).map(({ oldest, sink }) => [
+        oldest === null ? 0 : Math.max(0, app.clock.now() - oldest) / second,
+        sink,
+      ]),
+  },
+];
+
 /** Returns all counters and gauges of a deployment. `timerAgeMs` returns milliseconds since the timer last ran. */
 export function readings(app: App, folder: string | undefined, timerAgeMs: () => number): readonly Reading[] {
   const { db, metrics } = app;
@@ -158,6 +181,7 @@ export function readings(app: App, folder: string | undefined, timerAgeMs: () =>
     },
     ...(folder === undefined ? [] : [...storage(folder), ...backupAges(app)]),
     leaseReading(app),
+    ...sinkReadings(app),
     {
       name: 'tenantry_outbox_depth',
       help: `Pending messages, including retries; counted up to ${maxCount}.`,

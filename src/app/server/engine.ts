@@ -3,6 +3,8 @@ import { createFirstUser, firstUser } from '../../accounts/session/initial-passw
 import { PasswordOutbox } from '../../accounts/session/password-reset-outbox.ts';
 import { MetadataRefresher } from '../../accounts/session/saml/refresh.ts';
 import { NoticeOutbox } from '../../accounts/users/notices.ts';
+import { checkAuditSettings } from '../../activity/audit/config.ts';
+import { AuditSinks } from '../../activity/audit/sinks/sinks.ts';
 import { indexAll, indexSome } from '../../activity/events/search.ts';
 import { HookOutbox } from '../../activity/hooks/outbox.ts';
 import { sealPlainTokens } from '../../activity/hooks/push-tokens.ts';
@@ -38,6 +40,8 @@ export interface Engine {
   timerAgeMs(): number;
   /** Runs work that is due. The timer does this every second. */
   tick(): void;
+  /** Opens the file of the audit trail again. */
+  reopenFiles(): void;
   /** Resolves when no due work is left: provider calls, messages of hooks, mails and housekeeping. */
   settled(): Promise<void>;
   /** Stops background work and cancels sends, but still handles requests. Resolves when no provider call is running. */
@@ -59,6 +63,7 @@ export async function startEngine(
 ): Promise<Engine> {
   checkBackupSettings(config);
   checkLeaseSettings(config);
+  checkAuditSettings(config);
   let isPaused = isPassive;
   const { app, router, issueToken, watch, watchData, close } = openDeployment(config, {
     ...opening,
@@ -76,6 +81,7 @@ export async function startEngine(
   } satisfies Record<OutboxName, unknown>;
   const deliverers = Object.values(outboxes);
   const worker = new ProviderWorker(app);
+  const auditSinks = new AuditSinks(app);
   const closeData = async (): Promise<void> => {
     app.deployment.examination.close();
     app.deployment.backups?.close();
@@ -107,6 +113,7 @@ export async function startEngine(
     { name: 'poll for events of other processes', every: 0, run: () => app.eventStreams.poll() },
     { name: 'claim due jobs', every: config.job_tick, run: () => worker.tick() },
     { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
+    { name: 'send audit records', every: 0, run: () => auditSinks.poll() },
     { name: 'make scheduled backups', every: backupTick, run: (context) => scheduledBackups.tick(context) },
   ];
   const timer = new Timer(app, [
@@ -120,6 +127,7 @@ export async function startEngine(
     refresher.close();
     await worker.stop(0);
     await Promise.all(deliverers.map((deliverer) => deliverer.close(0)));
+    await auditSinks.close(0);
     await worker.idle();
   };
   return {
@@ -129,11 +137,13 @@ export async function startEngine(
     issueToken: (username = firstUser) => issueToken(username),
     timerAgeMs: () => timer.quiet(),
     tick: () => timer.tick(),
+    reopenFiles: () => auditSinks.reopen(),
     settled: async () => {
       await worker.idle();
       await timer.idle();
       await refresher.idle();
       await Promise.all(deliverers.map((deliverer) => deliverer.idle()));
+      await auditSinks.idle();
     },
     close: async (graceMs) => {
       db.waitFor(busyTimeout);
@@ -142,6 +152,7 @@ export async function startEngine(
       refresher.close();
       await worker.stop(graceMs);
       await Promise.all(deliverers.map((deliverer) => deliverer.close(graceMs)));
+      await auditSinks.close(isPaused ? 0 : graceMs);
       await closeData();
     },
     pause,

@@ -1,5 +1,5 @@
 /** The health of the service, for staff and global support. */
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, itemsIn, problemOf, textOf } from '../api/api.ts';
 import { api, responseOf, saveFile } from '../api/connection.ts';
@@ -72,7 +72,11 @@ function Overview({ status, reload }: { readonly status: Item; readonly reload: 
         <Card title={titleOf('outbox')} more={hrefOf('/outbox/')} isFlush>
           <ul class="lines">
             {itemsIn(status.outboxes).map((outbox) => (
-              <Waiting key={textOf(outbox, 'outbox')} outbox={outbox} />
+              <Backlog key={textOf(outbox, 'outbox')} item={outbox}>
+                <a href={hrefOf('/outbox/', { outbox: textOf(outbox, 'outbox') })}>
+                  {titleOf(textOf(outbox, 'outbox'))}
+                </a>
+              </Backlog>
             ))}
           </ul>
         </Card>
@@ -88,6 +92,7 @@ function Overview({ status, reload }: { readonly status: Item; readonly reload: 
             ))}
           </ul>
         </Card>
+        <AuditSinks sinks={itemsIn(status.audit_sinks)} />
         {isStaff.value && <Doctor examination={isItem(status.examination) ? status.examination : {}} reload={reload} />}
         {isStaff.value && <Backups status={status} reload={reload} />}
         <GlobalQuotas />
@@ -130,21 +135,37 @@ const Line = ({ text, tone }: { readonly text: string; readonly tone: Tone }): J
   </li>
 );
 
-/** The backlog of an outbox: its size and age. */
-function Waiting({ outbox }: { readonly outbox: Item }): JSX.Element {
-  const [name, oldest] = [textOf(outbox, 'outbox'), textOf(outbox, 'oldest')];
+/** The backlog of an outbox or sink: its size and age. */
+function Backlog({ children, item }: { readonly children: ComponentChildren; readonly item: Item }): JSX.Element {
+  const oldest = textOf(item, 'oldest');
   return (
     <li>
       <span class="words">
-        <a href={hrefOf('/outbox/', { outbox: name })}>{titleOf(name)}</a>
+        {children}
         {oldest !== '' && (
           <span class="sub">
             <Time value={oldest} />
           </span>
         )}
       </span>
-      <span class="end">{numberText(Number(outbox.waiting))}</span>
+      <span class="end">{numberText(Number(item.waiting))}</span>
     </li>
+  );
+}
+
+/** The sinks of the audit trail, if the settings name any. */
+function AuditSinks({ sinks }: { readonly sinks: readonly Item[] }): JSX.Element | null {
+  if (sinks.length === 0) return null;
+  return (
+    <Card title={titleOf('audit_sinks')} isFlush>
+      <ul class="lines">
+        {sinks.map((sink) => (
+          <Backlog key={textOf(sink, 'sink')} item={sink}>
+            {textOf(sink, 'sink')}
+          </Backlog>
+        ))}
+      </ul>
+    </Card>
   );
 }
 

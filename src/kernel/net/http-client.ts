@@ -80,8 +80,10 @@ const agentOptions = { keepAlive: true, timeout: 15_000, maxFreeSockets: 64 };
  */
 export class HttpClient {
   readonly #agents: { readonly http: HttpAgent; readonly https: HttpsAgent } | undefined;
+  readonly #lookup: LookupFunction;
 
   constructor(private readonly options: HttpClientOptions) {
+    this.#lookup = allowedLookup(options.resolve, options.allows);
     if (options.keepAlive) this.#agents = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) };
   }
 
@@ -166,19 +168,21 @@ export class HttpClient {
     });
     request.on('close', stop);
   }
+}
 
-  /** How a connection finds its address: among those of the name, which must all be allowed. */
-  readonly #lookup: LookupFunction = (hostname, options, callback) =>
-    this.options.resolve(hostname, (error, addresses) => {
+/** Returns how a connection finds its address: among those of the name, which must all be allowed. */
+export const allowedLookup =
+  (resolve: Resolver, allows: AddressRule): LookupFunction =>
+  (hostname, options, callback) =>
+    resolve(hostname, (error, addresses) => {
       const [first] = addresses ?? [];
       if (error) return callback(explained(error, true), '');
-      if (!addresses.every(({ address }) => this.options.allows(address)))
+      if (!addresses.every(({ address }) => allows(address)))
         return callback(new NoResponseError(rejectedDestination, true), '');
       if (!first) return callback(new NoResponseError('The host name has no address.', false, {}, true), '');
       if (options.all) callback(null, [...addresses]);
       else callback(null, first.address, first.family);
     });
-}
 
 type Body = NonNullable<HttpRequest['body']>;
 
@@ -236,8 +240,8 @@ const explanations: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'The connection timed out.',
 };
 
-/** The sentence for an error of Node's network modules. */
-function explained(error: NodeJS.ErrnoException, isUnresolved = false): NoResponseError {
+/** Returns the sentence for an error of Node's network modules. */
+export function explained(error: NodeJS.ErrnoException, isUnresolved = false): NoResponseError {
   if (error instanceof NoResponseError) return error;
   const { code = '', message } = error;
   const isTls = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/.test(code);

@@ -163,6 +163,7 @@ test('shows pending and failing work in the overview', async () => {
       { outbox: 'notifications', ...empty },
       { outbox: 'passwords', ...empty },
     ],
+    audit_sinks: [],
     jobs: { running: 0, waiting: 0, failing: 0 },
     event_streams: 0,
     troubles: [],

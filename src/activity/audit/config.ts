@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { type Config, ConfigError, type ConfigOf, type Settings } from '../../kernel/config/config.ts';
+import { remoteAddress, type Setting, text } from '../../kernel/config/setting.ts';
+import { plainReason } from '../../kernel/plain-reason.ts';
+import { errorOf } from '../../kernel/present.ts';
+import { urlOf } from '../../kernel/url.ts';
+
+declare module '../../kernel/config/config.ts' {
+  interface Config extends ConfigOf<typeof auditSettings> {}
+}
+
+/** The address of a server, without anything behind its port. */
+const syslogServer = (help: string): Setting<string | null> => {
+  const setting = remoteAddress(help, ['tcp:', 'tls:']);
+  return {
+    ...setting,
+    read: (value) => {
+      const address = setting.read(value);
+      const url = address === null ? undefined : urlOf(address);
+      if (url && (url.username || url.password || url.search || url.hash || !/^\/?$/.test(url.pathname)))
+        throw new Error('must have only a host and a port');
+      return address;
+    },
+  };
+};
+
+/** Settings of the audit trail. */
+export const auditSettings = {
+  audit_sink_url: remoteAddress('URL that receives the records of the audit trail, as NDJSON by POST.', [
+    'http:',
+    'https:',
+  ]),
+  audit_sink_header_file: text(
+    null,
+    'File with a line such as `Authorization: Bearer …`, a header of requests to audit_sink_url.',
+  ),
+  audit_file: text(null, 'File that the records of the audit trail are appended to; reopened on SIGHUP.'),
+  audit_syslog: syslogServer('Syslog server that receives the records: tcp://HOST:PORT or tls://HOST:PORT.'),
+} satisfies Settings;
+
+/** Headers that the server sets itself, in lower case. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  ...['connection', 'content-length', 'content-type', 'expect', 'host', 'idempotency-key', 'transfer-encoding'],
+]);
+
+/** Returns the header in a file. Throws with a sentence, which does not contain the value. */
+export function readSinkHeader(file: string): Readonly<Record<string, string>> {
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new Error(plainReason(error), { cause: error });
+  }
+  const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*([\t\x20-\x7e]+)$/.exec(content) ?? [];
+  if (name === undefined || value === undefined)
+    throw new Error(`${file} must have one line such as "Authorization: Bearer …"`);
+  if (ownHeaders.has(name.toLowerCase())) throw new Error(`${file} must not set the header ${name}`);
+  return { [name]: value };
+}
+
+/** Throws ConfigError if a file that the settings of sinks name is unusable. */
+export function checkAuditSettings({ audit_sink_header_file: file }: Config): void {
+  if (file === null) return;
+  try {
+    readSinkHeader(file);
+  } catch (error) {
+    throw new ConfigError(`audit_sink_header_file: ${errorOf(error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,120 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { second } from '../../../kernel/clock.ts';
+import { plainReason } from '../../../kernel/plain-reason.ts';
+import type { Batch, Sink } from './sink.ts';
+
+const mode = 0o640;
+
+/** Bytes from the end of the file in which its last line is searched: the first time, and at most. */
+const minTail = 64 * 1024;
+const maxTail = 64 * 1024 * 1024;
+
+/** The end of a file when it was opened. */
+interface Tail {
+  /** Bytes up to the end of the last complete line. */
+  readonly end: number;
+  /** What follows it: the beginning of a line that a kill or a full disk cut off. */
+  readonly partial: Buffer;
+  /** Hash of the record in the last complete line; undefined if it is none. */
+  readonly hash: string | undefined;
+}
+
+/** `audit_file`: appends a line for each record, and reports it as received when it is on disk. */
+export class FileSink implements Sink {
+  readonly name = 'file';
+  readonly maxRetryDelay = 5 * second;
+  #file: FileHandle | undefined;
+  /** Undefined once something was appended. */
+  #tail: Tail | undefined;
+  #mustReopen = false;
+
+  constructor(private readonly path: string) {}
+
+  async send(batch: Batch): Promise<void> {
+    try {
+      do await this.#append(await this.#open(), batch);
+      while (
+        // A program that has renamed the file may be reading its last line already: the new one gets the batch again.
+        this.#mustReopen
+      );
+    } catch (error) {
+      await this.#release();
+      throw new Error(plainReason(error), { cause: error });
+    }
+  }
+
+  /** Opens the file again before the next batch, because a program has renamed it. */
+  reopen(): void {
+    this.#mustReopen = true;
+  }
+
+  /** A running attempt ends by itself: it does not wait for other machines. */
+  close(): void {
+    void this.#release().catch(() => undefined);
+  }
+
+  /** Appends what the file does not have: an attempt that was cut off may have written the first records. */
+  async #append(file: FileHandle, { records }: Batch): Promise<void> {
+    const { end = 0, hash, partial = Buffer.alloc(0) } = this.#tail ?? {};
+    const missing = records.slice(records.findIndex((record) => record.hash === hash) + 1);
+    const bytes = Buffer.from(missing.map(({ line }) => `${line}\n`).join(''));
+    if (partial.length > 0) {
+      const isOwn = bytes.subarray(0, partial.length).equals(partial);
+      if (isOwn) await file.truncate(end);
+      else await file.appendFile('\n');
+    }
+    this.#tail = undefined;
+    await file.appendFile(bytes);
+    await file.sync();
+  }
+
+  async #open(): Promise<FileHandle> {
+    if (this.#mustReopen) await this.#release();
+    this.#mustReopen = false;
+    if (this.#file) return this.#file;
+    const file = await open(this.path, 'a+', mode);
+    this.#file = file;
+    const stats = await file.stat();
+    if (!stats.isFile()) return file;
+    // The umask may have removed bits. Only the owner of the file can set them.
+    if ((stats.mode & 0o777) !== mode) await file.chmod(mode).catch(() => undefined);
+    if (stats.size === 0) await syncFolderOf(this.path);
+    this.#tail = await tailOf(file, stats.size);
+    return file;
+  }
+
+  async #release(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    this.#tail = undefined;
+    await file?.close();
+  }
+}
+
+/** Reads the end of a file. Rejects if its last line is too long to be a record. */
+async function tailOf(file: FileHandle, size: number): Promise<Tail> {
+  for (let length = minTail; length <= maxTail; length *= 2) {
+    const start = Math.max(0, size - length);
+    const bytes = Buffer.alloc(size - start);
+    await file.read(bytes, 0, bytes.length, start);
+    const end = bytes.lastIndexOf('\n') + 1;
+    const lastStart = end > 1 ? bytes.lastIndexOf('\n', end - 2) + 1 : 0;
+    if (lastStart === 0 && start > 0) continue;
+    const line = bytes.toString('utf8', lastStart, Math.max(lastStart, end - 1));
+    return { end: start + end, partial: bytes.subarray(end), hash: /"hash":"([0-9a-f]{64})"\}$/.exec(line)?.[1] };
+  }
+  throw new Error('the last line of the file is not a record');
+}
+
+/** Resolves when the name of a new file is on disk. */
+async function syncFolderOf(path: string): Promise<void> {
+  // Windows has no such thing as a folder that is opened.
+  if (process.platform === 'win32') return;
+  const folder = await open(dirname(path));
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,34 @@
+/** A record as a sink receives it. */
+export interface SinkRecord {
+  readonly sequence: number;
+  /** UTC, with microseconds. */
+  readonly at: string;
+  readonly operation: string;
+  readonly outcome: 'done' | 'refused';
+  readonly hash: string;
+  /** The whole record as one line of JSON, without its end. */
+  readonly line: string;
+}
+
+/** Consecutive records of one chain. The records and their order never change, however often the batch is sent. */
+export interface Batch {
+  readonly chain: string;
+  /** Id of the last record of the batch in the database. */
+  readonly end: number;
+  readonly records: readonly [SinkRecord, ...SinkRecord[]];
+}
+
+export type SinkName = 'url' | 'file' | 'syslog';
+
+/** A place outside of the database that receives the records of the trail (audit.md 9). */
+export interface Sink {
+  readonly name: SinkName;
+  /** The longest time until a failed batch is sent again, in microseconds. */
+  readonly maxRetryDelay: number;
+  /** Sends a batch. Rejects with a sentence unless the sink has received all of it. */
+  send(batch: Batch): Promise<void>;
+  /** Opens the file again. */
+  reopen?(): void;
+  /** Aborts an attempt in progress. */
+  close(): void;
+}

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { App } from '../../../kernel/app.ts';
+import { SinkFeed } from './feed.ts';
+import { FileSink } from './file-sink.ts';
+import { destinationsOf } from './positions.ts';
+import type { Sink, SinkName } from './sink.ts';
+import { SyslogSink } from './syslog-sink.ts';
+import { UrlSink } from './url-sink.ts';
+
+/** Milliseconds that a shutdown waits for the sinks. The next start continues. */
+const shutdownTimeoutMs = 1000;
+
+const openers: Readonly<Record<SinkName, (app: App, address: string) => Sink>> = {
+  url: (app, address) => new UrlSink(app, new URL(address)),
+  file: (_, address) => new FileSink(address),
+  syslog: ({ resolve }, address) => new SyslogSink(new URL(address), resolve),
+};
+
+/** Sends the audit trail to the sinks of the settings. Sinks do not wait for each other, and nothing else waits for them. */
+export class AuditSinks {
+  readonly #feeds: readonly SinkFeed[];
+
+  constructor(app: App) {
+    this.#feeds = destinationsOf(app.config).map(
+      (destination) => new SinkFeed(app, destination, openers[destination.name](app, destination.address)),
+    );
+  }
+
+  /** Sends new records. The timer calls it every second. */
+  poll(): void {
+    for (const feed of this.#feeds) feed.poll();
+  }
+
+  /** Opens the file of `audit_file` again, which a program may have renamed. */
+  reopen(): void {
+    for (const feed of this.#feeds) feed.reopen();
+  }
+
+  /** Resolves when no attempt is running. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#feeds.map((feed) => feed.idle()));
+  }
+
+  /** Sends what is left for at most `graceMs`, and aborts attempts that take longer. With 0 it sends nothing more. */
+  async close(graceMs = shutdownTimeoutMs): Promise<void> {
+    if (graceMs > 0) this.poll();
+    await Promise.race([this.idle(), sleep(graceMs, undefined, { ref: false })]);
+    for (const feed of this.#feeds) feed.close();
+  }
+}
