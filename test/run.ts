@@ -1,7 +1,7 @@
 /**
  * The test runner: `node build.mjs test [--timeout seconds] [--root folder] [--cpu] [--titles] [part of a path …]`
  *
- * Three processes more than there are cores run the test files: each takes the next file when it is done, the slowest first. A file
+ * Four times as many processes as there are cores run the test files: each takes the next file when it is done, the slowest first. A file
  * that throws, registers no test, hangs, or ends its process has failed, too. The last line is always `N passed, N failed`. Why there
  * is a runner: src/decisions/test-runner.md.
  */
@@ -191,8 +191,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-// More than there are cores: a test that waits, for a browser, a process or a disk, leaves its core to another.
-await Promise.all(Array.from({ length: availableParallelism() + 3 }, work));
+// Tests wait most of their time, for a browser, a process or a disk.
+await Promise.all(Array.from({ length: 4 * availableParallelism() }, work));
 if (!values.titles) reportTotal();
 if (total.failed > 0 || (total.passed + total.skipped === 0 && !values.titles)) process.exitCode = 1;
 

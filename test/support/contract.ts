@@ -28,7 +28,8 @@ function closed(node: Node, partial: boolean): Node {
 
 /** Compiled schemas by their place in the document, whole or partial. */
 class Schemas {
-  readonly #ajv = new Ajv2020({ strict: false, allErrors: false, validateSchema: false });
+  // Optimised code takes longer to make than it saves: most schemas validate a few responses in each process.
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: false, validateSchema: false, code: { optimize: false } });
   readonly #compiled = new Map<string, ValidateFunction>();
 
   constructor(document: Node, partial: boolean) {
