@@ -9,6 +9,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { comparisonTable, type Measure } from './decisions/comparison.ts';
+import { lease } from './decisions/lease.ts';
 import { lines } from './decisions/lines.ts';
 import { log } from './decisions/log.ts';
 import { network } from './decisions/network.ts';
@@ -17,7 +18,7 @@ import { start } from './decisions/start.ts';
 import { storage } from './decisions/storage.ts';
 
 /** By file name. */
-export const measures: Readonly<Record<string, Measure>> = { storage, log, responses, lines, start, network };
+export const measures: Readonly<Record<string, Measure>> = { storage, log, responses, lines, start, network, lease };
 
 /** Measures the comparisons of these files inside `folder`. */
 export async function run(folder: string, names: readonly string[], report: (text: string) => void): Promise<string> {
