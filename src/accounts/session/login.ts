@@ -71,6 +71,7 @@ function logIn(request: Request, { username, user: id }: Attempt): Reply {
     return { ...json({ detail: 'Invalid username/password.' }, 401), headers: { 'WWW-Authenticate': 'Token' } };
   }
   if (hasFactor(db, user.id)) {
+    request.app.trail.noteLogin(false);
     const body = {
       detail: 'A second factor is required.',
       second_factor: beginPendingLogin(request, user.id, 'password'),

@@ -8,7 +8,6 @@ import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.
 import { validate } from '../../kernel/collection/validate.ts';
 import { text } from '../../kernel/collection/values.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { invalid } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { expiringRows } from '../../kernel/security/expiring-rows.ts';
 import { digestOfSecret, newMailedSecret } from '../../kernel/security/mailed-secrets.ts';
@@ -46,7 +45,11 @@ function recover(request: Request): Reply {
     WHERE is_active AND id = (
       SELECT user_id FROM recovery_link WHERE digest = ${digestOfSecret(secret)} AND expires > ${now}
     )`);
-  if (!user) throw invalid({ secret: [ended] });
+  if (!user) {
+    // Not thrown: the audit trail records it as a rejected login.
+    request.app.trail.noteLogin(true);
+    return json({ secret: [ended] }, 400);
+  }
   db.run(sql`DELETE FROM recovery_link WHERE user_id = ${user.id}`);
   const token = issueToken(request, user.id, { ...loginBy('recovery', request.incoming), lasts: sessionLifetime });
   record(actedBy(request, user), 'token_created', { ...userContext(user), ...affectedUser(user) });
@@ -66,6 +69,7 @@ export const recoverLogin: Endpoint = {
       allowedFor: 'Any caller who knows the secret of a link of `tenantry user recover`.',
       input: { fields, purpose: 'create' },
       output: { status: 200, shape: tokenShape },
+      isLogin: true,
       handle: recover,
     },
   },

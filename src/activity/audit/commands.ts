@@ -1,7 +1,18 @@
 import { userInfo } from 'node:os';
 import { AuditDraft } from '../../kernel/access/audit-draft.ts';
 import type { App } from '../../kernel/app.ts';
-import { type AuditPlaces, appendRecord, ensureChain } from './append.ts';
+import { type AuditPlaces, appendRecord, ensureChain, type NewRecord } from './append.ts';
+
+/** Returns the members of a record that commands have in common, without the object. */
+export const ofCommand = () =>
+  ({
+    outcome: 'done',
+    status: 0,
+    actor: { kind: 'cli', uuid: null },
+    via: { kind: 'cli', uuid: null },
+    actorName: operatorName(),
+    address: null,
+  }) satisfies Partial<NewRecord>;
 
 /**
  * Records a command with its first commit that changes something, in the same transaction. Code below names the object in
@@ -18,18 +29,13 @@ export function recordCommand(app: App, command: string, placesOf: (draft: Audit
     const { customers, projects } = placesOf(draft);
     ensureChain(app, clock.now());
     appendRecord(app, {
+      ...ofCommand(),
       at: clock.now(),
       operation: command,
-      outcome: 'done',
-      status: 0,
-      actor: { kind: 'cli', uuid: null },
-      via: { kind: 'cli', uuid: null },
       object: draft.object,
       customers,
       projects,
-      actorName: operatorName(),
       objectName: draft.objectName,
-      address: null,
       changes: draft.changes,
     });
   };

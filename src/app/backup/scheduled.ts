@@ -15,6 +15,7 @@ import { decrypted, encryptFile } from './age.ts';
 import { backUp } from './backup.ts';
 import type { BackupTarget } from './backup-target.ts';
 import { recipientsIn } from './config.ts';
+import { recordBackup } from './records.ts';
 import { restore } from './restore.ts';
 import { keptInstants, parseRetention } from './retention.ts';
 import { digestOf, targetOf } from './target.ts';
@@ -85,6 +86,7 @@ export async function makeBackup(app: App, folder: string, addon: Addon | undefi
   db.write(() => {
     db.insert('backup', { name, target: target.place, size, sha256, is_encrypted: Number(isEncrypted), created: made });
     db.update('deployment', 1, { backup_overdue: null });
+    recordBackup(app, 'made', name);
   });
   db.store();
   await removeOld(app, target, installation);
@@ -109,7 +111,10 @@ async function removeOld(app: App, target: BackupTarget, installation: string): 
     if (kept.has(madeMs) || protectedNames.includes(name)) continue;
     try {
       await target.remove(name);
-      db.write(() => db.run(sql`DELETE FROM backup WHERE name = ${name}`));
+      db.write(() => {
+        db.run(sql`DELETE FROM backup WHERE name = ${name}`);
+        recordBackup(app, 'removed', name);
+      });
       log.info({ backup: name }, 'backup removed by backup_keep');
     } catch (error) {
       log.warn({ backup: name, reason: plainReason(error) }, 'failed to remove a backup');
@@ -215,7 +220,8 @@ export function recordVerification(app: App, result: Verified | Error): void {
   db.write(() => {
     const error = result instanceof Error ? result.message : '';
     db.update('deployment', 1, { verification_at: now, verification_error: error });
-    if (!(result instanceof Error) && result.isRestored)
-      db.run(sql`UPDATE backup SET verified = ${now} WHERE name = ${result.name}`);
+    if (result instanceof Error) return;
+    if (result.isRestored) db.run(sql`UPDATE backup SET verified = ${now} WHERE name = ${result.name}`);
+    recordBackup(app, result.isRestored ? 'verified' : 'fetched', result.name);
   });
 }

@@ -1,4 +1,5 @@
 /** Commands for the backups at the target of the settings. */
+import { rmSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import { notify, staffUsers } from '../../activity/notifications/notify.ts';
@@ -8,6 +9,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { checkBackupSettings } from '../backup/config.ts';
+import { recordBackup } from '../backup/records.ts';
 import {
   compareCatalogue,
   fetchBackup,
@@ -62,13 +64,13 @@ export const backupCommands: Commands = {
   },
 };
 
-async function makeNow({ config, flags, name: command }: Arguments): Promise<void> {
+async function makeNow({ config, flags }: Arguments): Promise<void> {
   const folder = resolve(config.data);
   requireDatabase(folder);
   checkBackupSettings(config);
   // A running server has priority.
   setPriority(constants.priority.PRIORITY_LOW);
-  await withDeployment({ config, name: command }, async ({ app }) => {
+  await withDeployment({ config }, async ({ app }) => {
     try {
       const name = await withProgress(flags, () => makeBackup(app, folder, prepareFolder(config, folder)));
       printSuccess(flags, `Backup ${name} is complete in ${targetOf(config).place}.\n`);
@@ -79,15 +81,16 @@ async function makeNow({ config, flags, name: command }: Arguments): Promise<voi
   });
 }
 
-/** Notifies staff of a failed backup. The server that shares the data sends the mails. */
-function reportFailure(app: App, message: string): void {
-  app.db.write(() =>
+/** Records a failure, and notifies staff of it. The server that shares the data sends the mails. */
+function reportFailure(app: App, message: string, name?: string): void {
+  app.db.write(() => {
+    recordBackup(app, 'failed', name, message);
     notify(systemContext(app), 'backup_failed', {
       context: { error_message: message },
       users: staffUsers,
       about: 'backups',
-    }),
-  );
+    });
+  });
   app.db.store();
 }
 
@@ -109,18 +112,31 @@ const publicForm = ({ isEncrypted, madeMs, name, size }: Awaited<ReturnType<type
 async function fetchNamed({ config, flags, words }: Arguments): Promise<void> {
   const [name = '', file = ''] = words;
   checkBackupSettings(config);
-  await withProgress(flags, () => fetchBackup(config, name, resolve(file)));
+  const path = resolve(file);
+  await withProgress(flags, () => fetchBackup(config, name, path));
+  // On a machine without the data there is no trail.
+  if (hasDatabase(resolve(config.data))) await recordFetched(config, name, path);
   printSuccess(flags, `Backup ${name} is in ${resolve(file)}.\n`);
 }
 
-async function verify({ config, flags, name: command, words: [name] }: Arguments): Promise<void> {
+/** Records that a backup was fetched into a file, which is removed if that fails. */
+async function recordFetched(config: Arguments['config'], name: string, file: string): Promise<void> {
+  try {
+    await withDeployment({ config }, ({ app }) => app.db.write(() => recordBackup(app, 'fetched', name)));
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw error;
+  }
+}
+
+async function verify({ config, flags, words: [name] }: Arguments): Promise<void> {
   checkBackupSettings(config);
   setPriority(constants.priority.PRIORITY_LOW);
   const check = (sha256Of: (name: string) => string | undefined) =>
     withProgress(flags, () => verifyBackup(config, name, sha256Of, problemsIn));
   // On a machine without the data, nothing is known of the backup but the backup itself.
   if (!hasDatabase(resolve(config.data))) return printVerified(flags, await check(() => undefined));
-  await withDeployment({ config, name: command }, async ({ app }) => {
+  await withDeployment({ config }, async ({ app }) => {
     await compareCatalogue(app);
     const digestOf = (one: string): string | undefined =>
       app.db.value<string>(sql`SELECT sha256 FROM backup WHERE name = ${one} AND sha256 <> ''`);
@@ -130,7 +146,7 @@ async function verify({ config, flags, name: command, words: [name] }: Arguments
       printVerified(flags, result);
     } catch (error) {
       recordVerification(app, errorOf(error));
-      reportFailure(app, `the verification failed: ${errorOf(error).message}`);
+      reportFailure(app, `the verification failed: ${errorOf(error).message}`, name);
       throw error;
     }
   });

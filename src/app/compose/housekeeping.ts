@@ -36,6 +36,7 @@ import { expireApiKeys, removeEndedApiKeys } from '../../kernel/security/api-key
 import { removeOldFailures } from '../../kernel/security/lockout.ts';
 import { removeEndedTokens } from '../../kernel/security/tokens.ts';
 import { remindOfCertificate, watchDisk } from '../operation/warnings.ts';
+import { saveApiKeyUse } from './api-key-use.ts';
 
 /** A task whose run is one transaction. */
 const task = (name: string, every: number, run: Task['run']): Task => ({
@@ -111,8 +112,8 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   {
     name: 'save API key use',
     every: second,
-    run: ({ app: { apiKeyUse, db } }) => {
-      if (apiKeyUse.isDue) db.write(() => apiKeyUse.save(db));
+    run: ({ app }) => {
+      if (app.apiKeyUse.isDue) app.db.write(() => saveApiKeyUse(app));
     },
   },
   removal('remove ended API keys', hour, removeEndedApiKeys),

@@ -5,6 +5,7 @@ import { NextFailures } from '../../cloud/catalogue/next-failures.ts';
 import { newWebhookFailureLimit } from '../../cloud/providers/jira/webhook.ts';
 import type { App } from '../../kernel/app.ts';
 import type { RateLimits } from '../../kernel/security/rate-limit.ts';
+import { saveApiKeyUse } from './api-key-use.ts';
 
 /** Returns the rate limits of a new deployment. */
 export const rateLimits = (): RateLimits => ({
@@ -44,10 +45,11 @@ export function memoryOf(app: App): Memory {
 }
 
 /** Stores the last uses of tokens and API keys. Throws if that fails. */
-export function saveTokenUse({ apiKeyUse, db, tokenUse }: App): void {
+export function saveTokenUse(app: App): void {
+  const { db, tokenUse } = app;
   db.write(() => {
     tokenUse.save(db);
-    apiKeyUse.save(db);
+    saveApiKeyUse(app);
   });
   db.store();
 }

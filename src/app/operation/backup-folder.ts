@@ -1,5 +1,4 @@
 /** The backups in the data folder: requested ones, and those before upgrades. */
-import { createHash } from 'node:crypto';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../../kernel/app.ts';
@@ -7,6 +6,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import { makeFolder } from '../../kernel/files.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { backupFolder } from '../backup/before-upgrade.ts';
+import { backupUuid } from '../backup/records.ts';
 import { failureOf, type Program, runCommand } from './program.ts';
 
 /** Maximum number of requested backups. */
@@ -101,7 +101,7 @@ export class BackupFolder {
     const pending = this.#pending?.name === name ? this.#pending : undefined;
     const size = statSync(join(this.#folder, name), { throwIfNoEntry: false })?.size ?? 0;
     return {
-      uuid: createHash('sha256').update(name).digest('hex').slice(0, 32),
+      uuid: backupUuid(name),
       name,
       state: pending?.failure !== undefined ? 'failed' : pending ? 'writing' : 'ready',
       size,

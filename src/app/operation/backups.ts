@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import type { Request } from '../../kernel/access/request.ts';
@@ -12,6 +11,7 @@ import { conflict, notFound } from '../../kernel/http/error.ts';
 import { empty, json, type Reply, streamed } from '../../kernel/http/reply.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { isS3 } from '../backup/config.ts';
+import { backupUuid } from '../backup/records.ts';
 import { targetOf } from '../backup/target.ts';
 import type { Backup, BackupFolder } from './backup-folder.ts';
 import { pageOfValues, requireStaff } from './requests.ts';
@@ -67,7 +67,7 @@ const scheduled = ({ db }: Request): ListedBackup[] =>
   db
     .all<CatalogueRow>(sql`SELECT * FROM backup`)
     .map(({ created, is_encrypted, name, sha256, size, target, verified }) => ({
-      uuid: createHash('sha256').update(name).digest('hex').slice(0, 32),
+      uuid: backupUuid(name),
       name,
       state: 'ready',
       size,
@@ -112,8 +112,9 @@ async function removeAt({ config }: Request, place: string, name: string): Promi
   }
 }
 
-/** Logs who handles a backup, because a backup reveals every secret. */
-function logAccess({ actor, app, address }: Request, { name }: Backup, message: string): void {
+/** Logs who handles a backup, because a backup reveals every secret, and names it in the audit record. */
+function logAccess({ actor, app, address }: Request, { name, uuid }: Backup, message: string): void {
+  app.trail.current?.about('backups', uuid, name);
   app.log.warn({ user: actor?.uuid, username: actor?.username, address, backup: name }, message);
 }
 
@@ -222,6 +223,9 @@ export const backupEndpoints: readonly Endpoint[] = [
         allowedFor: staff.allowedFor,
         output: { status: 200, types: ['application/gzip', 'application/octet-stream'] },
         rejections: { 409: true },
+        isWriting: true,
+        isHandledOnce: true,
+        isAlwaysAudited: true,
         handle: download,
       },
     },

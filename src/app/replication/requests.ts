@@ -3,9 +3,22 @@ import type { HttpError } from '../../kernel/http/error.ts';
 import { isReading, pathOf } from '../../kernel/http/incoming-request.ts';
 import { json } from '../../kernel/http/reply.ts';
 
-/** Whether a request can change something. GET requests of logins can. */
-export const isWrite = ({ message: { method = 'GET' }, target }: Call): boolean =>
-  !isReading(method) || pathOf(target).startsWith('/api-auth/');
+/** Downloads with an audit record, which only the primary can write (audit.md 2). */
+const recordedDownload = /^\/api\/(backups\/[^/]+\/content|audit\/export)\/$/;
+
+/** Whether a request can change something. GET requests of logins can, and downloads are recorded. */
+export function isWrite({ message: { method = 'GET' }, target }: Call): boolean {
+  const path = pathOf(target);
+  return !isReading(method) || path.startsWith('/api-auth/') || recordedDownload.test(decoded(path));
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
 
 /** Returns an error as the response to a request that has not been routed. */
 export const errorResponse = ({ body, headers, status }: HttpError): Result => ({

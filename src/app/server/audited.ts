@@ -1,6 +1,7 @@
 import { appendRecord, type NewRecord } from '../../activity/audit/append.ts';
+import { authorOf } from '../../activity/audit/author.ts';
 import { AuditDraft } from '../../kernel/access/audit-draft.ts';
-import type { Actor, Caller } from '../../kernel/access/caller.ts';
+import type { Caller } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import type { App } from '../../kernel/app.ts';
 import { minute } from '../../kernel/clock.ts';
@@ -37,9 +38,14 @@ export class AuditedRequests {
     const { changes } = app.db.versions;
     const draft = new AuditDraft();
     const reply = app.trail.during(draft, handle);
+    const { actor, incoming } = request;
+    const isRejected = operation.isLogin ? draft.isLoginRejected : undefined;
+    const hasChanged = app.db.versions.changes !== changes || operation.isAlwaysAudited;
     // A login with a wrong password stores its failure.
-    if (reply.status >= 400) this.#reject(endpoint, operation, request.incoming, request.actor, reply.status);
-    else if (app.db.versions.changes !== changes || operation.isAlwaysAudited)
+    if (isRejected ?? reply.status >= 400) {
+      if (isRejected || isRecorded(operation, actor, reply.status))
+        this.#reject(endpoint, operation, incoming, actor, reply.status);
+    } else if (operation.isLogin ? draft.login : hasChanged)
       this.#record(endpoint, operation, request, draft, reply.status);
     return reply;
   }
@@ -47,9 +53,10 @@ export class AuditedRequests {
   /** Records a rejection that is to be recorded, unless the same one was in the last minute. Failures are only logged. */
   rejected({ endpoint }: Match<Endpoint>, incoming: IncomingRequest, caller: Caller | null, error: unknown): void {
     const operation = isMethod(incoming.method) ? endpoint.operations[incoming.method] : undefined;
-    if (!(error instanceof HttpError) || !operation || incoming.method === 'GET') return;
+    if (!(error instanceof HttpError) || !operation) return;
     // Most errors are not recorded: they need no transaction.
-    if (!isRecorded(operation, caller, error.status)) return;
+    const isReading = incoming.method === 'GET' && !operation.isWriting && !operation.isLogin;
+    if (isReading || !isRecorded(operation, caller, error.status)) return;
     try {
       this.app.db.write(() => this.#reject(endpoint, operation, incoming, caller, error.status));
     } catch (failure) {
@@ -65,7 +72,6 @@ export class AuditedRequests {
     caller: Caller | null,
     status: number,
   ): void {
-    if (!isRecorded(operation, caller, status)) return;
     const { app } = this;
     const now = app.clock.now();
     const id = this.#idOf(endpoint, operation, incoming.method);
@@ -138,25 +144,6 @@ export class AuditedRequests {
 /** Whether a rejection is recorded: of a login (401, 429), or of a write that the caller has no right to (403). */
 const isRecorded = ({ isLogin }: Operation, caller: Caller | null, status: number): boolean =>
   isLogin ? status === 401 || status === 429 : status === 403 && caller !== null;
-
-/** The members of a record about the caller. The only place that knows the kinds of `actor` and `via` (audit.md 1). */
-function authorOf(
-  caller: Caller | null,
-  login: AuditDraft['login'],
-): Pick<NewRecord, 'actor' | 'actorName' | 'as' | 'via'> {
-  if (login) return { ...actorOf(login.user), via: { kind: login.method, uuid: login.session } };
-  if (!caller) return { actor: { kind: 'anonymous', uuid: null }, actorName: null, via: null };
-  const { apiKey, credential, impersonator, isServiceAccount } = caller;
-  if (impersonator)
-    return { ...actorOf(impersonator), via: { kind: 'impersonation', uuid: credential }, as: caller.uuid };
-  const kind = isServiceAccount ? 'service_account' : 'user';
-  return { ...actorOf(caller, kind), via: { kind: apiKey ? 'api_key' : 'session', uuid: credential } };
-}
-
-const actorOf = ({ username, uuid }: Actor, kind = 'user'): Pick<NewRecord, 'actor' | 'actorName'> => ({
-  actor: { kind, uuid },
-  actorName: username,
-});
 
 /** Notes the declared members of the body of an operation that no collection describes. */
 function noteOtherBody({ input }: Operation, request: Request, draft: AuditDraft): void {

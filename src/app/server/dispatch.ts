@@ -110,7 +110,7 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
           const { endpoint, request } = run.resolve();
           if (incoming.method === 'OPTIONS') return run.respond(metadata(endpoint, request));
           const operation = run.operation();
-          if (operation.prepare) return run.respondToError(error);
+          if (operation.prepare || operation.isWriting) return run.respondToError(error);
           const strict = withStrictInput(operation, request);
           return run.respond(perform(endpoint, operation, strict, undefined), ignoredBy(operation, strict));
         });
@@ -192,7 +192,8 @@ function performer({ config, db, metrics }: App, audited: AuditedRequests): Perf
   const write = writerOf(db);
   return (endpoint, operation, request, prepared, run) => {
     const { actor, incoming } = request;
-    if (incoming.method !== 'GET' && incoming.method !== 'HEAD')
+    const isWriting = incoming.method === 'GET' ? operation.isWriting === true : incoming.method !== 'HEAD';
+    if (isWriting)
       return write(operation, request, () => {
         const reply = audited.perform(endpoint, operation, request, () => handle(operation, request, prepared));
         if (!config.replicated) return reply;

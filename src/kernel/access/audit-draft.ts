@@ -33,6 +33,8 @@ export class AuditDraft {
   objectName: string | null = null;
   /** A login: the user, and the session that it created. */
   login: { readonly method: string; readonly session: string; readonly user: Actor } | undefined;
+  /** Whether a login is rejected, where the status of the response does not say so; undefined: the status does. */
+  isLoginRejected: boolean | undefined;
   readonly changes: FieldChange[] = [];
   /** The contexts of the events that it causes. */
   readonly contexts: Readonly<Record<string, string>>[] = [];
@@ -61,6 +63,11 @@ export class Trail {
 
   /** `random` makes salts, apart from ids: a reproducible deployment has the same ids with and without a trail. */
   constructor(readonly random: (bytes: number) => Buffer) {}
+
+  /** Notes whether the login that runs now is rejected, whatever the status of its response. */
+  noteLogin(isRejected: boolean): void {
+    if (this.current) this.current.isLoginRejected = isRejected;
+  }
 
   /** Runs a change with a draft that the code below finds in `current`. */
   during<T>(draft: AuditDraft, work: () => T): T {

@@ -77,8 +77,10 @@ export interface Operation {
   readonly unaudited?: string;
   /** Whether it has an audit record although it changes nothing in the database. */
   readonly isAlwaysAudited?: boolean;
-  /** Whether its rejections with 401 and 429 have audit records: it logs a user in. */
+  /** Whether it logs a user in: only a complete login has an audit record, and so have its rejections with 401 and 429. */
   readonly isLogin?: boolean;
+  /** Whether a GET changes something or must be recorded: it runs in a transaction and is not cached, like other methods. */
+  readonly isWriting?: boolean;
   /** Who may call it, in words. */
   readonly allowedFor?: string | undefined;
 }

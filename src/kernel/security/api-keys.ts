@@ -10,7 +10,7 @@ import type { Database } from '../db/database.ts';
 import { removeStep } from '../db/removal.ts';
 import { sql } from '../db/sql.ts';
 import { forbidden, unauthenticated } from '../http/error.ts';
-import { inNetworks, type Network, parseNetworks } from '../net/networks.ts';
+import { clientNetworkOf, inNetworks, type Network, parseNetworks } from '../net/networks.ts';
 import type { StoredInstants } from '../stored-instants.ts';
 
 declare module '../app.ts' {
@@ -30,6 +30,8 @@ const shownCharacters = 8;
 /** Approximate bytes of a cached key with its owner. */
 const keyWeight = 1500;
 const useSavedEvery = 10 * minute;
+/** Networks stored for each key, the last ones. */
+const maxNetworks = 100;
 const storedAfterEnd = 90 * day;
 
 /** A number in base 62, padded with zeros. */
@@ -72,6 +74,8 @@ interface KnownApiKey {
   readonly isRevoked: boolean;
   readonly isOwnerActive: boolean;
   readonly lastUsed: number;
+  /** The networks that the key has been used from. */
+  readonly usedFrom: ReadonlySet<string>;
 }
 
 interface ApiKeyRow extends CallerRow {
@@ -88,6 +92,8 @@ interface ApiKeyRow extends CallerRow {
   readonly last_used: number | null;
   readonly credential: string;
   readonly is_active: number;
+  /** The networks that the key has been used from, as a JSON list. */
+  readonly used_from: string;
 }
 
 /** Returns the owner of a key as the caller of a request. Throws the 401 and 403 of core.md 2.9 in its order. */
@@ -97,8 +103,11 @@ export function ownerOfApiKey(app: App, text: string, now: number, address: stri
 
 /** The same, and notes the use. */
 export function authenticateApiKey(app: App, text: string, now: number, address: string): Caller {
-  const { caller, lastUsed } = usableApiKey(app, text, now, address);
-  if (caller.apiKey) app.apiKeyUse.note(caller.apiKey.id, lastUsed, now, address);
+  const { caller, lastUsed, usedFrom } = usableApiKey(app, text, now, address);
+  if (!caller.apiKey) return caller;
+  app.apiKeyUse.note(caller.apiKey.id, lastUsed, now, address);
+  const network = clientNetworkOf(address);
+  if (!usedFrom.has(network)) app.apiKeyUse.noteNetwork({ caller, network, at: now, address });
   return caller;
 }
 
@@ -118,14 +127,15 @@ function findApiKey({ db, knownApiKeys }: App, text: string): KnownApiKey {
   const digest = digestOf(text);
   const { result: row, reads } = db.versions.observe(() =>
     db.get<ApiKeyRow>(sql`
-      SELECT k.id AS key_id, k.uuid AS credential, k.scopes, k.networks, k.ended, k.revoked, k.last_used, k.is_bound,
+      SELECT (SELECT json_group_array(network) FROM api_key_network WHERE key_id = k.id) AS used_from,
+        k.id AS key_id, k.uuid AS credential, k.scopes, k.networks, k.ended, k.revoked, k.last_used, k.is_bound,
         k.is_bound AND NOT EXISTS (SELECT 1 FROM api_key_bound WHERE key_id = k.id) AS is_lost,
         k.digest <> ${digest} AS is_previous, iif(k.digest = ${digest}, k.expires, k.previous_expires) AS expires,
         u.is_active, ${callerColumns}
       FROM api_key k JOIN user u ON u.id = k.user_id WHERE k.digest = ${digest} OR k.previous_digest = ${digest}`),
   );
   if (!row) throw denial('Invalid token.');
-  return knownApiKeys.set(text, knownOf(row, text), reads, keyWeight);
+  return knownApiKeys.set(text, knownOf(row, text), reads, keyWeight + row.used_from.length);
 }
 
 const knownOf = (row: ApiKeyRow, token: string): KnownApiKey => ({
@@ -150,13 +160,23 @@ const knownOf = (row: ApiKeyRow, token: string): KnownApiKey => ({
   isRevoked: row.revoked !== null || row.is_lost === 1,
   isOwnerActive: row.is_active === 1,
   lastUsed: row.last_used ?? Number.NEGATIVE_INFINITY,
+  usedFrom: new Set(JSON.parse(row.used_from)),
 });
 
 const denial = (detail: string): Error => unauthenticated({ detail });
 
+/** The first use of a key from a network. */
+export interface ApiKeyNetwork {
+  readonly caller: Caller;
+  readonly network: string;
+  readonly at: number;
+  readonly address: string;
+}
+
 /** The uses of keys that are not stored yet. A use is stored at most once per key and ten minutes. */
 export class ApiKeyUse {
   readonly #uses = new Map<number, { readonly at: number; readonly address: string }>();
+  readonly #networks = new Map<string, ApiKeyNetwork>();
 
   /** Notes a use, unless one was stored recently. */
   note(key: number, stored: number, now: number, address: string): void {
@@ -164,17 +184,44 @@ export class ApiKeyUse {
     this.#uses.set(key, { at: now, address });
   }
 
-  /** Whether `save` has anything to write. */
-  get isDue(): boolean {
-    return this.#uses.size > 0;
+  /** Notes a use from a network that is not stored for the key. */
+  noteNetwork(use: ApiKeyNetwork): void {
+    const key = `${use.caller.credential} ${use.network}`;
+    if (!this.#networks.has(key)) this.#networks.set(key, use);
   }
 
-  /** Stores all uses. Must run inside a write. */
-  save(db: Database): void {
+  /** Whether `save` has anything to write. */
+  get isDue(): boolean {
+    return this.#uses.size + this.#networks.size > 0;
+  }
+
+  /** Stores all uses, and passes the first one from each network to `recordNetwork`. Must run inside a write. */
+  save(db: Database, recordNetwork: (use: ApiKeyNetwork) => void): void {
     for (const [key, { address, at }] of this.#uses)
       db.run(sql`UPDATE api_key SET last_used = ${at}, last_used_address = ${address} WHERE id = ${key}`);
+    const networks = [...this.#networks.values()];
+    for (const use of networks) if (storeNetwork(db, use)) recordNetwork(use);
+    // A failed commit loses nothing: the uses are noted until the next one.
+    db.onceStored(() => {
+      for (const { caller, network } of networks) this.#networks.delete(`${caller.credential} ${network}`);
+    });
     this.#uses.clear();
   }
+}
+
+/** Stores a network of a key, and removes those beyond the maximum. Returns whether it is new. */
+function storeNetwork(db: Database, { at, caller, network }: ApiKeyNetwork): boolean {
+  const key = caller.apiKey?.id ?? 0;
+  const { changes } = db.run(sql`
+    INSERT INTO api_key_network (key_id, network, first_used)
+    SELECT id, ${network}, ${at} FROM api_key WHERE id = ${key}
+    ON CONFLICT DO NOTHING`);
+  if (changes === 0) return false;
+  db.run(sql`
+    DELETE FROM api_key_network
+    WHERE key_id = ${key} AND id NOT IN (
+      SELECT id FROM api_key_network WHERE key_id = ${key} ORDER BY id DESC LIMIT ${maxNetworks})`);
+  return true;
 }
 
 /** Returns how many keys of a user are valid. */
@@ -222,4 +269,5 @@ export const apiKeyInstants: readonly StoredInstants[] = [
   { table: 'api_key', column: 'ended', ahead: 0 },
   { table: 'api_key', column: 'revoked', ahead: 0 },
   { table: 'api_key', column: 'last_used', ahead: 0 },
+  { table: 'api_key_network', column: 'first_used', ahead: 0 },
 ];

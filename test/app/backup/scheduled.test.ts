@@ -55,6 +55,12 @@ const nextSecond = (): Promise<void> => pause(1000 - (Date.now() % 1000));
 const encrypted = (): string[] => [...store.options(), '--backup-recipients-file', 'recipients'];
 const withIdentity = ['--backup-identity-file', 'identity'];
 
+/** The operations of audit records about backups with the names of their objects, oldest first. */
+const recorded = (): unknown[] =>
+  rows(
+    `SELECT operation, private -> 'object_name' ->> '$' AS name FROM audit_record WHERE operation LIKE 'backup.%' ORDER BY id`,
+  ).map((row) => Object.values(row as object));
+
 test('makes, lists, verifies, fetches and restores a backup in a folder', async () => {
   const made = await run(['backups', 'now']);
   const name = namePattern.exec(made.stdout)?.[0] as string;
@@ -70,6 +76,11 @@ test('makes, lists, verifies, fetches and restores a backup in a folder', async 
   assert.is((rows('SELECT verified FROM backup WHERE verified IS NOT NULL') as unknown[]).length, 1);
   await run(['backups', 'fetch', name, 'copy']);
   assert.ok(readFileSync(path('copy')).equals(file));
+  assert.equal(recorded(), [
+    ['backup.made', name],
+    ['backup.verified', name],
+    ['backup.fetched', name],
+  ]);
   assert.is((await run(['restore', 'copy', '--data', 'again'])).code, 0);
   assert.is((await run(['doctor', '--data', 'again'])).stdout, 'no problems\n');
 });
@@ -154,6 +165,10 @@ test('a failure at any request leaves no backup, aborts the upload and notifies 
   );
   assert.is(messages.length, 3);
   assert.match(messages[0] as string, /^backup_failed: A backup has failed: cannot upload a part in s3/);
+  assert.equal(
+    recorded(),
+    Array.from({ length: 3 }, () => ['backup.failed', null]),
+  );
 });
 
 test('repeats requests that were cut off or failed in the store', async () => {
@@ -205,6 +220,11 @@ test('removes old backups of this installation only, and never the newest nor th
   await nextSecond();
   const newest = namePattern.exec((await run(['backups', 'now'], ['--backup-keep', '1d'])).stdout)?.[0] as string;
   assert.equal(readdirSync(folder).sort(), ['other.txt', old('02'), old('03', '00000000'), newest].sort());
+  const names = recorded().filter((row) => (row as string[])[0] === 'backup.removed');
+  assert.equal(
+    [names.length, ...[old('01'), old('03')].map((name) => names.some((row) => (row as string[])[1] === name))],
+    [4, true, true],
+  );
 });
 
 test('a backup that was changed at the target is not verified', async () => {

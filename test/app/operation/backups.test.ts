@@ -68,6 +68,11 @@ test('writes a backup beside the server, logs its download, and deletes it', asy
   await eventually('the log names the user who downloaded it', () =>
     new RegExp(`"username":"admin".*"backup":"${name}".*"msg":"a backup is downloaded"`).test(server.errors()),
   );
+  const [record] = (await ask('GET', '/api/audit/?page_size=1')).body;
+  assert.equal(
+    [record.operation, record.status, record.object, record.private.object_name],
+    ['getBackupContent', 200, { type: 'backups', uuid }, name],
+  );
   assert.is((await ask('GET', '/api/operation/')).body.last_backup, created);
   const restored = new Program(undefined);
   writeFileSync(join(restored.folder, 'copy'), bytes);

@@ -92,6 +92,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0052_group_roles': '783395d7e7f300ea1240fd66df2df5bae0ab987de6acac407629b059f374d8bc',
   '0053_impersonation': '22dbe2d705229af24d64b7fdf69537d55b9137a008826c371b11c743d4d45274',
   '0054_audit_sinks': '8bbf9fe2a3efc80b11fd55d375cfaf855bbfa082f02cf062387ad74ab1581082',
+  '0055_api_key_networks': 'd6cda0be52ed5dbb83162748fadf8005ae6a868d58f5d4dca14bd9c5d372e7cf',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -71,6 +71,7 @@ export const secondLogin: Endpoint = {
       input: { fields, purpose: 'create', example: { token: exampleToken, recovery_code: 'abcde-fgh23' } },
       output: { status: 200, shape: tokenShape },
       rejections: { 401: true },
+      isLogin: true,
       prepare: loadFactors,
       handle: (request, maker) => logIn(request, maker as TotpMaker),
     },

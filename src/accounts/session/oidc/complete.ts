@@ -84,6 +84,8 @@ export const oidcComplete: Endpoint = {
       takesAnything: true,
       output: { status: 302 },
       rejections: { 401: true, 404: true, 429: true, 503: true },
+      isLogin: true,
+      isWriting: true,
       prepare,
       handle,
     },

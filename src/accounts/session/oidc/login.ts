@@ -77,6 +77,7 @@ export const oidcLogin: Endpoint = {
       filters: { next: parameter('string', 'Path in the web client that replaces {next} in login_completed_url.') },
       output: { status: 302 },
       rejections: { 400: true, 401: true, 404: true, 429: true, 503: true },
+      isLogin: true,
       prepare,
       handle,
     },

@@ -88,6 +88,7 @@ export const samlLoginComplete: Endpoint = {
       takesAnything: true,
       output: { status: 302 },
       rejections: { 401: true, 429: true, 503: true },
+      isLogin: true,
       prepare,
       handle,
     },

@@ -61,6 +61,8 @@ export const samlLogin: Endpoint = {
       input: { fields, purpose: 'create' },
       output: { status: 302 },
       rejections: { 401: true, 429: true, 503: true },
+      isLogin: true,
+      unaudited: 'It starts a login, which has a record when it ends.',
       prepare,
       handle,
     },

@@ -156,6 +156,7 @@ export const samlLogoutComplete: Endpoint = {
   operations: {
     GET: {
       ...operation,
+      isWriting: true,
       filters: {
         SAMLResponse: parameter('string', 'The response to a logout request, base64.'),
         SAMLRequest: parameter('string', 'A logout request, base64.'),

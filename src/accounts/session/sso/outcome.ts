@@ -33,7 +33,7 @@ export function rejectFlood({ address, app, now }: Request): void {
   if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
 }
 
-/** Counts a rejected message and logs the reason. */
+/** Counts a rejected message, which redirects the browser, for the audit trail as well, and logs the reason. */
 export function noteRejected(
   request: Request,
   protocol: 'SAML' | 'OIDC',
@@ -42,6 +42,7 @@ export function noteRejected(
 ): void {
   const { address, app, incoming, now } = request;
   app.limits.rejectedSignOns.denial(prefixOf(address), now);
+  app.trail.noteLogin(true);
   app.metrics.rejectedLogins.add(protocol === 'SAML' ? 'saml' : 'oidc');
   app.log.warn(
     { request: incoming.id, provider, reason: rejection.message.slice(0, 500) },

@@ -125,6 +125,18 @@ login('the error of a provider fails the login with a message', async () => {
   );
 });
 
+login('logins and rejected ones have audit records', async () => {
+  const { uuid } = await named('alice');
+  tokenOf(await oidc.logIn(alice));
+  await oidc.logIn({ ...alice, error: 'access_denied' });
+  const newest = async (outcome: string): Promise<unknown> => {
+    const { body } = await oidc.fixture.staff.get(`/api/audit/?page_size=1&operation=getComplete&outcome=${outcome}`);
+    return body.map(({ actor, status, via }: Json) => [status, actor, via?.kind]);
+  };
+  assert.equal(await newest('done'), [[302, { kind: 'user', uuid }, 'oidc']]);
+  assert.equal(await newest('refused'), [[302, { kind: 'anonymous', uuid: null }, undefined]]);
+});
+
 login('an unknown name of a provider is 404', async () => {
   for (const path of ['login', 'complete']) {
     const response = await fetch(`${oidc.url}/api-auth/oidc/other/${path}/`, { redirect: 'manual' });

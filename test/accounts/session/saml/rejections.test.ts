@@ -77,6 +77,16 @@ for (const [name, change] of Object.entries(tampered)) {
   });
 }
 
+rejections('records rejected logins, at most once a minute', async () => {
+  const { fixture } = saml;
+  fixture.clock.advance(120);
+  for (let i = 0; i < 2; i++) await attempt({ signAssertion: false });
+  const { body } = await fixture.staff.get('/api/audit/?operation=samlLoginComplete');
+  const [{ actor, outcome, status }, earlier] = body;
+  assert.equal([actor, outcome, status], [{ kind: 'anonymous', uuid: null }, 'refused', 302]);
+  assert.ok(Date.parse(body[0].at) - Date.parse(earlier.at) > 60_000);
+});
+
 const notOurs = 'its Issuer is not the identity provider that was asked';
 const weak = 'a signature is weaker than RSA with SHA-256';
 /** Replaces the issuer of the response, which is not signed, with the expected identity provider. */
