@@ -8,8 +8,9 @@ import { sql } from './sql.ts';
 import { SqliteDatabase } from './sqlite-database.ts';
 
 /**
- * Runs every migration newer than `user_version`, up to `newest`, each in its own transaction. Returns their names. Throws for a
- * database of another program, of a newer version, or with changed migrations.
+ * Runs every migration newer than `user_version`, up to `newest`, each in its own transaction; those of a new database in one, which
+ * the disk stores once. Returns their names. Throws for a database of another program, of a newer version, or with changed
+ * migrations.
  */
 export function migrate(db: SqliteDatabase, newest = embeddedMigrations().length): readonly string[] {
   const migrations = embeddedMigrations();
@@ -23,7 +24,7 @@ export function migrate(db: SqliteDatabase, newest = embeddedMigrations().length
   for (let number = version; number < newest; number = Number(db.pragma('user_version'))) {
     // Creating a new database is quick.
     if (version > 0) reportProgress('bringing the database up to date', number - version, newest - version);
-    applyNext(db, migrations, applied);
+    apply(db, migrations.slice(0, number === 0 ? newest : number + 1), applied);
   }
   return applied;
 }
@@ -81,22 +82,25 @@ function recordOf(migration: Migration, number: number): string {
   return `${migrationTable} INSERT INTO migration VALUES (${number}, '${migration.name}', '${hashOf(migration)}');`;
 }
 
-function applyNext(db: SqliteDatabase, migrations: readonly Migration[], applied: string[]): void {
+/** Applies the given migrations that the database lacks, in one transaction. */
+function apply(db: SqliteDatabase, migrations: readonly Migration[], applied: string[]): void {
   db.script('BEGIN IMMEDIATE');
   // Read again under the lock: another process may have migrated first.
   const version = Number(db.pragma('user_version'));
-  const migration = migrations[version];
+  const missing = migrations.slice(version);
+  let present: Migration | undefined;
   try {
-    if (migration)
-      db.script(
-        `${migration.sql}\n; ${recordOf(migration, version + 1)} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + 1};`,
-      );
+    for (const [index, migration] of missing.entries()) {
+      present = migration;
+      db.script(`${migration.sql}\n; ${recordOf(migration, version + index + 1)}`);
+    }
+    db.script(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + missing.length};`);
     db.script('COMMIT');
   } catch (error) {
     rollBack(db);
-    throw new Error(`Migration ${migration?.name} failed: ${errorOf(error).message}`, { cause: error });
+    throw new Error(`Migration ${present?.name} failed: ${errorOf(error).message}`, { cause: error });
   }
-  if (migration) applied.push(migration.name);
+  applied.push(...missing.map(({ name }) => name));
 }
 
 /** Rolls back, unless a full or failing disk has already ended the transaction. */
