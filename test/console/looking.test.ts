@@ -149,6 +149,16 @@ browser('shows the statistics of the period in the address', async () => {
   await owner.go('/statistics/?days=7', 'Statistics');
   await page.getByRole('region', { name: 'New projects' }).getByText('1 in all').waitFor();
   await page.getByRole('region', { name: 'Quotas' }).getByText('25 GiB').waitFor();
+  const availability = page.getByRole('region', { name: 'Availability' });
+  const cells = (await availability.getByRole('row').allInnerTexts()).map((row) => row.split(/\s+/));
+  assert.equal(cells, [
+    ['Resource', 'Reached', 'Agreed'],
+    ['web', '99.7%', '99.5%'],
+  ]);
+  assert.is(
+    await availability.getByRole('link', { name: 'Show all' }).getAttribute('href'),
+    '#/resources/?o=actual_sla',
+  );
   const alerts = page.getByRole('region', { name: 'Alerts over time' });
   await alerts.getByText('View as table').first().click();
   await alerts.getByRole('row', { name: /It is disk_full\. Error/ }).waitFor();
@@ -193,6 +203,34 @@ browser('counts events by day, and filters them by group and by days', async () 
     .waitFor();
   assert.is(await days.getByRole('heading', { level: 2 }).count(), 1);
   assert.equal(await owner.findings(), []);
+});
+
+browser('offers new events without moving the list', async () => {
+  const { page } = owner;
+  await owner.go('/events/', 'Events');
+  const list = page.getByRole('region', { name: 'Events', exact: true });
+  const rows = list.getByRole('listitem');
+  const first = await rows.first().innerText();
+  const { url } = setup.people.project;
+  for (const description of ['Orbit', 'Landing']) await fixture.staff.patch(url, { description });
+  const button = page.getByRole('status').getByRole('button', { name: /^Show 2 new events$/ });
+  const top = await rows.first().boundingBox();
+  await button.waitFor();
+  assert.is(await rows.first().innerText(), first);
+  assert.equal(await rows.first().boundingBox(), top);
+  const today = list.getByRole('heading', { level: 2 }).first();
+  const before = Number.parseInt((await today.innerText()).replace(/^Today\s*/, ''), 10);
+  assert.equal(await owner.findings(), []);
+  await button.click();
+  await rows
+    .first()
+    .getByText(/Orbit.*Landing/)
+    .waitFor();
+  await button.waitFor({ state: 'detached' });
+  await today.getByText(`${before + 2} events`).waitFor();
+  await fixture.staff.patch(url, { description: '' });
+  await owner.button('Show 1 new event').waitFor();
+  assert.equal(owner.complaints, []);
 });
 
 browser('groups alerts by severity and acknowledges them in the list', async () => {

@@ -1,7 +1,8 @@
 /** The number of events by day, and how many of them are failures. */
 import type { JSX } from 'preact';
-import { type Item, isItem } from '../api/api.ts';
-import { useRequest } from '../api/reading.ts';
+import { useRef } from 'preact/hooks';
+import { type Item, isItem, request } from '../api/api.ts';
+import { useReading } from '../api/reading.ts';
 import { hrefOf } from '../api/route.ts';
 import { DayBars, type DayCount } from '../components/day-bars.tsx';
 import sentences from '../i18n/sentences.json' with { type: 'json' };
@@ -38,9 +39,14 @@ function daysBetween(from: number, to: number): readonly number[] {
 const totalOf = ({ object }: Item): number => (isItem(object) ? Number(object.count) : 0);
 
 /** Counts the events of each interval; undefined until they are read. */
-function useCounts(borders: readonly number[], filters: string): readonly number[] | undefined {
+function useCounts(borders: readonly number[], filters: string, version: number): readonly number[] | undefined {
   const points = borders.map((point) => `point=${point}`).join('&');
-  const { value: response } = useRequest<readonly Item[]>('GET', `/api/events/count/history/?${points}&${filters}`);
+  const path = `/api/events/count/history/?${points}&${filters}`;
+  const { value } = useReading(`${path} ${version}`, () => request<readonly Item[]>('GET', path));
+  // The bars of an earlier version stay until the next ones are read.
+  const latest = useRef<{ readonly path: string; readonly value: typeof value }>(undefined);
+  if (value) latest.current = { path, value };
+  const response = latest.current?.path === path ? latest.current.value : undefined;
   if (!response) return undefined;
   // Each point counts the events before it.
   const before = response.isOk ? response.body.map(totalOf) : [];
@@ -63,11 +69,17 @@ function failuresOf(filters: URLSearchParams): URLSearchParams | undefined {
   return query;
 }
 
-/** Counts by day; undefined until they are read, empty where they cannot be. */
-export function useEventCounts(from: number, to: number, filters: URLSearchParams): readonly DayCount[] | undefined {
+/** Counts by day, again for each version; undefined until they are read, empty where they cannot be. */
+export function useEventCounts(
+  from: number,
+  to: number,
+  filters: URLSearchParams,
+  version = 0,
+): readonly DayCount[] | undefined {
   const borders = daysBetween(from, to);
-  const all = useCounts(borders, filters.toString());
-  const bad = useCounts(borders, (failuresOf(filters) ?? new URLSearchParams({ event_type: 'none' })).toString());
+  const all = useCounts(borders, filters.toString(), version);
+  const ofFailures = failuresOf(filters) ?? new URLSearchParams({ event_type: 'none' });
+  const bad = useCounts(borders, ofFailures.toString(), version);
   if (!all || !bad) return undefined;
   return all.map((count, at) => ({ from: borders[at] ?? 0, to: borders[at + 1] ?? 0, all: count, bad: bad[at] }));
 }

@@ -1,6 +1,7 @@
 /** Events: how many there were each day, and what happened, newest first. */
 import type { JSX } from 'preact';
-import { type Item, textOf } from '../api/api.ts';
+import { useRef, useState } from 'preact/hooks';
+import { type Item, type Page, textOf } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, place } from '../api/route.ts';
@@ -37,10 +38,10 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
   const last = instantIn(to) ?? now;
   const filters = new URLSearchParams(sent);
   for (const name of ['o', 'from', 'to']) filters.delete(name);
-  const counts = useEventCounts(instantIn(from) ?? last - 30 * 24 * 3600, last, filters);
   const shown = Math.min(maxPageSize, Number(query.get('shown')) || pageSize);
   sent.set('page_size', String(shown));
-  const { value: page } = usePage(`/api/events/?${sent}`);
+  const { newCount, page, showNew, version } = useStable(String(sent), usePage(`/api/events/?${sent}`).value);
+  const counts = useEventCounts(instantIn(from) ?? last - 30 * 24 * 3600, last, filters, version);
   const { value: total } = usePage(
     page && (isFiltered || from !== null || to !== null) ? '/api/events/?page_size=1' : '',
   );
@@ -79,7 +80,9 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
               <Empty icon="events" title={t('Nothing has happened yet.')} />
             </NoItems>
           ) : (
-            <Days events={page.items} count={page.count} shown={shown} counts={counts ?? []} />
+            <Days events={page.items} count={page.count} shown={shown} counts={counts ?? []}>
+              <NewEvents count={newCount} onShow={showNew} />
+            </Days>
           )}
         </div>
         <OpenEvent events={page?.items ?? []} />
@@ -87,6 +90,62 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
     </>
   );
 }
+
+/**
+ * Keeps the events of a query on the page until the user wants those that arrived since: no row moves under the pointer.
+ */
+function useStable(
+  query: string,
+  latest: Page | undefined,
+): {
+  readonly page: Page | undefined;
+  readonly newCount: number;
+  readonly showNew: () => void;
+  /** Increases when new events are shown. */
+  readonly version: number;
+} {
+  const visible = useRef<{ readonly query: string; readonly page: Page }>(undefined);
+  const [version, setVersion] = useState(0);
+  const page = visible.current?.query === query ? visible.current.page : undefined;
+  const newCount = page && latest && !latest.problem ? countNew(page, latest) : 0;
+  const show = (): void => {
+    if (latest) visible.current = { query, page: latest };
+  };
+  if (newCount === 0) show();
+  return {
+    page: newCount > 0 ? page : latest,
+    newCount,
+    showNew: () => {
+      show();
+      setVersion(version + 1);
+    },
+    version,
+  };
+}
+
+/** How many events of the latest reading are newer than all that are visible. */
+function countNew(visible: Page, latest: Page): number {
+  const [first] = visible.items;
+  if (!first) return 0;
+  const known = new Set(visible.items.map((event) => textOf(event, 'uuid')));
+  const since = textOf(first, '@timestamp');
+  const arrived = latest.items.filter(
+    (event) => !known.has(textOf(event, 'uuid')) && textOf(event, '@timestamp') >= since,
+  );
+  // Where even the last one of the page is new, there are more.
+  return arrived.length < latest.items.length ? arrived.length : latest.count - visible.count;
+}
+
+/** The number of events that arrived since, as a button over the list. The status line announces it. */
+const NewEvents = ({ count, onShow }: { readonly count: number; readonly onShow: () => void }): JSX.Element => (
+  <div class="arrivals" role="status">
+    {count > 0 && (
+      <button type="button" class="btn sm" onClick={onShow}>
+        {plural(count, 'Show {count} new event', 'Show {count} new events')}
+      </button>
+    )}
+  </div>
+);
 
 const isOpen = (event: Item): boolean => textOf(event, 'uuid') === place.value.query.get('event');
 
@@ -144,15 +203,18 @@ function Days({
   count,
   shown,
   counts,
+  children,
 }: {
   readonly events: readonly Item[];
   /** The number of all that match. */
   readonly count: number;
   readonly shown: number;
   readonly counts: readonly DayCount[];
+  readonly children: JSX.Element;
 }): JSX.Element {
   return (
     <section class="card" aria-label={t('Events')}>
+      {children}
       {[...byDay(events)].map(([day, ofDay]) => (
         <>
           <h2 key={`day ${day}`} class="day">

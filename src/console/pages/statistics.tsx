@@ -11,9 +11,9 @@ import { PageHeader } from '../components/page.tsx';
 import { Spark } from '../components/spark.tsx';
 import { WordBadge } from '../components/status.tsx';
 import { nameOf, ObjectLink, Time } from '../components/values.tsx';
-import { quotaAmountText, quotaTitle, sizeText } from '../format/text.ts';
+import { percentText, quotaAmountText, quotaTitle, sizeText } from '../format/text.ts';
 import { isQuotaInMebibytes } from '../i18n/labels.ts';
-import { numberText, t, titleOf } from '../i18n/words.ts';
+import { instantText, numberText, t, titleOf } from '../i18n/words.ts';
 import { EventBars, useEventCounts } from './event-counts.tsx';
 
 const numberOf = (item: Item, name: string): number | undefined => {
@@ -174,6 +174,53 @@ function TopCustomers({ customers }: { readonly customers: readonly Item[] }): J
   );
 }
 
+/** The lowest availability of this month, of the resources that it is reported for. */
+const lowestAvailability = '/api/resources/?o=actual_sla&field=url&field=name&field=sla&page_size=5';
+
+/** The availability of resources beside what was agreed, the lowest first; nothing where none is reported. */
+function AvailabilityCard({ resources }: { readonly resources: readonly Item[] }): JSX.Element | null {
+  if (resources.length === 0) return null;
+  return (
+    <Card
+      title={t('Availability')}
+      note={instantText(Date.now(), { month: 'long', timeZone: 'UTC' })}
+      more={hrefOf('/resources/', { o: 'actual_sla' })}
+      isFlush
+    >
+      <table class="table">
+        <thead>
+          <tr>
+            <th scope="col">{t('Resource')}</th>
+            <th scope="col" class="num">
+              {t('Reached')}
+            </th>
+            <th scope="col" class="num">
+              {t('Agreed')}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {resources.map((resource) => {
+            const sla = isItem(resource.sla) ? resource.sla : {};
+            const [reached = 0, agreed] = [numberOf(sla, 'value'), numberOf(sla, 'agreed_value')];
+            return (
+              <tr key={textOf(resource, 'url')}>
+                <td class="name">
+                  <ObjectLink item={resource} />
+                </td>
+                <td class={`num ${agreed === undefined ? '' : reached < agreed ? 'bad-ink' : 'good-ink'}`}>
+                  {percentText(reached / 100, 2)}
+                </td>
+                <td class="num">{agreed === undefined ? '–' : percentText(agreed / 100, 2)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </Card>
+  );
+}
+
 type Created = readonly { readonly from?: number; readonly value?: number }[];
 
 /** How many customers or projects were created over the period; undefined until they are read. */
@@ -263,10 +310,11 @@ function useStatistics() {
   const { value: alerts } = useList(() => api.GET('/api/stats/alerts/', { params: alertsOf }), [from, to]);
   const { value: customers } = usePage('/api/customers/?field=url&field=name&field=quotas&page_size=300');
   const { value: machines } = usePage('/api/resources/?category=vms&page_size=1');
+  const { value: available } = usePage(lowestAvailability);
   const events = useEventCounts(from, to, new URLSearchParams());
   const newCustomers = useCreated('customer');
   const newProjects = useCreated('project');
-  const isRead = usage && sums && alerts && customers && machines && events && newCustomers && newProjects;
+  const isRead = usage && sums && alerts && customers && machines && available && events && newCustomers && newProjects;
   return useLatest(
     isRead && {
       usage,
@@ -274,6 +322,7 @@ function useStatistics() {
       alerts,
       customers,
       machines,
+      available: available.items,
       events,
       newCustomers,
       newProjects,
@@ -299,6 +348,7 @@ export function StatisticsPage(): JSX.Element {
             <section class="card">
               <EventBars counts={all.events} />
             </section>
+            <AvailabilityCard resources={all.available} />
             <Sums sums={all.sums} />
             <AlertsOverTime page={all.alerts} />
             <CreatedCard title={t('New customers')} rows={all.newCustomers} />
