@@ -64,7 +64,10 @@ browser('shows five members, all behind a link, and the facts of the company', a
   assert.is(await region('Team').getByRole('listitem').count(), 5);
   await region('Company').getByText('HRB 12345 KI').waitFor();
   await region('Team').getByRole('link', { name: 'Show all' }).click();
-  await staff.heading(`Team of ${customer.name}`).waitFor();
+  await region('Roles').getByRole('row').nth(5).waitFor();
+  assert.equal((await staff.page.getByRole('columnheader').allInnerTexts()).slice(0, 5), [
+    ...['User', 'Role', 'Scope', 'Expires', 'Granted'],
+  ]);
 });
 
 browser('puts the quota nearest its limit first, and names it beside the project', async () => {

@@ -50,7 +50,7 @@ async function pages(): Promise<Record<string, readonly [place: string, heading:
   return {
     home: ['/', greeting],
     customer,
-    team: [`${customer[0]}team/`, /^Team of/],
+    team: [`${customer[0]}?tab=team`, customer[1]],
     project: await first('projects/?name=Job'),
     resources: ['/resources/?category=vms', 'Resources'],
     machine: await first('openstack-instances/?state=OK'),

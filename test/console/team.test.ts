@@ -13,7 +13,8 @@ let cast: Personas;
 let owner: Console;
 
 const started = (): Browser => chromium as Browser;
-const teamOf = (): string => `/customers/${cast.customer.uuid}/team/`;
+const teamOf = (): string => `/customers/${cast.customer.uuid}/?tab=team`;
+const teamOfProject = (): string => `/projects/${cast.project.uuid}/?tab=team`;
 
 tests.before(async () => {
   if (!chromium) return;
@@ -26,45 +27,78 @@ tests.after(() => chromium?.close());
 browser('the page of a customer links to its team', async () => {
   await owner.go(`/customers/${cast.customer.uuid}/`, 'Alice');
   await owner.page.getByRole('region', { name: 'Team' }).getByRole('link', { name: 'Show all' }).click();
-  await owner.heading('Team of Alice').waitFor();
-  const roles = owner.page.getByRole('region', { name: 'Project roles', exact: true });
-  for (const words of ['manager of Rocket', 'admin of Rocket', 'support of Rocket'])
-    await roles.getByText(words).waitFor();
+  const rows = owner.page.getByRole('region', { name: 'Roles', exact: true }).getByRole('row');
+  await rows.nth(5).waitFor();
+  const cells = async () =>
+    (await rows.allInnerTexts()).slice(1).map((text) => text.split(/[\n\t]+/).filter((part) => part.trim() !== ''));
+  const [first = [], ...others] = await cells();
+  assert.equal(
+    [first, ...others].map((row) => row.filter((part) => !/@|ago|now|Jan|^[A-Z]{2}$/.test(part))),
+    [
+      ['admin.of.project', 'Admin', 'Rocket', 'Never'],
+      ['helper', 'Support', 'Entire customer', 'Never'],
+      ['manager', 'Manager', 'Rocket', 'Never'],
+      ['observer', 'Support', 'Rocket', 'Never'],
+      ['owner', 'Owner', 'Entire customer', 'Never'],
+    ],
+  );
   assert.equal(await owner.findings(), []);
+  const { page } = owner;
+  await page.getByRole('status').getByText('5 people, 5 roles').waitFor();
+  await page.getByRole('searchbox', { name: 'Search people' }).fill('HELP');
+  await page.getByRole('status').getByText('1 person, 1 role').waitFor();
+  assert.is((await cells()).length, 1);
+  await page.getByRole('searchbox', { name: 'Search people' }).fill('');
+  await page.getByRole('search').getByRole('button', { name: 'Role', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Owner' }).click();
+  await page.getByRole('button', { name: 'Role: Owner, remove' }).waitFor();
+  assert.equal((await cells())[0]?.[1], 'owner');
+  await page.getByRole('button', { name: 'Role: Owner, remove' }).click();
+  await page.getByRole('columnheader', { name: 'Role' }).getByRole('link').click();
+  await page.getByRole('columnheader', { name: 'Role' }).and(page.locator('[aria-sort=ascending]')).waitFor();
+  assert.equal(
+    (await cells()).map(([, name]) => name),
+    ['admin.of.project', 'manager', 'owner', 'helper', 'observer'],
+  );
+  // The address of earlier versions.
+  await owner.go(`/customers/${cast.customer.uuid}/team/`, 'Alice');
+  await page.waitForURL(/\?tab=team$/);
+  await rows.nth(5).waitFor();
 });
 
 browser('assigns a role with an end, and extends it', async () => {
   const { page } = owner;
-  await owner.go(`/projects/${cast.project.uuid}/team/`, 'Team of Rocket');
+  await owner.go(teamOfProject(), 'Rocket');
   await owner.button('Assign role').click();
   await owner.dialog().getByLabel('Role *').selectOption('admin');
   await owner.dialog().getByLabel('User *').selectOption({ label: 'helper' });
   await owner.dialog().getByLabel('Expires').fill('2018-02-01T12:00');
   await owner.dialog().getByRole('button', { name: 'Create' }).click();
-  const row = page.getByRole('listitem').filter({ hasText: 'helper' });
-  await row.getByText(/until (1 Feb|Feb 2018|in \d+ days)/).waitFor();
+  const row = page.getByRole('row').filter({ hasText: /helper.*Admin/s });
+  await row.getByText(/^(1 Feb|Feb 2018|in \d+ days)/i).waitFor();
   await owner.actOn(row, 'Change expiry');
   await owner.dialog().getByLabel('Expires').fill('2018-03-01T12:00');
   await owner.dialog().getByRole('button', { name: 'Save' }).click();
-  await row.getByText(/until (1 Mar|Mar 2018)/).waitFor();
+  await row.getByText(/^(1 Mar|Mar 2018)/).waitFor();
   const [role] = (await fixture.staff.get('/api/project-permissions/?username=helper')).body;
   assert.equal([role.role, role.expiration_time.slice(0, 10)], ['admin', '2018-03-01']);
 });
 
 browser('ends a role after a confirmation, and keeps it in the log', async () => {
   const { page } = owner;
-  const row = page.getByRole('region', { name: 'Project roles', exact: true }).getByRole('listitem');
-  await owner.actOn(row.filter({ hasText: 'helper' }), 'Revoke role');
+  const row = page.getByRole('row').filter({ hasText: /helper.*Admin/s });
+  await owner.actOn(row, 'Revoke role');
   await owner.dialog().getByRole('button', { name: 'Revoke role' }).press('Enter');
-  await row.filter({ hasText: 'helper' }).waitFor({ state: 'detached' });
-  await page.getByRole('region', { name: 'Past project roles' }).getByText('admin of Rocket').waitFor();
+  await row.waitFor({ state: 'detached' });
+  await page.getByText('Past roles (1)').click();
+  await page.getByRole('group').getByText('admin of Rocket').waitFor();
   assert.equal((await fixture.staff.get('/api/project-permissions/?username=helper')).body, []);
 });
 
 browser('does not overwrite a concurrent change of the end of a role', async () => {
   const [role] = (await fixture.staff.get('/api/project-permissions/?username=manager')).body;
-  await owner.go(`/projects/${cast.project.uuid}/team/`, 'Team of Rocket');
-  const row = owner.page.getByRole('listitem').filter({ hasText: 'manager of Rocket' });
+  await owner.go(teamOfProject(), 'Rocket');
+  const row = owner.page.getByRole('row').filter({ hasText: 'Manager' });
   await owner.actOn(row, 'Change expiry');
   const form = owner.dialog();
   await form.getByLabel('Expires').fill('2038-01-19T03:14');
@@ -85,13 +119,13 @@ browser('sends, resends and cancels an invitation', async () => {
   await owner.dialog().getByLabel('Project role').selectOption('manager');
   await owner.dialog().getByRole('button', { name: 'Create' }).click();
   await owner.dialog().getByRole('button', { name: 'Done' }).click();
-  const row = page.getByRole('region', { name: 'Pending invitations' }).getByRole('listitem');
+  const row = page.getByRole('region', { name: 'Pending invitations' }).locator('li:has(.kind)');
   await row.getByText('manager of Rocket').waitFor();
-  await owner.actOn(row, 'Send');
+  await owner.actOn(row, 'Resend');
   await owner.dialog().getByRole('button', { name: 'Done' }).click();
   await page.getByRole('status').getByText('Invitation sending has been successfully scheduled.').waitFor();
-  await owner.actOn(row, 'Cancel');
-  await owner.dialog().getByRole('button', { name: 'Cancel' }).last().click();
+  await owner.actOn(row, 'Revoke');
+  await owner.dialog().getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('No pending invitations.').waitFor();
   const [invitation] = (await fixture.staff.get('/api/user-invitations/')).body;
   assert.equal([invitation.email, invitation.state], ['new@example.com', 'canceled']);
@@ -147,11 +181,8 @@ browser('with a mail server the link is also shown', async () => {
 browser('hides the buttons to assign and end roles from users without the right', async () => {
   for (const name of ['helper', 'support', 'manager'] as const) {
     const visitor = await Console.as(started(), fixture, name);
-    await visitor.go(`/projects/${cast.project.uuid}/team/`, 'Team of Rocket');
-    await visitor.page
-      .getByText(/of Rocket$/)
-      .first()
-      .waitFor();
+    await visitor.go(teamOfProject(), 'Rocket');
+    await visitor.page.getByRole('region', { name: 'Roles' }).waitFor();
     for (const button of ['Assign role', 'Invite'])
       assert.is(await visitor.button(button).count(), 0, `${name}: ${button}`);
     for (const more of await visitor.page.getByRole('button', { name: /^Actions for/ }).all()) {
@@ -167,7 +198,8 @@ browser('hides the buttons to assign and end roles from users without the right'
 
 browser('fits the screen of a phone', async () => {
   const visitor = await Console.as(started(), fixture, 'owner', 360);
-  await visitor.go(teamOf(), 'Team of Alice');
+  await visitor.go(teamOf(), 'Alice');
+  await visitor.page.getByRole('region', { name: 'Roles' }).getByText('Entire customer').first().waitFor();
   assert.is(await visitor.page.evaluate('document.documentElement.scrollWidth'), 360);
   await visitor.close();
 });

@@ -87,16 +87,21 @@ const dayMs = 24 * 3600 * 1000;
 /** Roles that expire within this time need attention. */
 const expiringDays = 14;
 
+/** Whether a role expires within the next days. */
+export function expiresSoon(role: Item): boolean {
+  const end = textOf(role, 'expiration_time');
+  return end !== '' && end < new Date(Date.now() + expiringDays * dayMs).toISOString();
+}
+
 /** Roles that expire soon, of the user and of everyone whose roles the user sees. */
 export function useExpiringRoles(within = scope.value): readonly Item[] | undefined {
   // Roles without an end come last in this order.
   const query = { o: '-expiration_time', page_size: '300' };
   const inCustomers = usePage(`/api/customer-permissions/?${scopedQuery('customer-permissions', query, within)}`);
   const inProjects = usePage(`/api/project-permissions/?${scopedQuery('project-permissions', query, within)}`);
-  const until = new Date(Date.now() + expiringDays * dayMs).toISOString();
   if (!inCustomers.value || !inProjects.value) return undefined;
   return [...inCustomers.value.items, ...inProjects.value.items]
-    .filter((role) => textOf(role, 'expiration_time') !== '' && textOf(role, 'expiration_time') < until)
+    .filter(expiresSoon)
     .sort((a, b) => textOf(a, 'expiration_time').localeCompare(textOf(b, 'expiration_time')));
 }
 

@@ -41,6 +41,8 @@ export interface ObjectRecipe {
   readonly badge?: ((item: Item) => ComponentChildren) | undefined;
   /** Links beside the tabs, instead of those to the lists of the object. */
   readonly links?: ((item: Item) => readonly Tab[]) | undefined;
+  /** Titles of actions that differ from those of the API. */
+  readonly actionTitles?: (() => Readonly<Record<string, string>>) | undefined;
   /** The title of the tab with every field; default: Details. */
   readonly detailsTitle?: string;
 }
@@ -103,7 +105,7 @@ function OpenObject({
   readonly reload: () => Promise<void>;
 }): JSX.Element {
   const { buttons, dialog, isLoaded, menu } = useActions(
-    { path, item, etag, collection, reload },
+    { path, item, etag, collection, reload, titles: recipe.actionTitles?.() },
     recipe.buttons ? 0 : 2,
   );
   const type = textOf(item, 'resource_type');

@@ -19,10 +19,11 @@ import { Attention, useExpiringRoles, useProblems, works } from './attention.tsx
 import { EventTimeline } from './events.tsx';
 import type { ObjectRecipe } from './object.tsx';
 import { Projects, usageOf } from './projects.tsx';
-import { guide, mayAddAccounts } from './providers.tsx';
+import { guide, mayAddAccounts } from './provider-guide.tsx';
 import { maker } from './resources.tsx';
 import { serviceAccountsTab } from './service-accounts.tsx';
 import { UsageTimeline } from './statistics.tsx';
+import { isTeamOpen, TeamButtons, teamTab } from './team.tsx';
 
 type Kind = 'customer' | 'project';
 
@@ -31,9 +32,9 @@ export const organisation = (kind: Kind): ObjectRecipe => ({
   overview: (item) => <Overview item={item} kind={kind} />,
   facts: (item) => (kind === 'customer' ? <CustomerFacts customer={item} /> : <ProjectFacts project={item} />),
   badge: (item) => <Health item={item} kind={kind} />,
-  buttons: (item) => <Buttons item={item} kind={kind} />,
+  buttons: (item) => (isTeamOpen() ? <TeamButtons item={item} kind={kind} /> : <Buttons item={item} kind={kind} />),
   links: (item) => linksOf(item, kind),
-  tabs: [serviceAccountsTab(kind)],
+  tabs: [teamTab(kind), serviceAccountsTab(kind)],
   get detailsTitle() {
     return t('Settings');
   },
@@ -65,7 +66,6 @@ function linksOf(item: Item, kind: Kind): readonly Tab[] {
       ? [link(titleOf('projects'), hrefOf('/projects/', { customer: uuid }), 'nc_project_count')]
       : []),
     link(titleOf('resources'), hrefOf('/resources/', { [`${kind}_uuid`]: uuid }), 'nc_resource_count'),
-    link(t('Team'), hrefOf(`/${kind}s/${uuid}/team/`), 'nc_user_count'),
     link(
       titleOf('service-settings'),
       hrefOf('/services/', { [`${kind}_uuid`]: uuid }),
@@ -316,7 +316,7 @@ function Counters({ uuid }: { readonly uuid: string }): JSX.Element | null {
   );
 }
 
-/** The number of members that are shown; the Team page has all. */
+/** The number of members that are shown; the tab Team has all. */
 const shownMembers = 5;
 
 function Team({ kind, uuid }: { readonly kind: Kind; readonly uuid: string }): JSX.Element {
@@ -326,7 +326,7 @@ function Team({ kind, uuid }: { readonly kind: Kind; readonly uuid: string }): J
     <Card
       title={t('Team')}
       count={page && page.count > shownMembers ? page.count : undefined}
-      more={hrefOf(`/${kind}s/${uuid}/team/`)}
+      more={hrefOf(`/${kind}s/${uuid}/`, { tab: 'team' })}
       problem={page?.problem}
       isLoading={page === undefined}
       empty={page?.count === 0 ? t('No roles yet.') : undefined}

@@ -1,14 +1,23 @@
 /** Pages whose structure differs from that of the API. */
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { replace } from '../api/route.ts';
+import { Loading } from '../components/card.tsx';
 import { AlertsPage } from './alerts.tsx';
 import { DeliveryPage } from './delivery.tsx';
 import { HooksPage } from './hooks.tsx';
 import { InboxPage } from './inbox.tsx';
 import { OperationPage } from './operation.tsx';
-import { AccountsPage, guide, ProviderGuide } from './providers.tsx';
+import { guide, ProviderGuide } from './provider-guide.tsx';
+import { AccountsPage } from './providers.tsx';
 import { MakerPage, maker, ResourcesPage } from './resources.tsx';
 import { StatisticsPage } from './statistics.tsx';
-import { TeamPage } from './team.tsx';
+
+/** An earlier address of a tab: leads to it. */
+function TabOf({ path, tab }: { readonly path: string; readonly tab: string }): JSX.Element {
+  useEffect(() => replace(path, { tab }), [path, tab]);
+  return <Loading />;
+}
 
 /** The page of a list by its name, or of `<list>/<list below>` for the object with this key. */
 export const pages: Readonly<Record<string, (key: string, part: string) => JSX.Element>> = {
@@ -22,6 +31,6 @@ export const pages: Readonly<Record<string, (key: string, part: string) => JSX.E
   [maker.split('/')[1] ?? '']: (list) => <MakerPage list={list} />,
   'service-settings': () => <AccountsPage />,
   'hooks-web/deliveries/': (hook, uuid) => <DeliveryPage hook={hook} uuid={uuid} />,
-  'customers/team': (uuid) => <TeamPage kind="customer" uuid={uuid} />,
-  'projects/team': (uuid) => <TeamPage kind="project" uuid={uuid} />,
+  'customers/team': (uuid) => <TabOf path={`/customers/${uuid}/`} tab="team" />,
+  'projects/team': (uuid) => <TabOf path={`/projects/${uuid}/`} tab="team" />,
 };

@@ -16,6 +16,7 @@ import { AccountOverview, LastSync } from './providers.tsx';
 import { maker, ResourceFacts, ResourceOverview } from './resources.tsx';
 import { serviceAccount } from './service-accounts.tsx';
 import { Measurements, QuotaHistory } from './statistics.tsx';
+import { invitationActions } from './team.tsx';
 
 /** Returns the recipe of the objects of a list. */
 export function recipeOf(collection: Collection): ObjectRecipe {
@@ -76,6 +77,7 @@ const recipes: Readonly<Record<string, ObjectRecipe>> = {
       ),
   },
   'service-accounts': serviceAccount,
+  'user-invitations': { actionTitles: invitationActions },
   backups: { overview: (item) => <BackupContent backup={item} /> },
   'hooks-web': { overview: (item) => <Deliveries hook={item} /> },
 };

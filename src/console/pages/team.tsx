@@ -1,194 +1,416 @@
-/** The team of a customer or project: current roles, invitations, and ended roles. */
-import type { JSX } from 'preact';
+/** The team of a customer or project: current roles in one table, invitations, and past roles. */
+import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { type Item, pathOf, textOf } from '../api/api.ts';
-import { api } from '../api/connection.ts';
-import { useGet, usePage } from '../api/reading.ts';
-import { hrefOf, hrefOfLink } from '../api/route.ts';
-import { collections } from '../api/session.ts';
+import { usePage } from '../api/reading.ts';
+import { hrefOf, hrefOfLink, place } from '../api/route.ts';
+import { collections, me } from '../api/session.ts';
 import { RowActions } from '../components/actions.tsx';
-import { Card } from '../components/card.tsx';
+import { Callout, Card, Empty, Loading } from '../components/card.tsx';
 import { Creation } from '../components/creation.tsx';
-import { PageHeader } from '../components/page.tsx';
+import { RemovableChip } from '../components/filters.tsx';
+import { Icon } from '../components/icons.tsx';
+import { Menu } from '../components/menu.tsx';
+import { Dot } from '../components/status.tsx';
+import { type Column, Table } from '../components/table.tsx';
 import { Face, nameOf, ObjectLink, roleIn, Time } from '../components/values.tsx';
-import { phrase, t, titleOf } from '../i18n/words.ts';
+import { matches } from '../format/search.ts';
+import { inOrder, numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
+import { ownValue } from '../own.ts';
+import { expiresSoon } from './attention.tsx';
+import type { ObjectRecipe } from './object.tsx';
+import { usageOf } from './projects.tsx';
 
-/** The number of rows of each kind; a link leads to the rest. */
-const size = 20;
+type Kind = 'customer' | 'project';
 
-export function TeamPage({
-  kind,
-  uuid,
-}: {
-  readonly kind: 'customer' | 'project';
-  readonly uuid: string;
-}): JSX.Element {
-  const { value: response } = useGet(
-    () => api.GET(`/api/${kind}s/{key}/` as const, { params: { path: { key: uuid } } }),
-    [kind, uuid],
+/** The largest page of the API: the table filters and sorts what it has. */
+const maxRoles = 300;
+
+/** The number of rows that are visible until the user wants all. */
+const shownRoles = 20;
+
+export const teamTab = (kind: Kind): NonNullable<ObjectRecipe['tabs']>[number] => ({
+  name: 'team',
+  get title() {
+    return t('Team');
+  },
+  count: (item) => usageOf(item, 'nc_user_count'),
+  content: (item) => <Team item={item} kind={kind} />,
+});
+
+/** Whether the page of a customer or project shows its team. */
+export const isTeamOpen = (): boolean => place.value.query.get('tab') === 'team';
+
+/** The buttons of the page while it shows the team. */
+export function TeamButtons({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX.Element {
+  const [permissions, invitations] = [`${kind}-permissions`, 'user-invitations'].map((list) =>
+    collections.value.get(list),
   );
-  const item = response?.isOk ? response.body : undefined;
-  const preset = { [kind]: textOf(item ?? {}, 'url') };
-  const create = (list: string, button: string): JSX.Element | undefined => {
-    const collection = collections.value.get(list);
-    return (
-      item &&
-      collection && (
-        <Creation collection={collection} given={preset} button={button} onCreated={async () => undefined} />
-      )
-    );
-  };
+  // The page shows what was created.
+  const common = { given: { [kind]: textOf(item, 'url') }, onCreated: async () => undefined };
   return (
     <>
-      <PageHeader
-        crumbs={[
-          [hrefOf(`/${kind}s/`), titleOf(`${kind}s`)],
-          ...(item ? [[hrefOfLink(textOf(item, 'url')), nameOf(item)] as const] : []),
-        ]}
-        title={item ? t('Team of {name}', { name: nameOf(item) }) : t('Team')}
-        actions={
-          <>
-            {create(`${kind}-permissions`, t('Assign role'))}
-            {create('user-invitations', t('Invite'))}
-          </>
-        }
-      />
-      <div class="stack">
-        {kind === 'customer' && (
-          <Roles title={titleOf('customer-permissions')} list="customer-permissions" query={`customer=${uuid}`} />
-        )}
-        <Roles title={titleOf('project-permissions')} list="project-permissions" query={`${kind}=${uuid}`} />
-        <Invitations query={`${kind}=${uuid}`} />
-        {kind === 'customer' && (
-          <Ended title={t('Past customer roles')} list="customer-permissions-log" query={`customer=${uuid}`} />
-        )}
-        <Ended title={t('Past project roles')} list="project-permissions-log" query={`${kind}=${uuid}`} />
-      </div>
+      {permissions && <Creation collection={permissions} button={t('Assign role')} {...common} />}
+      {invitations && <Creation collection={invitations} button={t('Invite')} isPrimary {...common} />}
     </>
   );
 }
 
-interface Listed {
-  readonly title: string;
-  readonly list: string;
-  readonly query: string;
+function Team({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX.Element {
+  const query = `${kind}=${textOf(item, 'uuid')}`;
+  const inCustomer = usePage(
+    kind === 'customer' ? `/api/customer-permissions/?${query}&page_size=${maxRoles}` : '',
+  ).value;
+  const inProjects = usePage(`/api/project-permissions/?${query}&page_size=${maxRoles}`).value;
+  if (!inCustomer || !inProjects) return <Loading />;
+  const problem = inCustomer.problem ?? inProjects.problem;
+  return (
+    <div class="stack">
+      {problem ? (
+        <Callout tone="bad" isNew>
+          {problem}
+        </Callout>
+      ) : (
+        <Roles
+          roles={[...inCustomer.items, ...inProjects.items]}
+          count={inCustomer.count + inProjects.count}
+          path={`/${kind}s/${textOf(item, 'uuid')}/`}
+        />
+      )}
+      <Invitations kind={kind} query={query} />
+    </div>
+  );
 }
 
-/** The holder of a role, with name and place. */
-const Holder = ({ role }: { readonly role: Item }): JSX.Element => {
-  const name = textOf(role, 'user_full_name') || textOf(role, 'user_username');
-  return (
-    <>
-      <Face name={name} />
-      <span class="words">
-        <a href={hrefOfLink(textOf(role, 'user'))}>{name}</a>
-        <span class="sub">
-          {roleIn(textOf(role, 'role'), textOf(role, 'project_name') || textOf(role, 'customer_name'))}
-        </span>
-      </span>
-    </>
-  );
+const holderOf = (role: Item): string => textOf(role, 'user_full_name') || textOf(role, 'user_username');
+
+/** The name of the project of a role; empty for a role in the customer. */
+const projectOf = (role: Item): string => textOf(role, 'project_name');
+
+/** What the rows are narrowed to; empty values leave them all. */
+interface Narrowing {
+  readonly text: string;
+  readonly role: string;
+  readonly project: string;
+  readonly isExpiring: boolean;
+}
+
+const isWanted = (role: Item, { isExpiring, project, role: name, text }: Narrowing): boolean =>
+  matches([holderOf(role), textOf(role, 'user_username'), textOf(role, 'user_email')].join(' '), text) &&
+  (name === '' || textOf(role, 'role') === name) &&
+  (project === '' || projectOf(role) === project) &&
+  (!isExpiring || expiresSoon(role));
+
+/** Values that the headings sort by. Roles without an end come last. */
+const sortValues: Readonly<Record<string, (role: Item) => string>> = {
+  user: holderOf,
+  role: (role) => titleOf(textOf(role, 'role')),
+  project: projectOf,
+  expiration_time: (role) => textOf(role, 'expiration_time') || '9',
+  created: (role) => textOf(role, 'created'),
 };
 
-function Roles({ title, list, query }: Listed): JSX.Element {
-  const { value: page } = usePage(`/api/${list}/?${query}&page_size=${size}`);
-  const collection = collections.value.get(list);
+function sorted(roles: readonly Item[]): readonly Item[] {
+  const order = place.value.query.get('o') ?? 'user';
+  const sortValueOf = ownValue(sortValues, order.replace(/^-/, '')) ?? holderOf;
+  const sign = order.startsWith('-') ? -1 : 1;
+  return [...roles].sort((a, b) => sign * inOrder(sortValueOf(a), sortValueOf(b)) || inOrder(holderOf(a), holderOf(b)));
+}
+
+function Roles({
+  roles,
+  count,
+  path,
+}: {
+  readonly roles: readonly Item[];
+  /** The number of all roles, of which the API sends the first. */
+  readonly count: number;
+  readonly path: string;
+}): JSX.Element {
+  const [narrowing, setNarrowing] = useState<Narrowing>({ text: '', role: '', project: '', isExpiring: false });
+  const [isWhole, setWhole] = useState(false);
+  const wanted = sorted(roles.filter((role) => isWanted(role, narrowing)));
+  const visible = isWhole ? wanted : wanted.slice(0, shownRoles);
+  const names = new Map(roles.map((role) => [textOf(role, 'user'), holderOf(role)]));
   return (
-    <Card
-      title={title}
-      more={page && page.count > size ? hrefOf(`/${list}/`, new URLSearchParams(query)) : undefined}
-      problem={page?.problem}
-      isLoading={page === undefined}
-      empty={page?.count === 0 ? t('No roles yet.') : undefined}
-      isFlush
-    >
-      <ul class="lines">
-        {page?.items.map((role) => (
-          <li key={textOf(role, 'url')}>
-            <Holder role={role} />
-            <span class="end">
-              {textOf(role, 'expiration_time') === ''
-                ? t('does not expire')
-                : phrase('until {time}', { time: <Time value={textOf(role, 'expiration_time')} /> })}
-              {collection && (
-                <RowActions
-                  path={pathOf(textOf(role, 'url')).slice('/api'.length)}
-                  item={{ ...role, name: `${nameOf(role)}, ${t(textOf(role, 'role'))}` }}
-                  etag={null}
-                  collection={collection}
-                  titles={{ PATCH: t('Change expiry'), DELETE: t('Revoke role') }}
-                  reload={async () => undefined}
-                />
+    <section aria-label={t('Roles')}>
+      {roles.length > 1 && <Narrow roles={roles} found={wanted} narrowing={narrowing} onNarrow={setNarrowing} />}
+      {wanted.length === 0 ? (
+        <div class="card">
+          <Empty icon="users" title={roles.length === 0 ? t('No roles yet.') : t('Nothing matches.')} />
+        </div>
+      ) : (
+        <div class="card table-card">
+          <Table
+            items={visible}
+            columns={columns(names)}
+            path={path}
+            hrefOfItem={(role) => hrefOfLink(textOf(role, 'user'))}
+            actions={(role) => <RoleActions role={role} />}
+          />
+          {(visible.length < wanted.length || roles.length < count) && (
+            <div class="pager">
+              <span>
+                {t('{count} of {total}', { count: numberText(visible.length), total: numberText(wanted.length) })}
+              </span>
+              {visible.length < wanted.length && (
+                <button type="button" class="btn sm" onClick={() => setWhole(true)}>
+                  {t('Show all')}
+                </button>
               )}
-            </span>
-          </li>
-        ))}
-      </ul>
-    </Card>
+              {roles.length < count && <a href={hrefOf('/project-permissions/')}>{titleOf('project-permissions')}</a>}
+            </div>
+          )}
+        </div>
+      )}
+    </section>
   );
 }
 
-function Invitations({ query }: { readonly query: string }): JSX.Element {
+/** The search and the chips above the table, and how many people and roles match. */
+function Narrow({
+  roles,
+  found,
+  narrowing,
+  onNarrow,
+}: {
+  readonly roles: readonly Item[];
+  readonly found: readonly Item[];
+  readonly narrowing: Narrowing;
+  readonly onNarrow: (narrowing: Narrowing) => void;
+}): JSX.Element {
+  const choices = (read: (role: Item) => string): readonly string[] =>
+    [...new Set(roles.map(read))].filter((text) => text !== '').sort(inOrder);
+  const chip = (name: 'role' | 'project', values: readonly string[], textOfValue = (value: string) => value) =>
+    narrowing[name] === '' ? (
+      values.length > 1 && (
+        <Menu
+          class="chip"
+          label={titleOf(name)}
+          hasText
+          align="start"
+          items={values.map((value) => ({
+            title: textOfValue(value),
+            onSelect: () => onNarrow({ ...narrowing, [name]: value }),
+          }))}
+        >
+          <Icon name="create" size="sm" />
+          {titleOf(name)}
+        </Menu>
+      )
+    ) : (
+      <RemovableChip
+        label={titleOf(name)}
+        value={textOfValue(narrowing[name])}
+        onRemove={() => onNarrow({ ...narrowing, [name]: '' })}
+      />
+    );
+  const people = new Set(found.map((role) => textOf(role, 'user'))).size;
+  const { isExpiring } = narrowing;
+  return (
+    <search class="filters">
+      <div class="search">
+        <Icon name="search" />
+        <input
+          class="input"
+          type="search"
+          aria-label={t('Search people')}
+          placeholder={t('Search people')}
+          value={narrowing.text}
+          onInput={(event) => onNarrow({ ...narrowing, text: event.currentTarget.value })}
+        />
+      </div>
+      {chip(
+        'role',
+        choices((role) => textOf(role, 'role')),
+        titleOf,
+      )}
+      {chip('project', choices(projectOf))}
+      {(isExpiring || roles.some(expiresSoon)) && (
+        <button
+          type="button"
+          class={isExpiring ? 'chip set' : 'chip'}
+          aria-pressed={isExpiring}
+          onClick={() => onNarrow({ ...narrowing, isExpiring: !isExpiring })}
+        >
+          <Icon name={isExpiring ? 'dismiss' : 'create'} size="sm" />
+          {t('Expiring soon')}
+        </button>
+      )}
+      <span class="found" role="status">
+        {plural(people, '{count} person', '{count} people')}, {plural(found.length, '{count} role', '{count} roles')}
+      </span>
+    </search>
+  );
+}
+
+/** The columns of the table. `names` has the names of the team by the links of its users. */
+const columns = (names: ReadonlyMap<string, string>): readonly Column[] => [
+  {
+    key: 'user',
+    title: titleOf('user'),
+    sort: 'user',
+    class: 'name',
+    cell: (role) => (
+      <div class="with-icon">
+        <Face name={holderOf(role)} size="mid" />
+        <span>
+          <a href={hrefOfLink(textOf(role, 'user'))}>{holderOf(role)}</a>
+          {textOf(role, 'user_email') !== '' && <small>{textOf(role, 'user_email')}</small>}
+        </span>
+      </div>
+    ),
+  },
+  { key: 'role', title: titleOf('role'), sort: 'role', cell: (role) => titleOf(textOf(role, 'role')) },
+  {
+    key: 'project',
+    title: t('Scope'),
+    sort: 'project',
+    cell: (role) =>
+      projectOf(role) === '' ? (
+        <b>{t('Entire customer')}</b>
+      ) : (
+        <a href={hrefOfLink(textOf(role, 'project'))}>{projectOf(role)}</a>
+      ),
+  },
+  {
+    key: 'expiration_time',
+    title: titleOf('expiration_time'),
+    sort: 'expiration_time',
+    class: 'state',
+    cell: (role) => <End role={role} />,
+  },
+  {
+    key: 'created',
+    title: t('Granted'),
+    sort: 'created',
+    class: 'muted gone when-wide',
+    cell: (role) => grantOf(role, names),
+  },
+];
+
+function End({ role }: { readonly role: Item }): JSX.Element {
+  const end = textOf(role, 'expiration_time');
+  if (end === '') return <span class="muted">{t('Never')}</span>;
+  return expiresSoon(role) ? (
+    <Dot tone="warn">
+      <Time value={end} />
+    </Dot>
+  ) : (
+    <Time value={end} />
+  );
+}
+
+/** When a role was granted, and by whom, if it is a user of the team or the reader. */
+function grantOf(role: Item, names: ReadonlyMap<string, string>): ComponentChildren {
+  const time = <Time value={textOf(role, 'created')} />;
+  const by = textOf(role, 'created_by');
+  if (by !== '' && by === textOf(me.value ?? {}, 'url')) return phrase('{time} by you', { time });
+  const name = names.get(by);
+  return name === undefined ? time : phrase('{time} by {name}', { time, name });
+}
+
+function RoleActions({ role }: { readonly role: Item }): JSX.Element | null {
+  const collection = collections.value.get(`${projectOf(role) === '' ? 'customer' : 'project'}-permissions`);
+  if (!collection) return null;
+  return (
+    <RowActions
+      path={pathOf(textOf(role, 'url')).slice('/api'.length)}
+      item={{ ...role, name: `${nameOf(role)}, ${t(textOf(role, 'role'))}` }}
+      etag={null}
+      collection={collection}
+      titles={{ PATCH: t('Change expiry'), DELETE: t('Revoke role') }}
+      reload={async () => undefined}
+    />
+  );
+}
+
+/** The titles of the actions of invitations. */
+export const invitationActions = (): Readonly<Record<string, string>> => ({ send: t('Resend'), cancel: t('Revoke') });
+
+function Invitations({ kind, query }: { readonly kind: Kind; readonly query: string }): JSX.Element {
   const list = 'user-invitations';
-  const { value: page } = usePage(`/api/${list}/?state=pending&${query}&page_size=${size}`);
+  const { value: page } = usePage(`/api/${list}/?state=pending&${query}&page_size=${shownRoles}`);
   const collection = collections.value.get(list);
   return (
     <Card
       title={t('Pending invitations')}
-      more={page && page.count > 0 ? hrefOf(`/${list}/`, new URLSearchParams(query)) : undefined}
+      count={page?.count}
+      more={page && page.count > shownRoles ? hrefOf(`/${list}/`, new URLSearchParams(query)) : undefined}
       problem={page?.problem}
       isLoading={page === undefined}
       isFlush
-      empty={page?.count === 0 ? t('No pending invitations.') : undefined}
     >
-      <ul class="lines">
-        {page?.items.map((invitation) => (
-          <li key={textOf(invitation, 'url')}>
-            <span class="words">
-              <ObjectLink item={{ ...invitation, name: textOf(invitation, 'email') }} />
-              <span class="sub">
-                {roleIn(
-                  textOf(invitation, 'project_role') || textOf(invitation, 'customer_role'),
-                  textOf(invitation, 'project_name') || textOf(invitation, 'customer_name'),
+      {page?.count === 0 && <p class="in note">{t('No pending invitations.')}</p>}
+      {page && page.count > 0 && (
+        <ul class="lines">
+          {page.items.map((invitation) => (
+            <li key={textOf(invitation, 'url')}>
+              <span class="kind">
+                <Icon name={list} />
+              </span>
+              <span class="words">
+                <ObjectLink item={{ ...invitation, name: textOf(invitation, 'email') }} />
+                <span class="sub">
+                  {roleIn(
+                    textOf(invitation, 'project_role') || textOf(invitation, 'customer_role'),
+                    textOf(invitation, 'project_name') || textOf(invitation, 'customer_name'),
+                  )}
+                  {' · '}
+                  {phrase('until {time}', { time: <Time value={textOf(invitation, 'expires')} /> })}
+                </span>
+                {textOf(invitation, 'error_message') !== '' && (
+                  <span class="bad-ink">{textOf(invitation, 'error_message')}</span>
                 )}
               </span>
-            </span>
-            <span class="end">
-              {phrase('until {time}', { time: <Time value={textOf(invitation, 'expires')} /> })}
-              {textOf(invitation, 'error_message') !== '' && (
-                <span class="bad-ink">{textOf(invitation, 'error_message')}</span>
-              )}
-              {collection && (
-                <RowActions
-                  path={pathOf(textOf(invitation, 'url')).slice('/api'.length)}
-                  item={invitation}
-                  etag={null}
-                  collection={{ ...collection, actions: ['send', 'cancel'] }}
-                  reload={async () => undefined}
-                />
-              )}
-            </span>
-          </li>
-        ))}
-      </ul>
+              <span class="end">
+                {collection && (
+                  <RowActions
+                    path={pathOf(textOf(invitation, 'url')).slice('/api'.length)}
+                    item={invitation}
+                    etag={null}
+                    collection={{ ...collection, actions: ['send', 'cancel'] }}
+                    titles={invitationActions()}
+                    reload={async () => undefined}
+                  />
+                )}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Ended kind={kind} query={query} />
     </Card>
   );
 }
 
-function Ended({ title, list, query }: Listed): JSX.Element | null {
-  const { value: page } = usePage(`/api/${list}/?${query}&page_size=${size}`);
-  // Most users cannot see ended roles.
-  if (!page || (page.count === 0 && !page.problem)) return null;
+/** Past roles behind a fold; nothing for users who cannot see them. */
+function Ended({ kind, query }: { readonly kind: Kind; readonly query: string }): JSX.Element | null {
+  const pageOf = (list: string): string => `/api/${list}/?${query}&page_size=${shownRoles}`;
+  const { value: ofCustomer } = usePage(kind === 'customer' ? pageOf('customer-permissions-log') : '');
+  const { value: ofProjects } = usePage(pageOf('project-permissions-log'));
+  if (!ofCustomer || !ofProjects) return null;
+  const count = ofCustomer.count + ofProjects.count;
+  if (count === 0) return null;
+  const roles = [...ofCustomer.items, ...ofProjects.items].sort((a, b) =>
+    textOf(b, 'expiration_time').localeCompare(textOf(a, 'expiration_time')),
+  );
   return (
-    <Card
-      title={title}
-      more={page.count > size ? hrefOf(`/${list}/`, new URLSearchParams(query)) : undefined}
-      problem={page.problem}
-      isFlush
-    >
+    <details class="fold">
+      <summary>
+        <Icon name="next" />
+        {t('Past roles')} ({numberText(count)})
+      </summary>
       <ul class="lines">
-        {page.items.map((role) => (
+        {roles.map((role) => (
           <li key={textOf(role, 'url')}>
-            <Holder role={role} />
+            <Face name={holderOf(role)} />
+            <span class="words">
+              <a href={hrefOfLink(textOf(role, 'user'))}>{holderOf(role)}</a>
+              <span class="sub">
+                {roleIn(textOf(role, 'role'), textOf(role, 'project_name') || textOf(role, 'customer_name'))}
+              </span>
+            </span>
             <span class="end">
               {phrase('from {start} to {end}', {
                 start: <Time value={textOf(role, 'created')} />,
@@ -198,6 +420,16 @@ function Ended({ title, list, query }: Listed): JSX.Element | null {
           </li>
         ))}
       </ul>
-    </Card>
+      {[ofCustomer, ofProjects].map(
+        (page, at) =>
+          page.count > shownRoles && (
+            <p key={at} class="in">
+              <a href={hrefOf(`/${['customer', 'project'][at]}-permissions-log/`, new URLSearchParams(query))}>
+                {titleOf(`${['customer', 'project'][at]}-permissions-log`)}
+              </a>
+            </p>
+          ),
+      )}
+    </details>
   );
 }
