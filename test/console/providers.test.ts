@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
+import type { Json } from '../support/fixture.ts';
 import { createPersonas, type Personas } from '../support/personas.ts';
 import { Receiver } from '../support/receiver.ts';
 import { work } from '../support/simulated.ts';
@@ -43,14 +44,14 @@ browser('the guide asks for the credentials of the provider, and saves only work
   assert.is(await page.getByLabel('Password').count(), 0);
   assert.is(await page.getByLabel('Simulator seed').isVisible(), false);
   assert.equal(await owner.findings(), []);
-  await owner.button('Test and add').click();
+  await owner.button('Test and continue').click();
   await page.getByText('Name cannot be empty').waitFor();
   await page.getByLabel('Name *', { exact: true }).fill('Droplets');
   await page.getByLabel('Customer *').selectOption({ label: 'Alice' });
   await page.getByLabel('Provider URL').fill(`${vendor.url}/v2`);
   await page.getByLabel('Token').fill('no-such-token');
   vendor.behaviour = { status: 401, body: '{"id":"Unauthorized","message":"Unable to authenticate you."}' };
-  await owner.button('Test and add').click();
+  await owner.button('Test and continue').click();
   await page
     .getByRole('alert')
     .getByText('Connection test failed: Credentials are accepted. Unable to authenticate you')
@@ -74,7 +75,7 @@ browser('adds a working account and follows it until it is synchronised', async 
   await page.getByLabel('Provider URL').fill('simulator://droplets');
   await page.getByText('More options', { exact: true }).click();
   await page.getByLabel('Simulator latency').fill('0');
-  await owner.button('Test and add').click();
+  await owner.button('Test and continue').click();
   await owner.heading(/^Droplets/).waitFor();
   await page.getByText('was created. It is simulated: nothing is created at a provider.').waitFor();
   await work(fixture);
@@ -115,6 +116,11 @@ browser('a failed account shows the reason', async () => {
   await owner.page.getByText('Simulated failure of ping').first().waitFor();
   await owner.go('/service-settings/', 'Provider accounts');
   await owner.page.getByRole('row', { name: /Droplets.*Account failed.*Simulated failure of ping/ }).waitFor();
+  const heads = owner.page.getByRole('columnheader');
+  assert.equal(await heads.allInnerTexts(), ['Name', 'Status', 'Customer', 'Resources', 'Last synced']);
+  const [name = '', , customer, resources, synced = ''] = await owner.page.getByRole('cell').allInnerTexts();
+  assert.equal([name.split(/\s+/), customer, resources], [['Droplets', 'DigitalOcean', 'Simulated'], 'Alice', '0']);
+  assert.match(synced, /Jan 2018|ago/);
 });
 
 browser('shows the usage of an account by customer to support, and hides it from other users', async () => {
@@ -154,7 +160,7 @@ browser(
     await page.getByLabel('Token').fill('any-token');
     await address.fill('');
     const before = owner.requests.length;
-    await owner.button('Test and add').click();
+    await owner.button('Test and continue').click();
     await page.getByText('This field is required.').waitFor();
     assert.equal(
       owner.requests.slice(before).filter((request) => request.startsWith('POST')),
@@ -164,6 +170,17 @@ browser(
     await page.getByText('Runs on this server and needs no credentials.').waitFor();
     assert.equal([await address.count(), await page.getByLabel('Token').count()], [0, 0]);
     assert.equal(await owner.findings(), []);
+    // The customer has several projects: the next step asks which of them use the account.
+    await owner.button('Add account').click();
+    await page.getByText('Projects that can use the account').waitFor();
+    assert.is(await page.locator('.steps [aria-current=step]').innerText(), 'Projects');
+    assert.equal(await owner.findings(), []);
+    await owner.button('Back').click();
+    assert.is(await page.getByLabel('Name *', { exact: true }).inputValue(), 'Playground');
+    assert.equal((await fixture.staff.get('/api/service-settings/?name=Playground')).body, []);
+    await owner.button('Add account').click();
+    await page.getByRole('radio', { name: 'Selected projects' }).check();
+    await page.getByRole('checkbox', { name: 'Second' }).check();
     await owner.button('Add account').click();
     await owner.heading(/^Playground/).waitFor();
     await fixture.advance(30);
@@ -171,6 +188,15 @@ browser(
     const [settings] = (await fixture.staff.get('/api/service-settings/?name=Playground')).body;
     const { backend_url, is_simulated, token } = (await fixture.staff.get(settings.url)).body;
     assert.equal([backend_url, is_simulated, token], [null, true, null]);
+    const [service] = (await fixture.staff.get(`/api/services/?settings_uuid=${settings.uuid}`)).body;
+    assert.equal([service.available_for_all, service.projects.map(({ name }: Json) => name)], [false, ['Second']]);
+    // Real accounts end with the resources that can be imported.
+    await owner.go(`/add-provider/DigitalOcean/?account=${settings.uuid}`, 'Add an account at DigitalOcean');
+    await page.getByText('The account was read.').waitFor();
+    await page.getByText('Nothing at the provider is left to import.').waitFor();
+    assert.equal(await owner.findings(), []);
+    await owner.link('Open the account').click();
+    await owner.heading(/^Playground/).waitFor();
     assert.equal(owner.complaints, []);
   },
 );
@@ -186,6 +212,8 @@ browser('the guide reports a disabled simulator', async () => {
   );
   await owner.go('/add-provider/DigitalOcean/', 'Add an account at DigitalOcean');
   await owner.page.getByRole('radio', { name: /^Simulator/ }).check();
+  await owner.button('Add account').click();
+  await owner.page.getByText('Projects that can use the account').waitFor();
   await owner.button('Add account').click();
   await owner.page.getByRole('alert').getByText('Simulation is switched off.').waitFor();
   await owner.page.unroute('**/api/digitalocean/');

@@ -13,7 +13,7 @@ import { Icon } from '../components/icons.tsx';
 import { Dot } from '../components/status.tsx';
 import { Check, Checks } from '../components/timeline.tsx';
 import { t, titleOf } from '../i18n/words.ts';
-import { guide } from './providers.tsx';
+import { guide } from './provider-guide.tsx';
 import { maker } from './resources.tsx';
 
 const storageKey = 'tenantry first day hidden';

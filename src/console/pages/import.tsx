@@ -15,8 +15,8 @@ import { works } from './attention.tsx';
 /** The number of resources that are offered at a time: those that are imported make room for others. */
 const size = 10;
 
-/** Renders nothing where the user may not import, and where nothing is left to import. */
-export function Import({ service }: { readonly service: Item }): JSX.Element | null {
+/** Renders nothing where the user may not import; where nothing is left to import, the text `empty`, if there is one. */
+export function Import({ service, empty }: { readonly service: Item; readonly empty?: string }): JSX.Element | null {
   const path = `${pathOf(textOf(service, 'url'))}link/`;
   // The server rejects the list for users without such a role.
   const { value: page, reload } = usePage(works() ? `${path}?page_size=${size}` : '');
@@ -24,7 +24,7 @@ export function Import({ service }: { readonly service: Item }): JSX.Element | n
   const [chosen, setChosen] = useState('');
   const [busy, setBusy] = useState('');
   const project = chosen || textOf(projects[0] ?? {}, 'url');
-  if (!page || page.problem || page.count === 0 || project === '') return null;
+  if (!page || page.problem || (page.count === 0 && empty === undefined) || project === '') return null;
 
   async function add(item: Item): Promise<void> {
     const id = textOf(item, 'backend_id');
@@ -47,19 +47,22 @@ export function Import({ service }: { readonly service: Item }): JSX.Element | n
     <Card
       title={t('Not managed yet')}
       count={page.count}
+      empty={page.count === 0 ? empty : undefined}
       actions={
-        <select
-          class="select"
-          aria-label={t('Import into the project')}
-          value={project}
-          onInput={(event) => setChosen(event.currentTarget.value)}
-        >
-          {projects.map((one) => (
-            <option key={textOf(one, 'url')} value={textOf(one, 'url')}>
-              {t('{title}: {value}', { title: titleOf('project'), value: nameOf(one) })}
-            </option>
-          ))}
-        </select>
+        page.count > 0 && (
+          <select
+            class="select"
+            aria-label={t('Import into the project')}
+            value={project}
+            onInput={(event) => setChosen(event.currentTarget.value)}
+          >
+            {projects.map((one) => (
+              <option key={textOf(one, 'url')} value={textOf(one, 'url')}>
+                {t('{title}: {value}', { title: titleOf('project'), value: nameOf(one) })}
+              </option>
+            ))}
+          </select>
+        )
       }
       isFlush
     >
