@@ -5,6 +5,7 @@ import { withoutControls } from '../kernel/control-characters.ts';
 import { isProgram } from '../kernel/native/platform.ts';
 import { plainReason } from '../kernel/plain-reason.ts';
 import { errorOf, present } from '../kernel/present.ts';
+import { auditCommands } from './cli/audit-commands.ts';
 import { backupCommands } from './cli/backup-commands.ts';
 import { helpFor } from './cli/command-help.ts';
 import {
@@ -120,6 +121,7 @@ const commands: Commands = {
   },
   ...dataCommands,
   ...backupCommands,
+  ...auditCommands,
   healthcheck: {
     group: groups.server,
     flags: { ephemeral: { type: 'boolean', help: 'Check a server that keeps all data in memory' } },

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { AuditObject, FieldChange } from '../../kernel/access/audit-draft.ts';
 import type { App } from '../../kernel/app.ts';
+import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { canonicalJson } from './canonical-json.ts';
 
@@ -54,13 +55,13 @@ interface Tail {
 }
 
 /** `previous` of the very first record. */
-const noHash = '0'.repeat(64);
+export const noHash = '0'.repeat(64);
 
 const maxChanges = 100;
 const maxCodePoints = 1000;
 
 /** An instant in UTC with all six digits of its microseconds. */
-const auditTime = (instant: number): string => {
+export const auditTime = (instant: number): string => {
   const micros = ((instant % 1000) + 1000) % 1000;
   const digits = micros < 10 ? `00${micros}` : micros < 100 ? `0${micros}` : micros;
   return `${new Date((instant - micros) / 1000).toISOString().slice(0, 23)}${digits}Z`;
@@ -71,7 +72,7 @@ const sha256 = (text: string): string => hash('sha256', text, 'hex');
 const newest = sql`SELECT id, chain_id, sequence, hash FROM audit_record ORDER BY id DESC LIMIT 1`;
 
 /** The newest record, read in the transaction that appends: commands write beside the server, and a commit has many records. */
-const tailOf = ({ db }: Pick<App, 'db'>): Tail | undefined => db.get<Tail>(newest);
+const tailOf = ({ db }: { readonly db: Database }): Tail | undefined => db.get<Tail>(newest);
 
 /** Appends a record to the current chain, in the transaction of the change. Throws if no chain has begun. */
 export function appendRecord(app: App, record: NewRecord): void {
@@ -88,8 +89,7 @@ export function appendRecord(app: App, record: NewRecord): void {
 function startChain(app: App, now: number): void {
   const { db, trail } = app;
   const tail = tailOf(app);
-  const uuid = newChainId(trail);
-  const id = db.run(sql`INSERT INTO audit_chain (uuid, first_id) VALUES (${uuid}, ${(tail?.id ?? 0) + 1})`).id;
+  const id = preparedChain(app) ?? insertChain(db, trail.random, tail);
   const old = tail && chainOf(app, tail.chain_id);
   store(
     app,
@@ -104,12 +104,33 @@ function startChain(app: App, now: number): void {
   );
 }
 
-/** Begins the first chain of a database that has none. */
+/** Begins the first chain of a database that has none, or the one that `prepareChain` has prepared. */
 export function ensureChain(app: App, now: number): void {
-  if (!tailOf(app)) app.db.write(() => tailOf(app) ?? startChain(app, now));
+  const isMissing = (): boolean => !tailOf(app) || preparedChain(app) !== undefined;
+  if (isMissing()) app.db.write(() => isMissing() && startChain(app, now));
 }
 
-const newChainId = ({ random }: App['trail']): string => random(16).toString('hex');
+/**
+ * Prepares a new chain in a database that has a new history: one from a backup, an export or another server. Its first record is
+ * stored by the next start, when the database has the schema of this version. Must run inside a write.
+ */
+export function prepareChain(db: Database, random: (bytes: number) => Buffer): void {
+  // Versions before the trail have no table.
+  if (db.value(sql`SELECT 1 FROM sqlite_schema WHERE name = 'audit_chain'`) === undefined) return;
+  const tail = tailOf({ db });
+  if (!tail) return;
+  db.run(sql`DELETE FROM audit_chain WHERE first_id > ${tail.id}`);
+  insertChain(db, random, tail);
+}
+
+function insertChain(db: Database, random: (bytes: number) => Buffer, tail: Tail | undefined): number {
+  const uuid = random(16).toString('hex');
+  return db.run(sql`INSERT INTO audit_chain (uuid, first_id) VALUES (${uuid}, ${(tail?.id ?? 0) + 1})`).id;
+}
+
+/** The chain that begins with the next record; undefined unless one was prepared. */
+const preparedChain = ({ db }: Pick<App, 'db'>): number | undefined =>
+  db.value<number>(sql`SELECT id FROM audit_chain WHERE first_id > (SELECT ifnull(max(id), 0) FROM audit_record)`);
 
 /** The uuid of a chain, which never changes. */
 function chainOf({ db, trail }: App, id: number): string {

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { initialPasswordFile } from '../../accounts/session/initial-password.ts';
+import { prepareChain } from '../../activity/audit/append.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { requireOwnSchemaOf } from '../../kernel/db/own-schema.ts';
 import { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
@@ -15,7 +16,7 @@ import { unpackBackupInThread } from '../../kernel/durability/snapshots.ts';
 import { place, placeNew } from '../../kernel/files.ts';
 import type { Addon } from '../../kernel/native/native.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
-import { codeOf, errorOf } from '../../kernel/present.ts';
+import { codeOf, errorOf, present } from '../../kernel/present.ts';
 import { measuringProgress } from '../../kernel/progress.ts';
 import { keyFile, secretsOf } from '../../kernel/security/secrets.ts';
 import { databaseFile, lockFolder, prepareFolder, restoringFolder } from '../data/data-folder.ts';
@@ -89,7 +90,10 @@ async function fill(
   }
 }
 
-/** Creates the database. Throws unless the keys from the source open its secrets, because a server would not start with others. */
+/**
+ * Creates the database, with a new chain of its audit trail. Throws unless the keys from the source open its secrets, because a
+ * server would not start with others.
+ */
 async function createWithKeys(
   create: CreateDatabase,
   stream: Readable,
@@ -97,11 +101,13 @@ async function createWithKeys(
   addon: Addon | undefined,
 ): Promise<Carried> {
   const carried = await create(stream, copy, addon);
-  if (carried.keys === null) return carried;
   const db = SqliteDatabase.open(copy, addon);
   try {
-    if (!fitsKeys(db, secretsOf(carried.keys, randomBytes)))
+    if (carried.keys !== null && !fitsKeys(db, secretsOf(carried.keys, randomBytes)))
       throw new Error('The encryption keys in it are not those of its database');
+    db.write(() => prepareChain(db, randomBytes));
+    db.store();
+    present(db.pragma('wal_checkpoint(TRUNCATE)'));
   } finally {
     db.close();
   }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { rotateAuditKey } from '../../activity/audit/heads.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { requireCurrent } from '../../kernel/db/migrate.ts';
@@ -11,7 +12,7 @@ import { findUndecryptable, reencryptSecrets } from '../data/encryption.ts';
 import type { WriteAccess } from '../replication/writing.ts';
 
 /**
- * Adds an encryption key, unless the settings define the keys, and encrypts every stored secret with the newest key. Returns the
+ * Adds an encryption key, unless the settings define the keys, encrypts every stored secret with the newest key, and replaces the key that signs the audit trail. Returns the
  * number of secrets. Throws with a sentence, and changes nothing, if one of them does not open.
  */
 export function rotateKey(config: Config, folder: string, access: WriteAccess | undefined): number {
@@ -19,7 +20,10 @@ export function rotateKey(config: Config, folder: string, access: WriteAccess | 
   try {
     requireOpening(app.db, app.secrets);
     // Only the operator can change keys in the settings: the first of them is already the new one.
-    return reencryptSecrets(app, config.encryption_keys.length > 0 ? app.secrets : addKey(folder, app.random));
+    const secrets = config.encryption_keys.length > 0 ? app.secrets : addKey(folder, app.random);
+    const count = reencryptSecrets(app, secrets);
+    rotateAuditKey(app, secrets);
+    return count;
   } finally {
     close();
   }

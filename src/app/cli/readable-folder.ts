@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { headsLogFile } from '../../activity/audit/heads-log.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { copyDatabase, isReadOnly } from '../../kernel/durability/copy.ts';
 import { keyFile } from '../../kernel/security/secrets.ts';
@@ -9,7 +10,7 @@ import { makeTemporaryFolder, withTemporaryFolder } from '../backup/temporary-fo
 import { databaseFile, prepareFolder } from '../data/data-folder.ts';
 
 /**
- * Runs read-only work on a data folder. If the folder is read-only, the work gets a copy of its database and keys in the
+ * Runs read-only work on a data folder. If the folder is read-only, the work gets a copy of its database, keys and log of heads in the
  * temporary folder, and its errors name the files of the original.
  */
 export async function withReadable<T>(
@@ -23,7 +24,8 @@ export async function withReadable<T>(
   return withTemporaryFolder(make, async (temporary) => {
     try {
       await copyDatabase(file, join(temporary, databaseFile), prepareFolder(config, temporary));
-      if (existsSync(keyFile(folder))) await copyFile(keyFile(folder), keyFile(temporary));
+      for (const fileOf of [keyFile, headsLogFile])
+        if (existsSync(fileOf(folder))) await copyFile(fileOf(folder), fileOf(temporary));
       return await work(temporary);
     } catch (error) {
       if (error instanceof Error) error.message = error.message.replaceAll(temporary, folder);

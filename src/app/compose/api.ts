@@ -78,6 +78,7 @@ import { manual } from '../docs/manual.ts';
 import { configuration, root, versionEndpoint, welcome } from '../docs/root.ts';
 import { scopeList } from '../docs/scope-list.ts';
 import { emptyCollections } from '../empty-collections.ts';
+import { auditExport, auditKeys } from '../operation/audit-export.ts';
 import { auditTrail } from '../operation/audit-trail.ts';
 import { backupEndpoints } from '../operation/backups.ts';
 import { doctorEndpoint } from '../operation/examination.ts';
@@ -184,6 +185,8 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   endOtherSessions,
   ...counterEndpoints,
   auditTrail,
+  auditExport,
+  auditKeys,
   overview,
   doctorEndpoint,
   settingsInForce,

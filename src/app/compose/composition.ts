@@ -10,6 +10,7 @@ import { samlThread } from '../../accounts/session/saml/saml-thread.ts';
 import { openServiceKeys } from '../../accounts/session/saml/service-keys.ts';
 import { ensureChain } from '../../activity/audit/append.ts';
 import { recordCommand } from '../../activity/audit/commands.ts';
+import { AuditHeads } from '../../activity/audit/heads.ts';
 import { EventStreams } from '../../activity/events/streams.ts';
 import { ensureGlobalQuotas } from '../../activity/quotas/usage.ts';
 import { Catalogue } from '../../cloud/catalogue/catalogue.ts';
@@ -178,6 +179,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     mailStore: new MailStore(folder === undefined ? undefined : mailFolder(folder)),
     tokenUse: new TokenUse(),
     trail: new Trail(systemRandom()),
+    auditHeads: new AuditHeads(folder, secrets, systemRandom()),
     knownTokens: new VersionedCache(db.versions, tokenBytes),
     apiKeyUse: new ApiKeyUse(),
     apiKeyScopes: scopeNames,

@@ -14,6 +14,7 @@ import { removeOldMessages } from '../../accounts/session/saml/requests.ts';
 import { removeOldNotices } from '../../accounts/users/notices.ts';
 import { removeClosedAlerts } from '../../activity/alerts/alert-store.ts';
 import { auditHousekeeping } from '../../activity/audit/events.ts';
+import { signingHeads } from '../../activity/audit/heads.ts';
 import { removeOldEvents, removeOldFailedLogins } from '../../activity/events/retention.ts';
 import { indexSome } from '../../activity/events/search.ts';
 import { removeOldConfirmations } from '../../activity/hooks/confirmation.ts';
@@ -133,6 +134,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   removal('remove old notifications', hour, removeOldNotifications),
   removal('remove old notification mails', hour, removeOldNotificationMails),
   removal('fold old quota versions', second, foldOldVersions),
+  signingHeads,
   task('schedule synchronisations', second, scheduleSyncs),
   followMembers(),
   measuring,

@@ -45,6 +45,8 @@ const initialRows: Readonly<Record<string, string>> = {
   token: 'id = 1 AND user_id = 1',
   audit_chain: 'TRUE',
   audit_record: 'TRUE',
+  audit_key: 'TRUE',
+  audit_checkpoint: 'TRUE',
 };
 
 /**

@@ -1,4 +1,6 @@
 import { failedSources } from '../../accounts/session/saml/identity-providers.ts';
+import { storedTrail } from '../../activity/audit/stored-trail.ts';
+import { verifyTrail } from '../../activity/audit/verify.ts';
 import { damagedEvents, emptyContexts } from '../../activity/events/damaged.ts';
 import { removeFromAll } from '../../activity/events/record.ts';
 import { createMissing, type Drift, findDrift, findMissing, repairDrift } from '../../activity/quotas/recount.ts';
@@ -23,9 +25,9 @@ const maxLines = 20;
 
 /**
  * Checks the database file, its schema and references, orphaned quotas and alerts, the contexts of events, quota usages, SAML
- * metadata and encrypted values. `repair` removes orphaned rows, empties unreadable contexts (then only staff can see the
+ * metadata, encrypted values and the audit trail. `repair` removes orphaned rows, empties unreadable contexts (then only staff can see the
  * event), creates missing quotas and recounts usages. It only reports a damaged file, a foreign schema, dangling references,
- * unreadable metadata and values that the encryption keys do not open. It does not change a database with a damaged file or
+ * unreadable metadata, values that the encryption keys do not open, and a changed audit trail. It does not change a database with a damaged file or
  * a foreign schema.
  */
 export function examine(app: App, repair: boolean): Diagnosis {
@@ -65,6 +67,7 @@ function examineRows(app: App, repair: boolean, damage: readonly string[]): Diag
   const unreadable = damagedEvents(db);
   const drifts = findDrifts(app);
   const failedMetadata = failedSources(db);
+  const { finding } = verifyTrail(storedTrail(db, app.auditHeads.folder));
   const unopenable = findUndecryptable(db, app.secrets, maxLines);
   // A repair writes rows, which would run a foreign trigger.
   const isRepaired = repair && damage.length === 0 && foreign.length === 0;
@@ -101,12 +104,14 @@ function examineRows(app: App, repair: boolean, damage: readonly string[]): Diag
         `quota ${quota.name} of ${quota.scope_kind} ${quota.scope_id}: usage ${quota.usage}, counted ${counted}${outcome}`,
     ),
     ...shorten(unopenable),
+    ...(finding === undefined ? [] : [`audit trail: ${finding}`]),
     ...failedMetadata.map(({ error, name }) => `metadata of identity providers ${name} could not be read: ${error}`),
   ];
   return {
     problems,
     isHealthy:
-      problems.length === 0 || (isRepaired && dangling.length + failedMetadata.length + unopenable.length === 0),
+      problems.length === 0 ||
+      (isRepaired && dangling.length + failedMetadata.length + unopenable.length === 0 && finding === undefined),
   };
 }
 

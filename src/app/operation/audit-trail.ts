@@ -62,7 +62,8 @@ interface RecordRow {
   readonly by_staff: number;
 }
 
-const readers = right(
+/** The right to read the trail, or the part of it about one's own customers. */
+export const auditReaders = right(
   'staff; owners for records that name a customer of theirs',
   ({ caller, db }) => caller.isStaff || ownsSomeCustomer(db, caller),
 );
@@ -128,7 +129,7 @@ const ordered = ({ salt, actor_name, object_name, address, changes }: Private): 
 });
 
 function list(request: Request): Reply {
-  readers.require(request, undefined);
+  auditReaders.require(request, undefined);
   const { caller, db, query, url } = request;
   const size = Math.min(query.integer('page_size', 1, Number.MAX_SAFE_INTEGER) ?? defaultSize, maxSize);
   const conditions = Object.entries(filters).flatMap(([name, { condition }]) => condition(request, name) ?? []);
@@ -161,7 +162,7 @@ export const auditTrail: Endpoint = {
   operations: {
     GET: {
       summary: 'Lists audit records, newest first, without a total. `Link` has the next page, also of a short one.',
-      allowedFor: readers.allowedFor,
+      allowedFor: auditReaders.allowedFor,
       filters: {
         ...filters,
         page_size: parameter('integer', 'Number of records, at most 300; default: 10.'),

@@ -1,5 +1,6 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { prepareChain } from '../../activity/audit/append.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { migrate } from '../../kernel/db/migrate.ts';
 import { requireOwnSchema } from '../../kernel/db/own-schema.ts';
@@ -7,6 +8,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { syncFolder } from '../../kernel/files.ts';
 import { present } from '../../kernel/present.ts';
+import { systemRandom } from '../../kernel/random.ts';
 import { databaseFile, lockFolder, prepareFolder, requireNoDatabase } from '../data/data-folder.ts';
 import { Copies } from './copies.ts';
 import { textOf, versionOf } from './version.ts';
@@ -36,7 +38,10 @@ export async function promote(
     try {
       requireOwnSchema(db, addon);
       migrate(db);
-      db.write(() => db.run(sql`UPDATE deployment SET epoch = epoch + 1, fenced = NULL`));
+      db.write(() => {
+        db.run(sql`UPDATE deployment SET epoch = epoch + 1, fenced = NULL`);
+        prepareChain(db, systemRandom());
+      });
       if (access) applyAccess(db, access);
       db.store();
       present(db.pragma('wal_checkpoint(TRUNCATE)'));

@@ -4,6 +4,7 @@ import { PasswordOutbox } from '../../accounts/session/password-reset-outbox.ts'
 import { MetadataRefresher } from '../../accounts/session/saml/refresh.ts';
 import { NoticeOutbox } from '../../accounts/users/notices.ts';
 import { checkAuditSettings } from '../../activity/audit/config.ts';
+import { registerKey, signAtShutdown } from '../../activity/audit/heads.ts';
 import { AuditSinks } from '../../activity/audit/sinks/sinks.ts';
 import { indexAll, indexSome } from '../../activity/events/search.ts';
 import { HookOutbox } from '../../activity/hooks/outbox.ts';
@@ -152,6 +153,7 @@ export async function startEngine(
       refresher.close();
       await worker.stop(graceMs);
       await Promise.all(deliverers.map((deliverer) => deliverer.close(graceMs)));
+      if (!isPaused) signAtShutdown(app);
       await auditSinks.close(isPaused ? 0 : graceMs);
       await closeData();
     },
@@ -182,6 +184,7 @@ async function startWork(
     indexAll(app.db);
   }
   sealPlainTokens(app);
+  registerKey(app);
   const initialPassword = await createFirstUser(app, folder);
   if (folder !== undefined && app.config.backup_schedule !== null)
     // An unreachable target delays nothing.

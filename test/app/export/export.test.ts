@@ -44,10 +44,14 @@ test('serves the same responses, byte for byte, after an export and import, and 
   const config = loadConfig({ input: { log_level: 'silent' } });
   await importData(path('all.ndjson'), path('again'), config);
   const again = await run('export', '--to', 'ndjson', '--data', path('again'));
+  // An import prepares a new chain of the audit trail.
   const others = again.stdout.trimEnd().split('\n');
+  const chains = others.flatMap((line, i) => (line.startsWith('{"table":"audit_chain"') ? [i] : []));
+  assert.is(chains.length, 2);
+  others.splice(chains[1] ?? 0, 1);
   assert.equal(
     lines
-      .slice(1)
+      .slice(1, -1)
       .filter((line, i) => line !== others[i + 1])
       .slice(0, 3),
     [],

@@ -244,6 +244,8 @@ GET    /api/events/stream/                                       -         200 2
 
 GET    /api/operation/                                           -         200 200 403 403 403 403 403 403 401 401
 GET    /api/audit/                                               -         200 403 200 403 403 403 403 403 401 401
+GET    /api/audit/export/                                        -         200 403 403 403 403 403 403 403 401 401
+GET    /api/audit/key/                                           -         200 403 200 403 403 403 403 403 401 401
 GET    /api/operation/doctor/                                    -         200 403 403 403 403 403 403 403 401 401
 POST   /api/operation/doctor/                                    -         202 403 403 403 403 403 403 403 401 401
 GET    /api/deployment-settings/                                 -         200 403 403 403 403 403 403 403 401 401

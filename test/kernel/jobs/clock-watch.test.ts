@@ -403,7 +403,15 @@ const others: Readonly<Record<string, readonly string[]>> = {
   ],
   'set by an identity provider': ['saml_used_message.expires'],
   'history, which records the clock': [
-    ...['event.at', 'event_about.at', 'audit_record.at', 'quota_version.at', 'quota.first_at', 'monitoring_value.at'],
+    ...[
+      'event.at',
+      'event_about.at',
+      'audit_record.at',
+      'audit_key.created',
+      'quota_version.at',
+      'quota.first_at',
+      'monitoring_value.at',
+    ],
   ],
   'an hour that begins again if it lies ahead': ['hook_mail_hour.since'],
   'from the name of a file, or compared with it only': ['backup.created', 'deployment.backup_overdue'],

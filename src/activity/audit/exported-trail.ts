@@ -1,0 +1,112 @@
+/** An export of the trail in a file: a line of JSON for each record, between a checkpoint and a head (audit.md 6). */
+import { closeSync, openSync, readSync } from 'node:fs';
+import { plainReason } from '../../kernel/plain-reason.ts';
+import { canonicalJson } from './canonical-json.ts';
+import { asHead, type Head } from './heads-log.ts';
+import type { StoredRecord, TrailSource } from './verify.ts';
+
+const chunkBytes = 65_536;
+const newline = 0x0a;
+
+/** The trail of an export. Throws with a sentence if the file cannot be read, or is not an export. */
+export function exportedTrail(
+  file: string,
+  keys: ReadonlyMap<string, string> | undefined,
+  heads: readonly Head[],
+): TrailSource {
+  let count = 0;
+  let [first, last] = ['', ''];
+  for (const line of linesOf(file)) {
+    if (count === 0) first = line;
+    last = line;
+    count++;
+  }
+  if (!/^\s*\{/.test(first)) throw new Error(`${file} is not an export of the audit trail`);
+  const end = statementOf(last, 'head');
+  return {
+    records: () => exportedRecords(file, count),
+    checkpoint: statementOf(first, 'checkpoint'),
+    heads,
+    end: end ?? null,
+    keys,
+    isExcerpt: true,
+  };
+}
+
+function* exportedRecords(file: string, count: number): Generator<StoredRecord> {
+  let number = 0;
+  for (const line of linesOf(file)) {
+    number++;
+    const checkpoint = statementOf(line, 'checkpoint');
+    if (checkpoint && number === 1) continue;
+    const head = statementOf(line, 'head');
+    if (number === count && (head || line.startsWith(headStart))) continue;
+    const misplaced = checkpoint ?? head;
+    yield misplaced ? { ...noRecord, misplaced: misplaced.sequence } : recordOf(line);
+  }
+}
+
+/** Also of a line that was cut off. */
+const headStart = '{"head"';
+
+const noRecord: StoredRecord = { text: '', hash: '', private: null };
+
+/** Returns the checkpoint or the head of a line; undefined of any other line. */
+function statementOf(line: string, name: 'checkpoint' | 'head'): Head | undefined {
+  // Records begin otherwise.
+  if (!line.slice(0, 20).includes(name)) return undefined;
+  const value = objectIn(line);
+  return asHead(value?.[name]);
+}
+
+function recordOf(line: string): StoredRecord {
+  const value = objectIn(line);
+  if (!value) return noRecord;
+  const { hash, private: hidden, ...open } = value;
+  return { text: canonicalJson(open), hash: String(hash), private: hidden === null ? null : canonicalJson(hidden) };
+}
+
+function objectIn(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Yields the lines of a file. Throws with a sentence. */
+function* linesOf(file: string): Generator<string> {
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, 'r');
+  } catch (error) {
+    throw new Error(`cannot read the export ${file}: ${plainReason(error, file)}`, { cause: error });
+  }
+  try {
+    let parts: Buffer[] = [];
+    const chunk = Buffer.alloc(chunkBytes);
+    for (let size = read(descriptor, chunk, file); size > 0; size = read(descriptor, chunk, file)) {
+      let start = 0;
+      for (let end = chunk.indexOf(newline); end >= 0 && end < size; end = chunk.indexOf(newline, start)) {
+        parts.push(Buffer.from(chunk.subarray(start, end)));
+        yield Buffer.concat(parts).toString();
+        parts = [];
+        start = end + 1;
+      }
+      parts.push(Buffer.from(chunk.subarray(start, size)));
+    }
+    const rest = Buffer.concat(parts).toString();
+    if (rest !== '') yield rest;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function read(descriptor: number, chunk: Buffer, file: string): number {
+  try {
+    return readSync(descriptor, chunk);
+  } catch (error) {
+    throw new Error(`cannot read the export ${file}: ${plainReason(error, file)}`, { cause: error });
+  }
+}

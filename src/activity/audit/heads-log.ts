@@ -1,0 +1,95 @@
+/** The file audit-heads.log of a data folder: a line of JSON for each signed head (audit.md 5). */
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { readText, syncFolder } from '../../kernel/files.ts';
+
+/** What a head states. */
+export interface HeadStatement {
+  readonly chain: string;
+  readonly sequence: number;
+  /** `hash` of the record. */
+  readonly hash: string;
+  readonly at: string;
+  /** In the last head of a key: the id of the key that replaces it. */
+  readonly next_key?: string;
+  /** In a checkpoint: the number of records that were removed with this one. */
+  readonly removed?: number;
+  /** In an export: the number of its records. */
+  readonly records?: number;
+  /** In an export that ends earlier: the newest sequence of the chain. */
+  readonly newest?: number;
+}
+
+/** A signed head. Its signature is Ed25519 over the canonical JSON of the other members, in base64. */
+export interface Head extends HeadStatement {
+  /** Id of the signing key. */
+  readonly key: string;
+  readonly signature: string;
+}
+
+export const headsLogFile = (folder: string): string => join(folder, 'audit-heads.log');
+
+const newline = 0x0a;
+
+/** Appends a head. Returns when it is on disk. A line that a crash cut off is completed first. */
+export function appendHead(folder: string, head: Head): void {
+  const file = headsLogFile(folder);
+  const isNew = !existsSync(file);
+  const descriptor = openSync(file, 'a+', 0o640);
+  try {
+    const line = `${JSON.stringify(head)}\n`;
+    writeSync(descriptor, endsLine(descriptor, file) ? line : `\n${line}`);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  if (isNew) syncFolder(dirname(file));
+}
+
+function endsLine(descriptor: number, file: string): boolean {
+  const { size } = statSync(file);
+  const last = Buffer.alloc(1);
+  if (size > 0) readSync(descriptor, last, 0, 1, size - 1);
+  return size === 0 || last[0] === newline;
+}
+
+/** Returns the heads of a folder's log; none without one. Lines that a crash cut off were never reported, and are ignored. */
+export function readHeadsLog(folder: string): Head[] {
+  const file = headsLogFile(folder);
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line) => parseHead(line) ?? []);
+}
+
+/** Returns the heads in a file of lines: heads as the log has them, or log lines with the member `head`. Throws with a sentence. */
+export function readHeads(file: string): Head[] {
+  return readText(file)
+    .split('\n')
+    .flatMap((line, i) => {
+      if (line.trim() === '') return [];
+      const head = parseHead(line);
+      if (!head) throw new Error(`line ${i + 1} of ${file} is not a head`);
+      return [head];
+    });
+}
+
+/** Returns the head of a line; undefined of any other. */
+function parseHead(line: string): Head | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value !== 'object' || value === null) return undefined;
+    return asHead('head' in value ? value.head : value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns a value if it is a head. */
+export function asHead(value: unknown): Head | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { chain, sequence, hash, at, key, signature }: Readonly<Record<string, unknown>> = { ...value };
+  const isHead =
+    [chain, hash, at, key, signature].every((member) => typeof member === 'string') && Number.isInteger(sequence);
+  return isHead ? (value as Head) : undefined;
+}

@@ -1,0 +1,91 @@
+/** The trail of a database, as verifications, exports and sinks read it. */
+import type { Database } from '../../kernel/db/database.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import { asHead, type Head, readHeadsLog } from './heads-log.ts';
+import { type RecordColumns, type StoredRecord, type TrailSource, trustedKeys } from './verify.ts';
+
+/** Records that are read at a time. */
+const batchSize = 500;
+
+type RecordRow = Required<RecordColumns> & {
+  readonly id: number;
+  readonly record: string;
+  readonly hash: string;
+  readonly private: string | null;
+};
+
+function* storedRecords(db: Database): Generator<StoredRecord> {
+  let after = Number.MIN_SAFE_INTEGER;
+  for (;;) {
+    const rows = db.all<RecordRow>(sql`
+      SELECT r.*, c.uuid AS chain, r.id - c.first_id + 1 AS position
+      FROM audit_record r LEFT JOIN audit_chain c ON c.id = r.chain_id
+      WHERE r.id > ${after} ORDER BY r.id LIMIT ${batchSize}`);
+    for (const row of rows) yield { text: row.record, hash: row.hash, private: row.private, columns: row };
+    const last = rows.at(-1);
+    if (!last || rows.length < batchSize) return;
+    after = last.id;
+  }
+}
+
+/** The public keys that a database knows, by id. */
+export const storedKeys = (db: Database): Map<string, string> =>
+  new Map(
+    db
+      .all<{ key: string; public_key: string }>(sql`SELECT key, public_key FROM audit_key`)
+      .map(({ key, public_key }) => [key, public_key]),
+  );
+
+/** The newest checkpoint, which the oldest record follows; undefined while no record has been removed. */
+export function newestCheckpoint(db: Database): Head | undefined {
+  const text = db.value<string>(sql`SELECT head FROM audit_checkpoint ORDER BY id DESC LIMIT 1`);
+  return text === undefined ? undefined : asHead(JSON.parse(text));
+}
+
+/** What an auditor has from elsewhere. */
+interface Evidence {
+  /** Heads that have left the machine. */
+  readonly heads?: readonly Head[] | undefined;
+  /** Public keys by id; default: those that the database knows. */
+  readonly keys?: ReadonlyMap<string, string> | undefined;
+}
+
+/** The trail of a database, with the heads of the log in its folder (undefined: in memory). Later records and heads are not part of it. */
+export function storedTrail(db: Database, folder: string | undefined, evidence: Evidence = {}): TrailSource {
+  // Before the records: a head that is signed meanwhile may be of a record that is not read.
+  const heads = [...(folder === undefined ? [] : readHeadsLog(folder)), ...(evidence.heads ?? [])];
+  return {
+    records: () => storedRecords(db),
+    checkpoint: newestCheckpoint(db),
+    heads,
+    keys: trustedKeys(storedKeys(db), evidence.keys, heads),
+    isExcerpt: false,
+  };
+}
+
+/** A record as exports and sinks send it. */
+export interface SentRecord {
+  readonly id: number;
+  readonly chain: string;
+  readonly sequence: number;
+  readonly at: number;
+  readonly hash: string;
+  /** JSON without a line break: the hashed texts, verbatim, with `private` and `hash`. */
+  readonly line: string;
+}
+
+/** Returns at most `limit` records with ids after `after`, in the order of the trail. */
+export const recordsAfter = (db: Database, after: number, limit: number): SentRecord[] =>
+  db
+    .all<RecordRow & { readonly chain: string }>(sql`
+      SELECT r.id, c.uuid AS chain, r.sequence, r.at, r.hash, r.record, r.private
+      FROM audit_record r JOIN audit_chain c ON c.id = r.chain_id
+      WHERE r.id > ${after} ORDER BY r.id LIMIT ${limit}`)
+    .map(({ at, chain, hash, id, private: hidden, record, sequence }) => ({
+      id,
+      chain,
+      sequence,
+      at,
+      hash,
+      line: `${record.slice(0, -1)},"private":${hidden ?? 'null'},"hash":"${hash}"}`,
+    }));

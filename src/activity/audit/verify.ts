@@ -1,0 +1,297 @@
+/** Verification of the audit trail, in a database or in an export (audit.md 6). */
+import { hash as digest } from 'node:crypto';
+import { auditTime, noHash } from './append.ts';
+import { isSignedBy, keyIdOf } from './heads.ts';
+import type { Head } from './heads-log.ts';
+
+/** A stored record, with its hashed texts. */
+export interface StoredRecord {
+  /** The canonical JSON without `private` and `hash`. */
+  readonly text: string;
+  readonly hash: string;
+  /** The canonical JSON of the private part; null once redacted. */
+  readonly private: string | null;
+  /** In a database: the columns by which lists filter and order records. */
+  readonly columns?: RecordColumns;
+  /** In an export: the sequence of a head or checkpoint that has the place of a record. */
+  readonly misplaced?: number;
+}
+
+/** The columns of a record whose values its text has, too. */
+export interface RecordColumns {
+  readonly chain: string | null;
+  readonly sequence: number;
+  /** The sequence that follows from its id. */
+  readonly position: number | null;
+  readonly at: number;
+  readonly operation: string;
+  readonly outcome: string;
+  readonly actor: string | null;
+  readonly acts_as: string | null;
+  readonly object: string | null;
+  readonly customers: string;
+  readonly projects: string;
+}
+
+/** A trail to verify. */
+export interface TrailSource {
+  /** Reads all records, in the order of the trail. Called again to find out whether a record is missing or elsewhere. */
+  readonly records: () => Iterable<StoredRecord>;
+  /** The checkpoint that the first record follows. */
+  readonly checkpoint?: Head | undefined;
+  /** Heads that were signed for this trail. */
+  readonly heads: readonly Head[];
+  /** In an export: the head of its last line; null if that is missing. */
+  readonly end?: Head | null;
+  /** Public keys by id. Undefined: signatures cannot be verified. */
+  readonly keys: ReadonlyMap<string, string> | undefined;
+  /** Whether it may begin after the first record of its trail, as an export may. */
+  readonly isExcerpt: boolean;
+}
+
+/** The result of a verification. */
+export interface Verified {
+  readonly records: number;
+  readonly chains: number;
+  readonly redacted: number;
+  /** What is wrong, as a sentence; undefined if nothing is. */
+  readonly finding: string | undefined;
+}
+
+/** The members of a record that are verified. */
+interface Members {
+  readonly chain: string;
+  readonly sequence: number;
+  readonly previous: string;
+  readonly at: string;
+  readonly operation: string;
+  readonly outcome: string;
+  readonly actor: { readonly uuid: string | null } | null;
+  readonly as: string | null;
+  readonly object: { readonly uuid: string } | null;
+  readonly customers: readonly string[];
+  readonly projects: readonly string[];
+  readonly private_hash: string;
+}
+
+/** Carries the first problem to the caller of the verification. */
+class Finding extends Error {}
+
+const fail = (sentence: string): never => {
+  throw new Finding(sentence);
+};
+
+const endsEarly = (last: number, { sequence }: Head): string =>
+  `The trail ends at record ${last}, but record ${sequence} was signed.`;
+
+const sha256 = (text: string): string => digest('sha256', text, 'hex');
+
+/** Verifies a trail up to its first problem. */
+export function verifyTrail(source: TrailSource): Verified {
+  const verification = new Verification(source);
+  let finding: string | undefined;
+  try {
+    for (const record of source.records()) verification.add(record);
+    verification.finish();
+  } catch (error) {
+    if (!(error instanceof Finding)) throw error;
+    finding = error.message;
+  }
+  return { ...verification.counts, finding };
+}
+
+class Verification {
+  #records = 0;
+  #redacted = 0;
+  #last: { readonly chain: string; readonly sequence: number; readonly hash: string } | undefined;
+  /** The first and the last sequence of each chain. */
+  readonly #chains = new Map<string, { readonly first: number; last: number }>();
+  readonly #heads = new Map<string, Head[]>();
+  readonly #keys: ReadonlyMap<string, string> | undefined;
+
+  constructor(private readonly source: TrailSource) {
+    const { checkpoint, heads, keys } = source;
+    this.#keys = keys;
+    for (const head of heads) {
+      const place = `${head.chain}:${head.sequence}`;
+      const others = this.#heads.get(place);
+      if (others) others.push(head);
+      else this.#heads.set(place, [head]);
+    }
+    if (checkpoint) this.#last = { ...checkpoint };
+  }
+
+  get counts(): Pick<Verified, 'records' | 'chains' | 'redacted'> {
+    return { records: this.#records, chains: this.#chains.size, redacted: this.#redacted };
+  }
+
+  add(record: StoredRecord): void {
+    const { checkpoint } = this.source;
+    if (record.misplaced !== undefined) fail(`Record ${record.misplaced} is out of order.`);
+    if (this.#records === 0 && checkpoint) this.#requireSignature(checkpoint);
+    const members = this.#requireIntact(record);
+    this.#requirePlace(members);
+    const { chain, sequence } = members;
+    if (record.columns && record.columns.position !== sequence) fail(`Record ${sequence} was changed.`);
+    this.#last = { chain, sequence, hash: record.hash };
+    const known = this.#chains.get(chain);
+    if (known) known.last = sequence;
+    else this.#chains.set(chain, { first: sequence, last: sequence });
+    this.#records++;
+    if (record.private === null) this.#redacted++;
+    const place = `${chain}:${sequence}`;
+    for (const head of this.#heads.get(place) ?? []) {
+      this.#requireSignature(head);
+      if (head.hash !== record.hash) fail(`Record ${sequence} is not the one that was signed.`);
+    }
+    this.#heads.delete(place);
+  }
+
+  /** Compares the head of an export, and the heads whose records were not among the added ones. */
+  finish(): void {
+    const { checkpoint, end, isExcerpt } = this.source;
+    if (this.#records === 0 && checkpoint) this.#requireSignature(checkpoint);
+    if (end !== undefined) this.#requireEnd(end);
+    for (const head of [...this.#heads.values()].flat()) {
+      this.#requireSignature(head);
+      // An export knows nothing of later records, and may end before the newest one.
+      if (end && (head.at > end.at || (head.chain === end.chain && head.sequence <= (end.newest ?? 0)))) continue;
+      const chain = this.#chains.get(head.chain);
+      const last = chain?.last ?? (checkpoint?.chain === head.chain ? checkpoint.sequence : 0);
+      // Heads of removed records have nothing to be compared with, and an excerpt need not have each chain.
+      const isElsewhere = chain === undefined && (isExcerpt || checkpoint !== undefined);
+      if (head.sequence > last && (last > 0 || !isElsewhere)) fail(endsEarly(last, head));
+    }
+  }
+
+  /** Throws unless an export ends with the head of its last record, and begins with its first one. */
+  #requireEnd(end: Head | null): void {
+    const last = this.#last;
+    if (!end) throw new Finding(`The signature of head ${last?.sequence ?? 0} is invalid.`);
+    this.#requireSignature(end);
+    if (!last || this.#records === 0) {
+      if (end.records !== 0) fail(endsEarly(0, end));
+      return;
+    }
+    if (end.chain !== last.chain || end.sequence > last.sequence) fail(endsEarly(last.sequence, end));
+    if (end.sequence < last.sequence || end.hash !== last.hash)
+      fail(`Record ${last.sequence} is not the one that was signed.`);
+    const missing = (end.records ?? 0) - this.#records;
+    const [{ first } = { first: 1 }] = this.#chains.values();
+    if (missing > 0) fail(`Record ${first > 1 ? first - 1 : missing} is missing.`);
+    if (missing < 0) fail(`Record ${first} is not the one that was signed.`);
+  }
+
+  #requireSignature(head: Head): void {
+    if (!this.#keys) return;
+    const key = this.#keys.get(head.key);
+    if (key === undefined || !isSignedBy(head, key)) fail(`The signature of head ${head.sequence} is invalid.`);
+  }
+
+  /** Throws unless the texts have their hashes, and the columns are those of the text. */
+  #requireIntact(record: StoredRecord): Members {
+    const { columns, hash, private: hidden, text } = record;
+    const members = membersOf(text);
+    if (!members || sha256(text) !== hash) return fail(`Record ${this.#expectedOf(members, columns)} was changed.`);
+    const isPrivateIntact = hidden === null || sha256(hidden) === members.private_hash;
+    if (!isPrivateIntact || (columns && !fits(columns, members))) fail(`Record ${members.sequence} was changed.`);
+    return members;
+  }
+
+  /** Returns the sequence that a damaged record should have at its place. */
+  #expectedOf(members: Members | undefined, columns: RecordColumns | undefined): number {
+    const last = this.#last;
+    if (columns) return columns.sequence;
+    if (last && (members === undefined || members.chain === last.chain)) return last.sequence + 1;
+    return members?.sequence ?? 1;
+  }
+
+  /** Throws unless a record follows the one before. */
+  #requirePlace({ chain, object, operation, previous, sequence }: Members): void {
+    const last = this.#last;
+    if (!last) {
+      if (this.source.isExcerpt) return;
+      if (sequence !== 1) this.#failAt(chain, 1, sequence);
+      if (previous !== noHash) fail('Record 1 does not follow record 0.');
+      return;
+    }
+    const isNew = chain !== last.chain;
+    if (isNew && this.#chains.has(chain)) this.#failAt(chain, sequence, sequence);
+    const expected = isNew ? 1 : last.sequence + 1;
+    if (sequence !== expected) this.#failAt(chain, expected, sequence);
+    const isStart = operation === 'audit.chain_started' && object?.uuid === last.chain;
+    if (previous !== last.hash || (isNew && !isStart))
+      fail(`Record ${sequence} does not follow record ${last.sequence}.`);
+  }
+
+  /** Finds out why a record with another sequence is here. */
+  #failAt(chain: string, expected: number, found: number): never {
+    let [hasExpected, count] = [false, 0];
+    for (const { columns, text } of this.source.records()) {
+      const { chain: other, sequence } = membersOf(text) ?? columns ?? {};
+      if (other !== chain) continue;
+      if (sequence === expected) hasExpected = true;
+      if (sequence === found) count++;
+    }
+    if (count > 1) return fail(`Record ${found} occurs twice.`);
+    return fail(
+      hasExpected || found < expected ? `Record ${found} is out of order.` : `Record ${expected} is missing.`,
+    );
+  }
+}
+
+/** Returns the members of a hashed text; undefined of any other text. */
+function membersOf(text: string): Members | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null) return undefined;
+    const { chain, customers, projects, sequence }: Readonly<Record<string, unknown>> = { ...value };
+    const isRecord =
+      typeof chain === 'string' && Number.isInteger(sequence) && Array.isArray(customers) && Array.isArray(projects);
+    return isRecord ? (value as Members) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the columns of a record have the values of its text. */
+const fits = (columns: RecordColumns, members: Members): boolean =>
+  columns.chain === members.chain &&
+  columns.sequence === members.sequence &&
+  timeOf(columns.at) === members.at &&
+  columns.operation === members.operation &&
+  columns.outcome === members.outcome &&
+  columns.actor === (members.actor?.uuid ?? null) &&
+  columns.acts_as === members.as &&
+  columns.object === (members.object?.uuid ?? null) &&
+  columns.customers === members.customers.join(' ') &&
+  columns.projects === members.projects.join(' ');
+
+/** Any integer can be in a changed column. */
+function timeOf(instant: number): string | undefined {
+  try {
+    return auditTime(instant);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns the public keys to verify heads with: the pinned ones, and those that a head of a pinned key names as its successor.
+ * Without pinned keys, all of them.
+ */
+export function trustedKeys(
+  known: ReadonlyMap<string, string>,
+  pinned: ReadonlyMap<string, string> | undefined,
+  heads: readonly Head[],
+): ReadonlyMap<string, string> {
+  if (!pinned) return known;
+  const trusted = new Map(pinned);
+  for (const head of heads) {
+    const { key, next_key: next } = head;
+    const [signer, successor] = [trusted.get(key), next === undefined ? undefined : known.get(next)];
+    if (next === undefined || signer === undefined || successor === undefined) continue;
+    if (keyIdOf(successor) === next && isSignedBy(head, signer)) trusted.set(next, successor);
+  }
+  return trusted;
+}

@@ -1,0 +1,76 @@
+/** `tenantry audit …`: verify the audit trail. */
+import { resolve } from 'node:path';
+import { exportedTrail } from '../../activity/audit/exported-trail.ts';
+import { keyIdOf } from '../../activity/audit/heads.ts';
+import { readHeads } from '../../activity/audit/heads-log.ts';
+import { storedTrail } from '../../activity/audit/stored-trail.ts';
+import { type Verified, verifyTrail } from '../../activity/audit/verify.ts';
+import { readText } from '../../kernel/files.ts';
+import { type Arguments, type Commands, groups } from './command-line.ts';
+import { read, text } from './people-commands.ts';
+
+const { data: group } = groups;
+
+export const auditCommands: Commands = {
+  'audit verify': {
+    words: ['[FILE]'],
+    flags: {
+      heads: { type: 'string', value: 'FILE', help: 'Compare heads that have left the machine' },
+      key: { type: 'string', value: 'FILE', help: 'Trust these public keys only' },
+    },
+    group,
+    help: 'Verify the audit trail of the data, or an export',
+    details:
+      'FILE is a response of /api/audit/export/; without it, verify the data folder, also while a server uses it. --heads has a head per line, as audit-heads.log and the log of the server; --key has public keys, as /api/audit/key/ returns them or one per line. Exit with 1 and the first problem.',
+    examples: ['audit verify --heads /mnt/other/audit-heads.log', 'audit verify audit.ndjson --key keys.json'],
+    run: verify,
+  },
+};
+
+async function verify(args: Arguments): Promise<void> {
+  const [file] = args.words;
+  const [headsFile, keyFile] = [text(args, 'heads'), text(args, 'key')];
+  const heads = headsFile === undefined ? undefined : readHeads(resolve(headsFile));
+  const keys = keyFile === undefined ? undefined : readPublicKeys(resolve(keyFile));
+  const report = (verified: Verified): void =>
+    printVerified(verified, heads !== undefined, file !== undefined && !keys);
+  if (file === undefined)
+    await read(args, ({ auditHeads, db }) => report(verifyTrail(storedTrail(db, auditHeads.folder, { heads, keys }))));
+  else report(verifyTrail(exportedTrail(resolve(file), keys, heads ?? [])));
+}
+
+function printVerified({ chains, finding, records, redacted }: Verified, hasHeads: boolean, lacksKey: boolean): void {
+  if (finding !== undefined) process.exitCode = 1;
+  const lines =
+    finding === undefined
+      ? [
+          `Verified ${records} records in ${chains} chains, ${redacted} redacted.`,
+          ...(hasHeads ? [] : ['No external heads were given: a rewritten trail would go unnoticed.']),
+          ...(lacksKey ? ['No key was given: the signatures of heads were not verified.'] : []),
+        ]
+      : [finding];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** Reads public keys by id: a response of /api/audit/key/, or lines of base64. Throws with a sentence. */
+function readPublicKeys(file: string): Map<string, string> {
+  const content = readText(file);
+  const keys = keysIn(content);
+  if (keys.length === 0 || keys.some((key) => Buffer.from(key, 'base64').length !== 32))
+    throw new Error(`${file} is not a list of public keys: each has 32 bytes in base64`);
+  return new Map(keys.map((key) => [keyIdOf(key), key]));
+}
+
+function keysIn(content: string): string[] {
+  if (!content.trimStart().startsWith('['))
+    return content
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
+  try {
+    const items: readonly { readonly public_key?: unknown }[] = JSON.parse(content);
+    return items.map(({ public_key: key }) => String(key));
+  } catch {
+    return [];
+  }
+}
