@@ -25,6 +25,14 @@ export const collections = signal<ReadonlyMap<string, Collection>>(new Map());
 /** The roles that the user holds anywhere: owner, manager, admin, support. */
 export const roles = signal<ReadonlySet<string>>(new Set());
 
+/** The uuids of the customers that the user owns. */
+export const ownedCustomers = signal<ReadonlySet<string>>(new Set());
+
+const paths = signal<Item>({});
+
+/** Whether the server has a path of the API. */
+export const hasPath = (path: string): boolean => path in paths.value;
+
 /** The error message of a failed start. */
 export const startProblem = signal('');
 
@@ -68,12 +76,19 @@ export async function start(): Promise<void> {
   ]);
   const [user] = own.isOk ? own.body : [];
   if (user && document.isOk && isItem(document.body)) {
-    const params = { query: { user: user.uuid, field: ['role' as const], page_size: 300 } };
-    const held = await Promise.all([
-      responseOf(api.GET('/api/customer-permissions/', { params })),
-      responseOf(api.GET('/api/project-permissions/', { params })),
+    const own = { user: user.uuid, page_size: 300 };
+    const [inCustomers, inProjects] = await Promise.all([
+      responseOf(
+        api.GET('/api/customer-permissions/', { params: { query: { ...own, field: ['role', 'customer_uuid'] } } }),
+      ),
+      responseOf(api.GET('/api/project-permissions/', { params: { query: { ...own, field: ['role'] } } })),
     ]);
-    roles.value = new Set(held.flatMap((response) => (response.isOk ? response.body.map(({ role }) => role) : [])));
+    const customerRoles = inCustomers.isOk ? inCustomers.body : [];
+    roles.value = new Set([...customerRoles, ...(inProjects.isOk ? inProjects.body : [])].map(({ role }) => role));
+    ownedCustomers.value = new Set(
+      customerRoles.filter(({ role }) => role === 'owner').map(({ customer_uuid: customer }) => customer),
+    );
+    paths.value = isItem(document.body.paths) ? document.body.paths : {};
     collections.value = collectionsOf(document.body, (readers) => mayRead(readers, user));
     await preferLanguage(user.preferred_language);
     me.value = user;

@@ -52,6 +52,7 @@ const maxFacets = 4;
 
 /** The list whose objects a filter takes the uuid of. */
 const objectLists: Readonly<Record<string, string>> = {
+  actor: 'users',
   customer: 'customers',
   customer_uuid: 'customers',
   project: 'projects',
@@ -87,7 +88,7 @@ const hasTwin = ({ name }: Filter, filters: readonly Filter[]): boolean =>
 /** Goes to the list with another value of a parameter; an empty value removes it. */
 function withParameter(name: string, value: string): URLSearchParams {
   const parameters = new URLSearchParams(place.value.query);
-  parameters.delete('page');
+  for (const page of ['page', 'before']) parameters.delete(page);
   if (value === '') parameters.delete(name);
   else parameters.set(name, value);
   return parameters;
@@ -276,7 +277,7 @@ function valueText({ name, type }: Filter, value: string): string {
     return t(value === 'OK' ? 'OK' : statusOfWord(value).word);
   if (/^(from|to)$/.test(name) && /^\d+$/.test(value)) return dayText(Number(value) * 1000);
   if (name === 'resource_type') return t(kindOfType(value).word);
-  if (name === 'category' || name === 'feature') return titleOf(value);
+  if (/^(category|feature|outcome)$/.test(name)) return titleOf(value);
   return /^[0-9a-f]{32}$/.test(value) ? shortId(value) : choiceText(value);
 }
 

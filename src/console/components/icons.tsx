@@ -74,6 +74,7 @@ const icons: Readonly<Record<string, keyof typeof lucide>> = {
   simulated: 'FlaskConical',
   place: 'MapPin',
   history: 'History',
+  audit: 'ShieldCheck',
   show: 'Eye',
   tag: 'Tag',
 

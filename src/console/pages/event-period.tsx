@@ -20,7 +20,7 @@ const ranges = (): readonly (readonly [title: string, seconds: number])[] => [
 /** The address of the page with another period, in UNIX timestamps. */
 function withPeriod(from?: number, to?: number): URLSearchParams {
   const query = new URLSearchParams(place.value.query);
-  for (const name of ['page', 'from', 'to', 'event', 'shown']) query.delete(name);
+  for (const name of ['page', 'before', 'from', 'to', 'event', 'shown', 'record']) query.delete(name);
   if (from !== undefined) query.set('from', String(from));
   if (to !== undefined) query.set('to', String(to));
   return query;

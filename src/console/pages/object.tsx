@@ -1,7 +1,7 @@
 /** The page of any object: an overview first, then every field under Details, and the JSON. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Item, problemOf, textOf } from '../api/api.ts';
+import { type Item, pathOf, problemOf, textOf } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { useFailedActions } from '../api/failures.ts';
 import { refresh, useObject, useRepeated } from '../api/reading.ts';
@@ -18,6 +18,7 @@ import { iconOfList, kindOfType } from '../format/kinds.ts';
 import { isTransient } from '../format/status.ts';
 import { fieldLabel, groups } from '../i18n/labels.ts';
 import { serverText, t, titleOf } from '../i18n/words.ts';
+import { History, mayReadTrail } from './audit.tsx';
 
 /** The parts that a recipe adds to the page of its objects. */
 export interface ObjectRecipe {
@@ -118,7 +119,7 @@ function OpenObject({
     noteRecent({ path, title: name, kind: owner || collection.title, icon });
   }, [path, name]);
   const present = place.value.query.get('tab') ?? '';
-  const own = (recipe.tabs ?? []).filter(({ isShown }) => isShown?.(item) ?? true);
+  const own = [...(recipe.tabs ?? []), historyTab(collection.name)].filter(({ isShown }) => isShown?.(item) ?? true);
   const tab = own.find((one) => one.name === present);
   const tabs: readonly Tab[] = [
     { href: hrefOf(path), title: t('Overview'), isCurrent: !tab && !['details', 'raw'].includes(present) },
@@ -182,6 +183,20 @@ function OpenObject({
     </>
   );
 }
+
+/** The audit records of an object, for those who may read them: staff, and owners of its customer. */
+const historyTab = (list: string): NonNullable<ObjectRecipe['tabs']>[number] => ({
+  name: 'history',
+  title: t('History'),
+  isShown: (item) =>
+    textOf(item, 'uuid') !== '' &&
+    mayReadTrail(
+      list === 'customers'
+        ? textOf(item, 'uuid')
+        : textOf(item, 'customer_uuid') || (pathOf(textOf(item, 'customer')).split('/')[3] ?? ''),
+    ),
+  content: (item) => <History uuid={textOf(item, 'uuid')} />,
+});
 
 /** Lists below an object that share their name with a field. */
 const listTitles = (): Readonly<Record<string, string>> => ({ usage: t('Usage by customer'), users: t('Team') });

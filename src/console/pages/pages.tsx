@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { replace } from '../api/route.ts';
 import { Loading } from '../components/card.tsx';
 import { AlertsPage } from './alerts.tsx';
+import { AuditPage } from './audit.tsx';
 import { DeliveryPage } from './delivery.tsx';
 import { HooksPage } from './hooks.tsx';
 import { InboxPage } from './inbox.tsx';
@@ -22,6 +23,7 @@ function TabOf({ path, tab }: { readonly path: string; readonly tab: string }): 
 /** The page of a list by its name, or of `<list>/<list below>` for the object with this key. */
 export const pages: Readonly<Record<string, (key: string, part: string) => JSX.Element>> = {
   alerts: () => <AlertsPage />,
+  audit: () => <AuditPage />,
   hooks: () => <HooksPage />,
   notifications: () => <InboxPage />,
   operation: () => <OperationPage />,

@@ -1,5 +1,5 @@
 /** The pages of the console by groups, as the sidebar and the keyboard shortcuts offer them. */
-import { collections, isOperator } from '../api/session.ts';
+import { collections, isOperator, isStaff, ownedCustomers } from '../api/session.ts';
 import { t, titleOf } from '../i18n/words.ts';
 
 export interface Destination {
@@ -15,9 +15,12 @@ interface Group {
   readonly destinations: readonly Destination[];
 }
 
-/** Whether the caller can read a list; other pages are always open. */
-const isOffered = ({ name }: Destination): boolean =>
-  ['', 'statistics', 'operation', 'all'].includes(name) || collections.value.has(name);
+/** Whether the caller can read a list or the page of the service; other pages are always open. */
+function isOffered({ name }: Destination): boolean {
+  if (name === 'operation') return isOperator.value;
+  if (name === 'audit') return isStaff.value || ownedCustomers.value.size > 0;
+  return ['', 'statistics', 'all'].includes(name) || collections.value.has(name);
+}
 
 /** The groups that the user can open. */
 export function navigation(): readonly Group[] {
@@ -30,7 +33,9 @@ export function navigation(): readonly Group[] {
     },
     { title: t('Activity'), destinations: [of('events', 'e'), of('alerts', 'a'), of('hooks')] },
     { title: t('Organisation'), destinations: [of('customers', 'c'), of('users'), of('user-invitations')] },
-    ...(isOperator.value ? [{ title: t('Service'), destinations: [of('operation')] }] : []),
+    ...(isOperator.value || ownedCustomers.value.size > 0
+      ? [{ title: t('Service'), destinations: [of('operation'), of('audit', undefined, t('Audit trail'))] }]
+      : []),
     { title: t('Developers'), destinations: [of('all', undefined, t('API explorer'))] },
   ];
   return groups

@@ -1,0 +1,373 @@
+/** The audit trail: who changed what, and when. The whole trail as a page, and the history of an object as a tab. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { type Item, isItem, itemsIn, problemOf, request, textOf } from '../api/api.ts';
+import { described, responseOf, saveFile } from '../api/connection.ts';
+import type { Filter } from '../api/document.ts';
+import { useReading } from '../api/reading.ts';
+import { hrefOf, place } from '../api/route.ts';
+import { collections, hasPath, isStaff, ownedCustomers } from '../api/session.ts';
+import { Button } from '../components/button.tsx';
+import { Callout, Empty, Fact, Facts, Loading, NoItems } from '../components/card.tsx';
+import { Code, CopyButton, Id } from '../components/copy.tsx';
+import { Drawer } from '../components/drawer.tsx';
+import { Filters } from '../components/filters.tsx';
+import { Icon } from '../components/icons.tsx';
+import { PageHeader } from '../components/page.tsx';
+import { Timeline } from '../components/timeline.tsx';
+import { notify } from '../components/toast.tsx';
+import { Time } from '../components/values.tsx';
+import { t, titleOf } from '../i18n/words.ts';
+import { instantIn, PeriodChip } from './event-period.tsx';
+
+const list = '/api/audit/';
+const exportPath = '/api/audit/export/';
+const pageSize = 30;
+
+/** Whether the user may read records that name a customer: staff, and owners of that customer. */
+export const mayReadTrail = (customer?: string): boolean =>
+  isStaff.value || (customer === undefined ? ownedCustomers.value.size > 0 : ownedCustomers.value.has(customer));
+
+const filterOf = (name: string, choices: readonly string[] = []): Filter => ({
+  name,
+  help: '',
+  type: choices.length > 0 ? 'choice' : 'text',
+  choices,
+  isLink: false,
+});
+const filters: readonly Filter[] = [
+  ...['actor', 'operation', 'object', 'customer', 'project', 'chain'].map((name) => filterOf(name)),
+  filterOf('outcome', ['done', 'refused']),
+];
+
+/** Parameters of the address that are not filters. */
+const ownParameters = ['record', 'before', 'from', 'to'];
+
+/** Records of the trail, with the query of the next page. */
+interface Records {
+  readonly records: readonly Item[];
+  readonly next: string | undefined;
+  readonly problem?: string;
+}
+
+async function readRecords(query: string): Promise<Records> {
+  const response = await request<readonly Item[]>('GET', `${list}?${query}`);
+  if (!response.isOk) return { records: [], next: undefined, problem: problemOf(response.body) };
+  const [, next] = /<[^>]*[?&]before=([^&>]+)[^>]*>; rel="next"/.exec(response.headers.get('Link') ?? '') ?? [];
+  return { records: response.body, next: next && decodeURIComponent(next) };
+}
+
+/** Converts the parameters of the address to those of the API. */
+function sentQuery(query: URLSearchParams): URLSearchParams {
+  const sent = new URLSearchParams({ page_size: String(pageSize) });
+  for (const [name, value] of query) {
+    const seconds = /^(from|to)$/.test(name) ? instantIn(value) : undefined;
+    if (seconds !== undefined) sent.set(name, new Date(seconds * 1000).toISOString());
+    else if (name === 'before' || filters.some((filter) => filter.name === name)) sent.append(name, value);
+  }
+  return sent;
+}
+
+/** The audit trail for staff, and for owners those of its records that name their customers. */
+export function AuditPage(): JSX.Element {
+  const { path, query } = place.value;
+  const sent = sentQuery(query).toString();
+  const { value: page } = useReading(`audit ${sent}`, () => readRecords(sent));
+  const isFiltered = [...query.keys()].some((name) => name !== 'record' && name !== 'before');
+  const open = page?.records.find((record) => textOf(record, 'hash') === query.get('record'));
+  return (
+    <>
+      <PageHeader title={t('Audit trail')} actions={isStaff.value && hasPath(exportPath) && <Export />} />
+      <Filters
+        path={path}
+        filters={filters}
+        hidden={ownParameters}
+        facets={['actor', 'operation', 'outcome', 'object']}
+        first={<PeriodChip />}
+      />
+      {!page ? (
+        <Loading />
+      ) : page.problem ? (
+        <Callout tone="bad" isNew>
+          {page.problem}
+        </Callout>
+      ) : page.records.length === 0 && page.next === undefined ? (
+        <NoItems cleared={isFiltered ? hrefOf('/audit/') : undefined}>
+          <Empty icon="audit" title={t('Nothing is recorded yet.')} />
+        </NoItems>
+      ) : (
+        <div class={open ? 'with-drawer' : undefined}>
+          <section class="card" aria-label={t('Audit trail')}>
+            <Timeline entries={page.records.map((record) => entryOf(record, withParameter('record', record.hash)))} />
+            <Pages next={page.next} />
+          </section>
+          {open && <OpenRecord record={open} records={page.records} />}
+        </div>
+      )}
+    </>
+  );
+}
+
+/** The address of the page with another value of a parameter; an empty one removes it. */
+function withParameter(name: string, value: unknown): string {
+  const query = new URLSearchParams(place.value.query);
+  if (name !== 'record') query.delete('record');
+  if (typeof value !== 'string' || value === '') query.delete(name);
+  else query.set(name, value);
+  return hrefOf('/audit/', query);
+}
+
+/** Links to older records, and back to the newest. There is no total. */
+function Pages({ next }: { readonly next: string | undefined }): JSX.Element {
+  return (
+    <nav aria-label={t('Pages')} class="pager">
+      <span />
+      <span class="row tight">
+        {place.value.query.has('before') && (
+          <a class="btn sm" href={withParameter('before', '')}>
+            {t('Show newest')}
+          </a>
+        )}
+        {next !== undefined && (
+          <a class="btn sm" href={withParameter('before', next)}>
+            {t('Show older')}
+          </a>
+        )}
+      </span>
+    </nav>
+  );
+}
+
+/** Downloads the whole trail with its signed head. */
+function Export(): JSX.Element {
+  const [isBusy, setBusy] = useState(false);
+  return (
+    <Button
+      icon="download"
+      isBusy={isBusy}
+      onClick={() =>
+        void (async () => {
+          setBusy(true);
+          const sent = described.request('get', exportPath, { headers: { Accept: null }, parseAs: 'blob' });
+          const content = await responseOf<Blob>(sent);
+          if (content.isOk) saveFile(content.body, 'audit-trail.ndjson');
+          else notify(problemOf(content.body), { tone: 'bad' });
+          setBusy(false);
+        })()
+      }
+    >
+      {t('Export')}
+    </Button>
+  );
+}
+
+const memberOf = (record: Item, name: string): Item => {
+  const member = record[name];
+  return isItem(member) ? member : {};
+};
+
+const changesIn = (record: Item): readonly Item[] => itemsIn(memberOf(record, 'private').changes);
+
+/** Returns the name of the actor, or what kind of actor it is. */
+function actorText(record: Item): string {
+  const kinds: Readonly<Record<string, string>> = {
+    cli: t('Command line'),
+    job: t('The service'),
+    anonymous: t('Not signed in'),
+  };
+  const kind = textOf(memberOf(record, 'actor'), 'kind');
+  return textOf(memberOf(record, 'private'), 'actor_name') || (kinds[kind] ?? t('A user'));
+}
+
+/** Returns by what the actor has acted. */
+function viaText(record: Item): string {
+  const kinds: Readonly<Record<string, string>> = {
+    session: t('Session'),
+    api_key: t('API key'),
+    impersonation: t('Impersonation'),
+    cli: t('Command line'),
+    job: t('Job'),
+    password: t('Password'),
+    passkey: t('Passkey'),
+    operator: t('Token of the operator'),
+    recovery: t('Recovery link'),
+    saml: 'SAML',
+    oidc: 'OpenID Connect',
+  };
+  const kind = textOf(memberOf(record, 'via'), 'kind');
+  return kinds[kind] ?? kind;
+}
+
+/** The object of a record, as a link if it has a page. */
+function ObjectOf({ record }: { readonly record: Item }): JSX.Element | null {
+  const object = memberOf(record, 'object');
+  const [type, uuid] = [textOf(object, 'type'), textOf(object, 'uuid')];
+  if (type === '') return null;
+  const name = textOf(memberOf(record, 'private'), 'object_name') || `${titleOf(type)} ${uuid.slice(0, 8)}`;
+  return collections.value.get(type)?.hasDetail ? (
+    <a href={hrefOf(`/${type}/${uuid}/`)}>{name}</a>
+  ) : (
+    <span>{name}</span>
+  );
+}
+
+/** A record in a list: who did what to which object, and the changes. Repeated rejections have their number. */
+function entryOf(record: Item, href?: string) {
+  const isRefused = textOf(record, 'outcome') === 'refused';
+  const repeated = Number(record.repeated ?? 0);
+  return {
+    key: textOf(record, 'hash'),
+    icon: isRefused ? 'bad' : 'audit',
+    tone: isRefused ? ('bad' as const) : undefined,
+    title: (
+      <>
+        <b>{actorText(record)}</b> <code>{textOf(record, 'operation')}</code> <ObjectOf record={record} />
+      </>
+    ),
+    sub: (
+      <>
+        {isRefused && <span class="bad-ink">{t('Refused')} </span>}
+        {isRefused && repeated > 0 && <span>{t('{count} more before', { count: repeated })} </span>}
+        {record.as !== null && <span>{t('Impersonation')} </span>}
+        <Diff changes={changesIn(record).slice(0, 5)} />
+      </>
+    ),
+    time: textOf(record, 'at'),
+    href,
+    isOpen: href !== undefined && textOf(record, 'hash') === place.value.query.get('record'),
+  };
+}
+
+/** Returns a value of a change as text; empty for none. */
+const valueText = (value: unknown): string =>
+  value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
+
+/** The changed fields with their values before and after. */
+const Diff = ({ changes }: { readonly changes: readonly Item[] }): JSX.Element => (
+  <>
+    {changes.map((change) => (
+      <span key={textOf(change, 'field')} class="diff">
+        {titleOf(textOf(change, 'field'))}
+        {valueText(change.from) !== '' && <del>{valueText(change.from)}</del>}
+        {valueText(change.to) !== '' && <ins>{valueText(change.to)}</ins>}
+      </span>
+    ))}
+  </>
+);
+
+/** One record beside the list. */
+function OpenRecord({ record, records }: { readonly record: Item; readonly records: readonly Item[] }): JSX.Element {
+  const at = records.indexOf(record);
+  const hidden = memberOf(record, 'private');
+  const actor = textOf(memberOf(record, 'actor'), 'uuid');
+  const object = memberOf(record, 'object');
+  const changes = changesIn(record);
+  const show = (hash: unknown): void => {
+    location.hash = withParameter('record', hash);
+  };
+  return (
+    <Drawer
+      title={textOf(record, 'operation')}
+      actions={<CopyButton text={location.href} what={t('Link')} />}
+      onClose={() => show('')}
+      onMove={(steps) => {
+        const next = records[at + steps];
+        if (next) show(next.hash);
+      }}
+    >
+      <div class="in stack">
+        <Facts>
+          <Fact label={titleOf('at')}>
+            <Time value={textOf(record, 'at')} exact />
+          </Fact>
+          <Fact label={titleOf('actor')}>
+            {actor === '' ? actorText(record) : <a href={hrefOf(`/users/${actor}/`)}>{actorText(record)}</a>}
+          </Fact>
+          {record.as !== null && (
+            <Fact label={titleOf('as')}>
+              <a href={hrefOf(`/users/${textOf(record, 'as')}/`)}>{textOf(record, 'as').slice(0, 8)}</a>
+            </Fact>
+          )}
+          {viaText(record) !== '' && <Fact label={titleOf('via')}>{viaText(record)}</Fact>}
+          <Fact label={titleOf('outcome')}>
+            {textOf(record, 'outcome') === 'refused' ? t('Refused') : t('Done')} {textOf(record, 'status')}
+          </Fact>
+          {textOf(object, 'type') !== '' && (
+            <Fact label={titleOf('object')}>
+              <ObjectOf record={record} />
+            </Fact>
+          )}
+          {textOf(hidden, 'address') !== '' && (
+            <Fact label={titleOf('address')}>
+              <Code text={textOf(hidden, 'address')} what={titleOf('address')} />
+            </Fact>
+          )}
+          <Fact label={titleOf('sequence')}>{textOf(record, 'sequence')}</Fact>
+          <Fact label={titleOf('hash')}>
+            <Id id={textOf(record, 'hash')} what={titleOf('hash')} />
+          </Fact>
+        </Facts>
+        {record.private === null && <p class="note">{t('The personal data of this record were removed.')}</p>}
+        {changes.length > 0 && (
+          <div>
+            <h3>{titleOf('changes')}</h3>
+            <p class="small">
+              <Diff changes={changes} />
+            </p>
+          </div>
+        )}
+        <div class="row">
+          {textOf(object, 'uuid') !== '' && (
+            <a class="btn sm" href={hrefOf('/audit/', { object: textOf(object, 'uuid') })}>
+              {t('History of the object')}
+            </a>
+          )}
+          {actor !== '' && (
+            <a class="btn sm" href={hrefOf('/audit/', { actor })}>
+              {t('All by this actor')}
+            </a>
+          )}
+        </div>
+      </div>
+      <details class="fold">
+        <summary>
+          <Icon name="next" size="sm" /> {t('Raw record')}
+        </summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable element */}
+        <pre class="code" tabIndex={0}>
+          {JSON.stringify(record, undefined, 2)}
+        </pre>
+      </details>
+    </Drawer>
+  );
+}
+
+/** The records of an object, newest first. */
+export function History({ uuid }: { readonly uuid: string }): JSX.Element {
+  const query = new URLSearchParams({ object: uuid, page_size: String(pageSize) }).toString();
+  const { value: page } = useReading(`audit ${query}`, () => readRecords(query));
+  if (!page) return <Loading />;
+  if (page.problem)
+    return (
+      <Callout tone="bad" isNew>
+        {page.problem}
+      </Callout>
+    );
+  return (
+    <section class="card" aria-label={t('History')}>
+      {page.records.length === 0 ? (
+        <p class="in note">{t('Nothing is recorded yet.')}</p>
+      ) : (
+        <Timeline entries={page.records.map((record) => entryOf(record))} />
+      )}
+      {page.next !== undefined && (
+        <div class="pager">
+          <span />
+          <a class="btn sm" href={hrefOf('/audit/', { object: uuid, before: page.next })}>
+            {t('Show older')}
+          </a>
+        </div>
+      )}
+    </section>
+  );
+}
