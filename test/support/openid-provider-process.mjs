@@ -41,6 +41,8 @@ server.listen(0, '127.0.0.1', () => {
     loadExistingGrant,
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: 'first', alg: 'RS256', use: 'sig' }] },
     cookies: { keys: ['test'] },
+    // Its own dispatcher rejects the loopback, where the service listens.
+    fetch: (url, { dispatcher: _, ...request }) => fetch(url, request),
     claims: {
       openid: ['sub'],
       email: ['email', 'email_verified'],

@@ -4,6 +4,7 @@ import { codeLockInstants } from '../../accounts/session/factors/code-lock.ts';
 import { expiringEnrolments } from '../../accounts/session/factors/enrolment.ts';
 import { expiringLogins } from '../../accounts/session/factors/pending-logins.ts';
 import { totpInstants } from '../../accounts/session/factors/totp.ts';
+import { usedLogoutTokens } from '../../accounts/session/oidc/backchannel-logout.ts';
 import { expiringRequests } from '../../accounts/session/oidc/requests.ts';
 import { invalidateExpiredLinks, linkInstants } from '../../accounts/session/password-resets.ts';
 import { expiringRecoveryLinks } from '../../accounts/session/recovery.ts';
@@ -41,6 +42,7 @@ export const clockRules = (config: Config): ClockRules => ({
     ...noticeInstants,
     requestInstants,
     expiringRequests.instants,
+    usedLogoutTokens.instants,
     invitationInstants(config),
     ...invitationMailInstants,
     alertInstants,

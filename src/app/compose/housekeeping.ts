@@ -7,6 +7,7 @@ import { removeOldFactorFailures } from '../../accounts/session/factors/code-loc
 import { expiringEnrolments } from '../../accounts/session/factors/enrolment.ts';
 import { expiringLogins } from '../../accounts/session/factors/pending-logins.ts';
 import { logSkippedFailures } from '../../accounts/session/failed-logins.ts';
+import { usedLogoutTokens } from '../../accounts/session/oidc/backchannel-logout.ts';
 import { expiringRequests } from '../../accounts/session/oidc/requests.ts';
 import { removeOldResets } from '../../accounts/session/password-resets.ts';
 import { expiringRecoveryLinks } from '../../accounts/session/recovery.ts';
@@ -127,6 +128,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   { name: 'log the number of skipped failed logins', every: minute, run: logSkippedFailures },
   repeatable('remove old SAML messages', minute, removeOldMessages),
   repeatable('remove old OpenID Connect logins', minute, expiringRequests.removeBatch),
+  repeatable('remove used logout tokens', minute, usedLogoutTokens.removeBatch),
   removal('remove ended tokens', hour, removeEndedTokens),
   removal('remove old links that set passwords', hour, removeOldResets),
   removal('remove closed alerts', hour, removeClosedAlerts),

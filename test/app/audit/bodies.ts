@@ -56,6 +56,7 @@ export const performedElsewhere: Readonly<Record<string, string>> = {
   'POST /api-auth/saml2/login/': 'accounts/session/saml: needs an identity provider',
   'POST /api-auth/saml2/login/complete/': 'accounts/session/saml: needs an identity provider',
   'POST /api-auth/saml2/logout/complete/': 'accounts/session/saml: needs an identity provider',
+  'POST /api-auth/oidc/:key/backchannel-logout/': 'attacks/openid-logout: needs an identity provider',
   'DELETE /api/customers/:key/': 'app/audit/records: needs an empty customer',
   'POST /api/hooks-web/:key/recover/': 'activity/hooks/recovery: needs failed deliveries',
   'POST /api/hooks-web/:key/deliveries/:delivery/redeliver/': 'activity/hooks/deliveries: needs a failed delivery',

@@ -34,6 +34,8 @@ GET    /api-auth/saml2/metadata/                                 -         200 2
 GET    /api-auth/saml2/providers/                                -         200 200 200 200 200 200 200 200 200 200
 GET    /api-auth/oidc/:key/login/                                -         401 401 401 401 401 401 401 401 401 401
 GET    /api-auth/oidc/:key/complete/                             -         401 401 401 401 401 401 401 401 401 401
+GET    /api-auth/oidc/:key/logout/                               -         401 401 401 401 401 401 401 401 401 401
+POST   /api-auth/oidc/:key/backchannel-logout/                   -         401 401 401 401 401 401 401 401 401 401
 GET    /                                                         -         200 200 200 200 200 200 200 200 200 200
 GET    /api/                                                     -         200 200 200 200 200 200 200 200 401 401
 GET    /api/version/                                             -         200 200 200 200 200 200 200 200 200 200

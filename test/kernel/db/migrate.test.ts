@@ -94,6 +94,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0054_audit_sinks': '8bbf9fe2a3efc80b11fd55d375cfaf855bbfa082f02cf062387ad74ab1581082',
   '0055_api_key_networks': 'd6cda0be52ed5dbb83162748fadf8005ae6a868d58f5d4dca14bd9c5d372e7cf',
   '0056_audit_keys': '46fd03fc025a451824f504a80575a20e377ef072cd01cf1f5bee3110f5c70fdc',
+  '0057_oidc_logout': '73c147270639ae69bd6c31615626ca4dec261d1d34b9076c0d25cc0164762b05',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -1,7 +1,7 @@
 import type { Request } from '../../../kernel/access/request.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { parameter } from '../../../kernel/collection/filter.ts';
-import { invalid } from '../../../kernel/http/error.ts';
+import { HttpError, invalid } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { present } from '../../../kernel/present.ts';
 import { limitSignOns, noteRejected, redirectToFailure } from '../sso/outcome.ts';
@@ -46,6 +46,7 @@ async function prepare(request: Request): Promise<Start> {
       url: await waitFor(client, () => loginUrl(client, request.now, { ...secrets, url })),
     };
   } catch (error) {
+    if (error instanceof HttpError) throw error;
     return { rejection: rejectionOf(error) };
   }
 }
@@ -59,7 +60,7 @@ function handle(request: Request, start: Start): Reply {
   const { recognized, secrets, url } = start;
   const login = { provider: provider.name, issuer: provider.issuer, next: nextOf(request), secrets };
   request.db.write(() => storeLogin(request, recognized.browser, login));
-  return redirect(url, { ...recognized.headers, 'Cache-Control': 'no-store' });
+  return redirect(url, recognized.headers);
 }
 
 /** GET /api-auth/oidc/‹name›/login/ (services.md 11) */

@@ -1,5 +1,7 @@
 import type { Context } from '../../../kernel/access/context.ts';
 import { newUuid } from '../../../kernel/app.ts';
+import { sql } from '../../../kernel/db/sql.ts';
+import { isLiveToken } from '../../../kernel/security/tokens.ts';
 import type { Browser } from '../sso/browser.ts';
 import type { ProviderLogin } from './exchange.ts';
 import type { OidcProvider } from './provider-file.ts';
@@ -24,3 +26,40 @@ export function openSession(
     id_token: app.secrets.seal(idToken, uuid),
   });
 }
+
+/** A login at a provider, with its token. */
+interface Session {
+  readonly token: number;
+  readonly idToken: string;
+}
+
+/** Returns the latest session of a browser at this provider whose token is still valid. */
+export function liveSession(
+  context: Context,
+  browser: Browser | undefined,
+  { issuer, name }: OidcProvider,
+): Session | undefined {
+  if (!browser) return undefined;
+  const { db, secrets } = context.app;
+  const row = db
+    .all<{ uuid: string; token: number; sealed: Uint8Array }>(sql`
+      SELECT uuid, token_id AS token, id_token AS sealed FROM oidc_session
+      WHERE browser = ${browser} AND issuer = ${issuer} AND provider = ${name} ORDER BY id DESC`)
+    .find(({ token }) => isLiveToken(context, token));
+  return row && { token: row.token, idToken: secrets.open(row.sealed, row.uuid) };
+}
+
+/**
+ * Returns the tokens of the sessions at a provider with this `sid`, or else of this subject. A session whose ID token had no `sid`
+ * counts as one of its subject.
+ */
+export const tokensOf = (
+  { app: { db } }: Context,
+  { issuer, name }: OidcProvider,
+  { sid, subject }: { readonly sid: string | undefined; readonly subject: string | undefined },
+): number[] =>
+  db.values<number>(sql`
+    SELECT token_id FROM oidc_session
+    WHERE issuer = ${issuer} AND provider = ${name} AND subject = ifnull(${subject ?? null}, subject)
+      AND ifnull(sid = ${sid ?? null}, ${subject ?? null} IS NOT NULL)
+    ORDER BY id`);

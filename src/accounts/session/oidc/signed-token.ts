@@ -1,4 +1,4 @@
-import type { CryptoKey, JSONWebKeySet, JWTPayload } from 'jose';
+import type { CryptoKey, JSONWebKeySet, JWTPayload, JWTVerifyResult } from 'jose';
 import { second } from '../../../kernel/clock.ts';
 import type { OidcClient } from './client.ts';
 import { rejected } from './problems.ts';
@@ -11,26 +11,30 @@ export const signatureAlgorithms: readonly string[] = ['RS256', 'PS256', 'ES256'
 
 /**
  * Verifies a token of a provider: a signature by a key that the provider publishes, issuer, audience and times. Fetches the keys
- * again if the token names an unknown one. `required` are further claims that it must have. Rejects with an error of jose,
- * RejectedSignOn or ProviderError.
+ * again if the token names an unknown one. `required` are further claims that it must have, `types` the types that its header may
+ * name, in lower case; default: any. Rejects with an error of jose, RejectedSignOn or ProviderError.
  */
 export async function verifySignedToken(
   client: OidcClient,
   token: string,
   now: number,
   required: readonly string[] = [],
+  types?: readonly string[],
 ): Promise<JWTPayload> {
   const { errors } = await import('jose');
-  const verify = (keys: JSONWebKeySet): Promise<JWTPayload> => verifyWith(client, token, keys, now, required);
-  let claims: JWTPayload;
+  const verify = (keys: JSONWebKeySet): Promise<JWTVerifyResult> => verifyWith(client, token, keys, now, required);
+  let verified: JWTVerifyResult;
   try {
-    claims = await verify(await client.keys(now));
+    verified = await verify(await client.keys(now));
   } catch (error) {
     if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
     const refreshed = await client.refreshedKeys(now);
     if (!refreshed) throw error;
-    claims = await verify(refreshed);
+    verified = await verify(refreshed);
   }
+  const { payload: claims, protectedHeader: header } = verified;
+  const type = header.typ?.toLowerCase();
+  if (types && type !== undefined && !types.includes(type)) throw rejected('invalid', `the token has the type ${type}`);
   checkParty(claims, client.provider.clientId);
   if (Number(claims.iat) > now / second + clockToleranceSeconds)
     throw rejected('invalid', 'the token was issued in the future');
@@ -43,7 +47,7 @@ async function verifyWith(
   keys: JSONWebKeySet,
   now: number,
   required: readonly string[],
-): Promise<JWTPayload> {
+): Promise<JWTVerifyResult> {
   const { createLocalJWKSet, errors, jwtVerify } = await import('jose');
   const options = {
     algorithms: [...signatureAlgorithms],
@@ -54,13 +58,13 @@ async function verifyWith(
     requiredClaims: ['iss', 'aud', 'iat', ...required],
   };
   try {
-    return (await jwtVerify(token, createLocalJWKSet(keys), options)).payload;
+    return await jwtVerify(token, createLocalJWKSet(keys), options);
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
     // The token names no key: any of the published ones may have signed it.
     for await (const key of error as AsyncIterable<CryptoKey>) {
       try {
-        return (await jwtVerify(token, key, options)).payload;
+        return await jwtVerify(token, key, options);
       } catch (failure) {
         if (!(failure instanceof errors.JWSSignatureVerificationFailed)) throw failure;
       }

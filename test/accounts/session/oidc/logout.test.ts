@@ -1,0 +1,67 @@
+/** services.md 11.1: logout at a real OpenID Connect provider, begun on either side. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Client, type Json } from '../../../support/fixture.ts';
+import { OidcFixture, tokenOf } from '../../../support/oidc-fixture.ts';
+import { Jar } from '../../../support/openid-provider.ts';
+
+const logout = suite('OpenID Connect logout');
+let oidc: OidcFixture;
+
+logout.before(async () => {
+  oidc = await OidcFixture.start();
+});
+logout.after(() => oidc?.close());
+logout.before.each(() => void oidc.fixture.events());
+
+const isLive = async (token: string): Promise<boolean> =>
+  (await new Client(oidc.fixture, token).get('/api/users/?current')).status === 200;
+const address = (): string => `${oidc.url}/api-auth/oidc/company/logout/`;
+
+logout('ends the session of the browser, and sends it to the provider with the ID token', async () => {
+  const [jar, other] = [new Jar(), new Jar()];
+  const token = tokenOf(await oidc.logIn({ accountId: 'alice' }, { jar }));
+  const elsewhere = tokenOf(await oidc.logIn({ accountId: 'alice' }, { jar: other }));
+  oidc.fixture.events();
+  const response = await jar.get(address());
+  const url = new URL(response.headers.get('location') ?? '');
+  assert.equal([response.status, response.headers.get('cache-control')], [302, 'no-store']);
+  assert.equal([url.origin, url.pathname], [oidc.provider.issuer, '/session/end']);
+  const { id_token_hint: hint, ...rest } = Object.fromEntries(url.searchParams) as Json;
+  assert.equal(rest, { client_id: 'tenantry', post_logout_redirect_uri: 'https://app.example.com/logged-out' });
+  assert.is(JSON.parse(Buffer.from(hint.split('.')[1], 'base64url').toString()).sub, 'alice');
+  assert.equal(await Promise.all([token, elsewhere].map(isLive)), [false, true]);
+  assert.equal(
+    oidc.fixture.events().map(({ context, type }) => [type, context.user_username]),
+    [['auth_logged_out', 'alice']],
+  );
+  assert.is((await jar.get(url.href)).status, 200);
+});
+
+logout('a browser without a session gets the message of SAML', async () => {
+  const failed = `https://app.example.com/logout-failed?from=oidc&message=${encodeURIComponent('You are not logged in any IdP/AA.')}`;
+  const jar = new Jar();
+  assert.is((await jar.get(address())).headers.get('location'), failed);
+  tokenOf(await oidc.logIn({ accountId: 'alice' }, { jar }));
+  assert.is((await jar.get(address())).headers.get('location')?.startsWith(oidc.provider.issuer), true);
+  assert.is((await jar.get(address())).headers.get('location'), failed);
+});
+
+logout('a logout at the provider ends the session here by the back channel', async () => {
+  const jar = new Jar();
+  const token = tokenOf(await oidc.logIn({ accountId: 'alice' }, { jar }));
+  const other = tokenOf(await oidc.logIn({ accountId: 'alice' }, { jar: new Jar() }));
+  assert.ok(await isLive(token));
+  const page = await (await jar.get(`${oidc.provider.issuer}/session/end?client_id=tenantry`)).text();
+  const response = await fetch(`${oidc.provider.issuer}/session/end/confirm`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { Cookie: jar.cookieFor(oidc.provider.issuer) },
+    body: new URLSearchParams({ xsrf: /name="xsrf" value="([^"]+)"/.exec(page)?.[1] ?? '', logout: 'yes' }),
+  });
+  assert.is(response.status, 303);
+  assert.equal(oidc.reasons, []);
+  assert.equal(await Promise.all([token, other].map(isLive)), [false, true]);
+});
+
+logout.run();
