@@ -9,6 +9,7 @@
  *   npm run live -- jira                   … Needs python3-jira
  *   npm run live -- moto                   … Needs python3 with venv and the registry of Python packages
  *   npm run live -- postgres               … Needs postgresql
+ *   npm run live -- rsyslog                … Needs rsyslog and rsyslog-gnutls
  *   npm run live -- schemathesis           … Needs python3 with venv and the registry of Python packages; makes 20,000 requests
  *   npm run live -- schemathesis --requests 2000  … of about a tenth of the operations, so many requests
  *   npm run live -- webhooks               … Needs python3 with venv, go, and registries of npm, Python and Go packages
@@ -30,6 +31,7 @@ import { moto } from './moto/part.ts';
 import { openStack } from './openstack/life/life.ts';
 import { packagePart } from './package/part.ts';
 import { postgres } from './postgres/part.ts';
+import { rsyslog } from './rsyslog/part.ts';
 import { defaultRequests, schemathesis } from './schemathesis/part.ts';
 import { Steps } from './steps.ts';
 import { webhooks } from './webhooks/part.ts';
@@ -51,6 +53,7 @@ const parts: Readonly<Record<string, (steps: Steps, options: Options) => Promise
   moto,
   openstack: (steps, { cloud }) => openStack(steps, cloud),
   postgres,
+  rsyslog,
   schemathesis,
   webhooks,
   binary,

@@ -132,6 +132,16 @@ export const notificationKinds = {
     context: { required: ['free_bytes'], optional: [] },
     isForStaff: true,
   },
+  audit_sink_behind: {
+    level: 'error',
+    title: { en: 'A sink of the audit trail is behind', et: 'Auditilogi vastuvõtja on maas' },
+    message: {
+      en: 'The audit sink {sink} is 15 minutes behind: it has not received {records} records.',
+      et: 'Auditilogi vastuvõtja {sink} on 15 minutit maas: {records} kirjet on saatmata.',
+    },
+    context: { required: ['sink', 'records'], optional: [] },
+    isForStaff: true,
+  },
   certificate_expiring: {
     level: 'warning',
     title: { en: 'The certificate expires soon', et: 'Sertifikaat aegub peagi' },

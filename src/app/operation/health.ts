@@ -1,6 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sinkLags } from '../../activity/audit/sinks/lag.ts';
 import type { App } from '../../kernel/app.ts';
+import { second } from '../../kernel/clock.ts';
 import type { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { isFor, StorageError } from '../../kernel/durability/storage-error.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
@@ -22,6 +24,8 @@ export interface Health {
   readonly instance?: string;
   /** For each check `ok`, or a description of the problem. */
   readonly checks: Readonly<Record<string, string>>;
+  /** Of each sink of the audit trail the records that it has not received, and the age of the oldest. Absent without sinks. */
+  readonly audit_sinks?: Readonly<Record<string, { readonly records: number; readonly seconds: number }>>;
   /** Only of a server that serves copies of another server's database. */
   readonly follower?: FollowerState;
 }
@@ -61,8 +65,18 @@ export async function examineHealth(vitals: Vitals): Promise<Health> {
     isReady,
     ...(instance !== undefined && { instance }),
     checks,
+    ...auditSinks(app),
     ...(follower && { follower: follower.state }),
   };
+}
+
+function auditSinks(app: App): Pick<Health, 'audit_sinks'> {
+  const now = app.clock.now();
+  const lags = sinkLags(app).map(({ oldest, sink, waiting }) => {
+    const seconds = oldest === null ? 0 : Math.max(0, Math.round((now - oldest) / second));
+    return [sink, { records: waiting, seconds }] as const;
+  });
+  return lags.length === 0 ? {} : { audit_sinks: Object.fromEntries(lags) };
 }
 
 /** Whether changes can be stored. After a disk error, the database itself retries every second. */

@@ -12,7 +12,7 @@ import { sealPlainTokens } from '../../activity/hooks/push-tokens.ts';
 import { NotificationOutbox } from '../../activity/notifications/mails.ts';
 import { ProviderWorker } from '../../cloud/operations/worker.ts';
 import type { App } from '../../kernel/app.ts';
-import { hour } from '../../kernel/clock.ts';
+import { hour, minute } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { busyTimeout } from '../../kernel/durability/handle.ts';
 import type { ClockWatch } from '../../kernel/jobs/clock-watch.ts';
@@ -115,6 +115,7 @@ export async function startEngine(
     { name: 'claim due jobs', every: config.job_tick, run: () => worker.tick() },
     { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
     { name: 'send audit records', every: 0, run: () => auditSinks.poll() },
+    { name: 'watch the audit sinks', every: minute, run: (context) => auditSinks.watch(context) },
     { name: 'make scheduled backups', every: backupTick, run: (context) => scheduledBackups.tick(context) },
   ];
   const timer = new Timer(app, [

@@ -110,7 +110,7 @@ test('preferences have a default, and change by PUT and PATCH', async () => {
   const staff = (await fixture.staff.get('/api/notification-preferences/')).body;
   assert.equal(
     Object.keys(staff).filter((kind) => !(kind in body)),
-    ['backup_failed', 'backup_overdue', 'certificate_expiring', 'disk_low'],
+    ['audit_sink_behind', 'backup_failed', 'backup_overdue', 'certificate_expiring', 'disk_low'],
   );
   const changed = await alice.patch('/api/notification-preferences/', {
     alert_opened: 'none',

@@ -124,7 +124,8 @@ test('has no gap after kills, and continues in a new file after SIGHUP', async (
   assert.is((await program.run(['user', 'add', 'alice'])).code, 0);
   await eventually('there is a new file', () => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'));
   assert.is(await server.stop(), 0);
-  const sequences = [...sequencesIn(`${file}.1`), ...sequencesIn(file)];
+  // A batch that was being written is in both files.
+  const sequences = [...new Set([...sequencesIn(`${file}.1`), ...sequencesIn(file)])];
   assert.equal(sequences, upTo(sequences.length));
   assert.is(recordsIn(file).at(-1).private.object_name, 'alice');
 });

@@ -241,6 +241,39 @@ test('reports how far a sink is behind', async () => {
   assert.equal((await state()).troubles, []);
 });
 
+test('notifies staff once when a sink is 15 minutes behind, and again after it has recovered', async () => {
+  await open();
+  await fixture.user('alice');
+  const { db } = fixture.server.app;
+  const sent = (): string[] =>
+    db.values<string>(sql`
+      SELECT concat(u.username, ' ', n.kind, ' ', n.level, ': ', n.message, ' ', n.context)
+      FROM notification n JOIN user u ON u.id = n.user_id ORDER BY n.id`);
+  const fail = async (): Promise<void> => {
+    receiver.behaviour = 500;
+    append(2);
+    for (let minutes = 0; minutes < 14; minutes++) await fixture.advance(60);
+  };
+  await fixture.advance(60);
+  await fail();
+  assert.equal(sent(), []);
+  const ready = async (): Promise<Json> => (await fetch(`${fixture.server.adminUrl}/readyz`)).json();
+  const { audit_sinks: sinks, status } = await ready();
+  assert.equal([status, sinks], ['ready', { url: { records: 2, seconds: 840 } }]);
+  await fixture.advance(60);
+  const message = 'The audit sink url is 15 minutes behind: it has not received 2 records.';
+  const notification = `admin audit_sink_behind error: ${message} {"sink":"url","records":"2"}`;
+  assert.equal(sent(), [notification]);
+  for (let minutes = 0; minutes < 20; minutes++) await fixture.advance(60);
+  assert.equal(sent(), [notification]);
+  receiver.behaviour = 200;
+  await fixture.advance(300);
+  await fixture.advance(60);
+  await fail();
+  await fixture.advance(60);
+  assert.equal(sent(), [notification, notification]);
+});
+
 test('sends nothing while the database cannot store anything', async () => {
   await open();
   append(1);

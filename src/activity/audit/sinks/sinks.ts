@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from '../../../kernel/access/context.ts';
 import type { App } from '../../../kernel/app.ts';
 import { SinkFeed } from './feed.ts';
 import { FileSink } from './file-sink.ts';
+import { reportLags } from './lag.ts';
 import { destinationsOf } from './positions.ts';
 import type { Sink, SinkName } from './sink.ts';
 import { SyslogSink } from './syslog-sink.ts';
@@ -20,7 +22,10 @@ const openers: Readonly<Record<SinkName, (app: App, address: string) => Sink>> =
 export class AuditSinks {
   readonly #feeds: readonly SinkFeed[];
 
+  readonly #started: number;
+
   constructor(app: App) {
+    this.#started = app.clock.now();
     this.#feeds = destinationsOf(app.config).map(
       (destination) => new SinkFeed(app, destination, openers[destination.name](app, destination.address)),
     );
@@ -29,6 +34,11 @@ export class AuditSinks {
   /** Sends new records. The timer calls it every second. */
   poll(): void {
     for (const feed of this.#feeds) feed.poll();
+  }
+
+  /** Notifies staff of sinks that are behind. */
+  watch(context: Context): void {
+    if (this.#feeds.length > 0) context.app.db.write(() => reportLags(context, this.#started));
   }
 
   /** Opens the file of `audit_file` again, which a program may have renamed. */

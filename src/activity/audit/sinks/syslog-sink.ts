@@ -49,7 +49,7 @@ export class SyslogSink implements Sink {
   }
 
   close(): void {
-    this.#socket?.destroy();
+    this.#socket?.destroySoon();
   }
 
   async #connect(): Promise<Socket> {
