@@ -175,6 +175,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
     unsaved: engines.unsaved,
     elsewhere: follower?.elsewhere ?? fence?.elsewhere,
     afterCommit: engines.afterCommit,
+    lapsed: access?.kind === 'held' ? access.lease.failure : undefined,
     bodyBudget: config.body_budget_bytes,
     connections: { all: config.max_connections, each: config.max_connections_per_address },
     keepAlive: config.keep_alive_timeout,

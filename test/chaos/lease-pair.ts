@@ -9,15 +9,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
 import { FaultyProxy } from '../support/faulty-proxy.ts';
 import type { ObjectStore } from '../support/object-store.ts';
-import { type Ended, nativeCache, Program, type Serving } from '../support/program.ts';
+import { builtProgram, type Ended, nativeCache, Program, type Serving } from '../support/program.ts';
 import { ProgramClock } from '../support/program-clock.ts';
 
 /** Milliseconds between two writes of a client, and during which clients write before a fault and after its end. */
-const writeMs = 150;
+const writeMs = 250;
 const calmMs = 1500;
 const maxPromotions = 3;
 /** Maximum seconds by which the clock of a server jumps: less than the lifetime of the client's token. */
 const farthest = 1200;
+
+/** How much lower the priority of the servers is than that of the observer, which must see when something happens. */
+export const niceness = process.getuid?.() === 0 ? 15 : 0;
 
 /** Faults of the server that holds the lease, and whether another server must be able to take it over. */
 export const scenarios = {
@@ -48,11 +51,19 @@ interface Term {
   readonly at: number;
 }
 
-/** An acknowledged write. */
+/** An acknowledged write: its scenario, and from when until when the response may have arrived. */
 interface Acknowledged {
   readonly epoch: number;
-  readonly at: number;
+  readonly scenario: Scenario | 'none';
+  readonly from: number;
+  readonly until: number;
 }
+
+/** The last two iterations of the event loop: what it reads may have arrived since the one before. */
+let iterations: readonly [number, number] = [performance.now(), performance.now()];
+setInterval(() => {
+  iterations = [iterations[1], performance.now()];
+}, 5).unref();
 
 /** One of the two servers. */
 interface Member {
@@ -87,8 +98,9 @@ export class LeasePair {
   /** Responses to writes other than 201, 503, and 408 after a stop of the process. */
   readonly unexpected: string[] = [];
   readonly #terms: Term[] = [];
-  readonly #program = new Program(nativeCache);
+  readonly #program = new Program(nativeCache, ['nice', '-n', String(niceness), process.execPath, builtProgram]);
   #count = 0;
+  #scenario: Scenario | 'none' = 'none';
   #holder: Member | undefined;
 
   constructor(private readonly options: PairOptions) {
@@ -113,13 +125,17 @@ export class LeasePair {
     await this.#holder?.proxy.close();
   }
 
-  /** The number of writes that a server acknowledged outside of its term. */
-  get overlaps(): number {
-    return this.acknowledged.filter(({ at, epoch }) => {
+  /** Writes that a server acknowledged outside of its term, with the milliseconds between. */
+  get overlaps(): { readonly scenario: string; readonly ms: number }[] {
+    return this.acknowledged.flatMap(({ epoch, from, scenario, until }) => {
       const i = this.#terms.findIndex((term) => term.epoch === epoch);
-      const next = this.#terms[i + 1];
-      return i < 0 || at < (this.#terms[i]?.at ?? 0) || (next !== undefined && at >= next.at);
-    }).length;
+      const [begin = Number.POSITIVE_INFINITY, end = Number.POSITIVE_INFINITY] = [
+        this.#terms[i]?.at,
+        this.#terms[i + 1]?.at,
+      ];
+      const ms = Math.round(Math.max(begin - until, from - end));
+      return ms > 0 ? [{ scenario, ms }] : [];
+    });
   }
 
   /**
@@ -128,6 +144,7 @@ export class LeasePair {
    */
   async round(scenario: Scenario): Promise<TakeOver | undefined> {
     const old = this.#holder as Member;
+    this.#scenario = scenario;
     await pause(calmMs);
     const next = await this.#copy(old);
     const begun = performance.now();
@@ -310,9 +327,9 @@ export class LeasePair {
       headers: { Authorization: `Token ${this.options.token}`, 'Content-Type': 'application/json' },
       body: '{"name":"Alice"}',
     });
-    const at = performance.now();
     const epoch = Number(response.headers.get('X-Tenantry-Version')?.split('-')[0]);
-    if (response.status === 201) this.acknowledged.push({ epoch, at });
+    if (response.status === 201)
+      this.acknowledged.push({ epoch, scenario: this.#scenario, from: iterations[0], until: performance.now() });
     else if ([408, 503].includes(response.status)) this.rejected++;
     else this.unexpected.push(`${response.status} ${await response.clone().text()}`);
     return response;

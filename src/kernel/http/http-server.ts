@@ -221,9 +221,15 @@ export class HttpServer {
     }
   }
 
-  /** The response, or the one that replaces it if its changes could not be saved; only changes of other requests are rolled back. */
+  /**
+   * The response, or the one that replaces it if its changes could not be saved or may no longer be acknowledged; only changes of
+   * other requests are rolled back.
+   */
   #afterCommit(incoming: IncomingRequest, response: Result, error: unknown): Result {
-    return error === undefined || error instanceof BatchRolledBack ? response : this.#options.unsaved(incoming, error);
+    if (error instanceof BatchRolledBack) return response;
+    const isChange = !isReading(incoming.method) && response.reply.status < 400;
+    const failure = error ?? (isChange ? this.#options.lapsed?.() : undefined);
+    return failure === undefined ? response : this.#options.unsaved(incoming, failure);
   }
 
   #failed(call: Call, response: Omit<Result, 'reply'>, error: unknown): Result {

@@ -22,6 +22,8 @@ export interface ListenerOptions {
   readonly elsewhere?: Forwarding | undefined;
   /** Calls back when all writes until now are safe, with an error if they are not. */
   readonly afterCommit: (callback: (error?: unknown) => void) => void;
+  /** Returns the error of a change that may no longer be acknowledged, although it is saved; undefined otherwise. */
+  readonly lapsed?: (() => unknown) | undefined;
   /** The response to a request whose changes could not be saved. */
   readonly unsaved: (incoming: IncomingRequest, error: unknown) => Result;
   /** Bytes of unfinished bodies in memory at a time. */

@@ -1,0 +1,52 @@
+/** A change whose acknowledgement takes longer than the right to write, at the listener alone (core.md 14.8). */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Result } from '../../../src/kernel/http/call.ts';
+import { HttpServer } from '../../../src/kernel/http/http-server.ts';
+import { json } from '../../../src/kernel/http/reply.ts';
+import { openLog } from '../../../src/kernel/log.ts';
+import { RequestCounts } from '../../../src/kernel/metrics/metrics.ts';
+
+const test = suite('a change that may no longer be acknowledged');
+const result = (status: number): Result => ({
+  reply: json({ status }, status),
+  allow: '',
+  route: '/',
+  caller: undefined,
+});
+
+test('is rejected although it was saved, and reads and rejected changes are answered', async () => {
+  let hasLapsed = false;
+  const server = new HttpServer({
+    admit: () => ({ bodyLimit: 10, holder: '', route: { allow: '', route: '/', caller: undefined } }),
+    // It was saved before this resolves, and the right to write ends meanwhile.
+    respond: async ({ method }) => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      hasLapsed = true;
+      return result(method === 'PUT' ? 400 : 200);
+    },
+    afterCommit: (callback) => callback(),
+    lapsed: () => (hasLapsed ? new Error('too late') : undefined),
+    unsaved: (_, error) => result((error as Error).message === 'too late' ? 503 : 500),
+    bodyBudget: 100,
+    connections: { all: 10, each: 10 },
+    keepAlive: 1_000_000,
+    baseUrl: null,
+    trustedProxies: [],
+    allowedOrigins: [],
+    log: openLog('silent').log,
+    counts: new RequestCounts(),
+  });
+  const url = `http://127.0.0.1:${await server.listen('127.0.0.1', 0)}/`;
+  try {
+    const statusOf = async (method: string): Promise<number> => {
+      hasLapsed = false;
+      return (await fetch(url, { method })).status;
+    };
+    assert.equal([await statusOf('POST'), await statusOf('GET'), await statusOf('PUT')], [503, 200, 400]);
+  } finally {
+    await server.close(0);
+  }
+});
+
+test.run();
