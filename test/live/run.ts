@@ -8,6 +8,7 @@
  *   npm run live -- gitlab                 … Needs python3-gitlab
  *   npm run live -- jira                   … Needs python3-jira
  *   npm run live -- moto                   … Needs python3 with venv and the registry of Python packages
+ *   npm run live -- objects                … Needs python3 with venv and the registry of Python packages
  *   npm run live -- postgres               … Needs postgresql
  *   npm run live -- rsyslog                … Needs rsyslog and rsyslog-gnutls
  *   npm run live -- schemathesis           … Needs python3 with venv and the registry of Python packages; makes 20,000 requests
@@ -28,6 +29,7 @@ import { examples } from './examples/part.ts';
 import { gitlab } from './gitlab/part.ts';
 import { jira } from './jira/part.ts';
 import { moto } from './moto/part.ts';
+import { objects } from './objects/part.ts';
 import { openStack } from './openstack/life/life.ts';
 import { packagePart } from './package/part.ts';
 import { postgres } from './postgres/part.ts';
@@ -51,6 +53,7 @@ const parts: Readonly<Record<string, (steps: Steps, options: Options) => Promise
   gitlab,
   jira,
   moto,
+  objects,
   openstack: (steps, { cloud }) => openStack(steps, cloud),
   postgres,
   rsyslog,

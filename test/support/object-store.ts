@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import aws4 from 'aws4';
 
-/** A fault: a status instead of the response, or a connection that is cut. */
-type Fault = number | 'cut';
+/** A fault: a status instead of the response, or a connection that is cut before or after the store has done what is asked. */
+type Fault = number | 'cut' | 'cut after';
 
 interface Upload {
   readonly key: string;
@@ -71,11 +71,11 @@ export class ObjectStore {
     const { searchParams: query } = url;
     const what = `${request.method} ${this.#kindOf(request.method ?? '', query)}`;
     this.requests.push(what);
-    const send = (status: number, text = '', headers: Record<string, string> = {}): ServerResponse =>
-      response.writeHead(status, headers).end(text);
     const fault = this.fault(what);
+    const send = (status: number, text = '', headers: Record<string, string> = {}): unknown =>
+      fault === 'cut after' ? request.socket.destroy() : response.writeHead(status, headers).end(text);
     if (fault === 'cut') return request.socket.destroy();
-    if (fault !== undefined)
+    if (typeof fault === 'number')
       return send(fault, `<Error><Code>Fault${fault}</Code><Message>As the test wants</Message></Error>`);
     if (!this.#isSigned(request, body)) return send(403, '<Error><Code>SignatureDoesNotMatch</Code></Error>');
     const upload = query.get('uploadId') ?? '';

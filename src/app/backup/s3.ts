@@ -35,6 +35,9 @@ class S3Error extends Error {
   }
 }
 
+/** Whether a request that is repeated gets the same response: not after 429 and errors of the store, except that it is full. */
+const finalStatus = (status: number): boolean => (status < 500 && status !== 429) || status === 507;
+
 const messageIn = (text: string): string => {
   const message = tagIn(text, 'Message');
   return message === undefined ? '' : ` (${message.slice(0, 200)})`;
@@ -74,7 +77,7 @@ export class S3Target implements BackupTarget {
           const { headers } = await this.#send('upload a part', { method: 'PUT', key, query, body });
           etags.push(headers.get('etag') ?? '');
         }
-        await this.#complete(key, upload, etags);
+        await this.#complete(key, upload, etags).catch((error: unknown) => this.#requireStored(name, size, error));
       } catch (error) {
         await this.#abort(key, upload);
         throw error;
@@ -105,6 +108,15 @@ export class S3Target implements BackupTarget {
     });
     // An error after the start of the response has the status 200.
     if (text.includes('<Error>')) throw new S3Error(200, tagIn(text, 'Code') ?? '', 'complete the upload', text);
+  }
+
+  /**
+   * Rejects with an error unless the store lists the file with its size: the response to an earlier request to complete the upload
+   * was lost, and the store knows the upload no longer, or says that the key exists.
+   */
+  async #requireStored(name: string, size: number, error: unknown): Promise<void> {
+    const isRepeated = error instanceof S3Error && (error.status === 404 || error.status === 412);
+    if (!isRepeated || !(await this.list()).some((one) => one.name === name && one.size === size)) throw error;
   }
 
   /** Rejects, and removes the file, unless the store lists it with its size. */
@@ -172,7 +184,7 @@ export class S3Target implements BackupTarget {
         return { status: response.status, headers: response.headers, text: await response.text() };
       } catch (error) {
         const pause = retryPausesMs[attempt];
-        const isFinal = error instanceof S3Error && error.status < 500 && error.status !== 429;
+        const isFinal = error instanceof S3Error && finalStatus(error.status);
         if (pause === undefined || isFinal) throw this.#sentence(action, error);
         await wait(pause);
       }

@@ -182,6 +182,15 @@ test('repeats requests that were cut off or failed in the store', async () => {
   assert.is(store.objects.size, 1);
 });
 
+test('accepts a complete upload although the response of the store was lost', async () => {
+  let count = 0;
+  store.fault = (what) => (what === 'POST complete' && count++ === 0 ? 'cut after' : undefined);
+  const { code, stdout } = await run(['backups', 'now'], encrypted());
+  const name = namePattern.exec(stdout)?.[0];
+  assert.equal([code, [...store.objects.keys()], store.uploads.size], [0, [`prod/${name}`], 0]);
+  assert.is(store.requests.filter((what) => what === 'POST complete').length, 2);
+});
+
 test('completes an upload once more after a conflict, and without a condition in stores that know none', async () => {
   for (const status of [409, 501]) {
     let count = 0;

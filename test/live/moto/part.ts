@@ -1,15 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import * as assert from 'uvu/assert';
-import { eventually } from '../../support/eventually.ts';
 import type { Json } from '../../support/fixture.ts';
-import { freePort } from '../../support/free-port.ts';
 import { Program } from '../../support/program.ts';
 import { publicKeys } from '../../support/public-keys.ts';
 import { Caller, until } from '../caller.ts';
-import { pythonPrograms } from '../packages.ts';
 import { runPythonOf } from '../python.ts';
 import type { Steps } from '../steps.ts';
+import { startMoto } from './server.ts';
 
 /** Any value works: the server does not verify signatures. */
 const credentials = { username: 'AKIDEXAMPLE', token: 'secret-key' };
@@ -25,13 +21,9 @@ interface Seen {
 
 /** The Amazon driver of the built program runs all of its operations at moto, an independent implementation of EC2. */
 export async function moto(steps: Steps): Promise<void> {
-  const programs = await steps.step('moto is installed', () => pythonPrograms('moto'));
-  const port = await freePort();
-  const address = `http://127.0.0.1:${port}`;
-  const server = spawn(`${programs}/moto_server`, ['--host', '127.0.0.1', '--port', String(port)], { stdio: 'ignore' });
+  const { end, programs, url: address } = await steps.step('moto is installed and starts', startMoto);
   const program = new Program(undefined);
   try {
-    await steps.step('moto starts', () => eventually('moto responds', () => isResponding(address), 60));
     const serving = await program.serve(['--ephemeral', '--provider-allowed-networks', '127.0.0.0/8']);
     const staff = new Caller(serving.url, String(serving.startup.token));
     const python = (script: string): Promise<Json> =>
@@ -41,7 +33,7 @@ export async function moto(steps: Steps): Promise<void> {
     assert.is(await serving.stop(), 0);
   } finally {
     await program.end();
-    await end(server);
+    await end();
   }
 }
 
@@ -171,16 +163,3 @@ const synchronised = (staff: Caller, service: Json): Promise<Json> =>
     if (settings.state === 'Erred') throw new Error(settings.error_message);
     return settings.state === 'In Sync' ? settings : undefined;
   });
-
-const isResponding = (address: string): Promise<boolean> =>
-  fetch(address).then(
-    () => true,
-    () => false,
-  );
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const closed = once(child, 'close');
-  child.kill('SIGTERM');
-  await closed;
-}
