@@ -23,7 +23,7 @@ const maxCountedRejections = 10_000;
 
 /** Records the changes of requests, and the rejections that audit.md 2 lists. */
 export class AuditedRequests {
-  readonly #ids = new WeakMap<Operation, string>();
+  readonly #ids = new WeakMap<Endpoint, Map<string, string>>();
   readonly #rejections = new Map<string, { readonly since: number; omitted: number }>();
 
   constructor(
@@ -44,7 +44,7 @@ export class AuditedRequests {
     // A login with a wrong password stores its failure.
     if (isRejected ?? reply.status >= 400) {
       if (isRejected || isRecorded(operation, actor, reply.status))
-        this.#reject(endpoint, operation, incoming, actor, reply.status);
+        this.#reject(endpoint, incoming, actor, reply.status);
     } else if (operation.isLogin ? draft.login : hasChanged)
       this.#record(endpoint, operation, request, draft, reply.status);
     return reply;
@@ -58,23 +58,17 @@ export class AuditedRequests {
     const isReading = incoming.method === 'GET' && !operation.isWriting && !operation.isLogin;
     if (isReading || !isRecorded(operation, caller, error.status)) return;
     try {
-      this.app.db.write(() => this.#reject(endpoint, operation, incoming, caller, error.status));
+      this.app.db.write(() => this.#reject(endpoint, incoming, caller, error.status));
     } catch (failure) {
       this.app.log.warn({ err: failure, request: incoming.id }, 'failed to record a rejection');
     }
   }
 
   /** Records a rejection. Must run inside a write. */
-  #reject(
-    endpoint: Endpoint,
-    operation: Operation,
-    incoming: IncomingRequest,
-    caller: Caller | null,
-    status: number,
-  ): void {
+  #reject(endpoint: Endpoint, incoming: IncomingRequest, caller: Caller | null, status: number): void {
     const { app } = this;
     const now = app.clock.now();
-    const id = this.#idOf(endpoint, operation, incoming.method);
+    const id = this.#idOf(endpoint, incoming.method);
     const key = `${caller?.impersonator?.uuid ?? ''} ${caller?.uuid ?? clientNetworkOf(incoming.address)} ${id} ${status}`;
     const last = this.#rejections.get(key);
     if (last && now >= last.since && now - last.since < rejectionInterval) {
@@ -113,7 +107,7 @@ export class AuditedRequests {
     appendRecord(app, {
       ...authorOf(actor, draft.login),
       at: request.now,
-      operation: this.#idOf(endpoint, operation, incoming.method),
+      operation: this.#idOf(endpoint, incoming.method),
       outcome: 'done',
       status,
       requestId: incoming.id,
@@ -132,11 +126,14 @@ export class AuditedRequests {
     return { object: { type, uuid: incoming.path.split('/')[3]?.toLowerCase() ?? '' } };
   }
 
-  #idOf(endpoint: Endpoint, operation: Operation, method: string): string {
-    const known = this.#ids.get(operation);
-    if (known !== undefined) return known;
-    const id = isMethod(method) ? operationIdOf(endpoint, method, (path) => this.router.declared(path)) : method;
-    this.#ids.set(operation, id);
+  #idOf(endpoint: Endpoint, method: string): string {
+    // Endpoints may share an operation, but not its id.
+    const known = this.#ids.get(endpoint) ?? new Map<string, string>();
+    this.#ids.set(endpoint, known);
+    const id =
+      known.get(method) ??
+      (isMethod(method) ? operationIdOf(endpoint, method, (path) => this.router.declared(path)) : method);
+    known.set(method, id);
     return id;
   }
 }

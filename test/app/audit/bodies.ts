@@ -1,4 +1,8 @@
 /** Requests that change an object, for operations that the table of rights requests without a change. */
+import { recoveryUrl } from '../../../src/app/people/people.ts';
+import { Client } from '../../support/fixture.ts';
+import { enrol } from '../../support/second-factors.ts';
+import { newKeyOf } from '../rights/provided.ts';
 import { imageForm, type Situation } from '../rights/situation.ts';
 
 type Body = (place: Situation, url: string) => unknown;
@@ -44,28 +48,60 @@ export const changedBodies: Readonly<Record<string, Body>> = {
   'PATCH /api/customers/:key/image/': imageForm,
 };
 
-/** Operations that need more than a body; the tests of these files perform them. */
+/** Operations that need another caller or object than the table of rights; each returns its status. */
+export const performedAlone: Readonly<Record<string, (place: Situation) => Promise<number>>> = {
+  'POST /api-auth/logout/': async ({ fixture }) => (await fixture.as('guest').post('/api-auth/logout/')).status,
+  'POST /api-auth/recover/': async ({ fixture }) => {
+    const secret = recoveryUrl(fixture.server.app, 'guest').split('/').at(-1);
+    return (await fixture.anonymous.post('/api-auth/recover/', { secret })).status;
+  },
+  'POST /api-auth/second-factor/': async ({ fixture }) => {
+    const password = 'correct-horse-7';
+    const { url } = await fixture.user('factored');
+    await fixture.staff.post(`${url}password/`, { password });
+    const { factor } = await enrol(fixture, fixture.as('factored'));
+    const { body } = await fixture.anonymous.post('/api-auth/password/', { username: 'factored', password });
+    const { token } = body.second_factor;
+    const [code] = factor.recovery_codes;
+    return (await fixture.anonymous.post('/api-auth/second-factor/', { token, recovery_code: code })).status;
+  },
+  'DELETE /api/api-keys/current/': async ({ fixture }) => {
+    const { body } = await fixture.as('guest').post('/api/api-keys/', { name: 'CI', scopes: ['users:read'] });
+    return (await new Client(fixture, body.key).delete('/api/api-keys/current/')).status;
+  },
+  'DELETE /api/customers/:key/': async ({ fixture }) =>
+    (await fixture.staff.delete((await fixture.customer('Empty')).url)).status,
+  'DELETE /api/resource-sla/': async (place) => {
+    const { fixture } = place;
+    const scope = dropletOf(place);
+    await fixture.staff.put('/api/resource-sla/', { scope, period: '2018-01', agreed_value: 95, value: 96 });
+    return (await fixture.staff.delete(`/api/resource-sla/?scope=${scope}&period=2018-01`)).status;
+  },
+  'DELETE /api/monitoring-items/': async (place) => {
+    const { fixture } = place;
+    const scope = dropletOf(place);
+    await fixture.staff.put('/api/monitoring-items/', { scope, name: 'load', value: 1 });
+    return (await fixture.staff.delete(`/api/monitoring-items/?scope=${scope}&name=load`)).status;
+  },
+};
+
+const dropletOf = (place: Situation): string =>
+  `/api/digitalocean-droplets/${newKeyOf(place, '/api/digitalocean-droplets/:key/', 'own')}/`;
+
+/** Operations that need more than a body; the tests of these files perform them, those of app/docs/examples with their record. */
 export const performedElsewhere: Readonly<Record<string, string>> = {
-  'POST /api-auth/logout/': 'app/audit/records: ends the session of the test',
-  'POST /api-auth/password/forgot/': 'accounts/session/forgotten-password: needs a mail server',
-  'POST /api-auth/password/reset/': 'accounts/session/forgotten-password: needs a mailed secret',
-  'POST /api-auth/password/initial/': 'accounts/session/initial-link: needs the first start',
-  'POST /api-auth/recover/': 'accounts/session/recovery: needs a secret of the operator',
-  'POST /api-auth/second-factor/': 'accounts/session/factors: needs a login with a password',
-  'DELETE /api/api-keys/current/': 'accounts/api-keys: needs an API key',
-  'POST /api-auth/saml2/login/': 'accounts/session/saml: needs an identity provider',
+  'POST /api-auth/password/forgot/': 'app/docs/examples: needs more than its body',
+  'POST /api-auth/password/reset/': 'app/docs/examples: needs more than its body',
+  'POST /api-auth/password/initial/': 'app/docs/examples: needs more than its body',
   'POST /api-auth/saml2/login/complete/': 'accounts/session/saml: needs an identity provider',
   'POST /api-auth/saml2/logout/complete/': 'accounts/session/saml: needs an identity provider',
   'POST /api-auth/oidc/:key/backchannel-logout/': 'attacks/openid-logout: needs an identity provider',
-  'DELETE /api/customers/:key/': 'app/audit/records: needs an empty customer',
-  'POST /api/hooks-web/:key/recover/': 'activity/hooks/recovery: needs failed deliveries',
-  'POST /api/hooks-web/:key/deliveries/:delivery/redeliver/': 'activity/hooks/deliveries: needs a failed delivery',
+  'POST /api/hooks-web/:key/recover/': 'app/docs/examples: needs more than its body',
+  'POST /api/hooks-web/:key/deliveries/:delivery/redeliver/': 'app/docs/examples: needs more than its body',
   'POST /api/backups/': 'app/operation/backups: needs a folder',
   'DELETE /api/backups/:key/': 'app/operation/backups: needs a folder',
-  'POST /api/service-settings/:key/pull/': 'cloud/services/settings: needs a synchronised account',
-  'POST /api/simulator/drift/': 'app/operation/simulator: needs a resource',
-  'PUT /api/resource-sla/': 'cloud/resources/measurements: needs a resource',
-  'DELETE /api/resource-sla/': 'cloud/resources/measurements: needs a resource',
-  'PUT /api/monitoring-items/': 'cloud/resources/measurements: needs a resource',
-  'DELETE /api/monitoring-items/': 'cloud/resources/measurements: needs a resource',
+  'POST /api/service-settings/:key/pull/': 'app/docs/examples: needs more than its body',
+  'POST /api/simulator/drift/': 'app/docs/examples: needs more than its body',
+  'PUT /api/resource-sla/': 'app/docs/examples: needs more than its body',
+  'PUT /api/monitoring-items/': 'app/docs/examples: needs more than its body',
 };

@@ -261,6 +261,17 @@ async function settle(): Promise<void> {
   throw new Error('Jobs are still pending.');
 }
 
+/** Requires an audit record of a successful request, unless the document says that its operation has none. */
+function requireRecord({ method, name, path }: Request, id: string | null): void {
+  const { operationId, 'x-audit': audit } = document.paths[path][method.toLowerCase()];
+  const recorded = fixture.server.app.db.values<string>(
+    sql`SELECT operation FROM audit_record WHERE record ->> 'request_id' = ${id} AND outcome = 'done'`,
+  );
+  // An example may have the values that the object already has.
+  if (/^PUT|^PATCH/.test(method) && recorded.length === 0) return;
+  assert.equal(recorded, audit === 'none' ? [] : [operationId], name);
+}
+
 async function send(request: Request, links: ReadonlyMap<string, string>): Promise<void> {
   const { method, name, path, statuses } = request;
   await prepare(request, links);
@@ -274,6 +285,7 @@ async function send(request: Request, links: ReadonlyMap<string, string>): Promi
     statuses.includes(response.status),
     `${name} ${JSON.stringify(body)}: ${response.status} ${JSON.stringify(response.body)}`,
   );
+  requireRecord(request, response.headers.get('x-request-id'));
   const created = response.headers.get('location');
   if (response.status === 201 && created) creation.set(collectionOf(new URL(created).pathname), created);
   if (path.endsWith('/test/')) creation.set('deliveries', `/api/deliveries/${response.body.uuid}/`);

@@ -79,6 +79,11 @@ test('writes a backup beside the server, logs its download, and deletes it', asy
   assert.is((await restored.run(['restore', 'copy'])).code, 0);
   await restored.end();
   assert.is((await ask('DELETE', url)).status, 204);
+  const records = (await ask('GET', `/api/audit/?object=${uuid}`)).body;
+  assert.equal(
+    records.map(({ operation }: Json) => operation),
+    ['deleteBackup', 'getBackupContent', 'createBackup'],
+  );
   assert.equal(readdirSync(join(program.folder, 'data/backups')), []);
   assert.is((await ask('GET', url)).status, 404);
 });

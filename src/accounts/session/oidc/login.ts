@@ -79,6 +79,7 @@ export const oidcLogin: Endpoint = {
       output: { status: 302 },
       rejections: { 400: true, 401: true, 404: true, 429: true, 503: true },
       isLogin: true,
+      unaudited: 'It starts a login, which has a record when it ends.',
       prepare,
       handle,
     },

@@ -67,6 +67,7 @@ export const oidcLogout: Endpoint = {
       allowedFor: 'Any caller.',
       output: { status: 302 },
       rejections: { 401: true, 404: true },
+      isWriting: true,
       prepare,
       handle,
     },

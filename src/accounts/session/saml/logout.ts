@@ -57,6 +57,7 @@ export const samlLogout: Endpoint = {
       allowedFor: 'Any caller.',
       output: { status: 302 },
       rejections: { 401: true, 503: true },
+      unaudited: 'It starts a logout, which has a record when it ends.',
       prepare,
       handle,
     },
