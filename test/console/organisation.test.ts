@@ -70,6 +70,24 @@ browser('shows five members, all behind a link, and the facts of the company', a
   ]);
 });
 
+browser('lists customers with their usage, nearest limit and problems', async () => {
+  const customer = await first('/api/customers/?name=Nordlicht');
+  const quota = customer.quotas.find(({ name }: Json) => name === 'nc_volume_size');
+  await fixture.staff.put(quota.url, { limit: Math.round(quota.usage / 0.9) });
+  await staff.go('/customers/', 'Customers');
+  const heads = ['Customer', 'Projects', 'VMs', 'Resources', 'Storage', 'Nearest limit', 'Status', 'Created'];
+  assert.equal(await staff.page.getByRole('columnheader').allInnerTexts(), heads);
+  const cells = staff.page.getByRole('row').filter({ hasText: customer.name }).getByRole('cell');
+  await cells.getByText('1 failed').waitFor();
+  const [name = '', ...others] = (await cells.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+  assert.match(name, /Nordlicht Rechenzentrum GmbH Germany · NLRZ$/);
+  assert.equal(others.slice(0, 6), ['3', '18', '40', '576 GiB', 'Volume storage 90%', '1 failed']);
+  assert.equal(await staff.findings(), []);
+  await staff.go('/projects/', 'Projects');
+  assert.equal(await staff.page.getByRole('columnheader').allInnerTexts(), ['Project', ...heads.slice(2)]);
+  await fixture.staff.put(quota.url, { limit: quota.limit });
+});
+
 browser('puts the quota nearest its limit first, and names it beside the project', async () => {
   const project = await first('/api/projects/?name=Job');
   const machines = project.quotas.find(({ name }: Json) => name === 'nc_vm_count');

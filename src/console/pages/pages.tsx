@@ -9,6 +9,7 @@ import { DeliveryPage } from './delivery.tsx';
 import { HooksPage } from './hooks.tsx';
 import { InboxPage } from './inbox.tsx';
 import { OperationPage } from './operation.tsx';
+import { OwnersPage } from './owners.tsx';
 import { guide, ProviderGuide } from './provider-guide.tsx';
 import { AccountsPage } from './providers.tsx';
 import { MakerPage, maker, ResourcesPage } from './resources.tsx';
@@ -22,6 +23,8 @@ function TabOf({ path, tab }: { readonly path: string; readonly tab: string }): 
 
 /** The page of a list by its name, or of `<list>/<list below>` for the object with this key. */
 export const pages: Readonly<Record<string, (key: string, part: string) => JSX.Element>> = {
+  customers: () => <OwnersPage kind="customer" />,
+  projects: () => <OwnersPage kind="project" />,
   alerts: () => <AlertsPage />,
   audit: () => <AuditPage />,
   hooks: () => <HooksPage />,

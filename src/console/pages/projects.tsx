@@ -64,7 +64,7 @@ export function Projects({
               </span>
               <span class="end">
                 <Health
-                  project={project}
+                  owner={project}
                   failed={
                     (failed?.items ?? []).filter((item) => textOf(item, 'project_uuid') === textOf(project, 'uuid'))
                       .length
@@ -86,9 +86,10 @@ const usageText = (project: Item): string =>
     plural(itemsIn(project.services).length, '{count} provider account', '{count} provider accounts'),
   ].join(' · ');
 
-function Health({ project, failed }: { readonly project: Item; readonly failed: number }): JSX.Element {
+/** The worst problem of a customer or project: failed resources, or a quota near its limit. */
+export function Health({ owner, failed }: { readonly owner: Item; readonly failed: number }): JSX.Element {
   if (failed > 0) return <Dot tone="bad">{plural(failed, '{count} failed', '{count} failed')}</Dot>;
-  const [quota] = [...itemsIn(project.quotas)].sort((a, b) => (shareOf(b) ?? -1) - (shareOf(a) ?? -1));
+  const [quota] = [...itemsIn(owner.quotas)].sort((a, b) => (shareOf(b) ?? -1) - (shareOf(a) ?? -1));
   const share = (quota && shareOf(quota)) ?? 0;
   if (share < nearLimit) return <Dot tone="good">{t('Healthy')}</Dot>;
   return (

@@ -1,0 +1,120 @@
+/** The lists of customers and projects: who uses how much, and who has problems. */
+import type { JSX } from 'preact';
+import { type Item, itemsIn, textOf } from '../api/api.ts';
+import { usePage } from '../api/reading.ts';
+import { hrefOfLink } from '../api/route.ts';
+import { collections } from '../api/session.ts';
+import { Bar, nearLimit, shareOf } from '../components/card.tsx';
+import { fieldColumn, timeColumn } from '../components/columns.tsx';
+import { Icon } from '../components/icons.tsx';
+import { ListPage } from '../components/list.tsx';
+import type { Column } from '../components/table.tsx';
+import { Face, nameOf } from '../components/values.tsx';
+import { percentText, quotaTitle, sizeText } from '../format/text.ts';
+import { countryText, numberText, t, titleOf } from '../i18n/words.ts';
+import { Health, usageOf } from './projects.tsx';
+
+type Kind = 'customer' | 'project';
+
+/** Fields that a column can show in addition. */
+const extraFields: Readonly<Record<Kind, readonly string[]>> = {
+  customer: ['abbreviation', 'email', 'phone_number', 'contact_details', 'agreement_number'],
+  project: ['description'],
+};
+
+export function OwnersPage({ kind }: { readonly kind: Kind }): JSX.Element {
+  const collection = collections.value.get(`${kind}s`);
+  const { value: failed } = usePage(
+    '/api/resources/?state=Erred&field=url&field=customer_uuid&field=project_uuid&page_size=300',
+  );
+  const counts = new Map<string, number>();
+  for (const resource of failed?.items ?? []) {
+    const owner = textOf(resource, `${kind}_uuid`);
+    counts.set(owner, (counts.get(owner) ?? 0) + 1);
+  }
+  return (
+    <ListPage
+      path={`/${kind}s/`}
+      title={titleOf(`${kind}s`)}
+      collection={collection}
+      columns={() => columns(kind, collection?.orderings ?? [], counts)}
+    />
+  );
+}
+
+function columns(kind: Kind, orderings: readonly string[], failed: ReadonlyMap<string, number>): readonly Column[] {
+  const sortOf = (name: string): string | undefined => (orderings.includes(name) ? name : undefined);
+  const count = (title: string, quota: string, style = ''): Column => ({
+    key: quota,
+    title,
+    class: `num ${style}`,
+    cell: (owner) => numberText(usageOf(owner, quota) ?? 0),
+  });
+  return [
+    { key: 'name', title: titleOf(kind), sort: sortOf('name'), class: 'name', cell: (owner) => nameCell(owner, kind) },
+    ...(kind === 'customer' ? [count(titleOf('projects'), 'nc_project_count')] : []),
+    count(t('VMs'), 'nc_vm_count'),
+    count(titleOf('resources'), 'nc_resource_count', 'gone when-roomy'),
+    {
+      key: 'nc_volume_size',
+      title: titleOf('storage'),
+      class: 'num',
+      cell: (owner) => sizeText(usageOf(owner, 'nc_volume_size') ?? 0),
+    },
+    {
+      key: 'limit',
+      title: t('Nearest limit'),
+      class: 'gone when-roomy',
+      cell: (owner) => <NearestLimit owner={owner} />,
+    },
+    {
+      key: 'state',
+      title: titleOf('state'),
+      class: 'state',
+      cell: (owner) => <Health owner={owner} failed={failed.get(textOf(owner, 'uuid')) ?? 0} />,
+    },
+    timeColumn('created', sortOf('created')),
+    ...extraFields[kind].map((name) => ({ ...fieldColumn(name, sortOf(name)), isExtra: true })),
+  ];
+}
+
+/** The name, with the country and code of a customer or the customer of a project below. */
+function nameCell(owner: Item, kind: Kind): JSX.Element {
+  const country = textOf(owner, 'country');
+  const sub =
+    kind === 'project'
+      ? textOf(owner, 'customer_name')
+      : [country && countryText(country), textOf(owner, 'abbreviation')].filter((text) => text !== '').join(' · ');
+  return (
+    <div class="with-icon">
+      {kind === 'customer' ? (
+        <Face name={nameOf(owner)} isSquare size="mid" />
+      ) : (
+        <span class="kind not-narrow">
+          <Icon name="projects" />
+        </span>
+      )}
+      <span>
+        <a href={hrefOfLink(textOf(owner, 'url'))}>{nameOf(owner)}</a>
+        {sub !== '' && <small>{sub}</small>}
+      </span>
+    </div>
+  );
+}
+
+/** The quota with the largest used share of its limit. */
+function NearestLimit({ owner }: { readonly owner: Item }): JSX.Element {
+  const [quota] = [...itemsIn(owner.quotas)].sort((a, b) => (shareOf(b) ?? -1) - (shareOf(a) ?? -1));
+  const share = quota && shareOf(quota);
+  if (share === undefined) return <span class="muted">{t('No limits')}</span>;
+  const tone = share < nearLimit ? '' : share >= 1 ? 'bad' : 'warn';
+  return (
+    <span class={`meter ${tone}`}>
+      <span class="line">
+        <span>{quotaTitle(textOf(quota ?? {}, 'name'))}</span>
+        <span class="value">{percentText(share)}</span>
+      </span>
+      <Bar share={share} />
+    </span>
+  );
+}
