@@ -54,7 +54,7 @@ browser('a list links to its objects, and the address has its search', async () 
   await staff.heading('Alice').waitFor();
   assert.is(new URL(page.url()).hash, `#/customers/${cast.customer.uuid}/`);
   await page.getByRole('region', { name: 'Projects' }).getByRole('link', { name: 'Rocket' }).waitFor();
-  await page.getByRole('region', { name: 'Team' }).getByText('owner', { exact: true }).last().waitFor();
+  await page.getByRole('region', { name: 'Team' }).getByText('Owner', { exact: true }).last().waitFor();
 });
 
 browser('a form shows an error beside the field, keeps the input, and creates the object', async () => {

@@ -148,12 +148,12 @@ browser('shows the statistics of the period in the address', async () => {
   const { page } = owner;
   await owner.go('/statistics/?days=7', 'Statistics');
   await page.getByRole('region', { name: 'New projects' }).getByText('1 in all').waitFor();
-  await page.getByRole('region', { name: 'Quotas' }).getByText('25 GiB').waitFor();
+  await page.locator('.tile').filter({ hasText: 'Storage' }).getByText('25 GiB').waitFor();
   const availability = page.getByRole('region', { name: 'Availability' });
   const cells = (await availability.getByRole('row').allInnerTexts()).map((row) => row.split(/\s+/));
   assert.equal(cells, [
     ['Resource', 'Reached', 'Agreed'],
-    ['web', '99.7%', '99.5%'],
+    ['web', '99.70%', '99.50%'],
   ]);
   assert.is(
     await availability.getByRole('link', { name: 'Show all' }).getAttribute('href'),

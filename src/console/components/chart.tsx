@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { hrefOf, place } from '../api/route.ts';
 import { sizeText } from '../format/text.ts';
-import { amountText, numberText, t, timeText } from '../i18n/words.ts';
+import { numberText, plural, t, timeText } from '../i18n/words.ts';
 import { Icon } from './icons.tsx';
 import { Choices } from './page.tsx';
 import { bars, colour, type Drawing, Plot } from './plot.tsx';
@@ -32,15 +32,16 @@ const tokenOf = ({ isLimit }: Series, index: number): string => (isLimit ? '--in
  */
 export function Chart({
   title,
-  caption = title,
+  caption,
   times,
   series,
   isCount = false,
   isSize = false,
   min = 0,
+  now,
 }: {
   readonly title: string;
-  /** The content above the chart, instead of the title. */
+  /** The content above the chart, instead of the title and the latest value. */
   readonly caption?: string;
   readonly times: readonly number[];
   readonly series: readonly Series[];
@@ -48,6 +49,8 @@ export function Chart({
   /** Whether the values are MiB. */
   readonly isSize?: boolean;
   readonly min?: number;
+  /** The present value, where the last one is an average. */
+  readonly now?: number | undefined;
 }): JSX.Element {
   const all = series.flatMap(({ values }) => values.filter((value) => value !== undefined));
   const max = Math.max(0, ...all);
@@ -82,6 +85,8 @@ export function Chart({
         ...(one.isLimit && { dash: [6, 4] }),
         // Only a value without known neighbours needs a point.
         points: { show: true, size: 5, filter: () => alone(one.values) },
+        // Above an axis from 0, the area is the amount.
+        ...(!isCount && !one.isLimit && index === 0 && min === 0 && { fill: () => colour('--series-ground') }),
         ...(isCount && bars && { fill: () => colour(tokenOf(one, index)), paths: bars, points: { show: false } }),
       })),
     ],
@@ -96,7 +101,7 @@ export function Chart({
   return (
     <figure class="chart">
       <figcaption>
-        <span>{caption}</span>
+        <b>{caption ?? title}</b>
         {/* The table has the same for those who do not point at it. */}
         <span ref={reading} class="muted small" aria-hidden="true" />
         {visible.length > 1 && (
@@ -109,6 +114,7 @@ export function Chart({
             ))}
           </span>
         )}
+        {caption === undefined && series[0] && <Latest values={series[0].values} now={now} words={words} />}
       </figcaption>
       <Plot drawing={drawing} label={t('{title}, up to {most}', { title, most: words(max) })} />
       <Behind title={title} heads={[t('Time'), ...visible.map(({ name }) => name)]}>
@@ -123,6 +129,28 @@ export function Chart({
         ))}
       </Behind>
     </figure>
+  );
+}
+
+/** The present value, and how much it differs from the first. */
+function Latest({
+  values,
+  now,
+  words,
+}: {
+  readonly values: Series['values'];
+  readonly now: number | undefined;
+  readonly words: (value: number) => string;
+}): JSX.Element | null {
+  const known = values.filter((value) => value !== undefined);
+  const [first] = known;
+  const last = now ?? known.at(-1);
+  if (first === undefined || last === undefined) return null;
+  const change = now === undefined ? Math.round((last - first) * 100) / 100 : Math.round(last - first);
+  return (
+    <span class="now">
+      {words(last)} {change !== 0 && <small>{`${change > 0 ? '+' : '−'}${words(Math.abs(change))}`}</small>}
+    </span>
   );
 }
 
@@ -225,7 +253,7 @@ export function Ranges(): JSX.Element {
       label={t('Time range')}
       tabs={ranges.map((days) => ({
         href: hrefOf(path, { days: String(days) }),
-        title: amountText(days, 'day'),
+        title: days === 365 ? t('1 year') : plural(days, '{count} day', '{count} days'),
         isCurrent: days === daysShown(),
       }))}
     />

@@ -40,7 +40,9 @@ const plain = (): Axis => ({
 const timeAxis = (): Axis => ({
   ...plain(),
   space: 80,
-  size: 26,
+  // Below the lowest label of the other axis.
+  gap: 8,
+  size: 30,
   grid: { show: false },
   values: (_, splits, __, ___, step) =>
     splits.map((second) =>

@@ -14,9 +14,13 @@ export function sizeText(mib: number, unit: SizeUnit = sizeUnit(mib)): string {
 export const exactSizeText = (mib: number): string => `${numberText(mib)} MiB`;
 
 /** A share of 1 as a percentage; `digits` decimals at most. */
-export const percentText = (share: number, digits = 0): string =>
+export const percentText = (share: number, digits = 0, minDigits = 0): string =>
   inLocale((locale) =>
-    new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: digits }).format(share),
+    new Intl.NumberFormat(locale, {
+      style: 'percent',
+      minimumFractionDigits: minDigits,
+      maximumFractionDigits: digits,
+    }).format(share),
   );
 
 /** An instant with date and time, such as `25 Nov 2026, 07:06`. */

@@ -70,11 +70,11 @@ export function useProblems(
   const resources = failed.value?.items ?? [];
   const failures = useFailures(resources.length > 0);
   if (!failed.value || !accounts.value || !alerts.value || !failures || !owners || !expiring) return undefined;
-  const failedUrls = new Set(resources.map((item) => textOf(item, 'url')));
+  const failedUrls = new Set([...resources, ...accounts.value.items].map((item) => textOf(item, 'url')));
   const problems: Problem[] = [
     ...resources.map((item) => resourceProblem(item, failures.get(textOf(item, 'uuid')))),
     ...accounts.value.items.map(accountProblem),
-    // A missing resource has an alert, too; one row is enough.
+    // A missing resource and an unreachable account have alerts, too; one row is enough.
     ...alerts.value.items.filter((alert) => !failedUrls.has(textOf(alert, 'scope'))).map(alertProblem),
     ...owners.flatMap(quotaProblems),
     ...expiring.map(roleProblem),
@@ -195,8 +195,9 @@ const accountProblem = (item: Item): Problem => ({
   tone: 'bad',
   icon: 'service-settings',
   title: t('{account} is unreachable', { account: nameOf(item) }),
-  sub: serverText(textOf(item, 'error_message')),
+  sub: [textOf(item, 'type'), serverText(textOf(item, 'error_message'))].filter((text) => text !== '').join(' · '),
   href: hrefOfLink(textOf(item, 'url')),
+  action: <ActionLink href={hrefOfLink(textOf(item, 'url'))} words={t('Check account')} />,
 });
 
 const alertProblem = (item: Item): Problem => {

@@ -354,6 +354,6 @@ function Team({ kind, uuid }: { readonly kind: Kind; readonly uuid: string }): J
 
 /** The roles of a member here and in the projects below. */
 const rolesOf = (member: Item): string[] => [
-  ...(textOf(member, 'role') !== '' ? [t(textOf(member, 'role'))] : []),
+  ...(textOf(member, 'role') !== '' ? [titleOf(textOf(member, 'role'))] : []),
   ...itemsIn(member.projects).map((project) => roleIn(textOf(project, 'role'), textOf(project, 'name'))),
 ];

@@ -231,25 +231,27 @@ function GuidedForm({
     <>
       {question && <ProjectChoice {...question} preset={query.get('project') ?? ''} />}
       <div class="stack" hidden={question !== undefined}>
-        <Card title={t('Where the resources are')}>
-          <Options
-            label={t('Where the resources are')}
-            options={[
-              { value: 'real', title: type, sub: t('The credentials are tested before the account is saved.') },
-              {
-                value: 'simulated',
-                title: t('Simulator'),
-                sub: t('Runs on this server and needs no credentials. Its resources cost nothing.'),
-              },
-            ]}
-            value={isSimulated ? 'simulated' : 'real'}
-            isWide
-            onInput={(value) => {
-              setSimulated(value === 'simulated');
-              setTest(undefined);
-            }}
-          />
-        </Card>
+        <div class="card">
+          <div class="in">
+            <Options
+              label={t('Where the resources are')}
+              options={[
+                { value: 'real', title: type, sub: t('The credentials are tested before the account is saved.') },
+                {
+                  value: 'simulated',
+                  title: t('Simulator'),
+                  sub: t('Runs on this server and needs no credentials. Its resources cost nothing.'),
+                },
+              ]}
+              value={isSimulated ? 'simulated' : 'real'}
+              isWide
+              onInput={(value) => {
+                setSimulated(value === 'simulated');
+                setTest(undefined);
+              }}
+            />
+          </div>
+        </div>
         <Form
           fields={guided(formFieldsOf(post, collections.value.get(list)), type, isSimulated)}
           given={{

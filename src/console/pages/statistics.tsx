@@ -77,14 +77,22 @@ export const UsageTimeline = ({
   readonly uuid: string;
 }): JSX.Element => {
   const rows = useUsage(aggregate, uuid);
-  return <UsageCard rows={rows} isLoading={rows === undefined} />;
+  const { value: sums } = useGet(
+    () => api.GET('/api/stats/quota/', { params: { query: { aggregate, uuid } } }),
+    [aggregate, uuid],
+  );
+  const isLoading = rows === undefined || sums === undefined;
+  return <UsageCard rows={isLoading ? [] : rows} sums={sums?.isOk ? sums.body : {}} isLoading={isLoading} />;
 };
 
 function UsageCard({
-  rows = [],
+  rows,
+  sums,
   isLoading = false,
 }: {
-  readonly rows?: readonly Item[] | undefined;
+  readonly rows: readonly Item[];
+  /** The present usage. */
+  readonly sums: Item;
   readonly isLoading?: boolean;
 }): JSX.Element {
   const known = measures.filter((name) => rows.some((row) => numberOf(row, `${name}_usage`) !== undefined));
@@ -100,6 +108,7 @@ function UsageCard({
             key={name}
             title={quotaTitle(name)}
             isSize={isQuotaInMebibytes(name)}
+            now={numberOf(sums, `${name}_usage`)}
             times={rows.map((row) => Number(row.from))}
             series={[
               { name: t('Usage'), values: rows.map((row) => numberOf(row, `${name}_usage`)) },
@@ -209,9 +218,9 @@ function AvailabilityCard({ resources }: { readonly resources: readonly Item[] }
                   <ObjectLink item={resource} />
                 </td>
                 <td class={`num ${agreed === undefined ? '' : reached < agreed ? 'bad-ink' : 'good-ink'}`}>
-                  {percentText(reached / 100, 2)}
+                  {percentText(reached / 100, 2, 2)}
                 </td>
-                <td class="num">{agreed === undefined ? '–' : percentText(agreed / 100, 2)}</td>
+                <td class="num">{agreed === undefined ? '–' : percentText(agreed / 100, 2, 2)}</td>
               </tr>
             );
           })}
@@ -247,11 +256,12 @@ function CreatedCard({ title, rows }: { readonly title: string; readonly rows: C
   );
 }
 
-/** The sums of all visible quotas. */
-function Sums({ sums }: { readonly sums: Item }): JSX.Element {
-  const names = Object.keys(sums).filter((name) => `${name}_usage` in sums);
+/** The sums of the quotas that have limits; the tiles show the others. */
+function Sums({ sums }: { readonly sums: Item }): JSX.Element | null {
+  const names = Object.keys(sums).filter((name) => `${name}_usage` in sums && limitOf(sums, name) !== undefined);
+  if (names.length === 0) return null;
   return (
-    <Card title={t('Quotas')} empty={names.length === 0 ? t('No usage in this period.') : undefined}>
+    <Card title={t('Quotas')}>
       <div class="meters">
         {names.map((name) => (
           <Meter key={name} quota={{ name, limit: sums[name], usage: sums[`${name}_usage`] }} />
@@ -342,7 +352,7 @@ export function StatisticsPage(): JSX.Element {
       {all ? (
         <div class="stack">
           <UsageTiles rows={all.usage} sums={all.sums} machines={all.machines.count} />
-          <UsageCard rows={all.usage} />
+          <UsageCard rows={all.usage} sums={all.sums} />
           <div class="halves">
             <TopCustomers customers={all.customers.items} />
             <section class="card">
