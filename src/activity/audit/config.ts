@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { day } from '../../kernel/clock.ts';
 import { type Config, ConfigError, type ConfigOf, type Settings } from '../../kernel/config/config.ts';
-import { remoteAddress, type Setting, text } from '../../kernel/config/setting.ts';
+import { duration, remoteAddress, type Setting, text } from '../../kernel/config/setting.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { urlOf } from '../../kernel/url.ts';
@@ -26,6 +27,9 @@ const syslogServer = (help: string): Setting<string | null> => {
 
 /** Settings of the audit trail. */
 export const auditSettings = {
+  audit_retention: duration(null, 'How long records of the audit trail are stored, at least 30d; default: for ever.', {
+    min: 30 * day,
+  }),
   audit_sink_url: remoteAddress('URL that receives the records of the audit trail, as NDJSON by POST.', [
     'http:',
     'https:',

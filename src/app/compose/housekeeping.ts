@@ -16,6 +16,7 @@ import { removeOldNotices } from '../../accounts/users/notices.ts';
 import { removeClosedAlerts } from '../../activity/alerts/alert-store.ts';
 import { auditHousekeeping } from '../../activity/audit/events.ts';
 import { signingHeads } from '../../activity/audit/heads.ts';
+import { removingOldRecords } from '../../activity/audit/retention.ts';
 import { removeOldEvents, removeOldFailedLogins } from '../../activity/events/retention.ts';
 import { indexSome } from '../../activity/events/search.ts';
 import { removeOldConfirmations } from '../../activity/hooks/confirmation.ts';
@@ -137,6 +138,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   removal('remove old notification mails', hour, removeOldNotificationMails),
   removal('fold old quota versions', second, foldOldVersions),
   signingHeads,
+  removingOldRecords(),
   task('schedule synchronisations', second, scheduleSyncs),
   followMembers(),
   measuring,

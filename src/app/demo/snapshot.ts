@@ -34,7 +34,7 @@ const independent: ReadonlySet<SettingName> = new Set([
   ...(['hooks_allowed_networks', 'encryption_keys', 'settings_sync_interval', 'console_enabled'] as const),
   ...(['backup_before_upgrade', 'follow_interval', 'litestream_program', 'log_file', 'log_level'] as const),
   ...(['native_cache', 'tenant_credentials_visible'] as const),
-  ...(['audit_sink_url', 'audit_sink_header_file', 'audit_file', 'audit_syslog'] as const),
+  ...(['audit_sink_url', 'audit_sink_header_file', 'audit_file', 'audit_syslog', 'audit_retention'] as const),
 ]);
 
 /** The rows that a database has after its first start, as SQL; the snapshot has none of their ids. */
@@ -47,6 +47,8 @@ const initialRows: Readonly<Record<string, string>> = {
   audit_record: 'TRUE',
   audit_key: 'TRUE',
   audit_checkpoint: 'TRUE',
+  audit_head: 'TRUE',
+  audit_sink: 'TRUE',
 };
 
 /**

@@ -19,6 +19,7 @@ const names: readonly string[] = [
   'clients',
   'testing',
   'backups',
+  'audit-trail',
   'beyond-one-machine',
   'security',
   'locked-out',

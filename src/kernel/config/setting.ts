@@ -145,6 +145,7 @@ export const duration = <T extends number | null>(
     const unit = durationUnits[match?.[2] ?? ''];
     if (!match || unit === undefined) throw new Error('must be a duration such as 45s, 30m, 12h or 7d');
     const length = Number(match[1]) * unit;
+    if (length < min && max === Number.POSITIVE_INFINITY) throw new Error(`must be at least ${durationText(min)}`);
     if (length < min || length > max) throw new Error(`must be from ${min / second}s to ${max / second}s`);
     return length;
   },
@@ -272,11 +273,13 @@ function printed({ kind }: Setting<unknown>, value: unknown): string {
   if (Array.isArray(value))
     return value.map((item) => (typeof item === 'object' ? `${item.url}|${item.cert_file}` : item)).join(',');
   if (typeof value === 'object') return JSON.stringify(value);
-  if (kind === 'duration' && typeof value === 'number') {
-    const unit = Object.entries(durationUnits)
-      .reverse()
-      .find(([, size]) => value % size === 0);
-    return unit ? `${value / unit[1]}${unit[0]}` : `${value / second}s`;
-  }
-  return String(value);
+  return kind === 'duration' && typeof value === 'number' ? durationText(value) : String(value);
+}
+
+/** A duration in the largest unit that divides it. */
+function durationText(value: number): string {
+  const unit = Object.entries(durationUnits)
+    .reverse()
+    .find(([, size]) => value % size === 0);
+  return unit ? `${value / unit[1]}${unit[0]}` : `${value / second}s`;
 }

@@ -29,7 +29,7 @@ test.after.each(async () => {
 const recordsIn = (path: string): Json[] => {
   const lines = readFileSync(path, 'utf8').split('\n');
   assert.is(lines.pop(), '');
-  return lines.map((line) => JSON.parse(line));
+  return lines.filter((line) => !line.startsWith('{"head"')).map((line) => JSON.parse(line));
 };
 const sequencesIn = (path: string): number[] => recordsIn(path).map(({ sequence }) => sequence);
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, i) => i + 1);
@@ -67,6 +67,7 @@ test('replaces a line that was cut off, and keeps what is not its own', async ()
   await fixture.open({ audit_file: file });
   await fixture.advance(1);
   await fixture.customer('Alice');
+  await fixture.customer('Bob');
   // As a kill leaves it that cuts off the next line: behind records of the batch whose receipt is not stored.
   const [next] = (await all()).slice(-1);
   await fixture.advance(1);
@@ -169,6 +170,9 @@ class SyslogServer {
   }
 }
 
+const recordMessages = ({ messages }: SyslogServer): string[] =>
+  messages.filter((message) => !message.includes(' head - {"head"'));
+
 test('sends messages of RFC 5424 on one connection, and connects again when it breaks', async () => {
   const server = new SyslogServer(createServer());
   const port = await server.listen();
@@ -176,9 +180,9 @@ test('sends messages of RFC 5424 on one connection, and connects again when it b
   await fixture.customer('Alice "é"');
   await fixture.anonymous.post('/api-auth/password/', { username: 'admin', password: 'wrong' });
   await fixture.advance(1);
-  await eventually('all messages arrive', () => server.messages.length === lastSequence());
+  await eventually('all messages arrive', () => recordMessages(server).length === lastSequence());
   const records = await all();
-  for (const [i, message] of server.messages.entries()) {
+  for (const [i, message] of recordMessages(server).entries()) {
     const { at, operation, outcome } = records[i];
     const header = `<${outcome === 'done' ? 110 : 108}>1 ${at} ${hostname()} tenantry ${process.pid} ${operation} - `;
     assert.is(message.slice(0, header.length), header);
@@ -193,7 +197,7 @@ test('sends messages of RFC 5424 on one connection, and connects again when it b
   const second = new SyslogServer(createServer());
   await second.listen(port);
   await fixture.advance(300);
-  await eventually('the record arrives', () => second.messages.at(-1)?.includes('"object_name":"Bob"') ?? false);
+  await eventually('the record arrives', () => recordMessages(second).at(-1)?.includes('"object_name":"Bob"') ?? false);
   await fixture.close();
   await second.close();
 });

@@ -1,6 +1,6 @@
 /** Sinks of the audit trail: audit_sink_url, its order, retries, limits and reports (audit.md 9). */
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,6 +39,8 @@ const open = async (options: ServerOptions = {}): Promise<void> => {
   await fixture.advance(1);
 };
 
+/** The requests with records since the last call, without those with heads. */
+const take = (): Received[] => receiver.take().filter(({ body }) => !body.startsWith('{"head"'));
 const recordsOf = ({ body }: Received): Json[] =>
   body
     .split('\n')
@@ -68,7 +70,7 @@ test('posts each record once, as one line with its hashed text, private part and
   await open({ audit_sink_header_file: headerFile });
   await fixture.customer('Alice "é"');
   await fixture.advance(1);
-  const requests = receiver.take();
+  const requests = take();
   const listed = (await fixture.staff.get('/api/audit/?page_size=300')).body.reverse();
   assert.equal(requests.flatMap(recordsOf), listed);
   for (const request of requests) {
@@ -86,7 +88,7 @@ test('posts each record once, as one line with its hashed text, private part and
     assert.is(createHash('sha256').update(canonicalJson(hidden)).digest('hex'), record.private_hash);
   }
   await fixture.advance(60);
-  assert.equal(receiver.take(), []);
+  assert.equal(take(), []);
 });
 
 test('reads the header for each batch, and waits while its file is unusable', async () => {
@@ -94,22 +96,22 @@ test('reads the header for each batch, and waits while its file is unusable', as
   writeFileSync(headerFile, 'X-Token: second');
   append(1);
   await fixture.advance(1);
-  assert.is(receiver.take().at(-1)?.headers['x-token'], 'second');
+  assert.is(take().at(-1)?.headers['x-token'], 'second');
   rmSync(headerFile);
   append(1);
   await fixture.advance(1);
-  assert.equal(receiver.take(), []);
+  assert.equal(take(), []);
   writeFileSync(headerFile, 'X-Token: third');
   await fixture.advance(5);
   assert.equal(
-    receiver.take().map(({ headers }) => headers['x-token']),
+    take().map(({ headers }) => headers['x-token']),
     ['third'],
   );
 });
 
 test('sends exactly the same batch for an hour, at growing intervals, and then everything in order', async () => {
   await open();
-  const before = sequencesOf(receiver.take());
+  const before = sequencesOf(take());
   receiver.behaviour = 503;
   const attempts: number[] = [];
   for (let passed = 0; passed < 3600; passed += 5) {
@@ -122,20 +124,20 @@ test('sends exactly the same batch for an hour, at growing intervals, and then e
     attempts.slice(0, 9).map((at, i) => at - (attempts[i - 1] ?? 0)),
     [0, 5, 10, 20, 40, 80, 160, 300, 300],
   );
-  const refused = receiver.take();
+  const refused = take();
   const [first] = refused as [Received];
   assert.is(new Set(refused.map(({ body }) => body)).size, 1);
   assert.equal(new Set(refused.map(keyOf)), new Set([keyOf(first)]));
   receiver.behaviour = 204;
   await fixture.advance(300);
-  const received = receiver.take();
+  const received = take();
   assert.is(received[0]?.body, first.body);
   assert.equal([...before, ...sequencesOf(received)], upTo(lastSequence()));
 });
 
 test('accepts only a 2xx: no redirect, no other status, no broken connection', async () => {
   await open();
-  receiver.take();
+  take();
   append(1);
   const behaviours = [
     { status: 307, headers: { Location: `${receiver.url}/elsewhere` } },
@@ -154,16 +156,16 @@ test('accepts only a 2xx: no redirect, no other status, no broken connection', a
     ...['The receiver responded with 307.', 'The receiver responded with 304.', 'The receiver responded with 400.'],
     ...['The receiver responded with 500.', 'The connection was reset.'],
   ]);
-  const requests = receiver.take();
+  const requests = take();
   assert.equal([...new Set(requests.map(({ path }) => path))], ['/audit?source=a']);
   receiver.behaviour = 299;
   await fixture.advance(300);
-  assert.is(receiver.take()[0]?.body, requests[0]?.body);
+  assert.is(take()[0]?.body, requests[0]?.body);
 });
 
 test('gives a slow receiver ten seconds, while requests are served', async () => {
   await open();
-  receiver.take();
+  take();
   append(1);
   receiver.behaviour = 'no-response';
   const waits = await withFastTimers(async () => {
@@ -179,7 +181,7 @@ test('gives a slow receiver ten seconds, while requests are served', async () =>
 
 test('sends at most 500 records or 1 MiB at once, and a larger record alone', async () => {
   await open();
-  receiver.take();
+  take();
   const start = lastSequence();
   append(1200);
   append(4, 4);
@@ -188,12 +190,12 @@ test('sends at most 500 records or 1 MiB at once, and a larger record alone', as
   await fixture.advance(1);
   const ranges = ['1-500', '501-1000', '1001-1202', '1203-1204', '1205-1205', '1206-1206'];
   const moved = (range: string): string => range.replace(/\d+/g, (digits) => String(Number(digits) + start));
-  assert.equal(rangesOf(receiver.take()), ranges.map(moved));
+  assert.equal(rangesOf(take()), ranges.map(moved));
 });
 
 test('begins a batch for each chain', async () => {
   await open();
-  receiver.take();
+  take();
   append(1);
   const { db } = fixture.server.app;
   const chain = 'c'.repeat(32);
@@ -208,7 +210,7 @@ test('begins a batch for each chain', async () => {
       FROM audit_record WHERE id = ${id}`);
   });
   await fixture.advance(1);
-  const requests = receiver.take();
+  const requests = take();
   assert.is(requests.length, 2);
   assert.is(keyOf(requests[1] as Received), `${chain}:1-1`);
 });
@@ -279,14 +281,14 @@ test('sends nothing while the database cannot store anything', async () => {
   append(1);
   receiver.behaviour = 500;
   await fixture.advance(1);
-  receiver.take();
+  take();
   const { db } = fixture.server.app;
   db.guard(() => Object.assign(new Error('The lease has expired.'), { reason: 'lease' as const }));
   await fixture.advance(300);
-  assert.equal(receiver.take(), []);
+  assert.equal(take(), []);
   db.guard(() => undefined);
   await fixture.advance(1);
-  assert.is(receiver.take().length, 1);
+  assert.is(take().length, 1);
 });
 
 test('continues after a kill with the batch that was being sent, and repeats nothing after a restart', async () => {
@@ -304,16 +306,13 @@ test('continues after a kill with the batch that was being sent, and repeats not
     await second.kill();
     receiver.behaviour = 200;
     const third = await program.serve(words);
-    await eventually('all records arrive', () => receiver.requests.length > 3);
+    await eventually('all records arrive', () => receiver.requests.some(({ body }) => body.includes('"user add"')));
     assert.is(await third.stop(), 0);
-    const requests = receiver.take();
-    const [first] = requests as [Received];
+    const requests = take();
     assert.equal(new Set(requests.slice(0, 3).map((request) => `${keyOf(request)} ${request.body}`)).size, 1);
-    const received = sequencesOf(requests.slice(2));
-    assert.equal(received, upTo(received.length));
-    const operations = requests.slice(2).flatMap((request) => recordsOf(request).map(({ operation }) => operation));
-    assert.equal([operations[0], operations.at(-1)], ['audit.chain_started', 'user add']);
-    assert.ok(first);
+    const received = requests.slice(2);
+    assert.equal(sequencesOf(received), upTo(sequencesOf(received).length));
+    assert.is(recordsOf(received[0] as Received)[0].operation, 'audit.chain_started');
     const fourth = await program.serve(words);
     await sleep(1500);
     assert.is(await fourth.stop(), 0);
@@ -323,14 +322,47 @@ test('continues after a kill with the batch that was being sent, and repeats not
   }
 });
 
+test('sends each head once, behind the record that it signs', async () => {
+  const data = join(folder, 'data');
+  await open({ ephemeral: false, data });
+  await fixture.customer('Alice');
+  await fixture.advance(3601);
+  await fixture.customer('Bob');
+  await fixture.close();
+  const lines = receiver.requests.flatMap(({ body }) => body.trimEnd().split('\n')).map((line) => JSON.parse(line));
+  const logged = (): Json[] =>
+    readFileSync(join(data, 'audit-heads.log'), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  const heads = lines.flatMap(({ head }) => head ?? []);
+  assert.ok(heads.length >= 3);
+  assert.equal(heads, logged());
+  for (const [i, { head }] of lines.entries())
+    if (head) assert.equal([lines[i - 1].sequence, lines[i - 1].hash], [head.sequence, head.hash]);
+  const keys = receiver
+    .take()
+    .filter(({ body }) => body.startsWith('{"head"'))
+    .map(keyOf);
+  assert.equal(
+    keys,
+    heads.map(({ chain }, i) => `${chain}:head-${i + 1}`),
+  );
+  // A head that a kill left in the log only.
+  const lost = { ...heads[0], at: '2018-01-05T00:00:00.000000Z' };
+  appendFileSync(join(data, 'audit-heads.log'), `${JSON.stringify(lost)}\n{"chain":"cut`);
+  await open({ ephemeral: false, data });
+  assert.is(receiver.take().filter(({ body }) => body === `${JSON.stringify({ head: lost })}\n`).length, 1);
+});
+
 test('a new destination begins with the oldest record', async () => {
   await open();
-  const all = sequencesOf(receiver.take());
+  const all = sequencesOf(take());
   const { db } = fixture.server.app;
   db.write(() => db.run(raw(`UPDATE audit_sink SET destination = 'another'`)));
   append(1);
   await fixture.advance(1);
-  assert.equal(sequencesOf(receiver.take()), [...all, all.length + 1]);
+  assert.equal(sequencesOf(take()), [...all, all.length + 1]);
 });
 
 test('rejects unusable settings with one line', async () => {

@@ -95,6 +95,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0055_api_key_networks': 'd6cda0be52ed5dbb83162748fadf8005ae6a868d58f5d4dca14bd9c5d372e7cf',
   '0056_audit_keys': '46fd03fc025a451824f504a80575a20e377ef072cd01cf1f5bee3110f5c70fdc',
   '0057_oidc_logout': '73c147270639ae69bd6c31615626ca4dec261d1d34b9076c0d25cc0164762b05',
+  '0058_audit_sink_heads': '4cb5599d8b6a1a119a96ddfdba05e5ed9a01147bf0ddd8e8e4dc191abf00d08f',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -88,13 +88,17 @@ class Rsyslog {
 
   get messages(): readonly { readonly header: string; readonly record: Json }[] {
     if (!existsSync(this.#output)) return [];
-    return readFileSync(this.#output, 'utf8')
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => {
-        const [header = '', text = ''] = line.split(/ \| ?(.*)/s);
-        return { header, record: JSON.parse(text) };
-      });
+    return (
+      readFileSync(this.#output, 'utf8')
+        .split('\n')
+        .slice(0, -1)
+        // Heads may come between records.
+        .filter((line) => !line.includes(' head |'))
+        .map((line) => {
+          const [header = '', text = ''] = line.split(/ \| ?(.*)/s);
+          return { header, record: JSON.parse(text) };
+        })
+    );
   }
 
   async start(): Promise<void> {

@@ -2,8 +2,8 @@ import type { App } from '../../../kernel/app.ts';
 import { second } from '../../../kernel/clock.ts';
 import { StorageError } from '../../../kernel/durability/storage-error.ts';
 import { errorOf } from '../../../kernel/present.ts';
-import { type Destination, movePosition, newestId, positionOf, readBatch, storeFailure } from './positions.ts';
-import type { Batch, Sink } from './sink.ts';
+import { type Destination, hasMore, type Mark, movePosition, readBatch, storeFailure } from './positions.ts';
+import type { Sink } from './sink.ts';
 
 /** Time until a batch is sent again, which doubles with each failure up to the maximum of the sink. */
 const minRetryDelay = 5 * second;
@@ -14,8 +14,8 @@ const minRetryDelay = 5 * second;
  */
 export class SinkFeed {
   #running: Promise<void> | undefined;
-  /** Id of the last record that the sink has received, until it is stored. */
-  #received: number | undefined;
+  /** What the sink has received, until it is stored. */
+  #received: Mark | undefined;
   /** After a failure: when it was, and how long the next attempt waits. Starts with every process, so that a restart retries. */
   #failure: { readonly at: number; readonly delay: number } | undefined;
   #isClosed = false;
@@ -29,8 +29,7 @@ export class SinkFeed {
   /** Starts to send if there is anything to send and no attempt is running or must wait. */
   poll(): void {
     if (this.#running || this.#isClosed || this.#mustWait()) return;
-    const received = this.#received ?? positionOf(this.app, this.destination)?.received ?? 0;
-    if (this.#received === undefined && received >= newestId(this.app)) return;
+    if (!this.#received && !hasMore(this.app, this.destination)) return;
     this.#running = this.#run().finally(() => (this.#running = undefined));
   }
 
@@ -65,7 +64,7 @@ export class SinkFeed {
         const error = await this.sink.send(batch).then(() => undefined, errorOf);
         if (this.#isClosed) return;
         if (error) return this.#fail(error.message);
-        this.#received = batch.end;
+        this.#received = batch.mark;
         if (this.#failure) this.app.log.info({ sink: this.sink.name }, 'audit sink receives records again');
         this.#failure = undefined;
       }
@@ -77,17 +76,17 @@ export class SinkFeed {
   }
 
   /** Stores what the sink has received and where the next batch ends. Resolves with that batch once this is on disk. */
-  async #nextBatch(): Promise<Batch | undefined> {
+  async #nextBatch(): Promise<ReturnType<typeof readBatch>> {
     const { app, destination } = this;
     const { db } = app;
     // Nothing is sent without the lease, or when its receipt could not be stored.
     if (this.#isClosed || db.trouble) return undefined;
-    const { batch_end: end, received } = db.write(() => movePosition(app, destination, this.#received));
+    const position = db.write(() => movePosition(app, destination, this.#received));
     await new Promise<void>((resolve, reject) =>
       db.afterCommit((error) => (error === undefined ? resolve() : reject(error))),
     );
     this.#received = undefined;
-    return end === null ? undefined : readBatch(app, received, end);
+    return readBatch(app, position);
   }
 
   #fail(reason: string): void {

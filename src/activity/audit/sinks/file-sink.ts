@@ -16,8 +16,8 @@ interface Tail {
   readonly end: number;
   /** What follows it: the beginning of a line that a kill or a full disk cut off. */
   readonly partial: Buffer;
-  /** Hash of the record in the last complete line; undefined if it is none. */
-  readonly hash: string | undefined;
+  /** The last complete line; empty without one. */
+  readonly line: string;
 }
 
 /** `audit_file`: appends a line for each record, and reports it as received when it is on disk. */
@@ -56,8 +56,8 @@ export class FileSink implements Sink {
 
   /** Appends what the file does not have: an attempt that was cut off may have written the first records. */
   async #append(file: FileHandle, { records }: Batch): Promise<void> {
-    const { end = 0, hash, partial = Buffer.alloc(0) } = this.#tail ?? {};
-    const missing = records.slice(records.findIndex((record) => record.hash === hash) + 1);
+    const { end = 0, line: last, partial = Buffer.alloc(0) } = this.#tail ?? {};
+    const missing = records.slice(records.findIndex(({ line }) => line === last) + 1);
     const bytes = Buffer.from(missing.map(({ line }) => `${line}\n`).join(''));
     if (partial.length > 0) {
       const isOwn = bytes.subarray(0, partial.length).equals(partial);
@@ -102,7 +102,7 @@ async function tailOf(file: FileHandle, size: number): Promise<Tail> {
     const lastStart = end > 1 ? bytes.lastIndexOf('\n', end - 2) + 1 : 0;
     if (lastStart === 0 && start > 0) continue;
     const line = bytes.toString('utf8', lastStart, Math.max(lastStart, end - 1));
-    return { end: start + end, partial: bytes.subarray(end), hash: /"hash":"([0-9a-f]{64})"\}$/.exec(line)?.[1] };
+    return { end: start + end, partial: bytes.subarray(end), line };
   }
   throw new Error('the last line of the file is not a record');
 }

@@ -4,6 +4,7 @@ import type { App } from '../../../kernel/app.ts';
 import type { Config } from '../../../kernel/config/config.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { namesOf, present } from '../../../kernel/present.ts';
+import { type Head, readHeadsLog } from '../heads-log.ts';
 import type { Batch, SinkName, SinkRecord } from './sink.ts';
 
 /** Limits of a batch. A record that is larger than a batch is sent alone. */
@@ -27,6 +28,7 @@ export interface Destination {
 interface Position {
   readonly id: number;
   readonly received: number;
+  readonly received_head: number;
   readonly batch_end: number | null;
   readonly error_message: string;
   readonly is_behind: number;
@@ -48,25 +50,48 @@ export function destinationsOf({
 /** Returns the position of a destination; undefined before its first batch. */
 export const positionOf = ({ db }: Pick<App, 'db'>, { digest, name }: Destination): Position | undefined =>
   db.get<Position>(sql`
-    SELECT id, received, batch_end, error_message, is_behind FROM audit_sink
+    SELECT id, received, received_head, batch_end, error_message, is_behind FROM audit_sink
     WHERE name = ${name} AND destination = ${digest}`);
 
+/** What a destination has received with a batch: the ids of its last record or head. */
+export type Mark = Pick<Position, 'received'> | Pick<Position, 'received_head'>;
+
 /**
- * Stores that a destination has received the records up to an id, and where its next batch ends; undefined: nothing new, the same
- * batch is next. A new destination begins with the oldest record. Must run inside a write. Returns the position.
+ * Stores what a destination has received, and where its next batch of records ends; without a mark the same batch is next. A new
+ * destination begins with the oldest record. Must run inside a write. Returns the position.
  */
-export function movePosition(app: App, destination: Destination, received?: number): Position {
+export function movePosition(app: App, destination: Destination, mark?: Mark): Position {
   const { db } = app;
   const { digest, name } = destination;
   if (!positionOf(app, destination))
     db.insert('audit_sink', { name, destination: digest, received: oldestId(app) - 1 });
   const position = present(positionOf(app, destination));
-  if (received === undefined && position.batch_end !== null) return position;
-  const last = received ?? position.received;
-  const change = { received: last, batch_end: nextEnd(app, last) };
-  db.update('audit_sink', position.id, { ...change, ...(received !== undefined && { error_message: '' }) });
+  if (!mark && position.batch_end !== null) return position;
+  const moved = { ...position, ...mark };
+  // Records that it misses may have been removed meanwhile.
+  const received = Math.max(moved.received, position.received);
+  const head = nextHead(app, moved.received_head);
+  const end = head && head.record_id <= received ? null : nextEnd(app, received, head?.record_id);
+  const change = { received, received_head: moved.received_head, batch_end: end };
+  db.update('audit_sink', position.id, { ...change, ...(mark && { error_message: '' }) });
   return { ...position, ...change };
 }
+
+/** Whether there are records or heads that a destination has not received. */
+export function hasMore(app: App, destination: Destination): boolean {
+  const { received, received_head: head } = positionOf(app, destination) ?? { received: 0, received_head: 0 };
+  return received < newestId(app) || nextHead(app, head) !== undefined;
+}
+
+/** A head that waits for sinks. */
+interface QueuedHead {
+  readonly id: number;
+  readonly record_id: number;
+  readonly head: string;
+}
+
+const nextHead = ({ db }: Pick<App, 'db'>, received: number): QueuedHead | undefined =>
+  db.get<QueuedHead>(sql`SELECT id, record_id, head FROM audit_head WHERE id > ${received} ORDER BY id LIMIT 1`);
 
 /** Returns the id of the oldest record, or 1 without records. */
 export const oldestId = ({ db }: Pick<App, 'db'>): number =>
@@ -76,11 +101,11 @@ export const oldestId = ({ db }: Pick<App, 'db'>): number =>
 export const newestId = ({ db }: Pick<App, 'db'>): number =>
   db.value<number | null>(sql`SELECT max(id) FROM audit_record`) ?? 0;
 
-/** Returns the id of the last record of the batch that follows a record; null if there is none. */
-function nextEnd({ db }: Pick<App, 'db'>, received: number): number | null {
+/** Returns the id of the last record of the batch that follows a record, up to a maximum; null if there is none. */
+function nextEnd({ db }: Pick<App, 'db'>, received: number, maxId: number = Number.MAX_SAFE_INTEGER): number | null {
   const rows = db.all<{ id: number; chain_id: number; bytes: number }>(sql`
     SELECT id, chain_id, octet_length(record) + octet_length(ifnull(private, 'null')) AS bytes
-    FROM audit_record WHERE id > ${received} ORDER BY id LIMIT ${maxRecords}`);
+    FROM audit_record WHERE id > ${received} AND id <= ${maxId} ORDER BY id LIMIT ${maxRecords}`);
   let end: number | null = null;
   let size = 0;
   for (const { bytes, chain_id: chain, id } of rows) {
@@ -93,19 +118,53 @@ function nextEnd({ db }: Pick<App, 'db'>, received: number): number | null {
 
 interface RecordRow extends Omit<SinkRecord, 'line'> {
   readonly chain: string;
+  readonly sequence: number;
+  readonly hash: string;
   readonly record: string;
   readonly private: string | null;
 }
 
-/** Returns the records behind one that a sink has received, up to the end of a batch; undefined if they were removed. */
-export function readBatch({ db }: Pick<App, 'db'>, received: number, end: number): Batch | undefined {
-  const [first, ...rest] = db
-    .all<RecordRow>(sql`
-      SELECT c.uuid AS chain, r.sequence, r.record ->> '$.at' AS at, r.operation, r.outcome, r.hash, r.record, r.private
-      FROM audit_record r JOIN audit_chain c ON c.id = r.chain_id
-      WHERE r.id > ${received} AND r.id <= ${end} ORDER BY r.id`)
-    .map(({ private: hidden, record, ...row }) => ({ ...row, line: lineOf(record, hidden, row.hash) }));
-  return first && { chain: first.chain, end, records: [first, ...rest] };
+/** Returns the batch that is next at a position: a head whose record was received, or records. Undefined if there is neither. */
+export function readBatch(app: Pick<App, 'db'>, position: Position): (Batch & { readonly mark: Mark }) | undefined {
+  const { batch_end: end, received, received_head: receivedHead } = position;
+  if (end !== null) return readRecords(app, received, end);
+  const head = nextHead(app, receivedHead);
+  if (!head || head.record_id > received) return undefined;
+  const { at, chain }: Head = JSON.parse(head.head);
+  const record = { at, operation: 'head', outcome: 'done', line: `{"head":${head.head}}` } as const;
+  return { key: `${chain}:head-${head.id}`, records: [record], mark: { received_head: head.id } };
+}
+
+function readRecords({ db }: Pick<App, 'db'>, received: number, end: number): ReturnType<typeof readBatch> {
+  const rows = db.all<RecordRow>(sql`
+    SELECT c.uuid AS chain, r.sequence, r.record ->> '$.at' AS at, r.operation, r.outcome, r.hash, r.record, r.private
+    FROM audit_record r JOIN audit_chain c ON c.id = r.chain_id
+    WHERE r.id > ${received} AND r.id <= ${end} ORDER BY r.id`);
+  const [first, last] = [rows[0], rows.at(-1)];
+  if (!first || !last) return undefined;
+  const records = rows.map(({ at, hash: digest, operation, outcome, private: hidden, record }) => ({
+    ...{ at, operation, outcome },
+    line: lineOf(record, hidden, digest),
+  }));
+  return { key: `${first.chain}:${first.sequence}-${last.sequence}`, records, mark: { received: end } };
+}
+
+/** Queues a head for the sinks, unless its record was removed or is that of another history. Must run inside a write. */
+export const queueHead = ({ db }: Pick<App, 'db'>, head: Head): void =>
+  void db.run(sql`
+    INSERT INTO audit_head (record_id, head)
+    SELECT r.id, ${JSON.stringify(head)} FROM audit_chain c JOIN audit_record r ON r.id = c.first_id + ${head.sequence} - 1
+    WHERE c.uuid = ${head.chain} AND r.hash = ${head.hash}`);
+
+/** Queues the heads of the log that are not queued: a kill behind the log, or `rotate-key`, has left them. */
+export function queueLoggedHeads({ auditHeads: { folder }, db }: App): void {
+  if (folder === undefined) return;
+  const queued = new Set(db.values<string>(sql`SELECT head FROM audit_head`));
+  const missing = readHeadsLog(folder).filter((head) => !queued.has(JSON.stringify(head)));
+  if (missing.length > 0)
+    db.write(() => {
+      for (const head of missing) queueHead({ db }, head);
+    });
 }
 
 /** Stores why the last attempt failed. Must run inside a write. */

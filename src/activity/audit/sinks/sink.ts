@@ -1,21 +1,18 @@
-/** A record as a sink receives it. */
+/** A record, or a head, as a sink receives it. */
 export interface SinkRecord {
-  readonly sequence: number;
   /** UTC, with microseconds. */
   readonly at: string;
   readonly operation: string;
   readonly outcome: 'done' | 'refused';
-  readonly hash: string;
-  /** The whole record as one line of JSON, without its end. */
+  /** One line of JSON, without its end. */
   readonly line: string;
 }
 
-/** Consecutive records of one chain. The records and their order never change, however often the batch is sent. */
+/** Consecutive records of one chain, or a head. They never change, however often the batch is sent. */
 export interface Batch {
-  readonly chain: string;
-  /** Id of the last record of the batch in the database. */
-  readonly end: number;
-  readonly records: readonly [SinkRecord, ...SinkRecord[]];
+  /** Names the batch. */
+  readonly key: string;
+  readonly records: readonly SinkRecord[];
 }
 
 export type SinkName = 'url' | 'file' | 'syslog';

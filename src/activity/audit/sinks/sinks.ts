@@ -4,7 +4,7 @@ import type { App } from '../../../kernel/app.ts';
 import { SinkFeed } from './feed.ts';
 import { FileSink } from './file-sink.ts';
 import { reportLags } from './lag.ts';
-import { destinationsOf } from './positions.ts';
+import { destinationsOf, queueHead, queueLoggedHeads } from './positions.ts';
 import type { Sink, SinkName } from './sink.ts';
 import { SyslogSink } from './syslog-sink.ts';
 import { UrlSink } from './url-sink.ts';
@@ -23,22 +23,28 @@ export class AuditSinks {
   readonly #feeds: readonly SinkFeed[];
 
   readonly #started: number;
+  /** Whether the heads of earlier processes are queued. */
+  #hasLoggedHeads = false;
 
-  constructor(app: App) {
+  constructor(private readonly app: App) {
     this.#started = app.clock.now();
     this.#feeds = destinationsOf(app.config).map(
       (destination) => new SinkFeed(app, destination, openers[destination.name](app, destination.address)),
     );
+    if (this.#feeds.length > 0) app.auditHeads.listeners.add((head) => app.db.write(() => queueHead(app, head)));
   }
 
-  /** Sends new records. The timer calls it every second. */
+  /** Sends new records and heads. The timer calls it every second. */
   poll(): void {
+    if (this.#feeds.length === 0) return;
+    if (!this.#hasLoggedHeads) queueLoggedHeads(this.app);
+    this.#hasLoggedHeads = true;
     for (const feed of this.#feeds) feed.poll();
   }
 
   /** Notifies staff of sinks that are behind. */
   watch(context: Context): void {
-    if (this.#feeds.length > 0) context.app.db.write(() => reportLags(context, this.#started));
+    if (this.#feeds.length > 0) this.app.db.write(() => reportLags(context, this.#started));
   }
 
   /** Opens the file of `audit_file` again, which a program may have renamed. */

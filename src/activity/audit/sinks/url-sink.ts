@@ -25,7 +25,7 @@ export class UrlSink implements Sink {
     this.#client = new HttpClient({ resolve, allows: () => true, timeout, maxBytes, keepAlive: true, pausedBy });
   }
 
-  async send({ chain, records }: Batch): Promise<void> {
+  async send({ key, records }: Batch): Promise<void> {
     const { audit_sink_header_file: headerFile } = this.app.config;
     const { status } = await this.#client.send({
       method: 'POST',
@@ -35,7 +35,7 @@ export class UrlSink implements Sink {
         // Read for each batch, so that a token can be replaced without a restart.
         ...(headerFile !== null && readSinkHeader(headerFile)),
         'Content-Type': 'application/x-ndjson',
-        'Idempotency-Key': `${chain}:${records[0].sequence}-${records.at(-1)?.sequence}`,
+        'Idempotency-Key': key,
       },
       body: records.map(({ line }) => `${line}\n`).join(''),
     });

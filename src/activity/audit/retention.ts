@@ -1,0 +1,79 @@
+/** Removal of old audit records (audit.md 10). */
+import type { Context } from '../../kernel/access/context.ts';
+import { day, hour } from '../../kernel/clock.ts';
+import { sql } from '../../kernel/db/sql.ts';
+import type { Task } from '../../kernel/jobs/timer.ts';
+import { auditTime } from './append.ts';
+import { auditHousekeeping } from './events.ts';
+import { signHead } from './heads.ts';
+import { destinationsOf, positionOf } from './sinks/positions.ts';
+
+/** Records that are removed at once, with one checkpoint. */
+const blockSize = 500;
+
+/** How much longer a record stays for sinks that have not received it. */
+const maxWait = 30 * day;
+
+interface OldRecord {
+  readonly id: number;
+  readonly at: number;
+  readonly chain: string;
+  readonly sequence: number;
+  readonly hash: string;
+}
+
+/** The task that removes records older than the setting audit_retention, and records how many. */
+export function removingOldRecords(): Task {
+  let count = 0;
+  return {
+    name: 'remove old audit records',
+    every: hour,
+    removes: true,
+    run: (context) => {
+      const removed = removeBlock(context);
+      count += removed;
+      if (removed === blockSize) return true;
+      if (count > 0) context.app.db.write(() => auditHousekeeping(context, 'remove old audit records', count));
+      count = 0;
+      return false;
+    },
+  };
+}
+
+/**
+ * Removes the oldest records up to a block, and leaves a signed checkpoint that the next record follows, in one transaction. The
+ * newest record always stays. Returns how many it removed.
+ */
+function removeBlock({ app, now }: Context): number {
+  const { config, db } = app;
+  const { audit_retention: retention } = config;
+  if (retention === null) return 0;
+  const missed = firstMissed(app);
+  const candidates = db.all<OldRecord>(sql`
+    SELECT r.id, r.at, c.uuid AS chain, r.sequence, r.hash
+    FROM audit_record r JOIN audit_chain c ON c.id = r.chain_id
+    WHERE r.id < (SELECT max(id) FROM audit_record) ORDER BY r.id LIMIT ${blockSize}`);
+  // The clock may have been set back: a younger record keeps the records behind it.
+  const end = candidates.findIndex(({ at, id }) => at >= now - retention - (id < missed ? 0 : maxWait));
+  const old = end < 0 ? candidates : candidates.slice(0, end);
+  const last = old.at(-1);
+  if (!last) return 0;
+  const { chain, hash, id, sequence } = last;
+  const checkpoint = signHead(app, { chain, sequence, hash, at: auditTime(now), removed: old.length });
+  db.write(() => {
+    db.run(sql`DELETE FROM audit_record WHERE id <= ${id}`);
+    db.run(sql`DELETE FROM audit_head WHERE record_id <= ${id}`);
+    // Sinks that have waited too long continue behind the checkpoint.
+    db.run(sql`UPDATE audit_sink SET received = ${id}, batch_end = NULL WHERE received < ${id}`);
+    db.insert('audit_checkpoint', { id, head: JSON.stringify(checkpoint) });
+  });
+  if (id >= missed) app.log.warn({ records: id - missed + 1 }, 'removed audit records that a sink has not received');
+  return old.length;
+}
+
+/** Returns the id of the first record that a sink of the settings has not received; infinite without sinks. */
+const firstMissed = (app: Context['app']): number =>
+  Math.min(
+    ...destinationsOf(app.config).map((destination) => (positionOf(app, destination)?.received ?? 0) + 1),
+    Number.POSITIVE_INFINITY,
+  );
