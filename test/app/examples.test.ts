@@ -34,16 +34,18 @@ test('starts the program as a unit with the settings in force and readiness mess
     '9999',
     '--log-file',
     'log/a',
+    '--audit-file',
+    'audit/a',
   );
   const data = join(program.folder, 'my data');
   const lines = unit.split('\n');
   const has = (line: string): void => assert.ok(lines.includes(line), `${line}\n${unit}`);
   has(
-    `ExecStart=${process.execPath} ${builtProgram} serve --data "${data}" --host 127.0.0.1 --port 443 --admin-listen 127.0.0.1:9999 --log-file ${join(program.folder, 'log/a')}`,
+    `ExecStart=${process.execPath} ${builtProgram} serve --data "${data}" --host 127.0.0.1 --port 443 --admin-listen 127.0.0.1:9999 --log-file ${join(program.folder, 'log/a')} --audit-file ${join(program.folder, 'audit/a')}`,
   );
   for (const line of ['Type=notify', 'NotifyAccess=all', 'WatchdogSec=30', 'ExecReload=/bin/kill -HUP $MAINPID'])
     has(line);
-  has(`ReadWritePaths="${data}" "${join(program.folder, 'log')}"`);
+  has(`ReadWritePaths="${data}" "${join(program.folder, 'log')}" "${join(program.folder, 'audit')}"`);
   has('AmbientCapabilities=CAP_NET_BIND_SERVICE');
   has(`WorkingDirectory=${data}`);
 });

@@ -75,6 +75,13 @@ const alerts: readonly Alert[] = [
     summary: 'Mails have been pending for an hour. tenantry doctor lists them.',
   },
   {
+    name: 'TenantryAuditSinkBehind',
+    expression: 'tenantry_audit_sink_lag_seconds > 900',
+    duration: '1m',
+    severity: 'warning',
+    summary: 'A sink of the audit trail is 15 minutes behind. tenantry doctor has the reason.',
+  },
+  {
     name: 'TenantryProviderUnauthorized',
     expression: 'increase(tenantry_provider_failures_total{error="unauthorized"}[30m]) > 0',
     duration: '0m',

@@ -14,7 +14,7 @@ const quotedPath = (text: string): string => `"${path(text).replace(/[\\"]/g, '\
 
 /** Returns a unit that starts the server, supervises it, and lets it write only its data. */
 export function systemdUnit({ admin, config, data, program }: Setup): string {
-  const { admin_listen, host, log_file, port, tls_cert_file: cert, tls_key_file: key } = config;
+  const { admin_listen, audit_file, host, log_file, port, tls_cert_file: cert, tls_key_file: key } = config;
   const options = {
     '--data': data,
     '--host': host,
@@ -23,9 +23,11 @@ export function systemdUnit({ admin, config, data, program }: Setup): string {
     ...(cert !== null && { '--tls-cert-file': resolve(cert) }),
     ...(key !== null && { '--tls-key-file': resolve(key) }),
     ...(log_file !== null && { '--log-file': resolve(log_file) }),
+    ...(audit_file !== null && { '--audit-file': resolve(audit_file) }),
   };
   const command = [...program, 'serve', ...Object.entries(options).flat()].map(word).join(' ');
-  const writable = [data, ...(log_file === null ? [] : [dirname(resolve(log_file))])];
+  const folders = [log_file, audit_file].flatMap((file) => (file === null ? [] : [dirname(resolve(file))]));
+  const writable = [...new Set([data, ...folders])];
   const isAtHome = [...program, ...writable].some((file) => /^\/(home|root|run\/user)\//.test(file));
   const health = admin ? `# Health and metrics: http://${authorityOf(admin)}/readyz, /metrics\n` : '';
   return `# /etc/systemd/system/tenantry.service
@@ -45,7 +47,7 @@ WorkingDirectory=${path(data)}
 # More settings, one TENANTRY_NAME=value per line. The file is optional.
 EnvironmentFile=-/etc/tenantry.env
 ExecStart=${command}
-# Reloads the certificate and reopens the log file.
+# Reloads the certificate and reopens the log and audit files.
 ExecReload=/bin/kill -HUP $MAINPID
 Restart=on-failure
 RestartSec=2
