@@ -1,4 +1,5 @@
 /** The audit trail in the console: the page of staff and owners, and the history of objects. */
+import { readFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -41,6 +42,12 @@ browser('shows staff who changed what, with the values before and after', async 
   assert.equal(await staff.findings(), []);
   await staff.page.keyboard.press('Escape');
   await drawer.waitFor({ state: 'detached' });
+  const [download] = await Promise.all([staff.page.waitForEvent('download'), staff.button('Export').click()]);
+  assert.is(download.suggestedFilename(), 'audit-trail.ndjson');
+  const lines = readFileSync(await download.path(), 'utf8')
+    .trim()
+    .split('\n');
+  assert.ok(JSON.parse(lines.at(-1) ?? '').head, 'a signed head ends the export');
   assert.equal(staff.complaints, []);
 });
 

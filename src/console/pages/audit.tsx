@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { type Item, isItem, itemsIn, problemOf, request, textOf } from '../api/api.ts';
 import { described, responseOf, saveFile } from '../api/connection.ts';
 import type { Filter } from '../api/document.ts';
-import { useReading } from '../api/reading.ts';
+import { useLinked, useReading } from '../api/reading.ts';
 import { hrefOf, place } from '../api/route.ts';
 import { collections, hasPath, isStaff, ownedCustomers } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
@@ -16,7 +16,7 @@ import { Icon } from '../components/icons.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { Timeline } from '../components/timeline.tsx';
 import { notify } from '../components/toast.tsx';
-import { Time } from '../components/values.tsx';
+import { nameOf, Time } from '../components/values.tsx';
 import { t, titleOf } from '../i18n/words.ts';
 import { instantIn, PeriodChip } from './event-period.tsx';
 
@@ -198,6 +198,12 @@ function viaText(record: Item): string {
   return kinds[kind] ?? kind;
 }
 
+/** A link to a user by name, once it is read. */
+function UserLink({ uuid }: { readonly uuid: string }): JSX.Element {
+  const user = useLinked(`/api/users/${uuid}/`);
+  return <a href={hrefOf(`/users/${uuid}/`)}>{user ? nameOf(user) : uuid.slice(0, 8)}</a>;
+}
+
 /** The object of a record, as a link if it has a page. */
 function ObjectOf({ record }: { readonly record: Item }): JSX.Element | null {
   const object = memberOf(record, 'object');
@@ -285,7 +291,7 @@ function OpenRecord({ record, records }: { readonly record: Item; readonly recor
           </Fact>
           {record.as !== null && (
             <Fact label={titleOf('as')}>
-              <a href={hrefOf(`/users/${textOf(record, 'as')}/`)}>{textOf(record, 'as').slice(0, 8)}</a>
+              <UserLink uuid={textOf(record, 'as')} />
             </Fact>
           )}
           {viaText(record) !== '' && <Fact label={titleOf('via')}>{viaText(record)}</Fact>}
