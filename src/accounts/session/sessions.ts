@@ -34,8 +34,8 @@ function isLive({ caller, now }: Request): Sql {
   const since = now - (now % minute) - useSavedWithin;
   return sql`t.revoked IS NULL AND (t.id = ${caller.tokenId} OR ifnull(${raw(ends)} > ${since}, TRUE))
     AND (t.creator_id IS NULL OR EXISTS (
-      SELECT 1 FROM token s JOIN user o ON o.id = s.user_id
-      WHERE s.id = t.creator_id AND o.is_staff AND ifnull(${raw(endsOf('s'))} > ${since}, TRUE)))`;
+      SELECT 1 FROM token s JOIN user o ON o.id = s.user_id JOIN user i ON i.id = t.user_id
+      WHERE s.id = t.creator_id AND o.is_staff AND NOT i.is_staff AND NOT i.is_support AND ifnull(${raw(endsOf('s'))} > ${since}, TRUE)))`;
 }
 
 class Sessions extends Collection<typeof fields, SessionRow> {

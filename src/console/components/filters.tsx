@@ -78,6 +78,9 @@ const isTechnical = ({ isLink, name }: Filter): boolean =>
   (/(^|_)(url|exact|abbreviation)$|native_name|^exclude_|^rtag$|_uuid$|^resource_category$|^(from|to)$/.test(name) &&
     ownValue(objectLists, name) === undefined);
 
+/** The title of a filter. That of the operation of an audit record differs from the page with the same name. */
+const filterTitle = ({ name }: Pick<Filter, 'name'>): string => (name === 'operation' ? t('Action') : titleOf(name));
+
 /** Filters that duplicate another one. */
 const hasTwin = ({ name }: Filter, filters: readonly Filter[]): boolean =>
   filters.some(
@@ -153,7 +156,7 @@ export function Filters({
           label={t('More filters')}
           hasText
           align="start"
-          items={rest.map(({ name }) => ({ title: titleOf(name), onSelect: () => setAdded(name) }))}
+          items={rest.map(({ name }) => ({ title: filterTitle({ name }), onSelect: () => setAdded(name) }))}
         >
           <Icon name="filter" size="sm" />
           {t('More filters')}
@@ -262,11 +265,7 @@ function SetChip({
   const object = useLinked(isLink ? value : list && value !== '' ? `/api/${list}/${value}/` : '');
   const text = object ? nameOf(object) : isLink ? shortId(pathOf(value).split('/')[3] ?? '') : valueText(filter, value);
   return (
-    <RemovableChip
-      label={titleOf(filter.name)}
-      value={text}
-      onRemove={() => go(path, withParameter(filter.name, ''))}
-    />
+    <RemovableChip label={filterTitle(filter)} value={text} onRemove={() => go(path, withParameter(filter.name, ''))} />
   );
 }
 
@@ -300,7 +299,7 @@ function FacetChip({
     close();
     go(path, withParameter(filter.name, value));
   };
-  const title = titleOf(filter.name);
+  const title = filterTitle(filter);
   const isMenu = choices.length > 0;
   return (
     <>

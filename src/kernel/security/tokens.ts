@@ -75,10 +75,14 @@ function selectToken(db: Database, condition: Sql): TokenRow | undefined {
   return { ...row, creator: row.creator_id === null ? null : (selectToken(db, sql`t.id = ${row.creator_id}`) ?? null) };
 }
 
-/** Whether a token that is not revoked has expired, or the session of the staff user who acts with it has ended. */
-const hasEnded = (app: App, row: TokenRow, now: number): boolean =>
-  hasExpired(app, row.token_id, row, now) ||
-  (row.creator !== null && !(row.creator.is_staff === 1 && isLive(app, row.creator, now)));
+/** Whether a token that is not revoked has expired, or the staff user who acts with it may no longer do so. */
+function hasEnded(app: App, row: TokenRow, now: number): boolean {
+  const { creator } = row;
+  if (hasExpired(app, row.token_id, row, now)) return true;
+  if (!creator) return false;
+  const isPrivileged = row.is_staff === 1 || row.is_support === 1;
+  return isPrivileged || creator.is_staff !== 1 || !isLive(app, creator, now);
+}
 
 const isLive = (app: App, row: TokenRow, now: number): boolean =>
   row.is_active === 1 && row.revoked === null && !hasEnded(app, row, now);

@@ -104,6 +104,7 @@ test('ends with the session that created it', async () => {
       await staff.delete(current.url);
     },
     demotion: (_, { url }) => fixture.staff.patch(url, { is_staff: false }),
+    promotion: () => fixture.staff.patch(alice.url, { is_support: true }),
   };
   for (const [name, end] of Object.entries(ends)) {
     const { acting, boss, staff } = await impersonation(name);
