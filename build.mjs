@@ -353,9 +353,10 @@ async function partComments(esbuild, program, modules, listed, notices) {
     ([name, file]) => [name, readFileSync(file)],
   );
   const { lateModules, threads } = listed;
+  const { reducedPackages } = await import('./src/build/reduced-packages.mjs');
   // The addon of SQLite is given to the threads, too.
   const late = [
-    ...Object.keys(lateModules).map((name) => ({ name, entryPoints: [name] })),
+    ...Object.keys(lateModules).map((name) => ({ name, ...(reducedPackages(root)[name] ?? { entryPoints: [name] }) })),
     ...Object.keys(threads).map((name) => ({
       name,
       entryPoints: [`src/${name}.ts`],

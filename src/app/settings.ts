@@ -4,6 +4,7 @@ import { invitationSettings } from '../accounts/invitations/config.ts';
 import { roleSettings } from '../accounts/roles/config.ts';
 import { serviceAccountSettings } from '../accounts/service-accounts/config.ts';
 import { loginSettings, policySettings } from '../accounts/session/config.ts';
+import { checkPasskeys } from '../accounts/session/factors/relying-party.ts';
 import { checkOidc, oidcSettings } from '../accounts/session/oidc/config.ts';
 import { checkSaml, samlSettings } from '../accounts/session/saml/config.ts';
 import { signOnSettings } from '../accounts/session/sso/config.ts';
@@ -104,7 +105,7 @@ export const secretSettings: ReadonlySet<SettingName> = new Set(
 
 /** Reads all settings. Throws ConfigError. */
 export const loadConfig = (sources: Omit<Sources, 'input'> & { readonly input?: GivenSettings } = {}): Config =>
-  loadSettings(settings, [checkKernelSettings, checkSaml, checkOidc], sources);
+  loadSettings(settings, [checkKernelSettings, checkSaml, checkOidc, checkPasskeys], sources);
 
 /** Returns the option, variable or line that sets a setting; undefined for a default. */
 export const sourceOf = (name: SettingName, sources: Sources): string | undefined =>

@@ -27,6 +27,7 @@ import { Mailbox } from '../support/mailbox.ts';
 import { oidcSettings, tokenOf } from '../support/oidc-fixture.ts';
 import { Jar, OpenIdProvider } from '../support/openid-provider.ts';
 import { otherSettings } from '../support/other-settings.ts';
+import { Authenticator, enrolPasskey } from '../support/passkeys.ts';
 import { builtProgram, Program, type Serving } from '../support/program.ts';
 import { Receiver } from '../support/receiver.ts';
 import { otherKeys, providerKeys } from '../support/saml-keys.ts';
@@ -150,6 +151,7 @@ function givenSettings(): Readonly<Record<string, string>> {
     users_visible: 'connected',
     link_template_hosts: 'app.example.com',
     password_reset_url: 'https://app.example.com/reset/{secret}/',
+    passkey_rp_id: 'localhost',
     saml_idp_metadata_urls: `${web.url}/metadata.xml|${file('federation.crt', otherKeys.cert)}`,
     saml_identity_provider_url: saml.idp.entityId,
     saml_identity_provider_label: 'Example University',
@@ -299,6 +301,15 @@ const lateEffects: Readonly<Record<LateModule, () => Promise<void>>> = {
       await run(['backups', 'verify', ...wordsOf(settings)]),
       /is verified: it was restored and has no problems/,
     );
+  },
+  '@simplewebauthn/server': async () => {
+    const authenticator = new Authenticator(`http://localhost:${saml.settings.port}`);
+    await admin.post('/api/sessions/confirm/', { password });
+    const factor = await enrolPasskey(admin, authenticator);
+    const anonymous = new Client(server, undefined);
+    const { body: options } = await anonymous.post('/api-auth/passkey/options/');
+    const { body } = await anonymous.post('/api-auth/passkey/', { credential: authenticator.get(options) });
+    assert.is((await new Client(server, body.token).delete(factor.url)).status, 204);
   },
   otpauth: () => enrolled(),
   sax: () => synchronised(),

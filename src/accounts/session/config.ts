@@ -1,5 +1,5 @@
 import type { ConfigOf, Settings } from '../../kernel/config/config.ts';
-import { list, redirectAddress } from '../../kernel/config/setting.ts';
+import { list, redirectAddress, text } from '../../kernel/config/setting.ts';
 
 declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof loginSettings>, ConfigOf<typeof policySettings> {}
@@ -18,6 +18,10 @@ export const loginSettings = {
   password_reset_url: redirectAddress(
     'Page that sets a new password, for mails to users who forgot theirs; contains {secret}. Default: no such mails.',
     ['secret'],
+  ),
+  passkey_rp_id: text(
+    null,
+    'Domain that passkeys belong to: the host of base_url (the default) or a domain above it. Passkeys of another domain no longer work.',
   ),
 } satisfies Settings;
 

@@ -6,29 +6,31 @@ import { isoTime } from '../../kernel/clock.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
 import { optional } from '../../kernel/collection/field.ts';
 import { validate } from '../../kernel/collection/validate.ts';
-import { forbidden, HttpError, invalid, unauthenticated } from '../../kernel/http/error.ts';
+import { conflict, forbidden, HttpError, invalid, unauthenticated } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { confirmToken, isConfirmedToken } from '../../kernel/security/tokens.ts';
 import { lockedText, presentedPassword, verifyCurrent } from '../users/passwords.ts';
 import { userOf } from '../users/users.ts';
 import { hasFactor, methodsOf } from './factors/factor-store.ts';
+import { type ExpectedChallenges, newChallenge, storedChallenges } from './factors/passkey-challenges.ts';
+import { credentialsOf, requestOptions, requestOptionsShape } from './factors/passkeys.ts';
 import {
   exactlyOne,
   factorFields,
   factorLockOf,
-  loadFactors,
-  type PresentedFactor,
+  type PreparedFactor,
+  prepareFactor,
   presentedFactor,
   useFactor,
 } from './factors/presented.ts';
-import type { TotpMaker } from './factors/totp.ts';
+import { requireRelyingParty } from './factors/relying-party.ts';
 
 const fields = { password: optional(presentedPassword), ...factorFields };
 
 /** Returns the ways in which a user can confirm a session; none if they must log in again. */
 function confirmationMethods(request: Request): readonly string[] {
   const user = userOf(request, request.caller.id);
-  if (hasFactor(request.db, user.id)) return methodsOf(request.db, user.id);
+  if (hasFactor(request.db, user.id)) return methodsOf(request, user.id);
   return user.password_hash === null ? [] : ['password'];
 }
 
@@ -52,17 +54,20 @@ class ConfirmedRight<S> extends Right<S> {
 export const confirmed = <S>({ denialReason, words }: Right<S>): Right<S> =>
   new ConfirmedRight(`${words}, in a confirmed session`, denialReason);
 
-/** What a request presents: a password that matched this hash, or a second factor that is not verified yet. */
-type Presented = { readonly hash: string | null } | { readonly factor: PresentedFactor; readonly maker: TotpMaker };
+/** What a request presents: a password that matched this hash, or a second factor that is not accepted yet. */
+type Presented = { readonly hash: string | null } | { readonly factor: PreparedFactor };
 
 const passwordRejected = (): HttpError => invalid({ password: ['Confirm with a second factor.'] });
 
-/** Verifies a password. A second factor is verified in the transaction that uses it up. */
+const challengesOf = (request: Request): ExpectedChallenges => storedChallenges(request, 'confirm');
+
+/** Verifies a password. A second factor is accepted in the transaction that uses it up. */
 async function prepare(request: Request): Promise<Presented> {
   const { password, ...values } = validate(fields, request, 'create');
-  const member = exactlyOne({ password, ...values }, ['password', 'code', 'recovery_code']);
-  if (member !== 'password') return { factor: presentedFactor(values), maker: await loadFactors() };
+  const member = exactlyOne({ password, ...values }, ['password', 'code', 'recovery_code', 'passkey']);
   const user = userOf(request, request.caller.id);
+  if (member !== 'password')
+    return { factor: await prepareFactor(request, user.id, presentedFactor(values), challengesOf(request)) };
   // A stolen session may have set the password (core.md 4.4).
   if (hasFactor(request.db, user.id)) throw passwordRejected();
   await verifyCurrent(request, user, password ?? '', 'password');
@@ -72,10 +77,11 @@ async function prepare(request: Request): Promise<Presented> {
 function confirm(request: Request, presented: Presented): Reply {
   const user = userOf(request, request.caller.id);
   if ('factor' in presented) {
-    const { factor, maker } = presented;
-    if (factorLockOf(request, user) !== undefined) throw invalid({ [factor.member]: [lockedText] });
+    const { factor } = presented;
+    if (factorLockOf(request, user, factor) !== undefined) throw invalid({ [factor.member]: [lockedText] });
     // Not thrown: the failure is stored.
-    if (!useFactor(request, user, factor, maker)) return json({ [factor.member]: ['Wrong code.'] }, 400);
+    if (!useFactor(request, user, factor, challengesOf(request)))
+      return json({ [factor.member]: ['Wrong code.'] }, 400);
     return confirmedReply(request);
   }
   // Checked again: during the comparison the session may have ended, the password have changed, or a factor been added.
@@ -112,6 +118,29 @@ export const confirmSession: Endpoint = {
       rejections: { 400: true, 503: true },
       prepare,
       handle: (request, presented) => confirm(request, presented as Presented),
+    },
+  },
+};
+
+/** POST /api/sessions/confirm/options/ (core.md 2.8) */
+export const confirmationOptions: Endpoint = {
+  path: '/api/sessions/confirm/options/',
+  name: 'Session Confirm Options',
+  description: 'Creates a challenge for a passkey that confirms the current session.',
+  actions: () => ({ POST: {} }),
+  operations: {
+    POST: {
+      summary: 'Returns the options with which a browser asks for a passkey of the caller.',
+      allowedFor: authenticated.allowedFor,
+      output: { status: 200, shape: requestOptionsShape },
+      rejections: { 400: true, 409: true },
+      unaudited: 'It stores only a challenge.',
+      handle: (request) => {
+        const party = requireRelyingParty(request);
+        const credentials = credentialsOf(request.db, request.caller.id);
+        if (credentials.length === 0) throw conflict('You have no passkeys.');
+        return json(requestOptions(party, newChallenge(request, 'confirm'), credentials));
+      },
     },
   },
 };

@@ -17,8 +17,10 @@ import {
 } from '../../accounts/permissions/permissions.ts';
 import { projectsWith, updateCertifications } from '../../accounts/projects/projects.ts';
 import { serviceAccounts } from '../../accounts/service-accounts/service-accounts.ts';
-import { confirmSession } from '../../accounts/session/confirmation.ts';
+import { confirmationOptions, confirmSession } from '../../accounts/session/confirmation.ts';
 import { beginTotp, confirmTotp, newRecoveryCodes } from '../../accounts/session/factors/enrolment.ts';
+import { addPasskey, passkeyOptions } from '../../accounts/session/factors/passkey-enrolment.ts';
+import { passkeyLogin, passkeyLoginOptions } from '../../accounts/session/factors/passkey-login.ts';
 import { resetSecondFactors } from '../../accounts/session/factors/reset.ts';
 import { secondFactors } from '../../accounts/session/factors/second-factors.ts';
 import { secondLogin } from '../../accounts/session/factors/second-login.ts';
@@ -127,6 +129,8 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   resetPassword,
   initialPassword,
   secondLogin,
+  passkeyLoginOptions,
+  passkeyLogin,
   recoverLogin,
   ...samlEndpoints,
   ...oidcEndpoints,
@@ -177,11 +181,14 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   resetSecondFactors.endpoint,
   impersonate.endpoint,
   confirmSession,
+  confirmationOptions,
   ...apiKeyEndpoints,
   scopeList(() => api(catalogue), catalogue),
   beginTotp,
   confirmTotp,
   newRecoveryCodes,
+  passkeyOptions,
+  addPasskey,
   endOtherSessions,
   ...counterEndpoints,
   auditTrail,

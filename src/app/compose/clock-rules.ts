@@ -2,6 +2,7 @@ import { invitationInstants } from '../../accounts/invitations/expiry.ts';
 import { invitationMailInstants } from '../../accounts/invitations/mails.ts';
 import { codeLockInstants } from '../../accounts/session/factors/code-lock.ts';
 import { expiringEnrolments } from '../../accounts/session/factors/enrolment.ts';
+import { expiringChallenges } from '../../accounts/session/factors/passkey-challenges.ts';
 import { expiringLogins } from '../../accounts/session/factors/pending-logins.ts';
 import { totpInstants } from '../../accounts/session/factors/totp.ts';
 import { usedLogoutTokens } from '../../accounts/session/oidc/backchannel-logout.ts';
@@ -36,6 +37,7 @@ export const clockRules = (config: Config): ClockRules => ({
     ...codeLockInstants,
     expiringEnrolments.instants,
     expiringLogins.instants,
+    expiringChallenges.instants,
     totpInstants,
     expiringRecoveryLinks.instants,
     ...backupInstants,
@@ -56,6 +58,7 @@ export const clockRules = (config: Config): ClockRules => ({
     endRunOutTokens,
     invalidateExpiredLinks,
     expiringLogins.end,
+    expiringChallenges.end,
     expiringEnrolments.end,
     expiringRecoveryLinks.end,
   ],

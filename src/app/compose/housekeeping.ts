@@ -5,6 +5,7 @@ import { remindOfRoles } from '../../accounts/roles/reminders.ts';
 import { expireRoles } from '../../accounts/roles/roles.ts';
 import { removeOldFactorFailures } from '../../accounts/session/factors/code-lock.ts';
 import { expiringEnrolments } from '../../accounts/session/factors/enrolment.ts';
+import { expiringChallenges } from '../../accounts/session/factors/passkey-challenges.ts';
 import { expiringLogins } from '../../accounts/session/factors/pending-logins.ts';
 import { logSkippedFailures } from '../../accounts/session/failed-logins.ts';
 import { usedLogoutTokens } from '../../accounts/session/oidc/backchannel-logout.ts';
@@ -124,6 +125,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   repeatable('remove old login failures', minute, removeOldFailures),
   repeatable('remove old failures of second factors', minute, removeOldFactorFailures),
   repeatable('remove expired logins', minute, expiringLogins.removeBatch),
+  repeatable('remove expired challenges of passkeys', minute, expiringChallenges.removeBatch),
   repeatable('remove expired recovery links', minute, expiringRecoveryLinks.removeBatch),
   repeatable('remove expired secrets of authenticator apps', minute, expiringEnrolments.removeBatch),
   { name: 'log the number of skipped failed logins', every: minute, run: logSkippedFailures },

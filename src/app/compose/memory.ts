@@ -1,4 +1,5 @@
 import { newInvitationCheckLimit } from '../../accounts/invitations/check.ts';
+import { newPasskeyLimit } from '../../accounts/session/factors/passkey-login.ts';
 import { newPasswordResetLimit } from '../../accounts/session/forgotten-password.ts';
 import { newRejectedSignOnLimit, newSignOnLimit } from '../../accounts/session/sso/outcome.ts';
 import { NextFailures } from '../../cloud/catalogue/next-failures.ts';
@@ -11,6 +12,7 @@ import { saveApiKeyUse } from './api-key-use.ts';
 export const rateLimits = (): RateLimits => ({
   invitationChecks: newInvitationCheckLimit(),
   passwordResets: newPasswordResetLimit(),
+  passkeys: newPasskeyLimit(),
   signOns: newSignOnLimit(),
   rejectedSignOns: newRejectedSignOnLimit(),
   webhookFailures: newWebhookFailureLimit(),
@@ -20,6 +22,7 @@ export const rateLimits = (): RateLimits => ({
 export const copyOf = (limits: RateLimits): RateLimits => ({
   invitationChecks: limits.invitationChecks.copy(),
   passwordResets: limits.passwordResets.copy(),
+  passkeys: limits.passkeys.copy(),
   signOns: limits.signOns.copy(),
   rejectedSignOns: limits.rejectedSignOns.copy(),
   webhookFailures: limits.webhookFailures.copy(),

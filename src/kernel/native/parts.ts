@@ -10,6 +10,7 @@ export const lateModules = {
   jose: 'signatures of OpenID Connect providers',
   aws4: 'signatures of calls of Amazon and of object stores',
   'age-encryption': 'encryption of backups',
+  '@simplewebauthn/server': 'passkeys',
   otpauth: 'codes of authenticator apps',
   sax: 'XML of Amazon and of SAML metadata',
   'prom-client': 'metrics that are read',

@@ -109,7 +109,7 @@ const denial = (detail: string): Error => unauthenticated({ detail });
 
 const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 
-export const loginMethods = ['password', 'saml', 'oidc', 'operator', 'recovery', 'impersonation'] as const;
+export const loginMethods = ['password', 'saml', 'oidc', 'passkey', 'operator', 'recovery', 'impersonation'] as const;
 export type LoginMethod = (typeof loginMethods)[number];
 
 /** How a token comes about; by the operator: from the command line, or the program that embeds the server. */

@@ -81,7 +81,7 @@ test('rejects a missing or blank password, and counts nothing', async () => {
   ] as const;
   for (const [body, message] of reports) assert.equal(await confirm(client, body), [400, { password: [message] }]);
   for (const [body] of reports) await confirm(client, body);
-  const one = 'Exactly one of password, code and recovery_code is required.';
+  const one = 'Exactly one of password, code, recovery_code and passkey is required.';
   assert.equal(await confirm(client, {}), [400, { non_field_errors: [one] }]);
   assert.is((await attempt(password)).status, 200);
 });

@@ -93,6 +93,8 @@ export const performedElsewhere: Readonly<Record<string, string>> = {
   'POST /api-auth/password/forgot/': 'app/docs/examples: needs more than its body',
   'POST /api-auth/password/reset/': 'app/docs/examples: needs more than its body',
   'POST /api-auth/password/initial/': 'app/docs/examples: needs more than its body',
+  'POST /api-auth/passkey/': 'accounts/session/factors/passkeys: needs a passkey',
+  'POST /api/second-factors/passkeys/': 'accounts/session/factors/passkeys: needs an authenticator',
   'POST /api-auth/saml2/login/complete/': 'accounts/session/saml: needs an identity provider',
   'POST /api-auth/saml2/logout/complete/': 'accounts/session/saml: needs an identity provider',
   'POST /api-auth/oidc/:key/backchannel-logout/': 'attacks/openid-logout: needs an identity provider',

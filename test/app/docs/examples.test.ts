@@ -315,10 +315,12 @@ const isLast = ({ path }: Request): boolean => path.endsWith('/unlink/');
 
 /**
  * Objects that exist for a moment only, on disk only, or for one user only, while the caller changes here; second factors require
- * the code of the moment, and then confirmed sessions.
+ * the code or challenge of the moment, and then confirmed sessions.
  */
 const isPassing = ({ path }: Request): boolean =>
-  /^\/api\/(backups|jobs|notifications|outbox|second-factors)\/|\/(reset_second_factors|impersonate)\/$/.test(path);
+  /^\/api\/(backups|jobs|notifications|outbox|second-factors)\/|\/(reset_second_factors|impersonate|confirm\/options)\/$|^\/api-auth\/passkey\//.test(
+    path,
+  );
 
 /** Single sign-on, which is enabled on a separate server. */
 const isSaml = ({ path }: Request): boolean => path.startsWith('/api-auth/saml2/');

@@ -23,6 +23,8 @@ POST   /api-auth/password/forgot/                                -         404 4
 POST   /api-auth/password/reset/                                 -         404 404 404 404 404 404 404 404 404 404
 POST   /api-auth/password/initial/                               -         400 400 400 400 400 400 400 400 400 400
 POST   /api-auth/second-factor/                                  -         400 400 400 400 400 400 400 400 400 400
+POST   /api-auth/passkey/                                        -         400 400 400 400 400 400 400 400 400 400
+POST   /api-auth/passkey/options/                                -         400 400 400 400 400 400 400 400 400 400
 POST   /api-auth/recover/                                        -         400 400 400 400 400 400 400 400 400 400
 POST   /api-auth/logout/                                         -         204 204 204 204 204 204 204 204 401 401
 POST   /api-auth/saml2/login/                                    -         401 401 401 401 401 401 401 401 401 401
@@ -51,6 +53,8 @@ PATCH  /api/second-factors/:key/                                 own       200 2
 PATCH  /api/second-factors/:key/                                 foreign   403 404 404 404 404 404 404 404 401 401
 POST   /api/second-factors/totp/                                 -         200 200 200 200 200 200 200 200 401 401
 POST   /api/second-factors/totp/confirm/                         -         201 201 201 201 201 201 201 201 401 401
+POST   /api/second-factors/passkeys/options/                     -         400 400 400 400 400 400 400 400 401 401
+POST   /api/second-factors/passkeys/                             -         400 400 400 400 400 400 400 400 401 401
 POST   /api/second-factors/recovery-codes/                       -         200 200 200 200 200 200 200 200 401 401
 DELETE /api/second-factors/:key/                                 own       204 204 204 204 204 204 204 204 401 401
 DELETE /api/second-factors/:key/                                 foreign   403 404 404 404 404 404 404 404 401 401
@@ -61,6 +65,7 @@ GET    /api/sessions/:key/                                       foreign   200 4
 DELETE /api/sessions/:key/                                       own       204 204 204 204 204 204 204 204 401 401
 DELETE /api/sessions/:key/                                       foreign   204 404 404 404 404 404 404 404 401 401
 POST   /api/sessions/confirm/                                    -         200 200 200 200 200 200 200 200 401 401
+POST   /api/sessions/confirm/options/                            -         400 400 400 400 400 400 400 400 401 401
 POST   /api/sessions/end_others/                                 -         204 204 204 204 204 204 204 204 401 401
 
 GET    /api/api-keys/                                            -         200 200 200 200 200 200 200 200 401 401

@@ -24,7 +24,8 @@ import { acceptedStep, loadTotp, type TotpMaker } from './totp.ts';
 /** How long a secret waits for its first code. */
 const enrolmentLifetime = 10 * minute;
 
-const right = confirmed(authenticated.as('any user, for themselves'));
+/** The right to add factors. */
+export const ownFactors = confirmed(authenticated.as('any user, for themselves'));
 
 const textShape: JsonSchema = { type: 'string' };
 const recoveryCodesShape: JsonSchema = {
@@ -33,7 +34,7 @@ const recoveryCodesShape: JsonSchema = {
 };
 
 /** Stores a factor of the caller and queues the mail. Returns 201, with recovery codes if it is the first one. */
-function addFactor(request: Request, columns: Readonly<Record<string, Value>>): Reply {
+export function addFactor(request: Request, columns: Readonly<Record<string, Value>>): Reply {
   const { app, caller, db, now } = request;
   const isFirst = !hasFactor(db, caller.id);
   const id = db.insert('second_factor', { uuid: newUuid(app), user_id: caller.id, created: now, ...columns });
@@ -48,7 +49,7 @@ function addFactor(request: Request, columns: Readonly<Record<string, Value>>): 
 }
 
 /** The response to a new factor. */
-const newFactorShape = (): JsonSchema => ({
+export const newFactorShape = (): JsonSchema => ({
   ...secondFactors.shape,
   title: 'NewSecondFactor',
   properties: {
@@ -58,7 +59,7 @@ const newFactorShape = (): JsonSchema => ({
 });
 
 function begin(request: Request, maker: TotpMaker): Reply {
-  right.require(request, undefined);
+  ownFactors.require(request, undefined);
   const { app, caller, config, db, now } = request;
   reject(tooManyFactors(db, caller.id));
   const totp = maker.create(app.random);
@@ -83,7 +84,7 @@ export const beginTotp: Endpoint = {
   operations: {
     POST: {
       summary: 'Returns a new secret for an authenticator app, with its QR code.',
-      allowedFor: right.allowedFor,
+      allowedFor: ownFactors.allowedFor,
       output: { status: 200, shape: objectShape({ secret: textShape, uri: textShape, qr_svg: textShape }) },
       rejections: { 403: true, 409: true },
       prepare: loadTotp,
@@ -102,7 +103,7 @@ const confirmFields = {
 };
 
 function confirm(request: Request, maker: TotpMaker): Reply {
-  right.require(request, undefined);
+  ownFactors.require(request, undefined);
   const { app, caller, db, now } = request;
   const { code, name = '' } = validate(confirmFields, request, 'create');
   const enrolment = db.get<{ id: number; uuid: string; secret: Uint8Array }>(
@@ -126,7 +127,7 @@ function confirm(request: Request, maker: TotpMaker): Reply {
 
 const confirmOperation = (): Operation => ({
   summary: 'Adds the authenticator app as a second factor, with a code that it shows.',
-  allowedFor: right.allowedFor,
+  allowedFor: ownFactors.allowedFor,
   input: { fields: confirmFields, purpose: 'create' },
   output: { status: 201, shape: newFactorShape() },
   rejections: { 403: true, 409: true },
@@ -152,11 +153,11 @@ export const newRecoveryCodes: Endpoint = {
   operations: {
     POST: {
       summary: 'Replaces the recovery codes and returns the new ones.',
-      allowedFor: right.allowedFor,
+      allowedFor: ownFactors.allowedFor,
       output: { status: 200, shape: objectShape({ recovery_codes: recoveryCodesShape }) },
       rejections: { 403: true, 409: true },
       handle: (request) => {
-        right.require(request, undefined);
+        ownFactors.require(request, undefined);
         const { caller, db } = request;
         if (!hasFactor(db, caller.id)) throw conflict('Set up a second factor first.');
         notifySecurity(request, userOf(request, caller.id), 'recovery_codes_replaced');

@@ -1,13 +1,15 @@
 /** The second factors of users as the database stores them (core.md 2.11). */
 import type { Context } from '../../../kernel/access/context.ts';
+import type { Request } from '../../../kernel/access/request.ts';
 import type { Database } from '../../../kernel/db/database.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { notifySecurity } from '../../users/notices.ts';
 import type { UserRow } from '../../users/users.ts';
 import { hasRecoveryCodes } from './recovery-codes.ts';
+import { relyingPartyOf } from './relying-party.ts';
 
 /** Kinds of second factors. */
-export const factorKinds = ['totp'] as const;
+export const factorKinds = ['totp', 'passkey'] as const;
 type FactorKind = (typeof factorKinds)[number];
 
 /** The ways to present a second factor, in the order of responses. */
@@ -27,13 +29,16 @@ export const tooManyFactors = (db: Database, user: number): string | undefined =
 export const hasFactor = (db: Database, user: number): boolean =>
   db.value(sql`SELECT 1 FROM second_factor WHERE user_id = ${user}`) !== undefined;
 
-/** Returns the ways in which a user can present a second factor: none if they have no factor. */
-export function methodsOf(db: Database, user: number): readonly FactorMethod[] {
+/** Returns the ways in which a user can present a second factor here: none if they have no factor. */
+export function methodsOf(request: Request, user: number): readonly FactorMethod[] {
+  const { db } = request;
   const kinds = new Set(
     db.values<FactorKind>(sql`SELECT DISTINCT kind FROM second_factor WHERE user_id = ${user} ORDER BY kind`),
   );
+  // A service without a domain has no passkeys.
+  if (!relyingPartyOf(request)) kinds.delete('passkey');
   return factorMethods.filter((method) =>
-    method === 'recovery_code' ? kinds.size > 0 && hasRecoveryCodes(db, user) : kinds.has(method),
+    method === 'recovery_code' ? hasRecoveryCodes(db, user) : kinds.has(method),
   );
 }
 

@@ -1,6 +1,7 @@
 /** Logins with a correct first factor, which wait for a second one (core.md 2.11). */
 import { hash } from 'node:crypto';
 import type { Context } from '../../../kernel/access/context.ts';
+import type { Request } from '../../../kernel/access/request.ts';
 import { minute } from '../../../kernel/clock.ts';
 import { objectShape } from '../../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../../kernel/collection/json-schema.ts';
@@ -9,6 +10,9 @@ import { prefixOf } from '../../../kernel/net/networks.ts';
 import { expiringRows } from '../../../kernel/security/expiring-rows.ts';
 import type { LoginMethod } from '../../../kernel/security/tokens.ts';
 import { factorMethods, methodsOf } from './factor-store.ts';
+import { challengeOfLogin } from './passkey-challenges.ts';
+import { credentialsOf, type RequestOptions, requestOptions, requestOptionsShape } from './passkeys.ts';
+import { relyingPartyOf } from './relying-party.ts';
 
 const lifetime = 5 * minute;
 const maxAttempts = 5;
@@ -27,31 +31,45 @@ const digestOf = (token: string): Buffer => hash('sha256', token, 'buffer');
 export interface Challenge {
   readonly token: string;
   readonly methods: readonly string[];
+  /** If the user has a passkey. */
+  readonly passkey_options?: RequestOptions;
 }
 
 /** The member `second_factor` of responses. */
 export const challengeMember: Readonly<Record<'second_factor', JsonSchema>> = {
-  second_factor: objectShape({
-    token: { type: 'string', pattern: '^[0-9a-f]{40}$' },
-    methods: { type: 'array', items: { type: 'string', enum: factorMethods } },
-  }),
+  second_factor: {
+    type: 'object',
+    properties: {
+      token: { type: 'string', pattern: '^[0-9a-f]{40}$' },
+      methods: { type: 'array', items: { type: 'string', enum: factorMethods } },
+      passkey_options: requestOptionsShape,
+    },
+    required: ['token', 'methods'],
+  },
 };
 
 /** A response with only that member. */
 export const challengeShape: JsonSchema = objectShape(challengeMember);
 
 /** Stores a login that waits for a second factor of its user. Must run inside a write. */
-export function beginPendingLogin(context: Context, user: number, method: LoginMethod): Challenge {
-  const { app, address, now } = context;
+export function beginPendingLogin(request: Request, user: number, method: LoginMethod): Challenge {
+  const { app, address, now } = request;
   const token = app.random(20).toString('hex');
   app.db.insert('pending_login', {
     digest: digestOf(token),
     user_id: user,
     method,
-    network: prefixOf(address ?? ''),
+    network: prefixOf(address),
     expires: now + lifetime,
   });
-  return { token, methods: methodsOf(app.db, user) };
+  const methods = methodsOf(request, user);
+  const party = relyingPartyOf(request);
+  if (!party || !methods.includes('passkey')) return { token, methods };
+  return {
+    token,
+    methods,
+    passkey_options: requestOptions(party, challengeOfLogin(token), credentialsOf(app.db, user)),
+  };
 }
 
 /** Returns the login that a client at this address may complete with a token; undefined if it is unknown, used or expired. */

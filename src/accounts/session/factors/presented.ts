@@ -9,8 +9,11 @@ import { notifySecurity } from '../../users/notices.ts';
 import type { UserRow } from '../../users/users.ts';
 import { codeLockOf, countFactorFailure } from './code-lock.ts';
 import { hasFactor } from './factor-store.ts';
+import type { ExpectedChallenges } from './passkey-challenges.ts';
+import { type PresentedPasskey, usePasskey, verifyPasskey } from './passkeys.ts';
 import { useRecoveryCode } from './recovery-codes.ts';
 import { loadTotp, type TotpMaker, useTotp } from './totp.ts';
+import { type Credential, usedCredentialField } from './webauthn.ts';
 
 /** Longer than any code with blanks between its characters. */
 const maxCodeLength = 40;
@@ -21,15 +24,21 @@ const presentedCode = (example: string, help: string) =>
 export const factorFields = {
   code: presentedCode('123456', 'The current code of the authenticator app.'),
   recovery_code: presentedCode('abcde-fgh23', 'One of the recovery codes, each of which works once.'),
+  passkey: optional(usedCredentialField),
 };
 
 type FactorValues = Values<typeof factorFields>;
 
 /** A second factor that a request presents. */
-export interface PresentedFactor {
-  readonly member: keyof FactorValues;
-  readonly value: string;
-}
+type PresentedFactor =
+  | { readonly member: 'code' | 'recovery_code'; readonly value: string }
+  | { readonly member: 'passkey'; readonly value: Credential };
+
+/** The same, with what its verification needs inside a transaction. */
+export type PreparedFactor =
+  | { readonly member: 'code'; readonly value: string; readonly maker: TotpMaker }
+  | { readonly member: 'recovery_code'; readonly value: string }
+  | { readonly member: 'passkey'; readonly passkey: PresentedPasskey };
 
 /** Throws 400 unless exactly one of the members has a value. Returns its name. */
 export function exactlyOne<K extends string>(values: Readonly<Partial<Record<K, unknown>>>, members: readonly K[]): K {
@@ -41,19 +50,38 @@ export function exactlyOne<K extends string>(values: Readonly<Partial<Record<K, 
 
 /** Returns the one second factor of a body. Throws 400. */
 export function presentedFactor(values: FactorValues): PresentedFactor {
-  const member = exactlyOne(values, ['code', 'recovery_code']);
+  const member = exactlyOne(values, ['code', 'recovery_code', 'passkey']);
+  if (member === 'passkey') return { member, value: values.passkey ?? {} };
   return { member, value: values[member] ?? '' };
 }
 
-/** Loads what the verification of factors needs, outside of the transaction. */
-export const loadFactors = (): Promise<TotpMaker> => loadTotp();
+/**
+ * Prepares the verification of a user's factor outside of the transaction: loads libraries, and verifies the signature of a
+ * passkey. Throws 400 for a passkey if the service has no domain.
+ */
+export async function prepareFactor(
+  request: Request,
+  user: number,
+  presented: PresentedFactor,
+  challenges: ExpectedChallenges,
+): Promise<PreparedFactor> {
+  const { member, value } = presented;
+  if (member === 'passkey') return { member, passkey: await verifyPasskey(request, value, challenges, user) };
+  return member === 'code' ? { member, value, maker: await loadTotp() } : { member, value };
+}
 
-/** Returns how long, in microseconds, a user's factor is locked for the client (core.md 2.1, 2.11); undefined if it is not. */
-export function factorLockOf(request: Request, user: UserRow): number | undefined {
+/**
+ * Returns how long, in microseconds, a user's factor is locked for the client (core.md 2.1, 2.11); undefined if it is not. The
+ * lock of codes does not concern passkeys, which no client can guess.
+ */
+export function factorLockOf(
+  request: Request,
+  user: UserRow,
+  { member }: Pick<PresentedFactor, 'member'>,
+): number | undefined {
   const { address, db, now } = request;
-  const waits = [lockOf(db, caseFold(user.username), address, now), codeLockOf(request, user.id)].flatMap(
-    (wait) => wait ?? [],
-  );
+  const codeLock = member === 'passkey' ? undefined : codeLockOf(request, user.id);
+  const waits = [lockOf(db, caseFold(user.username), address, now), codeLock].flatMap((wait) => wait ?? []);
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
@@ -64,14 +92,25 @@ export function factorLockOf(request: Request, user: UserRow): number | undefine
 export function useFactor(
   request: Request,
   user: UserRow,
-  { member, value }: PresentedFactor,
-  maker: TotpMaker,
+  factor: PreparedFactor,
+  challenges: ExpectedChallenges,
 ): boolean {
-  const isCorrect =
-    member === 'code' ? useTotp(request, user.id, value, maker) : useRecoveryCode(request, user.id, value);
+  const isCorrect = isAccepted(request, user, factor, challenges);
   if (!isCorrect) {
     countFailure(request.db, caseFold(user.username), request.address, request.now);
     if (hasFactor(request.db, user.id)) countFactorFailure(request, user);
-  } else if (member === 'recovery_code') notifySecurity(request, user, 'recovery_code_used');
+  } else if (factor.member === 'recovery_code') notifySecurity(request, user, 'recovery_code_used');
   return isCorrect;
+}
+
+function isAccepted(
+  request: Request,
+  { id }: UserRow,
+  factor: PreparedFactor,
+  challenges: ExpectedChallenges,
+): boolean {
+  if (factor.member === 'passkey') return usePasskey(request, factor.passkey, challenges);
+  return factor.member === 'code'
+    ? useTotp(request, id, factor.value, factor.maker)
+    : useRecoveryCode(request, id, factor.value);
 }

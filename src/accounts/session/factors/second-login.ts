@@ -11,9 +11,16 @@ import { tokenShape, type UserRow } from '../../users/users.ts';
 import { recordFailedLogin } from '../failed-logins.ts';
 import { completeLogin, requireMethod } from '../login-steps.ts';
 import { hasFactor } from './factor-store.ts';
+import { loginChallenge } from './passkey-challenges.ts';
 import { countAttempt, endPendingLogin, findPendingLogin, type PendingLogin } from './pending-logins.ts';
-import { factorFields, factorLockOf, loadFactors, presentedFactor, useFactor } from './presented.ts';
-import type { TotpMaker } from './totp.ts';
+import {
+  factorFields,
+  factorLockOf,
+  type PreparedFactor,
+  prepareFactor,
+  presentedFactor,
+  useFactor,
+} from './presented.ts';
 
 const exampleToken = '9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b';
 
@@ -36,18 +43,29 @@ function pendingOf(request: Request, token: string): { login: PendingLogin; user
   return { login, user };
 }
 
-function logIn(request: Request, maker: TotpMaker): Reply {
+/** Reads the body of a request. Throws 400 and 401. */
+function read(request: Request) {
   requireMethod(request, 'LOCAL_SIGNIN');
   const { token, ...values } = validate(fields, request, 'create');
   const presented = presentedFactor(values);
-  const { login, user } = pendingOf(request, token);
+  return { ...pendingOf(request, token), presented, challenges: loginChallenge(token) };
+}
+
+function prepare(request: Request): Promise<PreparedFactor> {
+  const { challenges, presented, user } = read(request);
+  return prepareFactor(request, user.id, presented, challenges);
+}
+
+function logIn(request: Request, factor: PreparedFactor): Reply {
+  // Checked again: during the preparation the login may have ended.
+  const { challenges, login, user } = read(request);
   const { rejectedLogins } = request.app.metrics;
-  const wait = factorLockOf(request, user);
+  const wait = factorLockOf(request, user, factor);
   if (wait !== undefined) {
     rejectedLogins.add('locked');
     throw unauthenticated({ detail: lockedText }, wait);
   }
-  if (!useFactor(request, user, presented, maker)) {
+  if (!useFactor(request, user, factor, challenges)) {
     countAttempt(request, login);
     recordFailedLogin(request, user.username);
     rejectedLogins.add('credentials');
@@ -72,8 +90,8 @@ export const secondLogin: Endpoint = {
       output: { status: 200, shape: tokenShape },
       rejections: { 401: true },
       isLogin: true,
-      prepare: loadFactors,
-      handle: (request, maker) => logIn(request, maker as TotpMaker),
+      prepare,
+      handle: (request, factor) => logIn(request, factor as PreparedFactor),
     },
   },
 };

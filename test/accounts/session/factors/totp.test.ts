@@ -154,7 +154,7 @@ test('a user whose recovery codes are used up is no longer offered them', async 
 test('rejects a body without exactly one factor, and a missing token, and counts neither', async () => {
   await enrol(fixture, await session());
   const token = await challenge();
-  const one = { non_field_errors: ['Exactly one of code and recovery_code is required.'] };
+  const one = { non_field_errors: ['Exactly one of code, recovery_code and passkey is required.'] };
   for (const body of [{ token }, { token, code: '123456', recovery_code: 'abcde-fghij' }]) {
     const response = await present(body);
     assert.equal([response.status, response.body], [400, one]);
@@ -387,7 +387,7 @@ test('changes of factors require a confirmed session, which a user with a factor
   assert.equal(await attempt({ recovery_code: 'aaaaa-aaaaa' }), [400, { recovery_code: ['Wrong code.'] }]);
   assert.equal(await attempt({ code: app.code(), password }), [
     400,
-    { non_field_errors: ['Exactly one of password, code and recovery_code is required.'] },
+    { non_field_errors: ['Exactly one of password, code, recovery_code and passkey is required.'] },
   ]);
   assert.equal(await attempt({ code: app.code() }), [200, { confirmed_until: '2018-01-05T04:30:01Z' }]);
   assert.is((await client.patch(factor.url, { name: 'Mine' })).status, 200);

@@ -1,0 +1,56 @@
+/** Challenges of passkeys: each works once, for five minutes, for its session or login (core.md 2.11). */
+import { hash } from 'node:crypto';
+import type { Request } from '../../../kernel/access/request.ts';
+import { minute } from '../../../kernel/clock.ts';
+import { type Sql, sql } from '../../../kernel/db/sql.ts';
+import { expiringRows } from '../../../kernel/security/expiring-rows.ts';
+
+const lifetime = 5 * minute;
+const challengeBytes = 32;
+
+/** What a stored challenge is for. Those of a login with a passkey alone belong to no session. */
+type Purpose = 'enrol' | 'confirm' | 'login';
+
+const digestOf = (challenge: string): Buffer => hash('sha256', challenge, 'buffer');
+
+/** The challenges that a response may have. */
+export interface ExpectedChallenges {
+  /** Whether a response with the challenge is expected. */
+  readonly includes: (challenge: string) => boolean;
+  /** Uses the challenge up. Returns whether it was expected. Must run inside a write that the caller completes in both cases. */
+  readonly take: (challenge: string) => boolean;
+}
+
+const sessionOf = ({ actor }: Request): number | null => actor?.tokenId ?? null;
+
+/** Stores a new challenge for the session of a request, and replaces its last one for the purpose. Must run inside a write. */
+export function newChallenge(request: Request, purpose: Purpose): string {
+  const { app, db, now } = request;
+  const challenge = app.random(challengeBytes).toString('base64url');
+  const session = sessionOf(request);
+  if (session !== null) db.run(sql`DELETE FROM passkey_challenge WHERE token_id = ${session} AND purpose = ${purpose}`);
+  db.insert('passkey_challenge', { digest: digestOf(challenge), purpose, token_id: session, expires: now + lifetime });
+  return challenge;
+}
+
+/** Returns the stored challenges of the session of a request for a purpose. */
+export function storedChallenges(request: Request, purpose: Purpose): ExpectedChallenges {
+  const { db, now } = request;
+  const rows = (challenge: string): Sql => sql`passkey_challenge
+    WHERE digest = ${digestOf(challenge)} AND purpose = ${purpose} AND token_id IS ${sessionOf(request)} AND expires > ${now}`;
+  return {
+    includes: (challenge) => db.value(sql`SELECT 1 FROM ${rows(challenge)}`) !== undefined,
+    take: (challenge) => db.run(sql`DELETE FROM ${rows(challenge)}`).changes > 0,
+  };
+}
+
+/** Returns the challenge of a login that waits for a second factor: it lasts as long as the token of the login. */
+export const challengeOfLogin = (token: string): string => hash('sha256', `passkey challenge of ${token}`, 'base64url');
+
+/** Returns that challenge as the only expected one. The login ends with the first correct response. */
+export function loginChallenge(token: string): ExpectedChallenges {
+  const includes = (challenge: string): boolean => challenge === challengeOfLogin(token);
+  return { includes, take: includes };
+}
+
+export const expiringChallenges = expiringRows('passkey_challenge', lifetime);
