@@ -62,7 +62,8 @@ function removeBlock({ app, now }: Context): number {
   const checkpoint = signHead(app, { chain, sequence, hash, at: auditTime(now), removed: old.length });
   db.write(() => {
     db.run(sql`DELETE FROM audit_record WHERE id <= ${id}`);
-    db.run(sql`DELETE FROM audit_head WHERE record_id <= ${id}`);
+    // The newest stays, so that its id is never used again.
+    db.run(sql`DELETE FROM audit_head WHERE record_id <= ${id} AND id < (SELECT max(id) FROM audit_head)`);
     // Sinks that have waited too long continue behind the checkpoint.
     db.run(sql`UPDATE audit_sink SET received = ${id}, batch_end = NULL WHERE received < ${id}`);
     db.insert('audit_checkpoint', { id, head: JSON.stringify(checkpoint) });

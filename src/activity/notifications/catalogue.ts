@@ -136,8 +136,8 @@ export const notificationKinds = {
     level: 'error',
     title: { en: 'A sink of the audit trail is behind', et: 'Auditilogi vastuvõtja on maas' },
     message: {
-      en: 'The audit sink {sink} is 15 minutes behind: it has not received {records} records.',
-      et: 'Auditilogi vastuvõtja {sink} on 15 minutit maas: {records} kirjet on saatmata.',
+      en: 'The audit sink {sink} is 15 minutes behind. Records that it has not received: {records}.',
+      et: 'Auditilogi vastuvõtja {sink} on 15 minutit maas. Saatmata kirjeid: {records}.',
     },
     context: { required: ['sink', 'records'], optional: [] },
     isForStaff: true,

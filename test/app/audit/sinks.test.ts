@@ -263,7 +263,7 @@ test('notifies staff once when a sink is 15 minutes behind, and again after it h
   const { audit_sinks: sinks, status } = await ready();
   assert.equal([status, sinks], ['ready', { url: { records: 2, seconds: 840 } }]);
   await fixture.advance(60);
-  const message = 'The audit sink url is 15 minutes behind: it has not received 2 records.';
+  const message = 'The audit sink url is 15 minutes behind. Records that it has not received: 2.';
   const notification = `admin audit_sink_behind error: ${message} {"sink":"url","records":"2"}`;
   assert.equal(sent(), [notification]);
   for (let minutes = 0; minutes < 20; minutes++) await fixture.advance(60);

@@ -56,5 +56,6 @@ export const sinkProblems = (app: App): string[] =>
     .filter(({ error, oldest }) => oldest !== null && (error !== '' || app.clock.now() - oldest >= maxLag))
     .map(({ error, oldest, sink, waiting }) => {
       const reason = error === '' ? '' : `: ${error}`;
-      return `audit sink ${sink} has not received ${waiting} records since ${isoTime(oldest ?? 0)}${reason}`;
+      const records = waiting === 1 ? 'a record' : `${waiting} records`;
+      return `audit sink ${sink} has not received ${records} since ${isoTime(oldest ?? 0)}${reason}`;
     });
