@@ -199,7 +199,16 @@ browser('light and dark follow the system or the choice of the user, which this 
   await page.getByRole('button', { name: 'Appearance: Light' }).click();
   await page.getByRole('menuitemradio', { name: 'System' }).click();
   await page.locator('html:not([data-theme])').waitFor();
+  assert.is(await ground(), dark);
   await page.emulateMedia({ colorScheme: 'light' });
+  assert.is(await ground(), light);
+  await page.getByRole('button', { name: 'Appearance: System' }).click();
+  await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+  await page.locator('html[data-theme=dark]').waitFor();
+  assert.is(await ground(), dark);
+  await page.getByRole('button', { name: 'Appearance: Dark' }).click();
+  await page.getByRole('menuitemradio', { name: 'System' }).click();
+  await page.locator('html:not([data-theme])').waitFor();
 });
 
 browser('every field is under Details by groups, and the JSON behind it is copied', async ({ ask, staff }) => {

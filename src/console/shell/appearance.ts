@@ -15,7 +15,22 @@ export function chooseAppearance(wanted: Appearance): void {
   appearance.value = wanted;
 }
 
+/** The blocks of the stylesheet for a dark system: CSS cannot apply them by an attribute, too, without repeating them. */
+const darkBlocks = [...document.styleSheets]
+  .flatMap((sheet) => [...sheet.cssRules])
+  .filter((rule) => rule instanceof CSSMediaRule)
+  .filter(({ media }) => media.mediaText.includes('prefers-color-scheme'));
+
+/** When the dark blocks apply. */
+const conditions: Readonly<Record<Appearance, string>> = {
+  system: '(prefers-color-scheme: dark)',
+  light: 'not all',
+  dark: 'all',
+};
+
 effect(() => {
+  for (const { media } of darkBlocks) media.mediaText = conditions[appearance.value];
+  // Charts are drawn again when it changes.
   if (appearance.value === 'system') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = appearance.value;
 });
