@@ -1,6 +1,6 @@
 /**
  * The console in Chromium, on the built program with sample data: how long a user waits when they open it, navigate, open the
- * palette and type. Measured inside the page, until the frame that shows the result.
+ * palette and type, and how much of a page moves while it loads. Measured inside the page, until the frame that shows the result.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -28,6 +28,13 @@ const waitTime = (page: Page, act: string, readySelector: string): Promise<numbe
     };
     requestAnimationFrame(look);
   })`);
+
+/** Sums the layout shifts of the page in `shift`; those after an input count as well: a click on a link opens each page. */
+const observeShifts = `
+  window.shift = 0;
+  new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (window.shift += value))).observe({
+    type: 'layout-shift',
+  });`;
 
 /** First paints in new browser sessions. */
 async function paints(browser: Awaited<ReturnType<typeof startBrowser>> & object, url: string): Promise<number[]> {
@@ -63,8 +70,9 @@ export async function run(folder: string, bundle: string): Promise<string> {
     const links = await page.evaluate<readonly string[]>(
       `[...new Set([...document.querySelectorAll('#places a[href^="#"]')].map((link) => link.getAttribute('href')))]`,
     );
+    await page.evaluate(observeShifts);
     const heading = "document.querySelector('main h1')?.textContent";
-    const [visible, whole]: [number[], number[]] = [[], []];
+    const [visible, whole, shifts]: [number[], number[], number[]] = [[], [], []];
     for (let round = 0; round < rounds; round++)
       for (const link of links.slice(round === 0 ? 1 : 0)) {
         const go = `const was = ${heading}; document.querySelector('#places a[href="${link}"]').click()`;
@@ -73,8 +81,10 @@ export async function run(folder: string, bundle: string): Promise<string> {
         await visitor.settled();
         await page.evaluate('history.back()');
         await visitor.settled();
+        await page.evaluate('window.shift = 0');
         whole.push(await waitTime(page, go, `${isShown} && !document.querySelector('main [aria-busy=true]')`));
         await visitor.settled();
+        shifts.push((await page.evaluate<number>('window.shift')) * 100);
       }
     const key = "dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }))";
     const [opened, matches]: [number[], number[]] = [[], []];
@@ -98,6 +108,12 @@ export async function run(folder: string, bundle: string): Promise<string> {
       ...figure('Console: first paint in a new browser', first, 300),
       ...figure('Page shown after a click', visible, 100),
       ...figure('Page with all of its data', whole, 100),
+      {
+        what: `Layout shift of a page, at most, of ${shifts.length}`,
+        value: Math.max(...shifts),
+        unit: '%',
+        atMost: 5,
+      },
       ...figure('Palette open after its key', opened, 100),
       ...figure('Palette with the matches of a query', matches, 100),
     ]);
