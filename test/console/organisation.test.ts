@@ -88,6 +88,46 @@ browser('lists customers with their usage, nearest limit and problems', async ()
   await fixture.staff.put(quota.url, { limit: quota.limit });
 });
 
+browser('lists users with their faces and roles, and invitations with their state and actions', async () => {
+  const { page } = staff;
+  await staff.go('/users/?full_name=Helena', 'People');
+  const helena = page.getByRole('row').filter({ hasText: 'Helena Kask' }).getByRole('cell');
+  const cells = (await helena.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+  assert.match(cells[0] ?? '', /Helena Kask helena\.kask$/);
+  assert.equal([cells[1], cells[2], cells[4]], ['Staff', 'helena.kask@tenantry.example', 'Active']);
+  await staff.go('/user-invitations/?state=pending', 'Invitations');
+  const row = page.getByRole('row').filter({ hasText: 'sigrid.lund' });
+  const invitation = (await row.getByRole('cell').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+  assert.equal(invitation.slice(1, 4), ['Manager', 'Client portal Põhjarannik Pilveteenused OÜ', 'Pending']);
+  await row.getByRole('button', { name: /^Actions for/ }).click();
+  await page.getByRole('menuitem', { name: 'Resend' }).waitFor();
+  assert.equal(await page.getByRole('menuitem').allInnerTexts(), ['Resend', 'Revoke']);
+  await page.keyboard.press('Escape');
+  assert.equal(await findFaults(staff), []);
+});
+
+browser('offers the next step for failed resources', async () => {
+  const { page } = staff;
+  const failed = (await fixture.staff.get('/api/digitalocean-droplets/?state=Erred')).body;
+  const missing = failed.find(({ backend_id: id }: Json) => id === '');
+  await staff.go(placeOf(missing.url), missing.name);
+  await page.locator('.callout').getByText('Creation failed').waitFor();
+  await page.locator('.callout').getByText(missing.error_message).waitFor();
+  await page.getByRole('link', { name: 'Create again' }).click();
+  await staff.heading('New Droplet').waitFor();
+  const name = page.getByLabel('Name *', { exact: true });
+  await name.waitFor();
+  assert.is(await name.inputValue(), missing.name);
+  const stuck = failed.find(({ name: own }: Json) => own === 'cache-climate-archive');
+  await staff.go(placeOf(stuck.url), stuck.name);
+  await page.locator('.callout').getByText('Simulated failure of stop').waitFor();
+  await page
+    .locator('.callout')
+    .getByRole('button', { name: /^Refresh/ })
+    .click();
+  await staff.status('Updating');
+});
+
 browser('puts the quota nearest its limit first, and names it beside the project', async () => {
   const project = await first('/api/projects/?name=Job');
   const machines = project.quotas.find(({ name }: Json) => name === 'nc_vm_count');

@@ -10,6 +10,7 @@ import { HooksPage } from './hooks.tsx';
 import { InboxPage } from './inbox.tsx';
 import { OperationPage } from './operation.tsx';
 import { OwnersPage } from './owners.tsx';
+import { InvitationsPage, PeoplePage } from './people.tsx';
 import { guide, ProviderGuide } from './provider-guide.tsx';
 import { AccountsPage } from './providers.tsx';
 import { MakerPage, maker, ResourcesPage } from './resources.tsx';
@@ -25,6 +26,8 @@ function TabOf({ path, tab }: { readonly path: string; readonly tab: string }): 
 export const pages: Readonly<Record<string, (key: string, part: string) => JSX.Element>> = {
   customers: () => <OwnersPage kind="customer" />,
   projects: () => <OwnersPage kind="project" />,
+  users: () => <PeoplePage />,
+  'user-invitations': () => <InvitationsPage />,
   alerts: () => <AlertsPage />,
   audit: () => <AuditPage />,
   hooks: () => <HooksPage />,

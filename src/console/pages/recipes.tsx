@@ -13,7 +13,7 @@ import { BackupContent } from './operation.tsx';
 import { organisation } from './organisation.tsx';
 import { PersonOverview } from './person.tsx';
 import { AccountOverview, LastSync } from './providers.tsx';
-import { maker, ResourceFacts, ResourceOverview } from './resources.tsx';
+import { FailedResource, maker, ResourceFacts, ResourceOverview } from './resources.tsx';
 import { serviceAccount } from './service-accounts.tsx';
 import { Measurements, QuotaHistory } from './statistics.tsx';
 import { invitationActions } from './team.tsx';
@@ -28,6 +28,7 @@ export function recipeOf(collection: Collection): ObjectRecipe {
 const resource: ObjectRecipe = {
   overview: (item) => (isMachine(item) ? <MachineOverview machine={item} /> : <ResourceOverview resource={item} />),
   facts: (item) => <ResourceFacts resource={item} />,
+  problem: (item) => (textOf(item, 'state') === 'Erred' ? <FailedResource resource={item} /> : undefined),
   tabs: [
     {
       name: 'monitoring',

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, pathOf, problemOf, request, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
+import { useFailedActions } from '../api/failures.ts';
 import { refresh, useGet, usePage, useRequest } from '../api/reading.ts';
 import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { scopedQuery } from '../api/scope.ts';
@@ -16,12 +17,14 @@ import { Icon } from '../components/icons.tsx';
 import { ListPage } from '../components/list.tsx';
 import { Listing } from '../components/listing.tsx';
 import { PageHeader, Tabs } from '../components/page.tsx';
+import { PostButton } from '../components/post.tsx';
 import { ChoiceBar } from '../components/table.tsx';
 import { notify } from '../components/toast.tsx';
 import { nameOf } from '../components/values.tsx';
 import { iconOfList, kindOfList } from '../format/kinds.ts';
+import { statusOf } from '../format/status.ts';
 import { fieldLabel } from '../i18n/labels.ts';
-import { actionTitle, plural, t, titleOf } from '../i18n/words.ts';
+import { actionTitle, plural, serverText, t, titleOf } from '../i18n/words.ts';
 import { works } from './attention.tsx';
 import { EventTimeline } from './events.tsx';
 import { addressOf } from './machine.tsx';
@@ -260,6 +263,42 @@ export function ResourceFacts({ resource }: { readonly resource: Item }): JSX.El
       <GenericFacts item={resource} />
       {address !== '' && <Code text={address} what={titleOf('ip_address')} />}
     </>
+  );
+}
+
+/** Fields of a resource that fill in the form of another. */
+const repeatedFields = ['name', 'description', 'service_project_link', 'tenant', 'user_data'];
+
+/** Why a resource failed, with the next step: to create it again, or to read its present state. */
+export function FailedResource({ resource }: { readonly resource: Item }): JSX.Element {
+  const [failed = resource] = useFailedActions([resource]);
+  const path = pathOf(textOf(resource, 'url'));
+  const list = path.split('/')[2] ?? '';
+  const exists = textOf(resource, 'backend_id') !== '';
+  const query = new URLSearchParams(
+    repeatedFields.flatMap((name) => (textOf(resource, name) === '' ? [] : [[name, textOf(resource, name)]])),
+  );
+  return (
+    <Callout
+      tone="bad"
+      title={t(statusOf(failed).word)}
+      action={
+        exists
+          ? works() && <PostButton title={t('Refresh')} path={`${path}pull/`} about={nameOf(resource)} />
+          : mayBeMade(list) && (
+              <a class="btn sm" href={hrefOf(`${maker}${list}/`, query)}>
+                {t('Create again')}
+              </a>
+            )
+      }
+    >
+      <p>{serverText(textOf(resource, 'error_message'))}</p>
+      <p>
+        {exists
+          ? t('A refresh reads the present state from the provider.')
+          : t('It does not exist at the provider, but counts against the quotas until it is destroyed.')}
+      </p>
+    </Callout>
   );
 }
 
