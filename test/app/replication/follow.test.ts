@@ -62,6 +62,21 @@ test('serves reads, forwards writes to the primary, and serves a read with the v
   );
 });
 
+test('forwards downloads that have an audit record, in any notation of their path', async () => {
+  const follower = await follow('--primary', primary.url);
+  for (const path of ['/api/audit/export/', '/api/audit/%65xport']) {
+    const download = await ask(follower.url, path);
+    assert.equal([download.status, /\{"head":/.test(await download.text())], [200, true]);
+  }
+  const records = (await (await ask(primary.url, '/api/audit/?page_size=2')).json()) as { operation: string }[];
+  assert.equal(
+    records.map(({ operation }) => operation),
+    ['getAuditExport', 'getAuditExport'],
+  );
+  const alone = await follow('--data', 'other-copy');
+  assert.is((await ask(alone.url, '/api/audit/export/')).status, 503, 'what cannot be recorded is not sent');
+});
+
 test('accepts the address and host of a client at the primary only as the follower allows', async () => {
   const follower = await follow('--primary', primary.url);
   for (const [headers, host] of [
