@@ -24,6 +24,7 @@ import { exampleNames, printExample } from './cli/examples.ts';
 import { checkHealth } from './cli/healthcheck.ts';
 import { keyCommands } from './cli/key-commands.ts';
 import { listen, listenFlags } from './cli/listen.ts';
+import { loginCheckCommands } from './cli/login-check.ts';
 import { passwordFlag, passwordFromInput, peopleCommands } from './cli/people-commands.ts';
 import { handleOutputErrors, printConfig, printLicenses, printOpenApi, printVersion } from './cli/printing.ts';
 import { withReadable } from './cli/readable-folder.ts';
@@ -120,6 +121,7 @@ const commands: Commands = {
     run: doctor,
   },
   ...dataCommands,
+  ...loginCheckCommands,
   ...backupCommands,
   ...auditCommands,
   healthcheck: {

@@ -117,10 +117,11 @@ function App(): JSX.Element {
   );
 }
 
-// A login at an identity provider ends here if login_completed_url is `…/#/signed-in/{token}/{method}`.
+// A login at an identity provider ends here if login_completed_url is `…/#/signed-in/{token}/{method}?next={next}`.
 const [, page, given] = place.value.path.split('/');
 if (page === 'signed-in' && given) {
-  replace('/');
+  const [path = '/', query] = (place.value.query.get('next') || '/').split(/\?(.*)/s);
+  replace(path, new URLSearchParams(query));
   void enter(given);
 } else if (token.value !== null) void start();
 

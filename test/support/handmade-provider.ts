@@ -101,6 +101,11 @@ export class HandmadeIssuer {
     if (name === 'openid-configuration') return respond(this.document);
     if (name === 'keys') return respond({ keys: this.published });
     if (name === 'userinfo') return respond({ sub: this.#subject, ...this.userInfo });
+    if (name === 'authorize') {
+      const redirect = new URL(incoming.url ?? '', this.url).searchParams.get('redirect_uri') ?? '';
+      outgoing.writeHead(302, { Location: `${redirect}?error=login_required` }).end();
+      return;
+    }
     if (name !== 'token') return respond({ error: 'not_found' }, 404);
     const form = new URLSearchParams(body);
     const entry = this.#codes.get(form.get('code') ?? '');

@@ -60,7 +60,7 @@ export class OidcFixture {
     providerOptions: Readonly<Record<string, unknown>> = {},
   ): Promise<OidcFixture> {
     const files = new Files();
-    const port = await freePort();
+    const port = options.port ?? (await freePort());
     const provider = await OpenIdProvider.start(`http://127.0.0.1:${port}`, 'company', client, providerOptions);
     const settings = oidcSettings(files, [{ name: 'company', issuer: provider.issuer, ...members }]);
     const fixture = await Fixture.start({ ...settings, port, ...options });

@@ -85,6 +85,7 @@ import { auditTrail } from '../operation/audit-trail.ts';
 import { backupEndpoints } from '../operation/backups.ts';
 import { doctorEndpoint } from '../operation/examination.ts';
 import { jobs, runJob } from '../operation/jobs.ts';
+import { loginCheckEndpoint } from '../operation/login-check.ts';
 import { outbox, retryMessage } from '../operation/outbox.ts';
 import { overview } from '../operation/overview.ts';
 import { settingsInForce } from '../operation/settings-in-force.ts';
@@ -196,6 +197,7 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   auditKeys,
   overview,
   doctorEndpoint,
+  loginCheckEndpoint,
   settingsInForce,
   ...backupEndpoints,
   ...simulatorEndpoints,

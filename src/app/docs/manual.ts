@@ -15,7 +15,7 @@ const names: readonly string[] = [
   'providers',
   'hooks',
   'notifications',
-  'single-sign-on',
+  'signing-in',
   'clients',
   'testing',
   'backups',

@@ -7,8 +7,18 @@ export interface Configuration {
   readonly methods: readonly string[];
   /** The address of the policy that users accept; undefined without a policy. */
   readonly policy: string | undefined;
+  /** The OpenID Connect providers at which users can sign in. */
+  readonly providers: readonly LoginProvider[];
   /** The logins to try, if the server started with sample data. */
   readonly demo: { readonly password: string; readonly logins: readonly Login[] } | undefined;
+}
+
+export interface LoginProvider {
+  readonly label: string;
+  /** Where the sign-in begins. */
+  readonly url: string;
+  /** Whether the sign-in begins without a press. */
+  readonly isAutomatic: boolean;
 }
 
 interface Login {
@@ -23,5 +33,8 @@ export async function readConfiguration(): Promise<void> {
   const response = await responseOf(api.GET('/api/configuration/', { credentials: 'omit' }));
   if (!response.isOk) return;
   const { AUTHENTICATION_METHODS: methods, POLICY_URL: policy } = response.body.WALDUR_CORE;
-  configuration.value = { methods, policy, demo: response.body.DEMO };
+  const providers = (response.body.TENANTRY_AUTH_OIDC?.PROVIDERS ?? []).map(
+    ({ AUTO_REDIRECT: isAutomatic, LABEL: label, LOGIN_URL: url }) => ({ label, url, isAutomatic }),
+  );
+  configuration.value = { methods, policy, providers, demo: response.body.DEMO };
 }

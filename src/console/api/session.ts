@@ -184,8 +184,12 @@ export async function endImpersonation(): Promise<void> {
   await changeSession(own.token);
 }
 
+/** Whether the user has signed out in this tab: then no sign-in begins by itself. */
+export const hasSignedOut = signal(false);
+
 /** Ends the session on the server and here. */
 export async function signOut(): Promise<void> {
+  hasSignedOut.value = true;
   // Stops the automatic refresh.
   me.value = null;
   abortSession();

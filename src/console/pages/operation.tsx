@@ -18,6 +18,7 @@ import { notify } from '../components/toast.tsx';
 import { ObjectLink, Time } from '../components/values.tsx';
 import type { Tone } from '../format/status.ts';
 import { numberText, plural, t, titleOf } from '../i18n/words.ts';
+import { LoginCheckCard } from './login-check.tsx';
 
 export function OperationPage(): JSX.Element {
   const { value: response, reload } = useObject('/api/operation/');
@@ -94,6 +95,7 @@ function Overview({ status, reload }: { readonly status: Item; readonly reload: 
         </Card>
         <AuditSinks sinks={itemsIn(status.audit_sinks)} />
         {isStaff.value && <Doctor examination={isItem(status.examination) ? status.examination : {}} reload={reload} />}
+        {isStaff.value && <LoginCheckCard />}
         {isStaff.value && <Backups status={status} reload={reload} />}
         <GlobalQuotas />
         {isStaff.value && <Simulator />}

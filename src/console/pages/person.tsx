@@ -9,6 +9,7 @@ import { roleIn, Time } from '../components/values.tsx';
 import { phrase, t, titleOf } from '../i18n/words.ts';
 import { ApiKeys } from './api-keys.tsx';
 import { SecondFactors } from './factors.tsx';
+import { Identities } from './identities.tsx';
 import { Sessions } from './sessions.tsx';
 
 export function PersonOverview({ user }: { readonly user: Item }): JSX.Element {
@@ -44,6 +45,7 @@ export function PersonOverview({ user }: { readonly user: Item }): JSX.Element {
         }
       />
       {(isOwn || isStaff.value) && <ApiKeys query={`user_uuid=${uuid}`} isCreator={isInPerson} />}
+      <Identities user={user} />
       {(isInPerson || isStaff.value) && <SecondFactors user={uuid} isOwn={isOwn} />}
       {(isInPerson || isStaff.value) && <Sessions user={uuid} isOwn={isOwn} />}
     </div>

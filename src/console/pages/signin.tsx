@@ -17,6 +17,7 @@ import { Version } from '../components/version.tsx';
 import { serverText, t } from '../i18n/words.ts';
 import { FirstStart } from './first-start.tsx';
 import { SignUp } from './invitation.tsx';
+import { failureOfLogin, LoginProviders } from './login-providers.tsx';
 import { SecondStep } from './second-step.tsx';
 
 /** The pages before the sign-in: links in mails have separate ones. */
@@ -62,9 +63,11 @@ function SignIn(): JSX.Element {
   useEffect(() => {
     void readConfiguration();
   }, []);
-  const { demo, methods: offered } = configuration.value ?? {};
+  const { demo, methods: offered, providers = [] } = configuration.value ?? {};
+  const failure = failureOfLogin();
   const isByPassword = offered?.includes('LOCAL_SIGNIN') === true;
   const isFederated = offered?.includes('SAML2') === true;
+  const hasProviders = isFederated || providers.length > 0;
   return (
     <>
       <div>
@@ -72,8 +75,10 @@ function SignIn(): JSX.Element {
         <p class="muted small">{location.host}</p>
       </div>
       {offered === undefined && <Skeleton />}
+      {failure !== '' && <Callout tone="bad">{serverText(failure)}</Callout>}
+      {providers.length > 0 && <LoginProviders providers={providers} />}
       {isFederated && <IdentityProviders />}
-      {isFederated && isByPassword && <div class="or">{t('or use a password')}</div>}
+      {hasProviders && isByPassword && <div class="or">{t('or use a password')}</div>}
       {isByPassword && (
         <>
           <PasswordForm />
@@ -306,7 +311,9 @@ export function SessionEnded(): JSX.Element | null {
       </Dialog>
     );
   const isByPassword =
-    configuration.value?.methods.includes('LOCAL_SIGNIN') && me.value.registration_method !== 'saml2';
+    configuration.value?.methods.includes('LOCAL_SIGNIN') &&
+    me.value.registration_method !== 'saml2' &&
+    me.value.registration_method !== 'oidc';
   return (
     <Dialog title={t('Your session has ended')}>
       <p>{t('Your input is not lost.')}</p>

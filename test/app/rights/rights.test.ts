@@ -255,6 +255,7 @@ GET    /api/audit/export/                                        -         200 4
 GET    /api/audit/key/                                           -         200 403 200 403 403 403 403 403 401 401
 GET    /api/operation/doctor/                                    -         200 403 403 403 403 403 403 403 401 401
 POST   /api/operation/doctor/                                    -         202 403 403 403 403 403 403 403 401 401
+POST   /api/operation/login-check/                               -         200 403 403 403 403 403 403 403 401 401
 GET    /api/deployment-settings/                                 -         200 403 403 403 403 403 403 403 401 401
 GET    /api/backups/                                             -         200 403 403 403 403 403 403 403 401 401
 POST   /api/backups/                                             -         409 403 403 403 403 403 403 403 401 401

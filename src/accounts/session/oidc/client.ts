@@ -24,6 +24,8 @@ const minRefreshInterval = minute;
 /** Logins that may wait for one provider at a time. */
 const maxWaiting = 64;
 
+type Members = Readonly<Record<string, unknown>>;
+
 interface Fetched<T> {
   readonly value: T;
   readonly at: number;
@@ -67,7 +69,8 @@ export class OidcClient {
     if (cached && isFresh(cached, now)) return cached.value;
     try {
       return await this.#once('metadata', async () => {
-        const value = checkedMetadata(await this.#document(discoveryUrl(this.provider.issuer)), this.provider);
+        const { document } = await this.read(discoveryUrl(this.provider.issuer));
+        const value = checkedMetadata(document, this.provider);
         this.#metadata = { value, at: now };
         return value;
       });
@@ -101,7 +104,7 @@ export class OidcClient {
   #fetchKeys(now: number): Promise<JSONWebKeySet> {
     return this.#once('keys', async () => {
       const { jwks_uri: address = '' } = await this.metadata(now);
-      const value = checkedKeys(await this.#document(new URL(address)));
+      const value = checkedKeys((await this.read(new URL(address))).document);
       this.#keys = { value, at: now };
       return value;
     });
@@ -109,7 +112,7 @@ export class OidcClient {
 
   /** The `fetch` of the protocol library. Throws ProviderError if the provider does not respond. */
   readonly fetch = async (address: string, { body, headers, method }: CustomFetchOptions): Promise<Response> => {
-    const response = await this.#send(method, new URL(address), { ...headers }, body?.toString());
+    const response = await this.send(method, new URL(address), { ...headers }, body?.toString());
     const hasBody = response.status !== 204 && response.status !== 205 && response.status !== 304;
     return new Response(hasBody ? new Uint8Array(response.body) : null, {
       status: response.status,
@@ -121,7 +124,8 @@ export class OidcClient {
     });
   };
 
-  async #send(
+  /** Sends a request, without the cache. Rejects with ProviderError if there is no complete response. */
+  async send(
     method: string,
     url: URL,
     headers: Readonly<Record<string, string>>,
@@ -139,13 +143,13 @@ export class OidcClient {
     }
   }
 
-  /** Fetches a JSON object. */
-  async #document(url: URL): Promise<Readonly<Record<string, unknown>>> {
-    const { body, status } = await this.#send('GET', url, { Accept: 'application/json' });
+  /** Fetches a JSON object, without the cache. Rejects with ProviderError. */
+  async read(url: URL): Promise<Pick<HttpResponse, 'headers'> & { readonly document: Members }> {
+    const { body, headers, status } = await this.send('GET', url, { Accept: 'application/json' });
     if (status !== 200) throw new ProviderError(`${url.host}${url.pathname}: the response had status ${status}`);
     const document = parsed(body);
     if (!document) throw new ProviderError(`${url.host}${url.pathname}: the response is not a JSON object`);
-    return document;
+    return { document, headers };
   }
 
   /** Runs a fetch, or joins the one in progress. */
@@ -160,22 +164,21 @@ export class OidcClient {
 
 const isFresh = ({ at }: Fetched<unknown>, now: number): boolean => now >= at && now - at < maxAge;
 
-function parsed(body: Buffer): Readonly<Record<string, unknown>> | undefined {
+function parsed(body: Buffer): Members | undefined {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : undefined;
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** Returns the address of a discovery document, as OpenID Connect Discovery 1.0 defines it. */
-const discoveryUrl = (issuer: string): URL => new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
+export const discoveryUrl = (issuer: string): URL =>
+  new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
 
 /** Checks the members of a discovery document that logins use. Throws ProviderError. */
-function checkedMetadata(document: Readonly<Record<string, unknown>>, { issuer }: OidcProvider): ServerMetadata {
+export function checkedMetadata(document: Members, { issuer }: OidcProvider): ServerMetadata {
   if (document.issuer !== issuer)
     throw new ProviderError(
       `the discovery document is of the issuer ${JSON.stringify(document.issuer)}, not ${issuer}`,
@@ -197,7 +200,8 @@ function checkedMetadata(document: Readonly<Record<string, unknown>>, { issuer }
   return document as unknown as ServerMetadata;
 }
 
-function checkedKeys(document: Readonly<Record<string, unknown>>): JSONWebKeySet {
+/** Returns the keys of a JWK set. Throws ProviderError. */
+export function checkedKeys(document: Members): JSONWebKeySet {
   const { keys } = document;
   const areKeys = Array.isArray(keys) && keys.every((key) => typeof key === 'object' && key !== null && 'kty' in key);
   if (!areKeys) throw new ProviderError('the response of jwks_uri has no keys');

@@ -16,8 +16,11 @@ export function clientOf(request: Request): OidcClient {
 }
 
 /** Returns the address to which a provider sends browsers back. Throws 400 (see `serviceBase`). */
-export const redirectUri = (request: Request, provider: string): URL =>
-  new URL(`${serviceBase(request)}${oidcPath}${provider}/complete/`);
+export const redirectUri = (request: Request, provider: string): URL => redirectUriAt(serviceBase(request), provider);
+
+/** Returns the same for a service at this base. */
+export const redirectUriAt = (base: string, provider: string): URL =>
+  new URL(`${base}${oidcPath}${provider}/complete/`);
 
 /** Runs work that waits for the provider. Rejects with 503 if too many logins already wait for it. */
 export function waitFor<T>(client: OidcClient, work: () => Promise<T>): Promise<T> {

@@ -30,7 +30,7 @@ interface Completion {
 type Library = typeof import('openid-client');
 
 /** Returns the configuration of the library at this time. Rejects with ProviderError. */
-async function configure(client: OidcClient, library: Library, now: number): Promise<Configuration> {
+export async function configure(client: OidcClient, library: Library, now: number): Promise<Configuration> {
   const { isInsecure, provider } = client;
   const metadata = await client.metadata(now);
   const published = metadata.id_token_signing_alg_values_supported ?? ['RS256'];

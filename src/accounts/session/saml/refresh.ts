@@ -1,8 +1,9 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { App } from '../../../kernel/app.ts';
-import { ConfigError, environmentName } from '../../../kernel/config/config.ts';
+import { type Config, ConfigError, environmentName } from '../../../kernel/config/config.ts';
 import { HttpClient } from '../../../kernel/net/http-client.ts';
+import type { Resolver } from '../../../kernel/net/resolver.ts';
 import { errorOf } from '../../../kernel/present.ts';
 import { withoutCredentials } from '../../../kernel/url.ts';
 import { hasProviders, removeOtherSources, replaceProviders, storeFailure } from './identity-providers.ts';
@@ -10,7 +11,7 @@ import { readMetadataOnThread } from './saml-thread.ts';
 import { readPem } from './service-keys.ts';
 
 /** A configured file or URL with metadata. */
-interface Source {
+export interface MetadataSource {
   /** Its name in the database. */
   readonly name: string;
   /** Its name in the log. */
@@ -28,8 +29,8 @@ const metadataLimits = { maxBytes: 4 * 1024 * 1024, connectTimeout: 5000, timeou
  * the timer polls. If a source cannot be read, the error is logged and its previous identity providers remain.
  */
 export class MetadataRefresher {
-  readonly #files: readonly Source[];
-  readonly #urls: readonly Source[];
+  readonly #files: readonly MetadataSource[];
+  readonly #urls: readonly MetadataSource[];
   /** Digest of the last valid document of each source. An unchanged document is skipped. */
   readonly #applied = new Map<string, string>();
   #running: Promise<void> | undefined;
@@ -37,14 +38,7 @@ export class MetadataRefresher {
 
   /** Throws ConfigError if a configured certificate cannot be read. */
   constructor(private readonly app: App) {
-    const { config } = app;
-    const isOn = config.authentication_methods.includes('SAML2');
-    this.#files = isOn
-      ? config.saml_idp_metadata_files.map((file) => ({ name: file, label: file, read: () => readFile(file) }))
-      : [];
-    this.#urls = isOn
-      ? config.saml_idp_metadata_urls.map(({ cert_file: certificate, url }) => this.#remote(url, certificate))
-      : [];
+    ({ files: this.#files, urls: this.#urls } = metadataSources(app.config, app.resolve));
   }
 
   /** Removes sources that are no longer configured, and reads the files. Rejects with ConfigError if a file has no identity provider. */
@@ -84,7 +78,7 @@ export class MetadataRefresher {
   }
 
   /** Reads a source. Returns an error message, or undefined on success. */
-  async #refresh(source: Source): Promise<string | undefined> {
+  async #refresh(source: MetadataSource): Promise<string | undefined> {
     const { clock, db, log } = this.app;
     try {
       const bytes = await source.read();
@@ -109,32 +103,39 @@ export class MetadataRefresher {
       return message;
     }
   }
+}
 
-  #remote(url: string, certificateFile: string): Source {
-    const { raw, fingerprint256 } = readPem(
-      'saml_idp_metadata_urls',
-      certificateFile,
-      (pem) => new X509Certificate(pem),
-    );
-    // The operator chose the URL, so it may be in the operator's network.
-    const { resolve } = this.app;
-    const http = new HttpClient({ resolve, allows: () => true, ...metadataLimits });
-    const read = async (): Promise<Buffer> => {
-      const { body, ending, status } = await http.send({
-        method: 'GET',
-        url: new URL(url),
-        headers: { Accept: 'application/samlmetadata+xml, text/xml, application/xml' },
-      });
-      if (status !== 200) throw new Error(`the response had status ${status}`);
-      if (ending !== 'complete') throw new Error(`the response was ${ending}`);
-      return body;
-    };
-    // The name contains the certificate: replacing it removes the identity providers that the old one signed.
-    return {
-      name: `${url} ${fingerprint256.replaceAll(':', '').toLowerCase()}`,
-      label: withoutCredentials(url),
-      read,
-      signer: raw.toString('base64'),
-    };
-  }
+/** The configured sources of metadata; none unless SAML is enabled. Throws ConfigError if a certificate cannot be read. */
+export function metadataSources(
+  { authentication_methods: methods, saml_idp_metadata_files: files, saml_idp_metadata_urls: urls }: Config,
+  resolve: Resolver,
+): { readonly files: readonly MetadataSource[]; readonly urls: readonly MetadataSource[] } {
+  if (!methods.includes('SAML2')) return { files: [], urls: [] };
+  return {
+    files: files.map((file) => ({ name: file, label: file, read: () => readFile(file) })),
+    urls: urls.map(({ cert_file: certificate, url }) => remoteSource(url, certificate, resolve)),
+  };
+}
+
+function remoteSource(url: string, certificateFile: string, resolve: Resolver): MetadataSource {
+  const { raw, fingerprint256 } = readPem('saml_idp_metadata_urls', certificateFile, (pem) => new X509Certificate(pem));
+  // The operator chose the URL, so it may be in the operator's network.
+  const http = new HttpClient({ resolve, allows: () => true, ...metadataLimits });
+  const read = async (): Promise<Buffer> => {
+    const { body, ending, status } = await http.send({
+      method: 'GET',
+      url: new URL(url),
+      headers: { Accept: 'application/samlmetadata+xml, text/xml, application/xml' },
+    });
+    if (status !== 200) throw new Error(`the response had status ${status}`);
+    if (ending !== 'complete') throw new Error(`the response was ${ending}`);
+    return body;
+  };
+  // The name contains the certificate: replacing it removes the identity providers that the old one signed.
+  return {
+    name: `${url} ${fingerprint256.replaceAll(':', '').toLowerCase()}`,
+    label: withoutCredentials(url),
+    read,
+    signer: raw.toString('base64'),
+  };
 }

@@ -40,8 +40,11 @@ export const runSamlTask = <N extends TaskName>(
   });
 
 /** Reads the identity providers of a metadata document on the thread. Rejects with TaskError. */
-export const readMetadataOnThread = (app: App, input: TaskInput<'readMetadata'>): Promise<TaskResult<'readMetadata'>> =>
-  app.samlThread.run<TaskResult<'readMetadata'>>({ name: 'readMetadata', input } satisfies Task<'readMetadata'>, {
+export const readMetadataOnThread = (
+  { samlThread: thread }: Pick<App, 'samlThread'>,
+  input: TaskInput<'readMetadata'>,
+): Promise<TaskResult<'readMetadata'>> =>
+  thread.run<TaskResult<'readMetadata'>>({ name: 'readMetadata', input } satisfies Task<'readMetadata'>, {
     holder: '',
     milliseconds: metadataTimeoutMs,
   });
