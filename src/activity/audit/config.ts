@@ -62,9 +62,10 @@ export function readSinkHeader(file: string): Readonly<Record<string, string>> {
   return { [name]: value };
 }
 
-/** Throws ConfigError if a file that the settings of sinks name is unusable. */
-export function checkAuditSettings({ audit_sink_header_file: file }: Config): void {
+/** Throws ConfigError if the settings of sinks do not fit together, or name a file that is unusable. */
+export function checkAuditSettings({ audit_sink_header_file: file, audit_sink_url: url }: Config): void {
   if (file === null) return;
+  if (url === null) throw new ConfigError('audit_sink_header_file needs audit_sink_url');
   try {
     readSinkHeader(file);
   } catch (error) {
