@@ -1,13 +1,16 @@
-/** `tenantry audit …`: verify the audit trail. */
+/** `tenantry audit …`: verify the audit trail, and remove personal data from it. */
 import { resolve } from 'node:path';
 import { exportedTrail } from '../../activity/audit/exported-trail.ts';
 import { keyIdOf } from '../../activity/audit/heads.ts';
 import { readHeads } from '../../activity/audit/heads-log.ts';
+import { recordedUsers, redactUser } from '../../activity/audit/redact.ts';
 import { storedTrail } from '../../activity/audit/stored-trail.ts';
 import { type Verified, verifyTrail } from '../../activity/audit/verify.ts';
+import type { App } from '../../kernel/app.ts';
+import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { readText } from '../../kernel/files.ts';
-import { type Arguments, type Commands, groups } from './command-line.ts';
-import { read, text } from './people-commands.ts';
+import { type Arguments, type Commands, groups, UsageError } from './command-line.ts';
+import { change, read, text } from './people-commands.ts';
 
 const { data: group } = groups;
 
@@ -25,7 +28,40 @@ export const auditCommands: Commands = {
     examples: ['audit verify --heads /mnt/other/audit-heads.log', 'audit verify audit.ndjson --key keys.json'],
     run: verify,
   },
+  'audit redact': {
+    words: ['USER'],
+    flags: { reason: { type: 'string', value: 'TEXT', help: 'Why, as the audit trail records it' } },
+    group,
+    help: 'Remove personal data of a user from the audit trail',
+    details:
+      'USER is a name or a uuid, also of a deleted user. The names, the address and the changed values go from all records of or about the user; who changed what by which operation stays, and the trail still verifies. --reason is required. A server may be running.',
+    examples: ['audit redact alice --reason "Request of 2026-11-20"'],
+    run: redact,
+  },
 };
+
+function redact(args: Arguments): Promise<void> {
+  const reason = text(args, 'reason') ?? '';
+  if (reason.trim() === '') throw new UsageError('--reason is required');
+  return change(args, (app, user) => {
+    const count = redactUser(app, uuidOf(app, user), reason);
+    process.stdout.write(`Redacted ${count} records.\n`);
+  });
+}
+
+/** Returns the uuid of a user, who may have been deleted. Throws with a sentence. */
+function uuidOf(app: App, user: string): string {
+  const known = app.db.value<string>(sql`SELECT uuid FROM user WHERE username_folded = ${caseFold(user)}`);
+  const uuid = user.replaceAll('-', '').toLowerCase();
+  if (known !== undefined) return known;
+  if (/^[0-9a-f]{32}$/.test(uuid)) return uuid;
+  const recorded = recordedUsers(app, user);
+  const [only] = recorded;
+  if (only === undefined) throw new Error(`there is no user "${user}", and the audit trail names none`);
+  if (recorded.length > 1)
+    throw new Error(`several users had the name "${user}": use a uuid, ${recorded.join(' or ')}`);
+  return only;
+}
 
 async function verify(args: Arguments): Promise<void> {
   const [file] = args.words;
