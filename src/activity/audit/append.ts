@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
-import type { AuditObject, FieldChange } from '../../kernel/access/audit-draft.ts';
+import type { AuditObject, FieldChange, TrailTail } from '../../kernel/access/audit-draft.ts';
 import type { App } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { verify } from '../../kernel/verification.ts';
 import { canonicalJson } from './canonical-json.ts';
 
 /** The customers and projects of a record, by uuid. */
@@ -47,12 +48,8 @@ export const ofService = {
   changes: [],
 } satisfies Partial<NewRecord>;
 
-interface Tail {
-  readonly id: number;
-  readonly chain_id: number;
-  readonly sequence: number;
-  readonly hash: string;
-}
+/** The record that a new one follows. */
+type Tail = Omit<TrailTail, 'generation'>;
 
 /** `previous` of the very first record. */
 export const noHash = '0'.repeat(64);
@@ -71,13 +68,22 @@ const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
 const newest = sql`SELECT id, chain_id, sequence, hash FROM audit_record ORDER BY id DESC LIMIT 1`;
 
-/** The newest record, read in the transaction that appends: commands write beside the server, and a commit has many records. */
+/** The newest record. */
 const tailOf = ({ db }: { readonly db: Database }): Tail | undefined => db.get<Tail>(newest);
 
 /** Appends a record to the current chain, in the transaction of the change. Throws if no chain has begun. */
 export function appendRecord(app: App, record: NewRecord): void {
-  if (app.trail.isPaused) return;
-  const tail = tailOf(app);
+  const { db, trail } = app;
+  if (trail.isPaused) return;
+  // The transaction that appends has noticed records of commands beside the server, and each rollback: both begin a generation.
+  const known = trail.tail?.generation === db.versions.generation ? trail.tail : undefined;
+  if (known)
+    verify(
+      () => 'the newest audit record',
+      () => known.hash,
+      () => tailOf(app)?.hash,
+    );
+  const tail = known ?? tailOf(app);
   if (!tail) throw new Error('The audit trail has no chain');
   store(app, record, tail);
 }
@@ -149,9 +155,11 @@ const insertion = `
 /** Stores a record behind another. */
 function store(app: App, record: NewRecord, tail: Tail): void {
   const { actor, as = null, at, object, operation, outcome } = record;
-  const privateText = privateJson(record, app.trail.random(16).toString('hex'));
+  const { db, trail } = app;
+  const privateText = privateJson(record, trail.random(16).toString('hex'));
   const text = recordJson(record, chainOf(app, tail.chain_id), tail, sha256(privateText));
-  app.db.run({
+  const digest = sha256(text);
+  db.run({
     text: insertion,
     values: [
       tail.id + 1,
@@ -165,11 +173,13 @@ function store(app: App, record: NewRecord, tail: Tail): void {
       object?.uuid ?? null,
       [...record.customers].join(' '),
       [...record.projects].join(' '),
-      sha256(text),
+      digest,
       text,
       privateText,
     ],
   });
+  const { generation } = db.versions;
+  trail.tail = { id: tail.id + 1, chain_id: tail.chain_id, sequence: tail.sequence + 1, hash: digest, generation };
 }
 
 const identified = (named: NewRecord['via']): string =>
@@ -182,29 +192,27 @@ const uuidList = (uuids: Iterable<string>): string => {
 /** The text that is hashed: canonical JSON, written directly because most members need no escaping. */
 function recordJson(record: NewRecord, chain: string, { hash: previous, sequence }: Tail, privateHash: string): string {
   const { as = null, object, repeated = null, requestId = null } = record;
-  const shown = object && `{"type":"${object.type}","uuid":${JSON.stringify(object.uuid)}}`;
-  return `{"actor":${identified(record.actor)},"as":${as === null ? 'null' : `"${as}"`},"at":"${auditTime(record.at)}","chain":"${chain}","customers":${uuidList(record.customers)},"object":${shown},"operation":${JSON.stringify(record.operation)},"outcome":"${record.outcome}","previous":"${previous}","private_hash":"${privateHash}","projects":${uuidList(record.projects)},"repeated":${repeated},"request_id":${JSON.stringify(requestId)},"sequence":${sequence + 1},"status":${record.status},"via":${identified(record.via)}}`;
+  const shown = object && `{"type":"${object.type}","uuid":${jsonOf(object.uuid)}}`;
+  return `{"actor":${identified(record.actor)},"as":${as === null ? 'null' : `"${as}"`},"at":"${auditTime(record.at)}","chain":"${chain}","customers":${uuidList(record.customers)},"object":${shown},"operation":${jsonOf(record.operation)},"outcome":"${record.outcome}","previous":"${previous}","private_hash":"${privateHash}","projects":${uuidList(record.projects)},"repeated":${repeated},"request_id":${jsonOf(requestId)},"sequence":${sequence + 1},"status":${record.status},"via":${identified(record.via)}}`;
 }
 
-/** The private part as canonical JSON. */
+/** The private part as canonical JSON, written directly like the record. */
 function privateJson({ actorName, address, changes, objectName }: NewRecord, salt: string): string {
-  const values = {
-    actor_name: actorName,
-    address,
-    changes: changes.slice(0, maxChanges).map(cut),
-    object_name: objectName,
-    salt,
-  };
-  // The members above are in order; only values that are objects, and lone surrogates, need more than JSON.stringify.
-  const isPlain = values.changes.every(({ from, to }) => isSimple(from) && isSimple(to));
-  const text = isPlain ? JSON.stringify(values) : canonicalJson(values);
-  return text.includes('\\ud') ? canonicalJson(values) : text;
+  let list = '';
+  for (const { field, from, to } of changes.length > maxChanges ? changes.slice(0, maxChanges) : changes)
+    list += `${list === '' ? '' : ','}{"field":${jsonOf(field)},"from":${jsonOf(from)},"to":${jsonOf(to)}}`;
+  return `{"actor_name":${jsonOf(actorName)},"address":${jsonOf(address)},"changes":[${list}],"object_name":${jsonOf(objectName)},"salt":"${salt}"}`;
 }
 
-const isSimple = (value: unknown): boolean => typeof value !== 'object' || value === null;
+/** Texts that JSON writes as they are. */
+const plainText = /^[ !#-[\]-~]*$/;
 
-/** A change with texts of at most 1,000 code points. */
-const cut = ({ field, from, to }: FieldChange): FieldChange => ({ field, from: shortened(from), to: shortened(to) });
+/** A value as canonical JSON, with texts of at most 1,000 code points. */
+function jsonOf(value: unknown): string {
+  if (value === null || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string' && value.length <= maxCodePoints && plainText.test(value)) return `"${value}"`;
+  return canonicalJson(shortened(value));
+}
 
 function shortened(value: unknown): unknown {
   if (typeof value === 'string')

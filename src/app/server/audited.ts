@@ -104,15 +104,22 @@ export class AuditedRequests {
       if (object) draft.about(object.type, object.uuid, null);
       if (draft.changes.length === 0) noteOtherBody(operation, request, draft);
     }
+    const author = authorOf(actor, draft.login);
+    const { customers, projects } = placesOf(app, draft);
+    // Written without spreads, which cost more than the rest of this function.
     appendRecord(app, {
-      ...authorOf(actor, draft.login),
       at: request.now,
       operation: this.#idOf(endpoint, incoming.method),
       outcome: 'done',
       status,
       requestId: incoming.id,
+      actor: author.actor,
+      via: author.via,
+      as: author.as ?? null,
       object: draft.object,
-      ...placesOf(app, draft),
+      customers,
+      projects,
+      actorName: author.actorName,
       objectName: draft.objectName,
       address: incoming.address,
       changes: draft.changes,

@@ -50,6 +50,16 @@ export class AuditDraft {
   }
 }
 
+/** The newest record of the trail, which the next one follows. */
+export interface TrailTail {
+  readonly id: number;
+  readonly chain_id: number;
+  readonly sequence: number;
+  readonly hash: string;
+  /** `Versions.generation` when it was read or written. */
+  readonly generation: number;
+}
+
 /** What the audit records of a deployment need in memory. */
 export class Trail {
   /** The change that runs now; undefined for timers and jobs. */
@@ -58,6 +68,8 @@ export class Trail {
   isPaused = false;
   /** The name of the timer's task that runs now. */
   task: string | undefined;
+  /** The newest record; undefined until it is read. */
+  tail: TrailTail | undefined;
   /** Texts of the chains' uuids by the ids of their rows. */
   readonly chains = new Map<number, string>();
 
