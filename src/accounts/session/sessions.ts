@@ -35,7 +35,7 @@ function isLive({ caller, now }: Request): Sql {
   return sql`t.revoked IS NULL AND (t.id = ${caller.tokenId} OR ifnull(${raw(ends)} > ${since}, TRUE))
     AND (t.creator_id IS NULL OR EXISTS (
       SELECT 1 FROM token s JOIN user o ON o.id = s.user_id JOIN user i ON i.id = t.user_id
-      WHERE s.id = t.creator_id AND o.is_staff AND NOT i.is_staff AND NOT i.is_support AND ifnull(${raw(endsOf('s'))} > ${since}, TRUE)))`;
+      WHERE s.id = t.creator_id AND s.revoked IS NULL AND o.is_staff AND NOT i.is_staff AND NOT i.is_support AND ifnull(${raw(endsOf('s'))} > ${since}, TRUE)))`;
 }
 
 class Sessions extends Collection<typeof fields, SessionRow> {

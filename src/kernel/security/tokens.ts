@@ -224,38 +224,22 @@ export function hasRunOut(app: App, token: string, now: number): boolean {
   }
 }
 
-/** Ends one token, and those of users whom its session impersonates. */
+/** Ends one token. Tokens with which its session impersonates users end with it. */
 export function revokeToken(context: Context, token: number | null): void {
   context.app.db.run(sql`UPDATE token SET revoked = ${context.now} WHERE id = ${token} AND revoked IS NULL`);
-  revokeImpersonations(context);
-}
-
-/** Ends the tokens of users who are impersonated in a session that has ended. */
-function revokeImpersonations({ app: { db }, now }: Context): void {
-  db.run(sql`
-    UPDATE token INDEXED BY token_creator SET revoked = ${now}
-    WHERE creator_id IS NOT NULL AND revoked IS NULL
-      AND EXISTS (SELECT 1 FROM token c WHERE c.id = token.creator_id AND c.revoked IS NOT NULL)`);
 }
 
 /** Ends all tokens of a user, except that of this request if given. Returns how many. */
 export function revokeTokensOf(context: Context, user: number, except?: number | null): number {
-  const { changes } = context.app.db.run(sql`UPDATE token SET revoked = ${context.now}
-    WHERE user_id = ${user} AND revoked IS NULL AND id IS NOT ${except ?? null}`);
-  if (changes > 0) revokeImpersonations(context);
-  return changes;
+  return context.app.db.run(sql`UPDATE token SET revoked = ${context.now}
+    WHERE user_id = ${user} AND revoked IS NULL AND id IS NOT ${except ?? null}`).changes;
 }
 
 /** Ends every token and confirmation that has run out, for good: a clock that is set back brings none of them back. */
-export function endRunOutTokens(context: Context): void {
-  const {
-    app: { db, tokenUse },
-    now,
-  } = context;
+export function endRunOutTokens({ app: { db, tokenUse }, now }: Context): void {
   tokenUse.save(db);
   db.run(sql`UPDATE token SET revoked = ${now} WHERE revoked IS NULL
     AND (ends <= ${now} OR last_used + (SELECT token_lifetime FROM user WHERE id = user_id) * ${second} <= ${now})`);
-  revokeImpersonations(context);
   db.run(sql`UPDATE token SET confirmed_until = NULL WHERE confirmed_until <= ${now}`);
 }
 
