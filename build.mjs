@@ -29,7 +29,6 @@ import {
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { brotliCompressSync, constants } from 'node:zlib';
 
 const root = dirname(fileURLToPath(import.meta.url));
 const bundle = join(root, 'dist/tenantry.mjs');
@@ -370,29 +369,34 @@ async function partComments(esbuild, program, modules, listed, notices) {
     ),
   );
   rejectWarnings([program, ...built]);
+  const { bestCompressed, compressed } = await import('./src/build/compression.mjs');
   // The files of the console, which run in browsers.
   const pages = await esbuild.build(JSON.parse(readFileSync(join(root, 'src/console/esbuild.json'), 'utf8')));
   const forPages = pages.outputFiles.map(({ path, contents }) => [basename(path), contents]);
-  reportSizes(forPages);
+  reportSizes(forPages, compressed);
   const parts = [['program', program], ...built.map((result, i) => [late[i].name, result])];
   const sources = [...parts.map(([, result]) => result), pages].flatMap(({ metafile }) => Object.keys(metafile.inputs));
   const texts = licenses(sources, notices);
   const { manualPages } = await import('./src/build/manual.mjs');
   const { demoSnapshot } = await import('./src/build/demo.mjs');
-  const comments = [
-    ...files,
-    ['manual', JSON.stringify(manualPages())],
-    ['demo', await demoSnapshot(esbuild)],
-    ...forPages,
-    ...parts.map(([name, { outputFiles }]) => [name, outputFiles[0].contents]),
-    ['licenses', texts],
-  ]
-    .map(([name, bytes]) => {
-      const text = compressed(bytes);
+  const packed = [
+    ...files.map(([name, bytes]) => [name, bestCompressed(bytes)]),
+    ['manual', compressed(JSON.stringify(manualPages()))],
+    ['demo', compressed(await demoSnapshot(esbuild))],
+    ...forPages.map(([name, contents]) => [name, compressed(contents)]),
+    ...parts.map(([name, { outputFiles }]) => [
+      name,
+      (name in lateModules ? bestCompressed : compressed)(outputFiles[0].contents),
+    ]),
+    ['licenses', compressed(texts)],
+  ];
+  const comments = await Promise.all(
+    packed.map(async ([name, part]) => {
+      const text = await part;
       return `//${name}:${createHash('sha256').update(text).digest('hex')}:${text}\n`;
-    })
-    .join('');
-  return { parts: comments, licences: texts };
+    }),
+  );
+  return { parts: comments.join(''), licences: texts };
 }
 
 /** Ends the build at a warning: what esbuild warns of, such as `import.meta` in CommonJS, fails only where it is used. */
@@ -413,7 +417,7 @@ function rejectOtherThanAscii({ text }) {
 }
 
 /** Reports the compressed size of the console's first load, and checks its limit. Estonian comes on top where it is wanted. */
-function reportSizes(files) {
+function reportSizes(files, compressed) {
   const sizeOf = (wanted) =>
     files
       .filter(([name]) => wanted(name === 'et.js'))
@@ -457,12 +461,6 @@ function licenses(sources, notices) {
     ...notices,
   ].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`;
 }
-
-// The best quality takes ten times as long for a tenth of the size.
-const compressed = (bytes) =>
-  brotliCompressSync(bytes, {
-    params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 24 },
-  }).toString('base64');
 
 /** The native addons by the names of their parts. */
 function addonFiles(modules) {

@@ -370,7 +370,7 @@ bundle('reports in one line that it is damaged, for a change in any part', async
 });
 
 bundle('is smaller than four million bytes', () => {
-  assert.ok(statSync(builtProgram).size < 4_250_000, `${statSync(builtProgram).size} bytes`);
+  assert.ok(statSync(builtProgram).size < 4_200_000, `${statSync(builtProgram).size} bytes`);
 });
 
 bundle.run();
