@@ -75,8 +75,8 @@ function idOf(
   if (/ List$/.test(called))
     return method === 'GET' ? `list${pluralOf(objectAt(path))}` : verbs[method] + objectAt(path);
   const [, parent, action] = /^(.+\/:\w+\/)([^:/]+)\/$/.exec(path) ?? [];
-  if (parent !== undefined && action !== undefined) {
-    const object = objectAt(parent);
+  const object = parent === undefined ? '' : objectAt(parent);
+  if (object !== '' && action !== undefined) {
     const words = spokenNames[`${method} ${action}`] ?? action;
     if (method === 'POST' && !operations.PUT) {
       const [verb = '', ...rest] = words.split('_');

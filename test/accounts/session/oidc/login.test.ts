@@ -130,7 +130,9 @@ login('logins and rejected ones have audit records', async () => {
   tokenOf(await oidc.logIn(alice));
   await oidc.logIn({ ...alice, error: 'access_denied' });
   const newest = async (outcome: string): Promise<unknown> => {
-    const { body } = await oidc.fixture.staff.get(`/api/audit/?page_size=1&operation=getComplete&outcome=${outcome}`);
+    const { body } = await oidc.fixture.staff.get(
+      `/api/audit/?page_size=1&operation=getOpenIDConnectLoginComplete&outcome=${outcome}`,
+    );
     return body.map(({ actor, status, via }: Json) => [status, actor, via?.kind]);
   };
   assert.equal(await newest('done'), [[302, { kind: 'user', uuid }, 'oidc']]);
