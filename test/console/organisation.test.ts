@@ -140,7 +140,7 @@ browser('puts the quota nearest its limit first, and names it beside the project
   assert.equal(await findFaults(staff), []);
   const customer = await first('/api/customers/?name=Instytut');
   await staff.go(placeOf(customer.url), customer.name);
-  await region('Projects').getByRole('listitem').filter({ hasText: project.name }).getByText('100%').waitFor();
+  await region('Projects').getByRole('row').filter({ hasText: project.name }).getByText('100%').waitFor();
 });
 
 browser('imports a resource of a provider into the chosen project', async () => {

@@ -181,7 +181,17 @@ function Doctor({
   const [state, finished, error] = ['state', 'finished', 'error_message'].map((name) => textOf(examination, name));
   const findings = linesOf(examination.findings);
   return (
-    <Card title={t('Health check')}>
+    <Card
+      title={t('Health check')}
+      actions={
+        <PostButton
+          title={t('Run health check')}
+          path="/api/operation/doctor/"
+          about={t('Health check')}
+          done={reload}
+        />
+      }
+    >
       <p class="row">
         {state && <WordBadge word={state} />} {finished ? <Time value={finished} /> : null}{' '}
         {state === 'done' &&
@@ -197,7 +207,6 @@ function Doctor({
           ))}
         </Checks>
       )}
-      <PostButton title={t('Run health check')} path="/api/operation/doctor/" about={t('Health check')} done={reload} />
     </Card>
   );
 }

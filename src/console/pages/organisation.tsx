@@ -7,11 +7,13 @@ import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { type Scope, scopedQuery, scopeObject } from '../api/scope.ts';
 import { collections } from '../api/session.ts';
 import { Card, Empty, FieldFacts, Loading, Meters, nearLimit, shareOf, Tile } from '../components/card.tsx';
+import { fieldColumn, genericColumns } from '../components/columns.tsx';
 import { Creation } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Listing } from '../components/listing.tsx';
 import type { Tab } from '../components/page.tsx';
 import { Badge, StatusText } from '../components/status.tsx';
+import { Table } from '../components/table.tsx';
 import { Face, nameOf, ObjectLink, roleIn, Time, Value } from '../components/values.tsx';
 import { percentText, quotaTitle } from '../format/text.ts';
 import { numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
@@ -206,6 +208,7 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: Kind }):
             path="/resources/"
             query={`${kind}_uuid=${uuid}`}
             empty={t('No resources yet.')}
+            lines={(resources) => <ResourceTable resources={resources} kind={kind} />}
           />
           <UsageTimeline aggregate={kind} uuid={uuid} />
           <Listing
@@ -231,6 +234,23 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: Kind }):
     </div>
   );
 }
+
+/** Resources with type, status and size; those of a customer with their projects. */
+const ResourceTable = ({
+  resources,
+  kind,
+}: {
+  readonly resources: readonly Item[];
+  readonly kind: Kind;
+}): JSX.Element => (
+  <Table
+    items={resources}
+    columns={[
+      ...genericColumns(resources, [], false).filter(({ key }) => ['name', 'state', 'size'].includes(key)),
+      ...(kind === 'customer' ? [fieldColumn('project_name')] : []),
+    ]}
+  />
+);
 
 const companyFields = ['contact_details', 'phone_number', 'agreement_number', 'registration_code', 'vat_code'] as const;
 

@@ -8,9 +8,10 @@ import { collections } from '../api/session.ts';
 import { Card, nearLimit, shareOf } from '../components/card.tsx';
 import { Creation } from '../components/creation.tsx';
 import { Dot } from '../components/status.tsx';
+import { type Column, NameCell, Table } from '../components/table.tsx';
 import { nameOf } from '../components/values.tsx';
 import { percentText, quotaTitle, sizeText } from '../format/text.ts';
-import { plural, t } from '../i18n/words.ts';
+import { numberText, plural, t, titleOf } from '../i18n/words.ts';
 import type { Item } from '../item.ts';
 
 /** Returns the usage of a quota of a customer or project; undefined without that quota. */
@@ -54,22 +55,17 @@ export function Projects({
       empty={page?.count === 0 ? t('No projects yet.') : undefined}
       isFlush
     >
-      {page && page.count > 0 && (
+      {page && page.count > 0 && customer && <Table items={page.items} columns={projectColumns(failed?.items ?? [])} />}
+      {page && page.count > 0 && !customer && (
         <ul class="lines">
           {page.items.map((project) => (
             <li key={textOf(project, 'url')}>
               <span class="words">
                 <a href={hrefOfLink(textOf(project, 'url'))}>{nameOf(project)}</a>
-                <span class="sub">{customer ? usageText(project) : textOf(project, 'customer_name')}</span>
+                <span class="sub">{textOf(project, 'customer_name')}</span>
               </span>
               <span class="end">
-                <Health
-                  owner={project}
-                  failed={
-                    (failed?.items ?? []).filter((item) => textOf(item, 'project_uuid') === textOf(project, 'uuid'))
-                      .length
-                  }
-                />
+                <Health owner={project} failed={failedIn(project, failed?.items ?? [])} />
               </span>
             </li>
           ))}
@@ -79,12 +75,43 @@ export function Projects({
   );
 }
 
-const usageText = (project: Item): string =>
-  [
-    plural(usageOf(project, 'nc_vm_count') ?? 0, '{count} virtual machine', '{count} virtual machines'),
-    t('{size} in volumes', { size: sizeText(usageOf(project, 'nc_volume_size') ?? 0) }),
-    plural(itemsIn(project.services).length, '{count} provider account', '{count} provider accounts'),
-  ].join(' · ');
+/** The number of failed resources in a project. */
+const failedIn = (project: Item, failed: readonly Item[]): number =>
+  failed.filter((item) => textOf(item, 'project_uuid') === textOf(project, 'uuid')).length;
+
+/** The columns of the projects of a customer: what they use, and their problems. */
+const projectColumns = (failed: readonly Item[]): readonly Column[] => [
+  {
+    key: 'name',
+    title: titleOf('project'),
+    class: 'name',
+    cell: (project) => (
+      <NameCell
+        href={hrefOfLink(textOf(project, 'url'))}
+        name={nameOf(project)}
+        sub={plural(itemsIn(project.services).length, '{count} provider account', '{count} provider accounts')}
+      />
+    ),
+  },
+  {
+    key: 'nc_vm_count',
+    title: t('VMs'),
+    class: 'num',
+    cell: (project) => numberText(usageOf(project, 'nc_vm_count') ?? 0),
+  },
+  {
+    key: 'nc_volume_size',
+    title: titleOf('storage'),
+    class: 'num',
+    cell: (project) => sizeText(usageOf(project, 'nc_volume_size') ?? 0),
+  },
+  {
+    key: 'state',
+    title: titleOf('state'),
+    class: 'state',
+    cell: (project) => <Health owner={project} failed={failedIn(project, failed)} />,
+  },
+];
 
 /** The worst problem of a customer or project: failed resources, or a quota near its limit. */
 export function Health({ owner, failed }: { readonly owner: Item; readonly failed: number }): JSX.Element {
