@@ -2,7 +2,7 @@
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
-import { Console, password } from '../support/console.ts';
+import { Console, greeting, password } from '../support/console.ts';
 import { findFaults } from '../support/console-look.ts';
 import { placeOf } from '../support/console-places.ts';
 import type { Json } from '../support/fixture.ts';
@@ -126,6 +126,12 @@ browser('offers the next step for failed resources', async () => {
     .getByRole('button', { name: /^Refresh/ })
     .click();
   await staff.status('Updating');
+});
+
+browser('shows an unreachable account once', async () => {
+  await staff.go('/', greeting);
+  await region('Needs attention').getByText('Field droplets is unreachable').waitFor();
+  await region('Needs attention').getByRole('link', { name: 'Check account' }).waitFor();
 });
 
 browser('puts the quota nearest its limit first, and names it beside the project', async () => {

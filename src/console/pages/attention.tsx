@@ -1,6 +1,6 @@
 /** Failed resources and accounts, open alerts, quotas near their limit and expiring roles, as one list. */
 import type { ComponentChildren, JSX } from 'preact';
-import { type Item, itemsIn, pathOf, textOf } from '../api/api.ts';
+import { type Item, isItem, itemsIn, pathOf, textOf } from '../api/api.ts';
 import { failedActionOf, useFailures } from '../api/failures.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
@@ -70,12 +70,16 @@ export function useProblems(
   const resources = failed.value?.items ?? [];
   const failures = useFailures(resources.length > 0);
   if (!failed.value || !accounts.value || !alerts.value || !failures || !owners || !expiring) return undefined;
-  const failedUrls = new Set([...resources, ...accounts.value.items].map((item) => textOf(item, 'url')));
+  const failedUrls = new Set(resources.map((item) => textOf(item, 'url')));
+  const failedAccounts = new Set(accounts.value.items.map((item) => textOf(item, 'uuid')));
+  const isRepeated = ({ alert_type: type, context, scope }: Item): boolean =>
+    failedUrls.has(String(scope)) ||
+    (type === 'service_unavailable' && isItem(context) && failedAccounts.has(textOf(context, 'settings_uuid')));
   const problems: Problem[] = [
     ...resources.map((item) => resourceProblem(item, failures.get(textOf(item, 'uuid')))),
     ...accounts.value.items.map(accountProblem),
     // A missing resource and an unreachable account have alerts, too; one row is enough.
-    ...alerts.value.items.filter((alert) => !failedUrls.has(textOf(alert, 'scope'))).map(alertProblem),
+    ...alerts.value.items.filter((alert) => !isRepeated(alert)).map(alertProblem),
     ...owners.flatMap(quotaProblems),
     ...expiring.map(roleProblem),
   ].sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone) || (b.time ?? '').localeCompare(a.time ?? ''));
