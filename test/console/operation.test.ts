@@ -40,6 +40,7 @@ browser('shows a new event without a reload', async () => {
   await owner.page.getByText('Saturn was updated').waitFor();
   await owner.go('/events/', 'Events');
   await fixture.staff.patch(cast.project.url, { name: 'Rocket' });
+  await owner.button('Show 1 new event').click();
   await owner.page.getByText("Name has been changed from 'Saturn' to 'Rocket'").first().waitFor();
 });
 
@@ -82,6 +83,7 @@ browser('reads nothing in a hidden tab', async () => {
   await page.waitForTimeout(1500);
   assert.equal(owner.requests.slice(requestCount), []);
   await hide(false);
+  await owner.button('Show 1 new event').click();
   await page.getByText('Hidden was updated').waitFor();
   assert.equal(owner.complaints, []);
 });
