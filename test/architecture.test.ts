@@ -243,7 +243,7 @@ function tablesIn(layer: string, pattern: RegExp): Map<string, Set<string>> {
   return uses;
 }
 
-/** Tables that the kernel reads although a higher layer stores their rows: callers, their API keys and roles, and the state of the clock. */
+/** Tables that the kernel reads although a higher layer stores their rows: callers, their API keys, factors and roles, and the state of the clock. */
 const sharedTables: Readonly<Record<string, string>> = {
   user: 'kernel',
   api_key: 'kernel',
@@ -252,6 +252,7 @@ const sharedTables: Readonly<Record<string, string>> = {
   api_key_bound: 'kernel',
   bound_customer_role: 'kernel',
   bound_project_role: 'kernel',
+  second_factor: 'kernel',
   deployment: 'kernel',
 };
 

@@ -26,7 +26,14 @@ import { keyCommands } from './cli/key-commands.ts';
 import { listen, listenFlags } from './cli/listen.ts';
 import { loginCheckCommands } from './cli/login-check.ts';
 import { passwordFlag, passwordFromInput, peopleCommands } from './cli/people-commands.ts';
-import { handleOutputErrors, printConfig, printLicenses, printOpenApi, printVersion } from './cli/printing.ts';
+import {
+  handleOutputErrors,
+  lockoutWarning,
+  printConfig,
+  printLicenses,
+  printOpenApi,
+  printVersion,
+} from './cli/printing.ts';
 import { withReadable } from './cli/readable-folder.ts';
 import { reportReady } from './cli/ready.ts';
 import { serveFlags, serveOptions } from './cli/serve-options.ts';
@@ -56,6 +63,7 @@ export type {
   Seed,
   SeedCustomer,
   Seeded,
+  SeedKey,
   SeedProject,
   SeedResource,
   SeedRole,
@@ -206,6 +214,8 @@ async function serve({ config: settings, flags, name, sources }: Arguments): Pro
   });
   const control = hasControl ? await serveControl(server) : undefined;
   for (const unknown of unknownVariables(process.env)) server.app.log.warn(unknown, 'no setting has this name');
+  const warning = ephemeral ? undefined : lockoutWarning(config, process.env);
+  if (warning !== undefined) server.app.log.warn(warning);
   const manager = serviceManager(process.env, server.app.log, () => server.isAlive());
   let isClosing = false;
   const stop = (): void => {

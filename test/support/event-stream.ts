@@ -30,7 +30,11 @@ export class EventReader {
     const leaving = new AbortController();
     const response = await fetch(`${fixture.url}/api/events/stream/${query}`, {
       signal: leaving.signal,
-      headers: { Authorization: `Token ${client.token}`, ...(lastId !== undefined && { 'Last-Event-ID': lastId }) },
+      headers: {
+        ...client.headers,
+        Authorization: `Token ${client.token}`,
+        ...(lastId !== undefined && { 'Last-Event-ID': lastId }),
+      },
     });
     return new EventReader(response, leaving);
   }

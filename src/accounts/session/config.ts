@@ -1,5 +1,5 @@
 import type { ConfigOf, Settings } from '../../kernel/config/config.ts';
-import { list, redirectAddress, text } from '../../kernel/config/setting.ts';
+import { list, networks, oneOf, redirectAddress, text } from '../../kernel/config/setting.ts';
 
 declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof loginSettings>, ConfigOf<typeof policySettings> {}
@@ -22,6 +22,14 @@ export const loginSettings = {
   passkey_rp_id: text(
     null,
     'Domain that passkeys belong to: the host of base_url (the default) or a domain above it. Passkeys of another domain no longer work.',
+  ),
+  second_factor_required: oneOf(
+    ['none', 'staff', 'all'],
+    'none',
+    'Who must set up a second factor before anything else: none, staff (with global support) or all.',
+  ),
+  staff_networks: networks(
+    'Addresses and networks in which the rights of staff and global support apply; elsewhere they act as other users. Default: everywhere.',
   ),
 } satisfies Settings;
 

@@ -117,12 +117,13 @@ export class EventStream {
     this.#body?.write('event: gap\ndata: {"detail":"Events are missing here. Read the list."}\n\n');
   }
 
-  /** Returns the request with the current time and caller. Throws 401 if the token has expired or the caller's rights have changed. */
+  /** Returns the request with the current time and caller. Throws 401 if the token has expired, the caller's rights have changed, or they must set up a second factor. */
   #currentRequest(): Request {
     const { app, caller, incoming, params, query } = this.request;
     const now = app.clock.now();
     const present = ownerOf(app, caller.token, now, incoming.address);
-    if (present.isStaff !== caller.isStaff || present.isSupport !== caller.isSupport) throw unauthenticated({});
+    const hasChanged = present.isStaff !== caller.isStaff || present.isSupport !== caller.isSupport;
+    if (hasChanged || present.mustEnrol) throw unauthenticated({});
     return new Request(app, incoming, params, present, now, query);
   }
 

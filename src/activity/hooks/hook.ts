@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { anyOf, authenticated, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
+import { anyOf, Right, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { newUuid } from '../../kernel/app.ts';
 import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { type Collection, type Created, collection, type Row } from '../../kernel/collection/collection.ts';
@@ -27,6 +27,7 @@ import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { kindName } from '../../kernel/http/body.ts';
 import { conflict, invalidRequest } from '../../kernel/http/error.ts';
+import { restrictedText } from '../../kernel/security/staff-networks.ts';
 import { eventGroups, eventTypes, typesOfGroups } from '../events/catalogue.ts';
 import type { HookKind } from './due.ts';
 import { cancelDeliveries } from './queue.ts';
@@ -59,9 +60,18 @@ export interface HookRow extends Row {
 /** The right to change a hook and manage its deliveries. */
 export const hookManagers = anyOf(userIn('user_id', 'the author of the hook'), staff);
 
-/** Condition on the alias `h`: the caller can see the hook and its deliveries. */
-export const visibleHooks = visibleTo('the author of the hook; staff and global support', (caller) =>
-  seesAll(caller) ? raw('TRUE') : sql`h.user_id = ${caller.id}`,
+/**
+ * Condition on the alias `h`: the caller can see the hook and its deliveries. Those of staff contain what only staff may see, so
+ * their authors do not see them where their rights do not apply.
+ */
+export const visibleHooks = visibleTo('the author of the hook; staff and global support', (caller) => {
+  if (seesAll(caller)) return raw('TRUE');
+  return caller.isRestricted ? raw('FALSE') : sql`h.user_id = ${caller.id}`;
+});
+
+/** The right to create hooks. Those of staff would deliver what only staff may see. */
+const authors = new Right('any authenticated user, for themselves', ({ caller }) =>
+  caller.isRestricted ? restrictedText : undefined,
 );
 
 /** Specifies one kind of hook. */
@@ -131,7 +141,7 @@ export function hookCollection(own: HookKindSpec): Collection<CommonFields, Hook
     order: 'h.id',
     ...(parameters && { parameters: () => parameters }),
     create: {
-      right: authenticated.as('any authenticated user, for themselves'),
+      right: authors,
       rejections: { 409: true, ...own.rejections },
       check: (_, values) => {
         const { event_groups: groups = [], event_types: types = [] } = values;

@@ -11,7 +11,7 @@ import { raw, sql } from '../../kernel/db/sql.ts';
 import { empty } from '../../kernel/http/reply.ts';
 import { namesOf } from '../../kernel/present.ts';
 import { importances } from '../events/catalogue.ts';
-import { kindNames } from './catalogue.ts';
+import { kindNames, kindOf } from './catalogue.ts';
 import { maxStored } from './daily-mails.ts';
 
 interface NotificationRow extends Row {
@@ -19,12 +19,18 @@ interface NotificationRow extends Row {
   readonly read: number | null;
 }
 
-/** The newest notifications of the caller; a task removes the others later. */
+const kindsForStaff = JSON.stringify(kindNames.filter((kind) => kindOf(kind).isForStaff));
+
+/**
+ * The newest notifications of the caller; a task removes the others later. Staff do not see those for staff where their rights do
+ * not apply.
+ */
 const own = visibleTo(
   'the user',
-  ({ id: user }) => sql`
+  ({ id: user, isRestricted }) => sql`
   n.user_id = ${user} AND n.id >= ifnull(
-    (SELECT id FROM notification WHERE user_id = ${user} ORDER BY id DESC LIMIT 1 OFFSET ${maxStored - 1}), 0)`,
+    (SELECT id FROM notification WHERE user_id = ${user} ORDER BY id DESC LIMIT 1 OFFSET ${maxStored - 1}), 0)
+    AND ${isRestricted ? sql`n.kind NOT IN (SELECT value FROM json_each(${kindsForStaff}))` : raw('TRUE')}`,
 );
 
 export const notifications = collection<NotificationRow>()({

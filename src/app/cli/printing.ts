@@ -1,5 +1,6 @@
-import { environmentName, type SettingName } from '../../kernel/config/config.ts';
+import { type Config, environmentName, type SettingName } from '../../kernel/config/config.ts';
 import { embeddedLicenses } from '../../kernel/native/embedded.ts';
+import { inNetworks, parseNetworks } from '../../kernel/net/networks.ts';
 import { codeOf } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
 import { api } from '../compose/api.ts';
@@ -22,8 +23,24 @@ export function handleOutputErrors(): void {
   });
 }
 
+/**
+ * Returns a warning if the setting staff_networks contains neither this machine nor the client of an SSH session on it, from where the
+ * operator probably uses the API; undefined otherwise.
+ */
+export function lockoutWarning(
+  { staff_networks: networks }: Pick<Config, 'staff_networks'>,
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  const [remote] = (env.SSH_CONNECTION ?? '').split(' ').filter((word) => word !== '');
+  const own = ['127.0.0.1', '::1', ...(remote === undefined ? [] : [remote])];
+  if (networks.length === 0 || own.some((address) => inNetworks(address, parseNetworks(networks)))) return undefined;
+  return `staff_networks contains neither this machine${remote === undefined ? '' : ` nor ${remote}`}: you will have no staff rights from here`;
+}
+
 /** `tenantry config`: prints the settings with their values and sources. */
 export function printConfig({ config, flags, sources }: Arguments): void {
+  const warning = lockoutWarning(config, process.env);
+  if (warning !== undefined) process.stderr.write(`tenantry: warning: ${warning}\n`);
   const rows = settingNames.map((name) => ({
     name,
     setting: settings[name],

@@ -205,8 +205,9 @@ function performer({ config, db, metrics }: App, audited: AuditedRequests): Perf
       return fromCache;
     }
     if (operation.fromCache) representationCounts.misses++;
-    // The key includes the global roles, which were read before `observe`: a former staff user must not get what staff see.
-    const caller = actor && `${actor.token} ${actor.isStaff} ${actor.isSupport}`;
+    // The key includes the rights, which depend on the address and were read before `observe`: a former staff user must not get what
+    // staff see.
+    const caller = actor && `${actor.token} ${actor.id} ${actor.isStaff} ${actor.isSupport} ${actor.isRestricted}`;
     const key = `${caller} ${incoming.base}${incoming.path}?${incoming.query.text}`;
     const cached = responses.get(key);
     if (cached && (cached.until === undefined || request.now < cached.until)) {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { requireEnrolment } from '../../accounts/session/factors/required.ts';
 import type { Caller } from '../../kernel/access/caller.ts';
 import { Request } from '../../kernel/access/request.ts';
 import type { App } from '../../kernel/app.ts';
@@ -45,7 +46,7 @@ export class RequestRun {
 
   /**
    * Applies due expiries, and returns the endpoint and the request with its caller, as of now. Throws 401, 404, and for API keys
-   * and impersonations 405 and 403.
+   * impersonations and sessions that must set up a second factor 405 and 403.
    */
   resolve(): { endpoint: Endpoint; request: Request } {
     const { app, incoming, match } = this;
@@ -61,7 +62,12 @@ export class RequestRun {
       if (incoming.method !== 'OPTIONS') this.operation();
       requireScopes(app, actor, match.endpoint, incoming.method);
     }
-    return { endpoint: match.endpoint, request: new Request(app, incoming, match.params, actor, now) };
+    const request = new Request(app, incoming, match.params, actor, now);
+    if (actor?.mustEnrol) {
+      if (incoming.method !== 'OPTIONS') this.operation();
+      requireEnrolment(request, match.endpoint);
+    }
+    return { endpoint: match.endpoint, request };
   }
 
   #isServedWithoutToken(now: number): boolean {

@@ -18,6 +18,10 @@ export interface Caller extends Actor {
   readonly isStaff: boolean;
   readonly isSupport: boolean;
   readonly isServiceAccount: boolean;
+  /** Whether the user has rights of staff or global support that do not apply at this address (core.md 2.14). */
+  readonly isRestricted: boolean;
+  /** Whether the session can only be used to set up a second factor (core.md 2.11). */
+  readonly mustEnrol: boolean;
   /** The id of the session's row; null for an API key. */
   readonly tokenId: number | null;
   /** The text of the token or API key. */
@@ -66,6 +70,8 @@ export const callerOf = (
   isStaff: row.is_staff === 1,
   isSupport: row.is_support === 1,
   isServiceAccount: row.is_service_account === 1,
+  isRestricted: false,
+  mustEnrol: false,
   ...credential,
 });
 

@@ -12,6 +12,7 @@ import { sql } from '../db/sql.ts';
 import { forbidden, unauthenticated } from '../http/error.ts';
 import { clientNetworkOf, inNetworks, type Network, parseNetworks } from '../net/networks.ts';
 import type { StoredInstants } from '../stored-instants.ts';
+import { restricted, staffRightsApply } from './staff-networks.ts';
 
 declare module '../app.ts' {
   interface App {
@@ -33,6 +34,8 @@ const useSavedEvery = 10 * minute;
 /** Networks stored for each key, the last ones. */
 const maxNetworks = 100;
 const storedAfterEnd = 90 * day;
+/** Distance of the ids of bound keys without the staff rights of their owners, as in the views of their roles. */
+const restrictedIds = 2 ** 30;
 
 /** A number in base 62, padded with zeros. */
 function base62(value: bigint, digits: number): string {
@@ -68,6 +71,8 @@ export function issueApiKey({ app, now }: Context): {
 /** A key with its owner, as far as a request needs them. */
 interface KnownApiKey {
   readonly caller: Caller;
+  /** Whether the owner is staff or global support. */
+  readonly hasStaffRights: boolean;
   readonly networks: readonly Network[];
   readonly expires: number | null;
   readonly hasEnded: boolean;
@@ -98,12 +103,25 @@ interface ApiKeyRow extends CallerRow {
 
 /** Returns the owner of a key as the caller of a request. Throws the 401 and 403 of core.md 2.9 in its order. */
 export function ownerOfApiKey(app: App, text: string, now: number, address: string): Caller {
-  return usableApiKey(app, text, now, address).caller;
+  return callerAt(app, usableApiKey(app, text, now, address), address);
+}
+
+/** Returns the caller of a key at an address, where the staff rights of its owner may not apply. */
+function callerAt(
+  app: App,
+  { caller, hasStaffRights }: Pick<KnownApiKey, 'caller' | 'hasStaffRights'>,
+  address: string,
+): Caller {
+  if (!caller.apiKey?.isBound) return restricted(app, caller, address);
+  if (!hasStaffRights || staffRightsApply(app, address)) return caller;
+  // Under this id it has only the roles that its owner was granted.
+  return { ...caller, id: caller.id - restrictedIds, isRestricted: true };
 }
 
 /** The same, and notes the use. */
 export function authenticateApiKey(app: App, text: string, now: number, address: string): Caller {
-  const { caller, lastUsed, usedFrom } = usableApiKey(app, text, now, address);
+  const { lastUsed, usedFrom, ...known } = usableApiKey(app, text, now, address);
+  const caller = callerAt(app, known, address);
   if (!caller.apiKey) return caller;
   app.apiKeyUse.note(caller.apiKey.id, lastUsed, now, address);
   const network = clientNetworkOf(address);
@@ -154,6 +172,7 @@ const knownOf = (row: ApiKeyRow, token: string): KnownApiKey => ({
     }),
     ...(row.is_bound === 1 && { id: -row.key_id, isStaff: false, isSupport: false }),
   },
+  hasStaffRights: row.is_staff === 1 || row.is_support === 1,
   networks: parseNetworks(JSON.parse(row.networks)),
   expires: row.expires,
   hasEnded: row.ended !== null,

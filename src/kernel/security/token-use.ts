@@ -57,4 +57,8 @@ export interface TokenRow extends CallerRow {
   readonly is_active: number;
   /** The session of the staff user who impersonates the owner; null for the owner's own sessions. */
   readonly creator: TokenRow | null;
+  /** How the session began; null: before this was stored. */
+  readonly method: string | null;
+  /** Whether the user has a second factor. */
+  readonly has_factor: number;
 }

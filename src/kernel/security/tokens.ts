@@ -7,10 +7,11 @@ import { day, hour, minute, second } from '../clock.ts';
 import { withoutControls } from '../control-characters.ts';
 import type { Database } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
-import { HttpError, unauthenticated } from '../http/error.ts';
+import { forbidden, HttpError, unauthenticated } from '../http/error.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { StoredInstants } from '../stored-instants.ts';
 import { authenticateApiKey, isApiKey, ownerOfApiKey } from './api-keys.ts';
+import { restricted, restrictedText, staffRightsApply } from './staff-networks.ts';
 import type { TokenRow } from './token-use.ts';
 
 declare module '../app.ts' {
@@ -37,16 +38,16 @@ export function authenticate(app: App, incoming: IncomingRequest, now: number): 
   const { address, headers } = incoming;
   const token = presentedToken(headers.authorization);
   if (isApiKey(token)) return authenticateApiKey(app, token, now, address);
-  const caller = ownerOfToken(app, token, now);
+  const caller = ownerOfToken(app, token, now, address);
   if (caller.tokenId !== null) app.tokenUse.note(caller.tokenId, now);
   return caller;
 }
 
 /** The owner of a token or API key, which is not used by this. Throws as `authenticate`. */
 export const ownerOf = (app: App, token: string, now: number, address: string): Caller =>
-  isApiKey(token) ? ownerOfApiKey(app, token, now, address) : ownerOfToken(app, token, now);
+  isApiKey(token) ? ownerOfApiKey(app, token, now, address) : ownerOfToken(app, token, now, address);
 
-function ownerOfToken(app: App, token: string, now: number): Caller {
+function ownerOfToken(app: App, token: string, now: number, address: string): Caller {
   const known = app.knownTokens.get(token);
   const { tokens } = app.metrics.caches;
   if (known) tokens.hits++;
@@ -56,7 +57,23 @@ function ownerOfToken(app: App, token: string, now: number): Caller {
   if (row.revoked !== null) throw denial('Invalid token.');
   if (hasEnded(app, row, now)) throw denial('Token has expired.');
   const { creator, credential, token_id: tokenId } = row;
-  return callerOf(row, { tokenId, token, apiKey: null, credential, impersonator: creator && actorOfRow(creator) });
+  if (creator && !staffRightsApply(app, address)) throw forbidden(restrictedText);
+  const caller = callerOf(row, {
+    tokenId,
+    token,
+    apiKey: null,
+    credential,
+    impersonator: creator && actorOfRow(creator),
+  });
+  const present = restricted(app, caller, address);
+  return mustEnrol(app, row) ? { ...present, mustEnrol: true } : present;
+}
+
+/** Whether a session must set up a second factor first (core.md 2.11). Tokens that the operator issues are exempt. */
+function mustEnrol({ config }: App, { has_factor: hasFactor, is_staff, is_support, method }: TokenRow): boolean {
+  const { second_factor_required: required } = config;
+  if (required === 'none' || hasFactor || method === 'operator') return false;
+  return required === 'all' || is_staff === 1 || is_support === 1;
 }
 
 function findToken({ db, knownTokens }: App, token: string): TokenRow {
@@ -68,8 +85,8 @@ function findToken({ db, knownTokens }: App, token: string): TokenRow {
 /** Returns the token that a condition selects, with the session that created it. */
 function selectToken(db: Database, condition: Sql): TokenRow | undefined {
   const row = db.get<Omit<TokenRow, 'creator'> & { readonly creator_id: number | null }>(sql`
-    SELECT t.id AS token_id, t.uuid AS credential, t.last_used, t.ends, t.revoked, t.creator_id,
-      u.token_lifetime, u.is_active, ${callerColumns}
+    SELECT t.id AS token_id, t.uuid AS credential, t.last_used, t.ends, t.revoked, t.creator_id, t.method,
+      u.token_lifetime, u.is_active, EXISTS (SELECT 1 FROM second_factor f WHERE f.user_id = u.id) AS has_factor, ${callerColumns}
     FROM token t JOIN user u ON u.id = t.user_id WHERE ${condition}`);
   if (!row) return undefined;
   return { ...row, creator: row.creator_id === null ? null : (selectToken(db, sql`t.id = ${row.creator_id}`) ?? null) };

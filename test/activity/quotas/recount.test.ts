@@ -47,6 +47,8 @@ function directly({ server: { app } }: Fixture): Ask {
     nativeName: '',
     isStaff: true,
     isSupport: false,
+    isRestricted: false,
+    mustEnrol: false,
     tokenId: 0,
     credential: '',
     token: '',

@@ -197,6 +197,8 @@ function callerNamed({ db }: App, username: string): Caller {
     nativeName,
     isStaff: isStaff === 1,
     isSupport: false,
+    isRestricted: false,
+    mustEnrol: false,
     tokenId: 0,
     token: '',
     userId: id,

@@ -18,6 +18,7 @@ import { userOf } from '../../users/users.ts';
 import { confirmed } from '../confirmation.ts';
 import { hasFactor, tooManyFactors } from './factor-store.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
+import { enrolmentText } from './required.ts';
 import { maxNameLength, secondFactors } from './second-factors.ts';
 import { acceptedStep, loadTotp, type TotpMaker } from './totp.ts';
 
@@ -159,7 +160,7 @@ export const newRecoveryCodes: Endpoint = {
       handle: (request) => {
         ownFactors.require(request, undefined);
         const { caller, db } = request;
-        if (!hasFactor(db, caller.id)) throw conflict('Set up a second factor first.');
+        if (!hasFactor(db, caller.id)) throw conflict(enrolmentText);
         notifySecurity(request, userOf(request, caller.id), 'recovery_codes_replaced');
         return json({ recovery_codes: replaceRecoveryCodes(request, caller.id) });
       },

@@ -9,11 +9,12 @@ import { revokeTokensOf } from '../../../kernel/security/tokens.ts';
 import { serviceAccountReason, type UserRow, users } from '../../users/users.ts';
 import { confirmed } from '../confirmation.ts';
 import { hasFactor, removeFactor } from './factor-store.ts';
+import { enrolmentText } from './required.ts';
 
 /** Staff with a factor. Their own factors they remove one by one, in a session confirmed with one. */
 const others: Right<UserRow> = rightUnlessDenied<unknown, UserRow>(staff, ({ caller, db }, { id }) => {
   if (id === caller.id) return forbiddenText;
-  return hasFactor(db, caller.id) ? undefined : 'Set up a second factor first.';
+  return hasFactor(db, caller.id) ? undefined : enrolmentText;
 }).as('staff with a second factor, for others');
 
 export const resetSecondFactors = action({
