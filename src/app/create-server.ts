@@ -215,7 +215,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   const fixture = new Fixture({ engines, url, seeded, open: folder === undefined ? open : undefined });
   shutdown.add(() => fixture.close());
   shutdown.start();
-  const { advance, as, events, failNext, issueToken, mails, reset, restore, seeded: find, snapshot } = fixture;
+  const { advance, as, asKey, events, failNext, issueToken, mails, reset, restore, seeded: find, snapshot } = fixture;
   return {
     url,
     adminUrl: admin?.url,
@@ -229,7 +229,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
     },
     tick: () => engines.engine.tick(),
     settled: () => engines.engine.settled(),
-    ...{ advance, as, events, failNext, issueToken, mails, reset, restore, seeded: find, snapshot },
+    ...{ advance, as, asKey, events, failNext, issueToken, mails, reset, restore, seeded: find, snapshot },
     isAlive: () => isTimerAlive(vitals),
     reload: () =>
       reloadAll(log, {
