@@ -136,10 +136,10 @@ test('the key of an owner of two customers, bound to one', async () => {
   assert.equal((await key.post('/api/projects/', { name: 'New', customer: bolt.url })).body, {
     customer: ['Invalid hyperlink - Object does not exist.'],
   });
-  const made = await key.post('/api/projects/', { name: 'New', customer: acme.url });
-  assert.is(made.status, 201);
-  assert.is((await key.patch(made.body.url, { name: 'Newer' })).status, 200);
-  assert.is((await key.delete(made.body.url)).status, 204);
+  const project = await key.post('/api/projects/', { name: 'New', customer: acme.url });
+  assert.is(project.status, 201);
+  assert.is((await key.patch(project.body.url, { name: 'Newer' })).status, 200);
+  assert.is((await key.delete(project.body.url)).status, 204);
 });
 
 test('the key of an owner, bound to a project', async () => {

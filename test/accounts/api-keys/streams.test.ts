@@ -46,8 +46,8 @@ async function ends(reader: EventReader): Promise<void> {
   assert.is(frame, undefined);
 }
 
-/** Checks that a stream goes on. */
-async function goesOn(reader: EventReader): Promise<void> {
+/** Checks that a stream continues. */
+async function continues(reader: EventReader): Promise<void> {
   fixture.server.tick();
   // An event of the owner.
   await keyOf();
@@ -76,7 +76,7 @@ test('a key whose end comes, at its instant', async () => {
   fixture.clock.set('2018-01-05T05:00:00Z');
   await ends(reader);
   owner = fixture.as('alice');
-  await goesOn(other);
+  await continues(other);
 });
 
 test('an end that is moved to an earlier time', async () => {
@@ -98,7 +98,7 @@ test('the old key at the end of its overlap, and one that a second rotation ends
   await owner.post(`${first.url}rotate/`, { overlap: 60 });
   const { body: fourth } = await owner.post(`${first.url}rotate/`, { overlap: 0 });
   await ends(replaced);
-  await goesOn(await opened(fourth));
+  await continues(await opened(fourth));
 });
 
 test('a key whose networks no longer contain the client', async () => {
@@ -106,7 +106,7 @@ test('a key whose networks no longer contain the client', async () => {
   const [reader, other] = [await opened(key), await opened(await keyOf())];
   assert.is((await owner.patch(key.url, { networks: ['198.51.100.0/24'] })).status, 200);
   await ends(reader);
-  await goesOn(other);
+  await continues(other);
 });
 
 test('a key that lost everything it was bound to', async () => {

@@ -75,18 +75,18 @@ test('API keys act without staff rights elsewhere, bound or not', async () => {
     assert.is(status, 201, JSON.stringify(made));
     return new Client(fixture, made.key);
   };
-  const shown = async (key: Client, path: string): Promise<unknown> => [
+  const namesAt = async (key: Client, path: string): Promise<unknown> => [
     await names(at(key, inside), path),
     await names(at(key, outside), path),
     await names(at(key, inside), path),
   ];
-  assert.equal(await shown(await keyOf({}), '/api/customers/'), [['Acme', 'Bolt'], ['Bolt'], ['Acme', 'Bolt']]);
+  assert.equal(await namesAt(await keyOf({}), '/api/customers/'), [['Acme', 'Bolt'], ['Bolt'], ['Acme', 'Bolt']]);
   const both = await keyOf({ customers: [acme.url, bolt.url] });
-  assert.equal(await shown(both, '/api/customers/'), [['Acme', 'Bolt'], ['Bolt'], ['Acme', 'Bolt']]);
+  assert.equal(await namesAt(both, '/api/customers/'), [['Acme', 'Bolt'], ['Bolt'], ['Acme', 'Bolt']]);
   const project = await keyOf({ projects: [web.url] });
-  assert.equal(await shown(project, '/api/projects/'), [['Web'], [], ['Web']]);
+  assert.equal(await namesAt(project, '/api/projects/'), [['Web'], [], ['Web']]);
   const role = await fixture.grant(web, stan, 'admin');
-  assert.equal(await shown(project, '/api/projects/'), [['Web'], ['Web'], ['Web']]);
+  assert.equal(await namesAt(project, '/api/projects/'), [['Web'], ['Web'], ['Web']]);
   const body = { name: 'New', customer: acme.url };
   assert.is((await at(both, outside).post('/api/projects/', body)).status, 403);
   assert.is((await at(both, inside).post('/api/projects/', body)).status, 201);
