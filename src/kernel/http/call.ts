@@ -33,8 +33,11 @@ export interface Call extends Asked {
  */
 export type Forwarding = (call: Call, base: string) => Promise<Result | number | undefined> | undefined;
 
-/** Sends a response with the headers that every response has, and logs its line. */
-export function send(call: Call, response: Result, log: AccessLog): void {
+/**
+ * Sends a response with the headers that every response has, and logs its line. `instead` is asked for another response when the
+ * body has been compressed, which takes a while.
+ */
+export function send(call: Call, response: Result, log: AccessLog, instead?: () => Result | undefined): void {
   const { cors, message } = call;
   const { reply } = response;
   const { body } = reply;
@@ -83,6 +86,11 @@ export function send(call: Call, response: Result, log: AccessLog): void {
     return;
   }
   const writeCompressed = (compressed: Uint8Array): void => {
+    const other = instead?.();
+    if (other) {
+      send(call, other, log);
+      return;
+    }
     headers.push('Content-Encoding', encoding, 'Content-Length', String(compressed.length));
     write(compressed);
   };

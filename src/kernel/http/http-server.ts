@@ -191,7 +191,8 @@ export class HttpServer {
     const finish = (response: Result): void => {
       let isWaiting = false;
       this.#options.afterCommit((error) => {
-        const send = (): void => this.#send(call, this.#afterCommit(incoming, response, error));
+        const send = (): void =>
+          this.#send(call, this.#afterCommit(incoming, response, error), () => this.#lapsed(incoming, response));
         if (error instanceof BatchRolledBack && (incoming.isRepeatable || isReading(incoming.method)))
           this.#ready.add(() => this.#respond(call, incoming));
         else if (isWaiting) send();
@@ -227,9 +228,15 @@ export class HttpServer {
    */
   #afterCommit(incoming: IncomingRequest, response: Result, error: unknown): Result {
     if (error instanceof BatchRolledBack) return response;
-    const isChange = !isReading(incoming.method) && response.reply.status < 400;
-    const failure = error ?? (isChange ? this.#options.lapsed?.() : undefined);
-    return failure === undefined ? response : this.#options.unsaved(incoming, failure);
+    return error === undefined
+      ? (this.#lapsed(incoming, response) ?? response)
+      : this.#options.unsaved(incoming, error);
+  }
+
+  /** The response instead of that to a change which may no longer be acknowledged; undefined for any other. */
+  #lapsed(incoming: IncomingRequest, { reply }: Result): Result | undefined {
+    const failure = isReading(incoming.method) || reply.status >= 400 ? undefined : this.#options.lapsed?.();
+    return failure === undefined ? undefined : this.#options.unsaved(incoming, failure);
   }
 
   #failed(call: Call, response: Omit<Result, 'reply'>, error: unknown): Result {
@@ -237,9 +244,9 @@ export class HttpServer {
     return { ...response, reply: internalError(call.id) };
   }
 
-  #send(call: Call, response: Result): void {
+  #send(call: Call, response: Result, instead?: () => Result | undefined): void {
     if (this.#stopping) call.outgoing.shouldKeepAlive = false;
-    send(call, response, this.#log);
+    send(call, response, this.#log, instead);
   }
 
   /** Responds to input that is no request, after the responses to earlier requests of the connection. */
