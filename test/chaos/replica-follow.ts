@@ -4,7 +4,7 @@
  */
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { endWithSignal, litestreamProgram } from '../support/replication.ts';
+import { endWithSignal, installLitestream } from '../support/replication.ts';
 import { requireEnded, requireHealthy } from './observer.ts';
 import { withWorks, writers } from './replica.ts';
 
@@ -30,8 +30,8 @@ export interface FollowFigures {
 /** Rejects with a sentence when a write was not readable or is missing, or when the old primary accepts another. */
 export const followAndPromote = (): Promise<FollowFigures> =>
   withWorks('file', async ({ acknowledged, objects, program, replicating, server, observer }) => {
-    const source = `file://${objects}`;
-    const words = ['--data', 'follower', '--follow', source, '--litestream-program', litestreamProgram];
+    const source = `file://${objects}/1`;
+    const words = ['--data', 'follower', '--follow', source, '--litestream-program', await installLitestream()];
     mkdirSync(join(program.folder, 'follower'));
     copyFileSync(join(program.folder, 'data/secret.key'), join(program.folder, 'follower/secret.key'));
     const follower = await program.serve([...words, '--primary', server.url, '--follow-interval', '1s']);
@@ -59,7 +59,9 @@ export const followAndPromote = (): Promise<FollowFigures> =>
         times.push(performance.now() - begun);
       }
     };
-    await Promise.all(Array.from({ length: writers }, client));
+    await Promise.all(Array.from({ length: writers }, client)).catch((error: unknown) => {
+      throw new Error(`A request at the follower failed: ${follower.errors()}`, { cause: error });
+    });
     const killed = performance.now();
     await Promise.all([server.kill(), endWithSignal(replicating.process, 'SIGKILL')]);
     await follower.stop();

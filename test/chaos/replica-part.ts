@@ -35,7 +35,7 @@ export async function replica({ minutes, rounds, report }: Given): Promise<Recor
     ...figures,
     [`writes acknowledged in ${minutes} minutes, none missing`]: long.writes,
     'of them rejected': long.rejected,
-    'new beginnings of Litestream': long.beginnings,
+    'errors that Litestream reported': long.errors,
     'bytes of the log at its longest': long.maxLogBytes,
   };
 }

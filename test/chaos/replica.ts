@@ -3,21 +3,15 @@
  *
  * In the drill the server and Litestream are killed during writes, and the copy is restored elsewhere: it is intact, and missing
  * writes were acknowledged in the last two seconds. In the long run no process is killed: nothing is missing, and Litestream
- * never starts a new generation because another process checkpointed the WAL.
+ * reports no error.
  */
 import { copyFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { startMoto } from '../live/moto/server.ts';
+import { Bucket } from '../live/objects/bucket.ts';
 import { nativeCache, Program, type Serving } from '../support/program.ts';
-import {
-  bucket,
-  endWithSignal,
-  installReplication,
-  litestream,
-  type Replicating,
-  replicate,
-  serveS3,
-} from '../support/replication.ts';
+import { endWithSignal, litestream, type Replicating, replicate, storeKeys } from '../support/replication.ts';
 import { Observer, requireEnded, requireHealthy } from './observer.ts';
 
 export const writers = 16;
@@ -27,6 +21,19 @@ export const drillLasts = 15;
 const maxMissing = 2;
 
 type Target = 'file' | 's3';
+
+/** The bucket in the printed configuration. */
+const bucket = 'tenantry';
+
+const storeOf = (url: string): ConstructorParameters<typeof Bucket>[0] => ({
+  name: 'moto',
+  url,
+  environment: {
+    AWS_ACCESS_KEY_ID: storeKeys.LITESTREAM_ACCESS_KEY_ID,
+    AWS_SECRET_ACCESS_KEY: storeKeys.LITESTREAM_SECRET_ACCESS_KEY,
+  },
+  verifiesSignatures: false,
+});
 
 /** The running processes. */
 interface Works {
@@ -47,18 +54,18 @@ export async function withWorks<T>(
   use: (works: Works) => Promise<T>,
   words = ['--replicated'],
 ): Promise<T> {
-  await installReplication();
   const program = new Program(process.env.TENANTRY_NATIVE_CACHE ?? nativeCache);
   const objects = join(program.folder, 'objects');
   mkdirSync(objects);
-  const store = target === 's3' ? await serveS3(objects) : undefined;
+  const store = target === 's3' ? await startMoto() : undefined;
   let works: Works | undefined;
   try {
+    if (store) await new Bucket(storeOf(store.url), bucket).create();
     const add = ['user', 'add', 'admin', '--staff', '--data', 'data', ...words];
     requireEnded(await program.run(add), add);
     const printed = await program.run(['example', 'litestream', ...words]);
     const config = join(program.folder, 'litestream.yml');
-    writeFileSync(config, configured(printed.stdout, store?.url, objects));
+    writeFileSync(config, configured(printed.stdout, store?.url, program.folder));
     const observer = await Observer.of(program);
     const server = await program.serve(words);
     works = {
@@ -73,19 +80,21 @@ export async function withWorks<T>(
     return await use(works);
   } finally {
     if (works && works.replicating.process.exitCode === null) works.replicating.process.kill('SIGKILL');
-    await store?.close();
+    await store?.end();
     await program.end();
   }
 }
 
-/** The printed configuration, with another folder for the file target, or with the part for S3 uncommented. */
-function configured(printed: string, store: string | undefined, objects: string): string {
-  if (store === undefined) return printed.replace('/var/backups/tenantry-replica', objects);
-  return printed
-    .replace(/ {6}- type: file\n(?: {8}.*\n)*/, '')
-    .replace(/^( {6})# (- type: s3| {2}\w.*)$/gm, '$1$2')
-    .replace('https://s3.example.com', store)
-    .replace('bucket: tenantry', `bucket: ${bucket}`);
+/** The printed configuration, with other places for its files, or with the part for S3 uncommented. */
+function configured(printed: string, store: string | undefined, folder: string): string {
+  const local = printed
+    .replaceAll('/run/litestream-tenantry.sock', join(folder, 'litestream.sock'))
+    .replace('/var/backups/tenantry-replica', join(folder, 'objects'));
+  if (store === undefined) return local;
+  return local
+    .replace(/^ {4}replica:\n(?: {6}.*\n)*/m, '')
+    .replace(/^ {4}# (replica:| {2}\w.*)$/gm, '    $1')
+    .replace('https://s3.example.com', store);
 }
 
 /** Clients write until `until` has resolved. */
@@ -123,8 +132,8 @@ async function missing({ acknowledged, config, program }: Works): Promise<string
   return [...acknowledged.keys()].filter((uuid) => !present.has(uuid));
 }
 
-/** How often Litestream started another generation. */
-const beginnings = ({ replicating }: Works): number => replicating.said().split('sync: new generation').length - 2;
+/** The number of errors that Litestream reported. */
+const errors = ({ replicating }: Works): number => replicating.said().split('level=ERROR').length - 1;
 
 export interface DrillFigures {
   readonly writes: number;
@@ -158,8 +167,8 @@ export const drill = (target: Target, seconds: number): Promise<DrillFigures> =>
 export interface LongFigures {
   readonly writes: number;
   readonly rejected: number;
-  /** How often Litestream had to start with a new complete copy. */
-  readonly beginnings: number;
+  /** Errors that Litestream reported. */
+  readonly errors: number;
   /** Maximum size of the WAL in bytes. */
   readonly maxLogBytes: number;
 }
@@ -183,7 +192,7 @@ export const replicateLong = (target: Target, seconds: number, words?: string[])
       const gone = await missing(works);
       if (gone.length > 0) throw new Error(`${gone.length} of ${acknowledged.size} writes are missing in the copy`);
       const rejected = [...observer.rejected.values()].reduce((sum, count) => sum + count, 0);
-      return { writes: acknowledged.size, rejected, beginnings: beginnings(works), maxLogBytes };
+      return { writes: acknowledged.size, rejected, errors: errors(works), maxLogBytes };
     },
     words,
   );

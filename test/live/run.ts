@@ -7,6 +7,7 @@
  *   npm run live -- examples               … Needs nginx-light, caddy, prometheus, systemd and python3
  *   npm run live -- gitlab                 … Needs python3-gitlab
  *   npm run live -- jira                   … Needs python3-jira
+ *   npm run live -- litestream             … Needs python3 with venv and the registry of Python packages
  *   npm run live -- moto                   … Needs python3 with venv and the registry of Python packages
  *   npm run live -- objects                … Needs python3 with venv and the registry of Python packages
  *   npm run live -- postgres               … Needs postgresql
@@ -28,6 +29,7 @@ import { digitalOcean } from './digitalocean/part.ts';
 import { examples } from './examples/part.ts';
 import { gitlab } from './gitlab/part.ts';
 import { jira } from './jira/part.ts';
+import { litestreamPart } from './litestream/part.ts';
 import { moto } from './moto/part.ts';
 import { objects } from './objects/part.ts';
 import { openStack } from './openstack/life/life.ts';
@@ -52,6 +54,7 @@ const parts: Readonly<Record<string, (steps: Steps, options: Options) => Promise
   examples,
   gitlab,
   jira,
+  litestream: litestreamPart,
   moto,
   objects,
   openstack: (steps, { cloud }) => openStack(steps, cloud),

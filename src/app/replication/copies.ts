@@ -1,26 +1,14 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  copyFileSync,
-  createReadStream,
-  existsSync,
-  openSync,
-  readdirSync,
-  readSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, copyFileSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { Config } from '../../kernel/config/config.ts';
 import { copyDatabase } from '../../kernel/durability/copy.ts';
 import { makeFolder, placeNew } from '../../kernel/files.ts';
-import { plainReason } from '../../kernel/plain-reason.ts';
 import { keyFile } from '../../kernel/security/secrets.ts';
 import { withoutCredentials } from '../../kernel/url.ts';
 import { databaseFile, prepareFolder, requireDatabase } from '../data/data-folder.ts';
+import { Increments, lastLineOf } from './increments.ts';
 
 const run = promisify(execFile);
 
@@ -46,11 +34,15 @@ export class Copies {
   #next: number;
   /** Identifies the state of the source in the last copy. */
   #lastState: string | undefined;
+  /** The database to which the increments of a replica are applied; undefined before the first copy, and of other sources. */
+  #increments: Increments | undefined;
 
   constructor(
     private readonly config: Config,
     /** The data folder of the follower. */
     private readonly data: string,
+    /** Whether copies follow each other, so that a replica is not restored for each of them. */
+    private readonly isFollowing = false,
   ) {
     this.#folder = join(data, 'copies');
     this.#next = Math.max(0, ...this.#numbers()) + 1;
@@ -67,18 +59,16 @@ export class Copies {
    * of the copy; undefined if nothing has changed since the last one. Rejects with a sentence, also when it is aborted.
    */
   async take(source: string, signal?: AbortSignal): Promise<string | undefined> {
-    const before = isReplica(source) ? undefined : stateOf(source);
-    if (before !== undefined && before === this.#lastState) return undefined;
+    const increments = this.#incrementsOf(source);
+    const state = isReplica(source) ? await increments?.state(signal) : stateOf(source);
+    if (state !== undefined && state === this.#lastState) return undefined;
     const copy = this.#at(this.#next++);
     makeFolder(copy);
     try {
       const draft = join(copy, 'draft.db');
-      const state = before ?? (await this.#restore(source, draft, signal));
-      if (state === this.#lastState) {
-        rmSync(copy, { recursive: true });
-        return undefined;
-      }
-      if (before !== undefined) await this.#copy(source, draft);
+      if (!isReplica(source)) await this.#copy(source, draft);
+      else if (increments) await increments.copy(draft);
+      else await this.#restore(source, draft, signal);
       this.#placeKeys(copy);
       if (existsSync(`${draft}-wal`)) placeNew(`${draft}-wal`, join(copy, `${databaseFile}-wal`));
       placeNew(draft, join(copy, databaseFile));
@@ -88,6 +78,25 @@ export class Copies {
       rmSync(copy, { recursive: true, force: true });
       throw error;
     }
+  }
+
+  /** Ends what keeps the increments of a replica up to date. */
+  async close(): Promise<void> {
+    await this.#increments?.close();
+  }
+
+  #incrementsOf(source: string): Increments | undefined {
+    if (!this.isFollowing || !isReplica(source)) return undefined;
+    const { follow_interval: interval, litestream_program: program } = this.config;
+    this.#increments ??= new Increments({
+      program,
+      source,
+      parent: this.#folder,
+      // So that an increment waits for at most half of it.
+      intervalMs: interval / 2000,
+      addon: prepareFolder(this.config, this.data),
+    });
+    return this.#increments;
   }
 
   /** Removes a copy, and treats the source as changed. */
@@ -115,22 +124,15 @@ export class Copies {
     throw new Error(`${source} changes too often to be copied`);
   }
 
-  /** Returns a checksum of the restored database. An unchanged database is restored to the same bytes. */
-  async #restore(source: string, draft: string, signal: AbortSignal | undefined): Promise<string> {
+  /** Restores a replica once. */
+  async #restore(source: string, draft: string, signal: AbortSignal | undefined): Promise<void> {
     const { litestream_program: program } = this.config;
     try {
       await run(program, ['restore', '-o', draft, source], { timeout: restoreTimeoutMs, ...(signal && { signal }) });
     } catch (error) {
-      const lastLine =
-        error instanceof Error && 'stdout' in error ? String(error.stdout).trim().split('\n').at(-1) : '';
       // The message of the error contains the command, with the credentials of the source.
-      throw new Error(
-        withoutCredentials(`${program} restore ${source}: ${lastLine || plainReason(error).split('\n')[0]}`),
-      );
+      throw new Error(withoutCredentials(`${program} restore ${source}: ${lastLineOf(error)}`));
     }
-    const sum = createHash('sha256');
-    await pipeline(createReadStream(draft), sum);
-    return sum.digest('hex');
   }
 
   #placeKeys(copy: string): void {

@@ -78,7 +78,7 @@ export class Follower {
     const addon = prepareFolder(config, folder);
     requireNoDatabase(folder);
     this.#unlock = lockFolder(folder, addon);
-    this.#copies = new Copies(config, folder);
+    this.#copies = new Copies(config, folder, true);
     this.#primary = primary === null ? undefined : new Primary(primary);
   }
 
@@ -120,6 +120,7 @@ export class Follower {
   async stop(): Promise<void> {
     this.#ending.abort();
     await this.#current;
+    await this.#copies.close();
   }
 
   /** Closes the connections to the primary and unlocks the data folder. */
@@ -194,12 +195,15 @@ export class Follower {
       [epochHeader]: this.#epochs.header(app, primary.url),
     };
     const response = await primary.forward(call, headers);
-    if (response) this.#receive(app, primary.url, response.epoch);
+    if (response) this.#receive(primary.url, response.epoch);
     return response || outgoing.headersSent ? (response?.status ?? 0) : errorResponse(unreachable());
   }
 
   /** Proves the epoch of the served copy to a primary with a lower one. */
-  #receive(app: App, url: string, header: unknown): void {
+  #receive(url: string, header: unknown): void {
+    // The copy that was served when the request arrived may be closed.
+    const app = this.#server?.app;
+    if (!app) return;
     const epoch = this.#epochs.read(app, url, header);
     if (epoch === undefined || epoch >= versionOf(app.db).epoch) return;
     // If that fails, the next forwarded request tries again.

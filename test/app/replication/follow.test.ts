@@ -1,8 +1,10 @@
 /** `tenantry serve --follow`, with real processes. `npm test` built the program before. */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -203,6 +205,47 @@ test('reports a source that it cannot copy without its credentials', async () =>
   assert.equal([code, stdout], [1, '']);
   assert.match(stderr, 'cannot follow sftp://********@127.0.0.1:1/replica: false restore sftp://********@127.0.0.1:1/');
   assert.not.match(stderr, 'hush-hush');
+});
+
+test('applies increments of a replica, and restores again when Litestream was killed', async () => {
+  const copy = join(program.folder, 'copy');
+  mkdirSync(copy);
+  copyFileSync(join(program.folder, 'data/secret.key'), join(copy, 'secret.key'));
+  const litestream = fileURLToPath(new URL('../../support/fake-litestream.mjs', import.meta.url));
+  const source = `file://${join(program.folder, 'data')}`;
+  const follower = await follow('--follow', source, '--litestream-program', litestream);
+  const folders = (): string[] => readdirSync(join(copy, 'copies')).filter((name) => name.startsWith('increments-'));
+  const [first] = folders();
+  const arrives = async (name: string): Promise<void> => {
+    assert.is((await create(primary.url, name)).status, 201);
+    await eventually(
+      `${name} is in the copy`,
+      async () => (await (await ask(follower.url, '/api/customers/')).text()).includes(name),
+      30,
+    );
+  };
+  await arrives('One');
+  await arrives('Two');
+  assert.equal(folders(), [first], 'the replica was restored once');
+  const servers = [...program.running].map(({ pid }) => String(pid)).join();
+  process.kill(
+    Number(execFileSync('pgrep', ['-P', servers, '-f', 'fake-litestream'], { encoding: 'utf8' })),
+    'SIGKILL',
+  );
+  await arrives('Three');
+  assert.equal([folders().length, folders()[0] === first], [1, false], 'an increment may be half written');
+  assert.is(await follower.stop(), 0);
+  assert.throws(() => execFileSync('pgrep', ['-f', `fake-litestream.*${copy}`]), 'it is ended with the follower');
+});
+
+test('requires a Litestream that applies increments', async () => {
+  const old = join(program.folder, 'old');
+  writeFileSync(old, '#!/bin/sh\necho "flag provided but not defined: -f" >&2\nexit 2\n', { mode: 0o755 });
+  const words = ['serve', '--port', '0', '--follow', 'file:///replica', '--data', 'copy', '--litestream-program', old];
+  assert.equal(
+    await program.run(words),
+    failed(`cannot follow file:///replica: ${old} restore file:///replica: Litestream 0.5.9 or later is required`),
+  );
 });
 
 test('rejects writes without a primary', async () => {
