@@ -1,5 +1,7 @@
 /** core.md 2.9: requests with an API key, their scopes and refusals. */
+import { readFile } from 'node:fs/promises';
 import * as assert from 'uvu/assert';
+import { describedScopes } from '../../../src/app/scopes/described-scopes.ts';
 import { requiredScopes } from '../../../src/app/scopes/required-scopes.ts';
 import { catalogue, documented } from '../../support/catalogue.ts';
 import { Client, type Json } from '../../support/fixture.ts';
@@ -212,6 +214,15 @@ test('sessions and keys with other limits never share a cached response', async 
     assert.is((await other.get('/api/customers/')).status, 403);
   }
   assert.ok(customer.url);
+});
+
+test('the manual explains every group of scopes', async () => {
+  const page = await readFile(new URL('../../../src/manual/api-keys.md', import.meta.url), 'utf8');
+  const [, table = ''] = /^\| Group \| Covers \|\n(.*?)\n\n/ms.exec(page) ?? [];
+  const explained = table
+    .split('\n')
+    .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name));
+  assert.equal(explained.sort(), [...new Set(describedScopes.map(({ group }) => group))].sort());
 });
 
 test.run();
