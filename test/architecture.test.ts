@@ -154,7 +154,14 @@ test('separates the imports of browser code and program', () => {
 });
 
 test('imports in browser code only the types generated from the OpenAPI document', () => {
-  const packages = new Set(['openapi-fetch', 'preact', 'preact/hooks', '@preact/signals', 'uplot']);
+  const packages = new Set([
+    '@preact/signals',
+    '@simplewebauthn/browser',
+    'openapi-fetch',
+    'preact',
+    'preact/hooks',
+    'uplot',
+  ]);
   const taken = [...texts]
     .filter(([file]) => layerOf(file) === pages)
     .flatMap(([file, text]) =>

@@ -105,6 +105,8 @@ const mayRead = (readers: string, { is_staff, is_support }: Item): boolean =>
 export interface Challenge {
   readonly token: string;
   readonly methods: readonly string[];
+  /** The options with which the browser asks for a passkey, if the user has one. */
+  readonly passkeyOptions: unknown;
 }
 
 /** The login that waits for a second factor; null if none does. */
@@ -115,7 +117,11 @@ export async function continueWith(body: unknown): Promise<boolean> {
   const { second_factor: required, token: value } = isItem(body) ? body : {};
   if (typeof value === 'string') await enter(value);
   else if (isItem(required) && typeof required.token === 'string' && Array.isArray(required.methods))
-    challenge.value = { token: required.token, methods: required.methods.map(String) };
+    challenge.value = {
+      token: required.token,
+      methods: required.methods.map(String),
+      passkeyOptions: required.passkey_options,
+    };
   else return false;
   return true;
 }

@@ -1,16 +1,21 @@
 /** The dialog that confirms the user's identity. The request that needs it waits, and is sent again afterwards. */
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { request } from '../api/api.ts';
+import { type Item, request } from '../api/api.ts';
+import type { ApiResponse } from '../api/connection.ts';
 import { type FormField, plainField } from '../api/fields.ts';
 import { type IdentityQuestion, identityQuestion } from '../api/identity.ts';
+import { type Credential, hasPasskeys } from '../api/passkeys.ts';
 import { signOut } from '../api/session.ts';
 import { t, titleOf } from '../i18n/words.ts';
+import { Callout } from './card.tsx';
 import { Dialog } from './dialog.tsx';
 import { Form } from './form.tsx';
+import { PasskeyButton } from './passkey.tsx';
 
 interface Method {
-  readonly field: FormField;
+  /** What the user types; a passkey needs nothing. */
+  readonly field?: FormField;
   /** The button that changes to this method. */
   readonly button: string;
 }
@@ -18,6 +23,7 @@ interface Method {
 /** What a user can confirm with, by the method of the server. To add a method, add it here. */
 const known = (): Readonly<Record<string, Method>> => ({
   password: { field: plainField('password', titleOf('password'), 'secret'), button: titleOf('password') },
+  ...(hasPasskeys && { passkey: { button: t('Use a passkey') } }),
   totp: {
     field: plainField('code', t('Code from your authenticator app'), 'text'),
     button: t('Use the authenticator app'),
@@ -34,30 +40,32 @@ function Question({ methods, settle }: IdentityQuestion): JSX.Element {
   const [chosen, setChosen] = useState(offered[0]?.[0]);
   const method = offered.find(([name]) => name === chosen)?.[1];
   const cancel = (): void => settle(false);
+  const confirm = async (body: Item | FormData): Promise<ApiResponse<unknown>> => {
+    const response = await request<unknown>('POST', '/api/sessions/confirm/', { body });
+    if (response.isOk) settle(true);
+    return response;
+  };
+  const others = offered
+    .filter(([name]) => name !== chosen)
+    .map(([name, { button }]) => (
+      <button key={name} type="button" class="btn quiet" onClick={() => setChosen(name)}>
+        {button}
+      </button>
+    ));
   return (
     <Dialog title={t('Confirm your identity')} onClose={cancel}>
       {method ? (
         <>
           <p>{t('This creates lasting access, so the server asks who you are.')}</p>
-          <Form
-            key={chosen}
-            fields={[method.field]}
-            button={t('Confirm')}
-            onCancel={cancel}
-            send={async (body) => {
-              const response = await request('POST', '/api/sessions/confirm/', { body });
-              if (response.isOk) settle(true);
-              return response;
-            }}
-          >
-            {offered
-              .filter(([name]) => name !== chosen)
-              .map(([name, { button }]) => (
-                <button key={name} type="button" class="btn quiet" onClick={() => setChosen(name)}>
-                  {button}
-                </button>
-              ))}
-          </Form>
+          {method.field ? (
+            <Form key={chosen} fields={[method.field]} button={t('Confirm')} onCancel={cancel} send={confirm}>
+              {others}
+            </Form>
+          ) : (
+            <ByPasskey confirm={(passkey) => confirm({ passkey })} cancel={cancel}>
+              {others}
+            </ByPasskey>
+          )}
         </>
       ) : (
         <>
@@ -80,5 +88,39 @@ function Question({ methods, settle }: IdentityQuestion): JSX.Element {
         </>
       )}
     </Dialog>
+  );
+}
+
+function ByPasskey({
+  confirm,
+  cancel,
+  children,
+}: {
+  readonly confirm: (passkey: Credential) => Promise<ApiResponse<unknown>>;
+  readonly cancel: () => void;
+  /** Buttons of other methods. */
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const [problem, setProblem] = useState('');
+  return (
+    <div class="form">
+      {problem !== '' && (
+        <Callout tone="bad" isNew>
+          {problem}
+        </Callout>
+      )}
+      {children}
+      <footer class="form-foot">
+        <button type="button" class="btn" onClick={cancel}>
+          {t('Cancel')}
+        </button>
+        <PasskeyButton
+          isPrimary
+          options={() => request<unknown>('POST', '/api/sessions/confirm/options/')}
+          send={confirm}
+          onProblem={setProblem}
+        />
+      </footer>
+    </div>
   );
 }

@@ -2,9 +2,11 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, problemOf, request, textOf } from '../api/api.ts';
-import { saveFile } from '../api/connection.ts';
+import { type ApiResponse, saveFile } from '../api/connection.ts';
 import { plainField } from '../api/fields.ts';
+import { createPasskey, hasPasskeys } from '../api/passkeys.ts';
 import { refresh, usePage } from '../api/reading.ts';
+import type { EditResponse } from '../components/conflict.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { product } from '../components/focus.ts';
 import { Form } from '../components/form.tsx';
@@ -33,6 +35,7 @@ export function SecondFactors({ user, isOwn }: { readonly user: string; readonly
         isOwn ? (
           <>
             {hasFactor && <NewRecoveryCodes />}
+            {hasPasskeys && <AddPasskey />}
             <AddFactor />
           </>
         ) : (
@@ -134,6 +137,63 @@ function AddFactor(): JSX.Element {
   );
 }
 
+const optionsOfPasskey = (): Promise<ApiResponse<unknown>> => request('POST', `${list}passkeys/options/`);
+
+/** Creates a passkey in this browser and stores it. Returns the response of the server, or the reason of the browser. */
+async function addPasskey(name: unknown): Promise<EditResponse> {
+  // Asked for again: challenges end while the user thinks of a name.
+  const options = await optionsOfPasskey();
+  if (!options.isOk) return options;
+  const result = await createPasskey(options.body);
+  if ('problem' in result)
+    return { isOk: false, status: 0, headers: options.headers, body: { detail: result.problem } };
+  return request('POST', `${list}passkeys/`, { body: { name, credential: result.credential } });
+}
+
+function AddPasskey(): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const [codes, setCodes] = useState<readonly string[]>([]);
+  const close = (): void => setOpen(false);
+  return (
+    <>
+      <button
+        type="button"
+        class="btn sm"
+        aria-haspopup="dialog"
+        onClick={async () => {
+          const { body, isOk } = await optionsOfPasskey();
+          if (isOk) setOpen(true);
+          else notify(problemOf(body), { tone: 'bad' });
+        }}
+      >
+        {t('Add passkey')}
+      </button>
+      {isOpen && (
+        <Dialog title={t('Add passkey')} onClose={close}>
+          <p>
+            {t('Your device unlocks a passkey by a fingerprint, your face or a PIN. It can also sign in on its own.')}
+          </p>
+          <Form
+            fields={[{ ...plainField('name', titleOf('name'), 'text', false), maxLength: 150 }]}
+            button={t('Add')}
+            onCancel={close}
+            send={async (body) => {
+              const response = await addPasskey(body instanceof FormData ? '' : (body.name ?? ''));
+              if (response.isOk) {
+                close();
+                setCodes(codesOf(response.body));
+                refresh();
+              }
+              return response;
+            }}
+          />
+        </Dialog>
+      )}
+      {codes.length > 0 && <RecoveryCodes codes={codes} onClose={() => setCodes([])} />}
+    </>
+  );
+}
+
 /** The QR code of the server, drawn from its path: no markup of a response enters the page. */
 function QrCode({ svg }: { readonly svg: string }): JSX.Element {
   const [, box = ''] = /viewBox="([\d ]+)"/.exec(svg) ?? [];
@@ -177,11 +237,7 @@ function RecoveryCodes({
 }): JSX.Element {
   return (
     <Dialog title={t('Recovery codes')}>
-      <p>
-        {t(
-          'Each code replaces the authenticator app once, when you have lost it. They are shown once, and never again.',
-        )}
-      </p>
+      <p>{t('Each code replaces a lost authenticator app or passkey once. They are shown once, and never again.')}</p>
       <ul class="mono codes">
         {codes.map((code) => (
           <li key={code}>{code}</li>

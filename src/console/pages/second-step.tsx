@@ -1,40 +1,106 @@
-/** The second step of a sign-in: a code of the authenticator app, or a recovery code. */
+/** The second step of a sign-in: a passkey, a code of the authenticator app, or a recovery code. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { paths } from 'tenantry';
 import { problemOf } from '../api/api.ts';
-import { api, responseOf } from '../api/connection.ts';
+import { type ApiResponse, api, responseOf } from '../api/connection.ts';
+import { hasPasskeys } from '../api/passkeys.ts';
 import { type Challenge, challenge, enter } from '../api/session.ts';
 import { Callout } from '../components/card.tsx';
+import { PasskeyButton } from '../components/passkey.tsx';
 import { t } from '../i18n/words.ts';
 
-/** Asks for a second factor, and continues with the token of the login. */
-export function SecondStep({ methods, token }: Challenge): JSX.Element {
+type Method = 'passkey' | 'totp' | 'recovery_code';
+
+type Body = NonNullable<paths['/api-auth/second-factor/']['post']['requestBody']>['content']['application/json'];
+
+/** Presents a second factor, and continues with the token of the login. */
+async function present(body: Body): Promise<ApiResponse<unknown>> {
+  const response = await responseOf(api.POST('/api-auth/second-factor/', { body, credentials: 'omit' }));
+  if (response.isOk) {
+    challenge.value = null;
+    await enter(response.body.token);
+  }
+  return response;
+}
+
+/** Asks for a second factor. */
+export function SecondStep({ methods, passkeyOptions, token }: Challenge): JSX.Element {
   const [problem, setProblem] = useState('');
-  const [isRecovery, setRecovery] = useState(!methods.includes('totp'));
-  const name = isRecovery ? 'recovery_code' : 'code';
-  const input = useRef<HTMLInputElement>(null);
-  // The button that led here is gone.
-  useEffect(() => input.current?.focus(), [name]);
+  const isOffered = (method: Method): boolean => methods.includes(method) && (method !== 'passkey' || hasPasskeys);
+  const offered = (['passkey', 'totp', 'recovery_code'] as const).filter(isOffered);
+  const [method, setMethod] = useState<Method>(offered[0] ?? 'recovery_code');
+  const titles: Readonly<Record<Method, string>> = {
+    passkey: t('Use a passkey'),
+    totp: t('Use the authenticator app'),
+    recovery_code: t('Use a recovery code'),
+  };
   return (
-    <form
-      class="form"
-      onSubmit={async (event) => {
-        event.preventDefault();
-        const value = String(new FormData(event.currentTarget).get(name));
-        const body = isRecovery ? { token, recovery_code: value } : { token, code: value };
-        const response = await responseOf(api.POST('/api-auth/second-factor/', { body, credentials: 'omit' }));
-        if (response.isOk) {
-          challenge.value = null;
-          await enter(response.body.token);
-        } else setProblem(problemOf(response.body) || t('Try again'));
-      }}
-    >
+    <div class="form">
       {problem !== '' && (
         <Callout tone="bad" isNew>
           {problem}
         </Callout>
       )}
-      <label class="field" key={name}>
+      {method === 'passkey' ? (
+        <PasskeyButton
+          isPrimary
+          options={async () => ({ isOk: true, body: passkeyOptions })}
+          send={(passkey) => present({ token, passkey })}
+          onProblem={setProblem}
+        />
+      ) : (
+        <CodeForm
+          key={method}
+          isRecovery={method === 'recovery_code'}
+          send={async (name, value) => {
+            const { body, isOk } = await present({ token, [name]: value });
+            if (!isOk) setProblem(problemOf(body) || t('Try again'));
+          }}
+        />
+      )}
+      {offered
+        .filter((other) => other !== method)
+        .map((other) => (
+          <button
+            key={other}
+            type="button"
+            class="btn quiet full"
+            onClick={() => {
+              setProblem('');
+              setMethod(other);
+            }}
+          >
+            {titles[other]}
+          </button>
+        ))}
+      <button type="button" class="btn quiet full" onClick={() => (challenge.value = null)}>
+        {t('Back to sign in')}
+      </button>
+    </div>
+  );
+}
+
+function CodeForm({
+  isRecovery,
+  send,
+}: {
+  readonly isRecovery: boolean;
+  readonly send: (name: string, value: string) => Promise<void>;
+}): JSX.Element {
+  const name = isRecovery ? 'recovery_code' : 'code';
+  const input = useRef<HTMLInputElement>(null);
+  // The button that led here is gone.
+  useEffect(() => input.current?.focus(), []);
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send(name, String(new FormData(event.currentTarget).get(name)));
+      }}
+    >
+      <label class="field">
         <span class="label">{isRecovery ? t('Recovery code') : t('Code from your authenticator app')}</span>
         <input
           ref={input}
@@ -48,14 +114,6 @@ export function SecondStep({ methods, token }: Challenge): JSX.Element {
       </label>
       <button type="submit" class="btn primary full">
         {t('Continue')}
-      </button>
-      {methods.includes('totp') && methods.includes('recovery_code') && (
-        <button type="button" class="btn quiet full" onClick={() => setRecovery(!isRecovery)}>
-          {isRecovery ? t('Use the authenticator app') : t('Use a recovery code')}
-        </button>
-      )}
-      <button type="button" class="btn quiet full" onClick={() => (challenge.value = null)}>
-        {t('Back to sign in')}
       </button>
     </form>
   );

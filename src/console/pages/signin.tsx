@@ -4,14 +4,25 @@ import { useEffect, useState } from 'preact/hooks';
 import { fieldProblems, problemOf, textOf } from '../api/api.ts';
 import { type Configuration, configuration, readConfiguration } from '../api/configuration.ts';
 import { api, isExpired, responseOf } from '../api/connection.ts';
+import { hasPasskeys } from '../api/passkeys.ts';
 import { hrefOf, place, replace } from '../api/route.ts';
-import { challenge, continueWith, endImpersonation, impersonation, me, signIn, signOut } from '../api/session.ts';
+import {
+  challenge,
+  continueWith,
+  endImpersonation,
+  enter,
+  impersonation,
+  me,
+  signIn,
+  signOut,
+} from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Callout, Skeleton } from '../components/card.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { product } from '../components/focus.ts';
 import { Mark } from '../components/icons.tsx';
 import { Languages } from '../components/languages.tsx';
+import { PasskeyButton } from '../components/passkey.tsx';
 import { clearToasts } from '../components/toast.tsx';
 import { Version } from '../components/version.tsx';
 import { serverText, t } from '../i18n/words.ts';
@@ -82,6 +93,7 @@ function SignIn(): JSX.Element {
       {isByPassword && (
         <>
           <PasswordForm />
+          {hasPasskeys && <PasskeySignIn />}
           {demo && demo.logins.length > 0 && <DemoLogins {...demo} />}
           <p class="small">
             <a href={hrefOf('/forgotten/')}>{t('Forgot your password?')}</a>
@@ -130,6 +142,32 @@ function PasswordForm({ username }: { readonly username?: string }): JSX.Element
         {t('Sign in')}
       </button>
     </form>
+  );
+}
+
+/** Signs in with a passkey alone, which names its user. */
+function PasskeySignIn(): JSX.Element {
+  const [problem, setProblem] = useState('');
+  return (
+    <div class="form">
+      {problem !== '' && (
+        <Callout tone="bad" isNew>
+          {problem}
+        </Callout>
+      )}
+      <PasskeyButton
+        title={t('Sign in with a passkey')}
+        options={() => responseOf(api.POST('/api-auth/passkey/options/', { credentials: 'omit' }))}
+        send={async (credential) => {
+          const response = await responseOf(
+            api.POST('/api-auth/passkey/', { body: { credential }, credentials: 'omit' }),
+          );
+          if (response.isOk) await enter(response.body.token);
+          return response;
+        }}
+        onProblem={setProblem}
+      />
+    </div>
   );
 }
 

@@ -1,0 +1,52 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { fieldProblems, problemOf } from '../api/api.ts';
+import type { ApiResponse } from '../api/connection.ts';
+import { type Credential, getPasskey } from '../api/passkeys.ts';
+import { t } from '../i18n/words.ts';
+import { Button } from './button.tsx';
+
+/** A part of the response of the server: options of the use of a passkey, or a rejection. */
+type Options = Pick<ApiResponse<unknown>, 'isOk' | 'body'>;
+
+/** A button that asks for a passkey. `send` receives the credential. Rejections go to `onProblem`, which clears at a new attempt. */
+export function PasskeyButton({
+  title = t('Use a passkey'),
+  isPrimary = false,
+  options,
+  send,
+  onProblem,
+}: {
+  readonly title?: string;
+  readonly isPrimary?: boolean;
+  /** Returns the options of the server, or its rejection. */
+  readonly options: () => Promise<Options>;
+  readonly send: (credential: Credential) => Promise<ApiResponse<unknown>>;
+  readonly onProblem: (text: string) => void;
+}): JSX.Element {
+  const [isBusy, setBusy] = useState(false);
+  const use = async (): Promise<string> => {
+    const asked = await options();
+    if (!asked.isOk) return problemOf(asked.body) || t('Try again');
+    const result = await getPasskey(asked.body);
+    if ('problem' in result) return result.problem;
+    const { body, isOk } = await send(result.credential);
+    if (isOk) return '';
+    return problemOf(body) || Object.values(fieldProblems(body)).join(' ') || t('Try again');
+  };
+  return (
+    <Button
+      kind={isPrimary ? 'primary' : undefined}
+      isBusy={isBusy}
+      onClick={async () => {
+        onProblem('');
+        setBusy(true);
+        const problem = await use();
+        setBusy(false);
+        onProblem(problem);
+      }}
+    >
+      {title}
+    </Button>
+  );
+}
