@@ -7,7 +7,7 @@ import { loginSettings, policySettings } from '../accounts/session/config.ts';
 import { checkPasskeys } from '../accounts/session/factors/relying-party.ts';
 import { checkOidc, oidcSettings } from '../accounts/session/oidc/config.ts';
 import { checkSaml, samlSettings } from '../accounts/session/saml/config.ts';
-import { signOnSettings } from '../accounts/session/sso/config.ts';
+import { checkSignOn, signOnSettings } from '../accounts/session/sso/config.ts';
 import { userSettings } from '../accounts/users/config.ts';
 import { alertSettings } from '../activity/alerts/config.ts';
 import { auditSettings } from '../activity/audit/config.ts';
@@ -105,7 +105,7 @@ export const secretSettings: ReadonlySet<SettingName> = new Set(
 
 /** Reads all settings. Throws ConfigError. */
 export const loadConfig = (sources: Omit<Sources, 'input'> & { readonly input?: GivenSettings } = {}): Config =>
-  loadSettings(settings, [checkKernelSettings, checkSaml, checkOidc, checkPasskeys], sources);
+  loadSettings(settings, [checkKernelSettings, checkSaml, checkOidc, checkPasskeys, checkSignOn], sources);
 
 /** Returns the option, variable or line that sets a setting; undefined for a default. */
 export const sourceOf = (name: SettingName, sources: Sources): string | undefined =>

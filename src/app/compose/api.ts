@@ -23,7 +23,7 @@ import { addPasskey, passkeyOptions } from '../../accounts/session/factors/passk
 import { passkeyLogin, passkeyLoginOptions } from '../../accounts/session/factors/passkey-login.ts';
 import { resetSecondFactors } from '../../accounts/session/factors/reset.ts';
 import { secondFactors } from '../../accounts/session/factors/second-factors.ts';
-import { secondLogin } from '../../accounts/session/factors/second-login.ts';
+import { secondLogin, secondLoginOptions } from '../../accounts/session/factors/second-login.ts';
 import { forgotPassword, resetPassword } from '../../accounts/session/forgotten-password.ts';
 import { impersonate } from '../../accounts/session/impersonation.ts';
 import { initialPassword } from '../../accounts/session/initial-link.ts';
@@ -130,6 +130,7 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   resetPassword,
   initialPassword,
   secondLogin,
+  secondLoginOptions,
   passkeyLoginOptions,
   passkeyLogin,
   recoverLogin,

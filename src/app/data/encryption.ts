@@ -26,6 +26,7 @@ export const encryptedColumns: readonly EncryptedColumn[] = [
   { table: 'password_reset', column: 'secret', uuid: 'uuid' },
   { table: 'second_factor', column: 'secret', uuid: 'uuid' },
   { table: 'totp_enrolment', column: 'secret', uuid: 'uuid' },
+  { table: 'pending_login', column: 'session', uuid: 'uuid' },
   { table: 'oidc_session', column: 'id_token', uuid: 'uuid' },
   { table: 'resource', column: 'secrets', uuid: 'uuid' },
   { table: 'deployment', column: 'key_check', uuid: "'deployment'" },

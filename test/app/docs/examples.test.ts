@@ -197,6 +197,16 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
     const digest = digestOf(app, `recovery code of user ${id}`, body.recovery_code.replace('-', ''));
     change(sql`INSERT INTO recovery_code (user_id, digest) VALUES (${id}, ${digest})`);
   },
+  'POST /api-auth/second-factor/options/': async ({ body }) => {
+    const user = await fixture.user('waiting');
+    const { app } = fixture.server;
+    const id = app.db.scalar<number>(sql`SELECT id FROM user WHERE uuid = ${user.uuid}`);
+    change(
+      sql`INSERT INTO second_factor (uuid, user_id, kind, name, created) VALUES ('waiting', ${id}, 'totp', 'Phone', 0)`,
+      sql`INSERT OR REPLACE INTO pending_login (digest, user_id, method, network, expires)
+        VALUES (${hash('sha256', body.token, 'buffer')}, ${id}, 'password', '127.0.0.1', ${app.clock.now() + 60e6})`,
+    );
+  },
   // It is pending again, after any action.
   ...Object.fromEntries(
     ['cancel', 'check', 'send'].map((action) => [

@@ -23,6 +23,7 @@ POST   /api-auth/password/forgot/                                -         404 4
 POST   /api-auth/password/reset/                                 -         404 404 404 404 404 404 404 404 404 404
 POST   /api-auth/password/initial/                               -         400 400 400 400 400 400 400 400 400 400
 POST   /api-auth/second-factor/                                  -         400 400 400 400 400 400 400 400 400 400
+POST   /api-auth/second-factor/options/                          -         400 400 400 400 400 400 400 400 400 400
 POST   /api-auth/passkey/                                        -         400 400 400 400 400 400 400 400 400 400
 POST   /api-auth/passkey/options/                                -         400 400 400 400 400 400 400 400 400 400
 POST   /api-auth/recover/                                        -         400 400 400 400 400 400 400 400 400 400

@@ -98,6 +98,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0058_audit_sink_heads': '4cb5599d8b6a1a119a96ddfdba05e5ed9a01147bf0ddd8e8e4dc191abf00d08f',
   '0059_passkey_challenges': '43d909992bdd22421fff6f2483f43f1850dd004995e652d434006221a0f11ae3',
   '0060_staff_networks': 'fcae7fed163c109d103fcee8fdaa3d60e63e85a8d5196354afc371878efd29c5',
+  '0061_pending_sign_ons': '2b50ec19af43b586708f78944ce7e5774861251a6abcff01c2ad58e1e75f705c',
 };
 
 migrations('those that have landed are never edited, since there are databases that they made', () => {

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Context } from '../../../kernel/access/context.ts';
 import type { Request } from '../../../kernel/access/request.ts';
+import { newUuid } from '../../../kernel/app.ts';
 import { minute } from '../../../kernel/clock.ts';
 import { objectShape } from '../../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../../kernel/collection/json-schema.ts';
@@ -23,6 +24,9 @@ export interface PendingLogin {
   /** Method of the session that the login becomes. */
   readonly method: LoginMethod;
   readonly attempts: number;
+  /** The session at an identity provider, sealed for `uuid`; both null for a login by password. */
+  readonly session: Uint8Array | null;
+  readonly uuid: string | null;
 }
 
 const digestOf = (token: string): Buffer => hash('sha256', token, 'buffer');
@@ -51,9 +55,13 @@ export const challengeMember: Readonly<Record<'second_factor', JsonSchema>> = {
 /** A response with only that member. */
 export const challengeShape: JsonSchema = objectShape(challengeMember);
 
-/** Stores a login that waits for a second factor of its user. Must run inside a write. */
-export function beginPendingLogin(request: Request, user: number, method: LoginMethod): Challenge {
+/**
+ * Stores a login that waits for a second factor of its user, with the JSON of its session at an identity provider if it has one. Must
+ * run inside a write.
+ */
+export function beginPendingLogin(request: Request, user: number, method: LoginMethod, session?: string): Challenge {
   const { app, address, now } = request;
+  const uuid = session === undefined ? null : newUuid(app);
   const token = app.random(20).toString('hex');
   app.db.insert('pending_login', {
     digest: digestOf(token),
@@ -61,21 +69,28 @@ export function beginPendingLogin(request: Request, user: number, method: LoginM
     method,
     network: prefixOf(address),
     expires: now + lifetime,
+    uuid,
+    session: session !== undefined && uuid !== null ? app.secrets.seal(session, uuid) : null,
   });
+  return challengeOf(request, user, token);
+}
+
+/** Returns what a client needs to present the second factor of a pending login of this user. */
+export function challengeOf(request: Request, user: number, token: string): Challenge {
   const methods = methodsOf(request, user);
   const party = relyingPartyOf(request);
   if (!party || !methods.includes('passkey')) return { token, methods };
   return {
     token,
     methods,
-    passkey_options: requestOptions(party, challengeOfLogin(token), credentialsOf(app.db, user)),
+    passkey_options: requestOptions(party, challengeOfLogin(token), credentialsOf(request.db, user)),
   };
 }
 
 /** Returns the login that a client at this address may complete with a token; undefined if it is unknown, used or expired. */
 export const findPendingLogin = ({ address, app: { db }, now }: Context, token: string): PendingLogin | undefined =>
   db.get<PendingLogin>(sql`
-    SELECT id, user_id, method, attempts FROM pending_login
+    SELECT id, user_id, method, attempts, session, uuid FROM pending_login
     WHERE digest = ${digestOf(token)} AND network = ${prefixOf(address ?? '')} AND expires > ${now}`);
 
 /** Ends a login that was completed. */

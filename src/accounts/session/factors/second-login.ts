@@ -3,16 +3,29 @@ import type { Request } from '../../../kernel/access/request.ts';
 import { describeFields, type Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { validate } from '../../../kernel/collection/validate.ts';
 import { text } from '../../../kernel/collection/values.ts';
-import { sql } from '../../../kernel/db/sql.ts';
+import { caseFold, sql } from '../../../kernel/db/sql.ts';
 import { unauthenticated } from '../../../kernel/http/error.ts';
 import { json, type Reply } from '../../../kernel/http/reply.ts';
+import { forgetFailures } from '../../../kernel/security/lockout.ts';
+import type { LoginMethod } from '../../../kernel/security/tokens.ts';
 import { lockedText } from '../../users/passwords.ts';
 import { tokenShape, type UserRow } from '../../users/users.ts';
+import type { AuthenticationMethod } from '../config.ts';
 import { recordFailedLogin } from '../failed-logins.ts';
 import { completeLogin, requireMethod } from '../login-steps.ts';
+import { type OidcSession, openOidcSession } from '../oidc/sessions.ts';
+import { openSamlSession, type SamlSession } from '../saml/sessions.ts';
+import { issueSignOn } from '../sso/sign-on.ts';
 import { hasFactor } from './factor-store.ts';
 import { loginChallenge } from './passkey-challenges.ts';
-import { countAttempt, endPendingLogin, findPendingLogin, type PendingLogin } from './pending-logins.ts';
+import {
+  challengeOf,
+  challengeShape,
+  countAttempt,
+  endPendingLogin,
+  findPendingLogin,
+  type PendingLogin,
+} from './pending-logins.ts';
 import {
   factorFields,
   factorLockOf,
@@ -24,15 +37,16 @@ import {
 
 const exampleToken = '9944b09199c62bcf9418ad846dd0e4bbdfc6ee4b';
 
-const fields = {
+const tokenField = {
   token: text({
     max: 255,
     required: true,
     example: exampleToken,
     help: 'The token of the response that requires a second factor.',
   }),
-  ...factorFields,
 };
+
+const fields = { ...tokenField, ...factorFields };
 
 /** Returns the login of a token and its user. Throws 401. */
 function pendingOf(request: Request, token: string): { login: PendingLogin; user: UserRow } {
@@ -43,12 +57,32 @@ function pendingOf(request: Request, token: string): { login: PendingLogin; user
   return { login, user };
 }
 
+/** The login methods of the setting by those of sessions. */
+const settingOf: Readonly<Partial<Record<LoginMethod, AuthenticationMethod>>> = { saml: 'SAML2', oidc: 'OIDC' };
+
+/** Throws 401 if no login can wait for a second factor, before the body is read. */
+function requireSomeMethod(request: Request): void {
+  if (!request.config.second_factor_for_sso) requireMethod(request, 'LOCAL_SIGNIN');
+}
+
+/** Returns the token of a login whose second factor is correct. Records its events. */
+function completePending(request: Request, user: UserRow, { method, session, uuid }: PendingLogin): string {
+  if (session === null || uuid === null) return completeLogin(request, user, method);
+  const opened: SamlSession | OidcSession = JSON.parse(request.app.secrets.open(session, uuid));
+  forgetFailures(request.db, caseFold(user.username), request.address);
+  return opened.method === 'saml'
+    ? issueSignOn(request, user, opened, openSamlSession, true)
+    : issueSignOn(request, user, opened, openOidcSession, true);
+}
+
 /** Reads the body of a request. Throws 400 and 401. */
 function read(request: Request) {
-  requireMethod(request, 'LOCAL_SIGNIN');
+  requireSomeMethod(request);
   const { token, ...values } = validate(fields, request, 'create');
   const presented = presentedFactor(values);
-  return { ...pendingOf(request, token), presented, challenges: loginChallenge(token) };
+  const pending = pendingOf(request, token);
+  requireMethod(request, settingOf[pending.login.method] ?? 'LOCAL_SIGNIN');
+  return { ...pending, presented, challenges: loginChallenge(token) };
 }
 
 function prepare(request: Request): Promise<PreparedFactor> {
@@ -72,7 +106,7 @@ function logIn(request: Request, factor: PreparedFactor): Reply {
     return json({ detail: 'Invalid second factor.' }, 401, { 'WWW-Authenticate': 'Token' });
   }
   endPendingLogin(request, login);
-  return json({ token: completeLogin(request, user, login.method) });
+  return json({ token: completePending(request, user, login) });
 }
 
 /** POST /api-auth/second-factor/ (core.md 2.11) */
@@ -92,6 +126,31 @@ export const secondLogin: Endpoint = {
       isLogin: true,
       prepare,
       handle: (request, factor) => logIn(request, factor as PreparedFactor),
+    },
+  },
+};
+
+/** POST /api-auth/second-factor/options/ (core.md 2.11): what a page needs that knows only the token of a login. */
+export const secondLoginOptions: Endpoint = {
+  path: '/api-auth/second-factor/options/',
+  name: 'Second Factor Options',
+  description: 'Returns how a login can present its second factor.',
+  open: true,
+  actions: (request) => ({ POST: describeFields(tokenField, request, 'create') }),
+  operations: {
+    POST: {
+      summary: 'Returns the ways to present the second factor of a login that waits for it.',
+      allowedFor: 'Any caller with the token of a login that requires a second factor.',
+      input: { fields: tokenField, purpose: 'create', example: { token: exampleToken } },
+      output: { status: 200, shape: challengeShape },
+      rejections: { 401: true },
+      unaudited: 'It changes nothing.',
+      handle: (request) => {
+        requireSomeMethod(request);
+        const { token } = validate(tokenField, request, 'create');
+        const { user } = pendingOf(request, token);
+        return json({ second_factor: challengeOf(request, user.id, token) });
+      },
     },
   },
 };

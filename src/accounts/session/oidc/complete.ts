@@ -13,7 +13,7 @@ import { applyGroups } from './group-grants.ts';
 import { groupsOf } from './group-rules.ts';
 import { rejected, rejectionOf } from './problems.ts';
 import { browserOf, findLogin, type PendingLogin, takeLogin } from './requests.ts';
-import { openSession } from './sessions.ts';
+import { oidcSession, openOidcSession } from './sessions.ts';
 import { userOfLogin } from './user.ts';
 
 /** A checked response: its login or the reason for its rejection, and the pending login of this browser. */
@@ -53,8 +53,8 @@ const handle = (request: Request, { groups = new Set(), login, pending, rejectio
     const user = userOfLogin(request, provider, login);
     if (!user) return reject(request, rejected('noUser', 'its subject is no user who may log in'), provider.name);
     applyGroups(request, provider, user, groups);
-    const open = (token: number): void => openSession(request, token, present(browserOf(request)), provider, login);
-    return signOn(request, { user, method: 'oidc', shown: 'oidc', next: pending.next, open });
+    const session = oidcSession(present(browserOf(request)), provider, login);
+    return signOn(request, { user, session, shown: 'oidc', next: pending.next, open: openOidcSession });
   });
 
 function reject(request: Request, rejection: RejectedSignOn, provider: string): Reply {

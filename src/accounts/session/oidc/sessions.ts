@@ -3,26 +3,48 @@ import { newUuid } from '../../../kernel/app.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { isLiveToken } from '../../../kernel/security/tokens.ts';
 import type { Browser } from '../sso/browser.ts';
+import type { ProviderSession } from '../sso/sign-on.ts';
 import type { ProviderLogin } from './exchange.ts';
 import type { OidcProvider } from './provider-file.ts';
 
-/** Stores the login of a token. The ID token, which a logout returns to the provider, is encrypted. */
-export function openSession(
-  { app }: Context,
-  token: number,
+/** The login of a browser at a provider. */
+export interface OidcSession extends ProviderSession {
+  readonly method: 'oidc';
+  readonly provider: string;
+  readonly issuer: string;
+  readonly subject: string;
+  /** The session at the provider; null: it named none. */
+  readonly sid: string | null;
+  readonly idToken: string;
+}
+
+/** Returns the login of a browser at a provider. */
+export const oidcSession = (
   browser: Browser,
   { issuer, name }: OidcProvider,
   { idToken, sid, subject }: ProviderLogin,
-): void {
+): OidcSession => ({
+  method: 'oidc',
+  browser: browser.toString('hex'),
+  provider: name,
+  issuer,
+  subject,
+  sid: sid ?? null,
+  idToken,
+});
+
+/** Stores the login of a token. The ID token, which a logout returns to the provider, is encrypted. */
+export function openOidcSession({ app }: Context, token: number, session: OidcSession): void {
+  const { browser, idToken, issuer, provider, sid, subject } = session;
   const uuid = newUuid(app);
   app.db.insert('oidc_session', {
     uuid,
     token_id: token,
-    browser,
-    provider: name,
+    browser: Buffer.from(browser, 'hex'),
+    provider,
     issuer,
     subject,
-    sid: sid ?? null,
+    sid,
     id_token: app.secrets.seal(idToken, uuid),
   });
 }

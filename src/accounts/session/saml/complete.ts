@@ -14,7 +14,7 @@ import { fail, noteRejected, rejectFlood } from './outcome.ts';
 import { problems, RejectedMessage } from './rejected-message.ts';
 import { findRequest, type PendingRequest, takeRequest, useOnce } from './requests.ts';
 import { rejectionOf, runSamlTask } from './saml-thread.ts';
-import { openSession } from './sessions.ts';
+import { openSamlSession, samlSession } from './sessions.ts';
 import { userOfAttributes } from './user.ts';
 
 const fields = { SAMLResponse: messageField({ required: true }) };
@@ -61,9 +61,8 @@ function handle(request: Request, { assertion, pending, rejection }: CheckedResp
     return reject(request, new RejectedMessage('its assertion was used before'), pending);
   const user = userOfAttributes(request, assertion.attributes);
   if (!user) return reject(request, new RejectedMessage('it is about nobody who may log in', problems.noUser), pending);
-  const open = (token: number): void =>
-    openSession(request, token, present(browserOf(request)), pending.entityId, assertion);
-  return signOn(request, { user, method: 'saml', shown: 'saml2', open });
+  const session = samlSession(present(browserOf(request)), pending.entityId, assertion);
+  return signOn(request, { user, session, shown: 'saml2', open: openSamlSession });
 }
 
 function reject(request: Request, rejection: RejectedMessage, pending: PendingRequest | undefined): Reply {

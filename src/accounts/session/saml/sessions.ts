@@ -2,7 +2,7 @@ import type { Context } from '../../../kernel/access/context.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { isLiveToken } from '../../../kernel/security/tokens.ts';
-import { endSignOn } from '../sso/sign-on.ts';
+import { endSignOn, type ProviderSession } from '../sso/sign-on.ts';
 import type { Browser } from './browser.ts';
 
 /** The subject of an assertion, as the identity provider names it. */
@@ -25,17 +25,30 @@ const columns = sql`
   id, token_id AS token, entity_id AS entityId, name_id AS nameId, name_id_format AS nameIdFormat,
   name_qualifier AS nameQualifier, sp_name_qualifier AS spNameQualifier, session_index AS sessionIndex`;
 
+/** The login of a browser at an identity provider. */
+export interface SamlSession extends ProviderSession, Subject {
+  readonly method: 'saml';
+  readonly entityId: string;
+}
+
+/** Returns the login of a browser at an identity provider. */
+export const samlSession = (browser: Browser, entityId: string, subject: Subject): SamlSession => ({
+  method: 'saml',
+  browser: browser.toString('hex'),
+  entityId,
+  nameId: subject.nameId,
+  nameIdFormat: subject.nameIdFormat,
+  nameQualifier: subject.nameQualifier,
+  spNameQualifier: subject.spNameQualifier,
+  sessionIndex: subject.sessionIndex,
+});
+
 /** Stores the login of a token. */
-export function openSession(
-  { app: { db } }: Context,
-  token: number,
-  browser: Browser,
-  entityId: string,
-  subject: Subject,
-): void {
+export function openSamlSession({ app: { db } }: Context, token: number, session: SamlSession): void {
+  const { browser, entityId, ...subject } = session;
   db.insert('saml_session', {
     token_id: token,
-    browser,
+    browser: Buffer.from(browser, 'hex'),
     entity_id: entityId,
     name_id: subject.nameId,
     name_id_format: subject.nameIdFormat,

@@ -1,6 +1,7 @@
 /** What follows a successful login at an identity provider, and the end of its session (services.md 11). */
 import { affectedUser, userContext } from '../../../activity/events/context.ts';
 import { record } from '../../../activity/events/record.ts';
+import type { Context } from '../../../kernel/access/context.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
@@ -8,28 +9,57 @@ import { present } from '../../../kernel/present.ts';
 import { createToken, isLiveToken, loginBy, revokeToken } from '../../../kernel/security/tokens.ts';
 import type { UserRow } from '../../users/users.ts';
 import { hasFactor } from '../factors/factor-store.ts';
+import { beginPendingLogin } from '../factors/pending-logins.ts';
+
+/** A session at an identity provider that can be stored as JSON while its login waits for a second factor. */
+export interface ProviderSession {
+  readonly method: 'saml' | 'oidc';
+  /** SHA-256 of the cookie of the browser, hexadecimal. */
+  readonly browser: string;
+}
 
 /** A login that an identity provider has confirmed. */
-interface SignOn {
+interface SignOn<S extends ProviderSession> {
   readonly user: UserRow;
-  readonly method: 'saml' | 'oidc';
+  readonly session: S;
   /** The method in the address of the completion page. */
   readonly shown: string;
   /** The path in the web client to continue at, for `{next}`. */
   readonly next?: string | undefined;
   /** Stores the session at the identity provider with the id of its token. */
-  readonly open: (token: number) => void;
+  readonly open: (context: Context, token: number, session: S) => void;
 }
 
-/** Creates the token of a login, records its event, and sends the browser to the completion page. Must run inside a write. */
-export function signOn(request: Request, { method, next = '', open, shown, user }: SignOn): Reply {
-  const login = { ...loginBy(method, request.incoming), confirms: !hasFactor(request.db, user.id) };
-  const token = createToken(request, user.id, login);
-  record(request, 'token_created', { ...userContext(user), ...affectedUser(user) });
-  open(token.id);
-  const page = present(request.config.login_completed_url);
-  const values = { token: token.text, method: shown, next: encodeURIComponent(next) };
+/**
+ * Creates the token of a login, records its event, and sends the browser to the completion page, or to the page that asks for the
+ * second factor. Must run inside a write.
+ */
+export function signOn<S extends ProviderSession>(
+  request: Request,
+  { next = '', open, session, shown, user }: SignOn<S>,
+): Reply {
+  const { config, db } = request;
+  const isPending = config.second_factor_for_sso && hasFactor(db, user.id);
+  const token = isPending
+    ? beginPendingLogin(request, user.id, session.method, JSON.stringify(session)).token
+    : issueSignOn(request, user, session, open, !hasFactor(db, user.id));
+  const page = present(isPending ? config.login_second_factor_url : config.login_completed_url);
+  const values = { token, method: shown, next: encodeURIComponent(next) };
   return redirect(page.replace(/\{(token|method|next)\}/g, (_, place: keyof typeof values) => values[place]));
+}
+
+/** Creates the token of a login at an identity provider and stores its session there. Records the event of a new token. */
+export function issueSignOn<S extends ProviderSession>(
+  request: Request,
+  user: UserRow,
+  session: S,
+  open: SignOn<S>['open'],
+  confirms: boolean,
+): string {
+  const token = createToken(request, user.id, { ...loginBy(session.method, request.incoming), confirms });
+  record(request, 'token_created', { ...userContext(user), ...affectedUser(user) });
+  open(request, token.id, session);
+  return token.text;
 }
 
 /** Revokes the token of a session at an identity provider, unless it has ended. Returns whether it did. */
