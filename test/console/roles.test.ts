@@ -106,12 +106,18 @@ async function targetsOf(
   const targets = new Map<string, [string, string]>([
     ['Edit', ['PATCH', url]],
     ['Delete', ['DELETE', url]],
-    ...actions.map((name): [string, [string, string]] => [englishOfAction(name), ['POST', `${url}${name}/`]]),
+    ...actions.map((name): [string, [string, string]] => [
+      (url.includes('/user-invitations/') && renamed[name]) || englishOfAction(name),
+      ['POST', `${url}${name}/`],
+    ]),
   ]);
   for (const [name, { method, title, url: address }] of Object.entries<Json>(body.actions ?? {}))
     if (method) targets.set(englishOfAction(name, title), [method, address]);
   return targets;
 }
+
+/** Actions of invitations that the console names differently. */
+const renamed: Readonly<Record<string, string>> = { send: 'Resend', cancel: 'Revoke' };
 
 /** Buttons of the header that create other objects. */
 const creations = new Set(['Invite', 'New project', 'Kutsu', 'Uus projekt']);

@@ -1,6 +1,6 @@
 /** A card with the first objects of a list. */
 import type { ComponentChildren, JSX } from 'preact';
-import { type Item, textOf } from '../api/api.ts';
+import { type Item, type Page, textOf } from '../api/api.ts';
 import { useFailedActions } from '../api/failures.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf } from '../api/route.ts';
@@ -51,6 +51,7 @@ export function Listing({
   size = 5,
   actions,
   hasCount = true,
+  given,
   children,
 }: {
   readonly title: string;
@@ -61,10 +62,13 @@ export function Listing({
   readonly size?: number;
   readonly actions?: ComponentChildren;
   readonly hasCount?: boolean;
+  /** The first objects, where the page reads them itself. */
+  readonly given?: Page | undefined;
   /** The content below the objects. */
   readonly children?: ComponentChildren;
 }): JSX.Element {
-  const { value: page } = usePage(`/api${path}?${query}&page_size=${size}`);
+  const { value: read } = usePage(given ? '' : `/api${path}?${query}&page_size=${size}`);
+  const page = given ?? read;
   const items = useFailedActions(page?.items ?? []);
   const isEmpty = page?.count === 0;
   return (

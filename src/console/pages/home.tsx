@@ -24,7 +24,10 @@ export function Home(): JSX.Element {
   const { customer, project } = scope.value;
   const owners = useOwners();
   const expiring = useExpiringRoles();
-  const state = useProblems(owners, expiring);
+  // Read here: on phones, a list that comes later would move what stands below it.
+  const { value: activity } = usePage(`/api/events/?${scopedQuery('events')}&page_size=6`);
+  const problems = useProblems(owners, expiring);
+  const state = activity && problems;
   return (
     <>
       <PageHeader
@@ -59,6 +62,7 @@ export function Home(): JSX.Element {
                 lines={(events) => <EventTimeline events={events} />}
                 size={6}
                 hasCount={false}
+                given={activity}
               />
               <div class="stack">
                 <Projects within={scope.value} hasCreation />
