@@ -5,12 +5,13 @@ import { render } from 'preact';
 import { useErrorBoundary, useLayoutEffect } from 'preact/hooks';
 import { token } from './api/connection.ts';
 import { place, replace } from './api/route.ts';
-import { collections, enter, isReady, start, startProblem } from './api/session.ts';
+import { collections, enter, isReady, mustEnrol, start, startProblem } from './api/session.ts';
 import { Callout, Empty } from './components/card.tsx';
 import { expectHeading } from './components/focus.ts';
 import { ListPage } from './components/list.tsx';
 import { loadLanguage, t, titleOf } from './i18n/words.ts';
 import { ownValue } from './own.ts';
+import { Enrolment } from './pages/enrolment.tsx';
 import { EventsPage } from './pages/events.tsx';
 import { Explorer } from './pages/explorer.tsx';
 import { Home } from './pages/home.tsx';
@@ -110,6 +111,7 @@ function App(): JSX.Element {
         <span class="unseen">{t('Loading…')}</span>
       </main>
     );
+  if (mustEnrol.value) return <Enrolment />;
   return (
     <Shell>
       <GuardedPage />

@@ -109,4 +109,26 @@ browser('the link of the operator signs in once, without a factor', async () => 
   await late.close();
 });
 
+browser('a user who must set up a second factor can do nothing else', async () => {
+  await fixture.open({ second_factor_required: 'all' });
+  const bob = await fixture.user('bob', { full_name: 'Bob Brown' });
+  await fixture.staff.post(`${bob.url}password/`, { password });
+  const visitor = await Console.open(started(), `${fixture.url}/`);
+  await visitor.page.getByLabel('Username').fill('bob');
+  await visitor.page.getByLabel('Password').fill(password);
+  await visitor.button('Sign in').click();
+  await visitor.heading('Set up a second factor').waitFor();
+  assert.is(await visitor.button('Continue').isDisabled(), true);
+  assert.is(await visitor.page.getByRole('navigation').count(), 0);
+  await region(visitor).getByRole('button', { name: 'Add authenticator app' }).click();
+  const dialog = visitor.page.getByRole('dialog');
+  const secret = (await dialog.locator('p.mono').innerText()).replaceAll(' ', '');
+  const code = new AuthenticatorApp(fixture, secret).code();
+  await dialog.getByLabel('Code from your authenticator app').fill(code);
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+  await dialog.getByRole('button', { name: 'I have saved them' }).click();
+  await visitor.button('Continue').click();
+  await visitor.heading(greeting).waitFor();
+});
+
 tests.run();

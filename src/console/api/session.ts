@@ -36,6 +36,9 @@ export const hasPath = (path: string): boolean => path in paths.value;
 /** The error message of a failed start. */
 export const startProblem = signal('');
 
+/** Whether the user must set up a second factor before anything else. */
+export const mustEnrol = signal(false);
+
 /** Whether pages that need a token can be shown. */
 export const isReady = computed(() => token.value !== null && me.value !== null && collections.value.size > 0);
 
@@ -83,6 +86,8 @@ export async function start(): Promise<void> {
       ),
       responseOf(api.GET('/api/project-permissions/', { params: { query: { ...own, field: ['role'] } } })),
     ]);
+    // Any other session can read this list.
+    mustEnrol.value = inCustomers.status === 403;
     const customerRoles = inCustomers.isOk ? inCustomers.body : [];
     roles.value = new Set([...customerRoles, ...(inProjects.isOk ? inProjects.body : [])].map(({ role }) => role));
     ownedCustomers.value = new Set(
