@@ -5,7 +5,7 @@ import { render } from 'preact';
 import { useErrorBoundary, useLayoutEffect } from 'preact/hooks';
 import { token } from './api/connection.ts';
 import { place, replace } from './api/route.ts';
-import { collections, enter, isReady, mustEnrol, start, startProblem } from './api/session.ts';
+import { collections, enter, isReady, mustEnrol, resumeLogin, start, startProblem } from './api/session.ts';
 import { Callout, Empty } from './components/card.tsx';
 import { expectHeading } from './components/focus.ts';
 import { ListPage } from './components/list.tsx';
@@ -125,6 +125,10 @@ if (page === 'signed-in' && given) {
   const [path = '/', query] = (place.value.query.get('next') || '/').split(/\?(.*)/s);
   replace(path, new URLSearchParams(query));
   void enter(given);
+} else if (page === 'second-factor' && given) {
+  // The same for login_second_factor_url, `…/#/second-factor/{token}`.
+  replace('/');
+  void resumeLogin(given);
 } else if (token.value !== null) void start();
 
 const root = document.getElementById('console');

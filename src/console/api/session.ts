@@ -131,6 +131,14 @@ export async function continueWith(body: unknown): Promise<boolean> {
   return true;
 }
 
+/** Asks for the second factor of a login at an identity provider, from which the browser returns with only the token of the login. */
+export async function resumeLogin(value: string): Promise<void> {
+  keepToken(null);
+  const body = { token: value };
+  const response = await responseOf(api.POST('/api-auth/second-factor/options/', { body, credentials: 'omit' }));
+  if (response.isOk) await continueWith(response.body);
+}
+
 /** Signs in by password; the response has the errors. */
 export async function signIn(username: string, password: string): Promise<ApiResponse<unknown>> {
   const body = { username, password };
