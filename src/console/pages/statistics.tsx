@@ -214,7 +214,7 @@ function AvailabilityCard({ resources }: { readonly resources: readonly Item[] }
             const [reached = 0, agreed] = [numberOf(sla, 'value'), numberOf(sla, 'agreed_value')];
             return (
               <tr key={textOf(resource, 'url')}>
-                <td class="name">
+                <td>
                   <ObjectLink item={resource} />
                 </td>
                 <td class={`num ${agreed === undefined ? '' : reached < agreed ? 'bad-ink' : 'good-ink'}`}>
