@@ -34,7 +34,7 @@ accounts(
 );
 
 accounts(
-  'with saml_link_existing_users other accounts are entered, and keep their ways to log in and their rights',
+  'with saml_link_existing_users accounts of other people are entered, and keep their ways to log in and their rights',
   withFixture({ saml_link_existing_users: true }, async (saml) => {
     const user = await saml.fixture.user('Local', { is_support: true, email: 'old@example.com' });
     await saml.fixture.staff.post(`${user.url}password/`, { password: 'secret 1' });
@@ -48,6 +48,14 @@ accounts(
       (await saml.fixture.anonymous.post('/api-auth/password/', { username: 'local', password: 'secret 1' })).status,
       200,
     );
+    // A service account has no login, not even at an identity provider that knows its name.
+    const customer = (await saml.fixture.staff.post('/api/customers/', { name: 'Alice' })).body;
+    const service = { name: 'Deploy', customer: customer.url, role: 'support' };
+    const { body } = await saml.fixture.staff.post('/api/service-accounts/', service);
+    saml.fixture.events();
+    assert.is(await saml.logIn({ uid: body.username, mail: 'deploy@example.com' }), none);
+    assert.equal(saml.fixture.events(), []);
+    assert.is((await saml.fixture.staff.get(body.user)).body.email, '');
   }),
 );
 
