@@ -161,7 +161,8 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   const follower = follow && folder !== undefined ? new Follower({ ...follow, config, folder, log }) : undefined;
   if (follower) shutdown.add(() => follower.close());
   const engines = new EngineSwitch(await (follower ? follower.openFirst(openCopy) : open()));
-  shutdown.add((graceMs) => engines.close(graceMs));
+  // A server that fails to start has made nothing that a head of the audit trail should confirm.
+  shutdown.add((graceMs) => (shutdown.hasBegun ? engines.close(graceMs) : engines.engine.abandon()));
   if (follower) startFollower(follower, engines, openCopy, shutdown);
   const { initialPassword } = engines.engine;
   const fence = folder === undefined || follower ? undefined : await startFence(engines.engine, shutdown, access);
