@@ -17,6 +17,7 @@ const names: readonly string[] = [
   'notifications',
   'signing-in',
   'clients',
+  'api-keys',
   'testing',
   'backups',
   'audit-trail',
