@@ -37,7 +37,9 @@ export async function schemathesis(steps: Steps, { requests }: { readonly reques
   try {
     const serving = await program.serve(['--ephemeral', '--demo', '--log-level', 'error']);
     const report = await steps.step(`it tests the server with at least ${requests} requests`, async () => {
-      const matches = await examine(programs, serving.url, program.folder, requests);
+      // Passkeys need a domain.
+      const url = serving.url.replace('127.0.0.1', 'localhost');
+      const matches = await examine(programs, url, program.folder, requests);
       print(matches.figures);
       return matches;
     });
