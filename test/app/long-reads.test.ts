@@ -36,6 +36,9 @@ function largeAbove(rows: number): void {
 const isOfVendor = (target: string): boolean =>
   fixture.server.app.catalogue.types.some(({ prefix }) => target.startsWith(`/api/${prefix}-`));
 
+/** Whether a GET is recorded in the audit trail, which the next one then shows. */
+const isRecorded = (target: string): boolean => target.startsWith('/api/audit/export/');
+
 /** Calls `between` once, after the thread's result and before the handler runs again. */
 function afterReading(between: () => Promise<unknown>): void {
   const reading = thread();
@@ -70,7 +73,10 @@ test('returns the same for every list, filter and order with and without the thr
   const people = await Promise.all(
     ['admin', user].map(async (username) => {
       const token = fixture.server.issueToken(username);
-      return { token, targets: (await targetsOf(fixture.url, token)).filter((target) => !isOfVendor(target)) };
+      return {
+        token,
+        targets: (await targetsOf(fixture.url, token)).filter((target) => !isOfVendor(target) && !isRecorded(target)),
+      };
     }),
   );
   const all = async (): Promise<string[]> => {

@@ -22,7 +22,8 @@ test.before.each(async () => {
 test.after.each(() => program.end());
 
 /** Commands without data, and those that create the folder. */
-const withoutData = /^(example|listen|backups (?:list|fetch|verify)|openapi|config|completion|licenses|version|help)\b/;
+const withoutData =
+  /^(example|listen|login-check|backups (?:list|fetch|verify)|openapi|config|completion|licenses|version|help)\b/;
 const creating = /^(serve|demo|restore|import|promote|user add)\b/;
 const words: Readonly<Record<string, string>> = { NAME: 'bob', USER: 'bob', ROLE: 'owner', FILE: 'file' };
 
@@ -36,9 +37,12 @@ async function commands(): Promise<string[][]> {
 }
 
 const options = (command: readonly string[]): string[] =>
-  ({ serve: ['--port', '0'], 'user password': ['--password-stdin'], 'key add': ['--scopes', 'customers:read'] })[
-    command[0] === 'serve' ? 'serve' : command.slice(0, 2).join(' ')
-  ] ?? [];
+  ({
+    serve: ['--port', '0'],
+    'user password': ['--password-stdin'],
+    'key add': ['--scopes', 'customers:read'],
+    'audit redact': ['--reason', 'Erasure'],
+  })[command[0] === 'serve' ? 'serve' : command.slice(0, 2).join(' ')] ?? [];
 
 /** Runs the commands with a data folder, and compares the error line of each. */
 async function each(

@@ -60,7 +60,10 @@ async function requirePassword(url: string, folder: string): Promise<void> {
 
 /** Throws when a folder has a file that is not in use. */
 function requireTidy(folder: string): void {
-  const used = ['tenantry.db', 'secret.key', 'initial-password', 'serve.lock', 'native'];
+  const used = [
+    ...['tenantry.db', 'secret.key', 'audit.key', 'audit-heads.log'],
+    ...['initial-password', 'serve.lock', 'native'],
+  ];
   const left = readdirSync(folder).filter((name) => !used.includes(name));
   if (left.length > 0) throw new Error(`Killed starts have left ${left.join(', ')}`);
 }
