@@ -73,6 +73,7 @@ accepted = (
 
 # Texts of 400: what a schema cannot say, or what OpenAPI has no words for.
 rejected = (
+    (r"^Wrong (code|password)|could not be verified", "The value must prove who the caller is."),
     (r"^Invalid hyperlink|^Can.t restore object|^URL is invalid|^Can.t find|^there is no ", "It names no object that there is."),
     (r"without control characters|^Null characters|^Not a valid string", "Texts are without control characters."),
     (
