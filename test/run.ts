@@ -1,7 +1,7 @@
 /**
  * The test runner: `node build.mjs test [--timeout seconds] [--root folder] [--cpu] [--titles] [part of a path …]`
  *
- * Four times as many processes as there are cores run the test files: each takes the next file when it is done, the slowest first. A file
+ * Three times as many processes as there are cores run the test files: each takes the next file when it is done, the slowest first. A file
  * that throws, registers no test, hangs, or ends its process has failed, too. The last line is always `N passed, N failed`. Why there
  * is a runner: src/decisions/test-runner.md.
  */
@@ -24,7 +24,7 @@ const { values, positionals: filters } = parseArgs({
   options: {
     root: { type: 'string', default: projectTests },
     /** Timeout of a test in seconds. */
-    timeout: { type: 'string', default: '120' },
+    timeout: { type: 'string', default: '240' },
     /** Whether to print the CPU time of each file, and of the tests that take the most. */
     cpu: { type: 'boolean', default: false },
     /** Whether to run nothing, and print a line for each test: file, suite and title separated by tabs. */
@@ -192,7 +192,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 // Tests wait most of their time, for a browser, a process or a disk.
-await Promise.all(Array.from({ length: 4 * availableParallelism() }, work));
+await Promise.all(Array.from({ length: 3 * availableParallelism() }, work));
 if (!values.titles) reportTotal();
 if (total.failed > 0 || (total.passed + total.skipped === 0 && !values.titles)) process.exitCode = 1;
 

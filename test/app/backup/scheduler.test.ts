@@ -16,6 +16,8 @@ const test = suite('scheduled backups of a server');
 const fixture = new Fixture();
 let folder: string;
 let schedule: ScheduledBackups;
+/** Seconds that a command may take: it has a low priority, and other tests run beside it. */
+const patience = 110;
 /** Commands that the schedule has started, and those that have ended. */
 let [started, ended] = [0, 0];
 
@@ -71,7 +73,7 @@ function tick(settings: Readonly<Record<string, string>> = {}): void {
 }
 
 const reach = (count: number): Promise<void> =>
-  eventually(`there are ${count} backups`, () => backups().length === count, 60);
+  eventually(`there are ${count} backups`, () => backups().length === count, patience);
 const kinds = (): string[] =>
   fixture.server.app.db.values<string>(sql`SELECT kind FROM notification WHERE kind LIKE 'backup%' ORDER BY id`);
 
@@ -88,7 +90,7 @@ test('makes a backup when it is due, once, and verifies it', async () => {
       tick();
       return (await fixture.staff.get('/api/backups/')).body[0]?.verified != null;
     },
-    60,
+    patience,
   );
   assert.is(backups().length, 1);
   const { body } = await fixture.staff.get('/api/backups/');
@@ -131,8 +133,8 @@ test('a failed backup notifies staff at once and is tried twice more within the 
   fixture.clock.set(`${today}T03:00:00Z`);
   for (const count of [1, 2, 3]) {
     tick(broken);
-    await eventually(`${count} failures are reported`, () => kinds().length === count, 60);
-    await eventually(`${count} commands have ended`, () => ended === count, 60);
+    await eventually(`${count} failures are reported`, () => kinds().length === count, patience);
+    await eventually(`${count} commands have ended`, () => ended === count, patience);
     fixture.clock.advance(19 * 60);
     tick(broken);
     assert.equal([started, kinds().length], [count, count]);
