@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, problemOf, request, textOf } from '../api/api.ts';
 import { type ApiResponse, saveFile } from '../api/connection.ts';
-import { plainField } from '../api/fields.ts';
+import { type FormField, plainField } from '../api/fields.ts';
 import { createPasskey, hasPasskeys } from '../api/passkeys.ts';
 import { refresh, usePage } from '../api/reading.ts';
 import type { EditResponse } from '../components/conflict.tsx';
@@ -113,27 +113,46 @@ function AddFactor(): JSX.Element {
           <p>{t('Scan this with the app, or enter the secret in it. Then enter the code that it shows.')}</p>
           <QrCode svg={enrolment.qr_svg} />
           <p class="mono">{enrolment.secret.replaceAll(/.{4}(?=.)/g, '$& ')}</p>
-          <Form
-            fields={[
-              { ...plainField('code', t('Code from your authenticator app'), 'text'), maxLength: 10 },
-              { ...plainField('name', titleOf('name'), 'text', false), maxLength: 150 },
-            ]}
-            button={t('Add')}
-            onCancel={close}
-            send={async (body) => {
-              const response = await request<Item>('POST', `${list}totp/confirm/`, { body });
-              if (response.isOk) {
-                close();
-                setCodes(codesOf(response.body));
-                refresh();
-              }
-              return response;
-            }}
+          <FactorForm
+            fields={[{ ...plainField('code', t('Code from your authenticator app'), 'text'), maxLength: 10 }]}
+            send={(body) => request<Item>('POST', `${list}totp/confirm/`, { body })}
+            onClose={close}
+            onAdded={setCodes}
           />
         </Dialog>
       )}
       {codes.length > 0 && <RecoveryCodes codes={codes} onClose={() => setCodes([])} />}
     </>
+  );
+}
+
+/** The form of a new factor: its own fields and its name. `onAdded` receives the recovery codes, which only the first factor has. */
+function FactorForm({
+  fields,
+  send,
+  onClose,
+  onAdded,
+}: {
+  readonly fields: readonly FormField[];
+  readonly send: (body: Item | FormData) => Promise<EditResponse>;
+  readonly onClose: () => void;
+  readonly onAdded: (codes: readonly string[]) => void;
+}): JSX.Element {
+  return (
+    <Form
+      fields={[...fields, { ...plainField('name', titleOf('name'), 'text', false), maxLength: 150 }]}
+      button={t('Add')}
+      onCancel={onClose}
+      send={async (body) => {
+        const response = await send(body);
+        if (response.isOk) {
+          onClose();
+          onAdded(codesOf(response.body));
+          refresh();
+        }
+        return response;
+      }}
+    />
   );
 }
 
@@ -173,19 +192,11 @@ function AddPasskey(): JSX.Element {
           <p>
             {t('Your device unlocks a passkey by a fingerprint, your face or a PIN. It can also sign in on its own.')}
           </p>
-          <Form
-            fields={[{ ...plainField('name', titleOf('name'), 'text', false), maxLength: 150 }]}
-            button={t('Add')}
-            onCancel={close}
-            send={async (body) => {
-              const response = await addPasskey(body instanceof FormData ? '' : (body.name ?? ''));
-              if (response.isOk) {
-                close();
-                setCodes(codesOf(response.body));
-                refresh();
-              }
-              return response;
-            }}
+          <FactorForm
+            fields={[]}
+            send={(body) => addPasskey(body instanceof FormData ? '' : (body.name ?? ''))}
+            onClose={close}
+            onAdded={setCodes}
           />
         </Dialog>
       )}

@@ -1,9 +1,8 @@
 /** The lists of users and of invitations. */
 import type { JSX } from 'preact';
-import { type Item, pathOf, textOf } from '../api/api.ts';
+import { type Item, textOf } from '../api/api.ts';
 import { hrefOfLink } from '../api/route.ts';
 import { collections } from '../api/session.ts';
-import { RowActions } from '../components/actions.tsx';
 import { fieldColumn, timeColumn } from '../components/columns.tsx';
 import { Creation } from '../components/creation.tsx';
 import { ListPage } from '../components/list.tsx';
@@ -11,7 +10,7 @@ import { Badge, Dot, WordStatus } from '../components/status.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
 import { Face, nameOf, Value } from '../components/values.tsx';
 import { t, titleOf } from '../i18n/words.ts';
-import { invitationActions } from './team.tsx';
+import { InvitationActions } from './team.tsx';
 
 export function PeoplePage(): JSX.Element {
   const collection = collections.value.get('users');
@@ -94,18 +93,7 @@ export function InvitationsPage(): JSX.Element {
       collection={collection}
       actions={collection && <Creation collection={collection} button={t('Invite')} isPrimary />}
       columns={() => invitationColumns(collection?.orderings ?? [])}
-      rowActions={(invitation) =>
-        collection && (
-          <RowActions
-            path={pathOf(textOf(invitation, 'url')).slice('/api'.length)}
-            item={invitation}
-            etag={null}
-            collection={{ ...collection, actions: ['send', 'cancel'] }}
-            titles={invitationActions()}
-            reload={async () => undefined}
-          />
-        )
-      }
+      rowActions={(invitation) => <InvitationActions invitation={invitation} />}
     />
   );
 }

@@ -328,10 +328,25 @@ function RoleActions({ role }: { readonly role: Item }): JSX.Element | null {
 /** The titles of the actions of invitations. */
 export const invitationActions = (): Readonly<Record<string, string>> => ({ send: t('Resend'), cancel: t('Revoke') });
 
+/** The actions of an invitation in a row. */
+export function InvitationActions({ invitation }: { readonly invitation: Item }): JSX.Element | null {
+  const collection = collections.value.get('user-invitations');
+  if (!collection) return null;
+  return (
+    <RowActions
+      path={pathOf(textOf(invitation, 'url')).slice('/api'.length)}
+      item={invitation}
+      etag={null}
+      collection={{ ...collection, actions: ['send', 'cancel'] }}
+      titles={invitationActions()}
+      reload={async () => undefined}
+    />
+  );
+}
+
 function Invitations({ kind, query }: { readonly kind: Kind; readonly query: string }): JSX.Element {
   const list = 'user-invitations';
   const { value: page } = usePage(`/api/${list}/?state=pending&${query}&page_size=${shownRoles}`);
-  const collection = collections.value.get(list);
   return (
     <Card
       title={t('Pending invitations')}
@@ -364,16 +379,7 @@ function Invitations({ kind, query }: { readonly kind: Kind; readonly query: str
                 )}
               </span>
               <span class="end">
-                {collection && (
-                  <RowActions
-                    path={pathOf(textOf(invitation, 'url')).slice('/api'.length)}
-                    item={invitation}
-                    etag={null}
-                    collection={{ ...collection, actions: ['send', 'cancel'] }}
-                    titles={invitationActions()}
-                    reload={async () => undefined}
-                  />
-                )}
+                <InvitationActions invitation={invitation} />
               </span>
             </li>
           ))}
