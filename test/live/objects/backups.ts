@@ -156,7 +156,7 @@ export class Backups {
     });
   }
 
-  /** One fault of one kind of request: the backup succeeds all the same, once. */
+  /** One fault of one kind of request: the backup still succeeds, once. */
   async #survive(kind: string, fault: ProxyFault): Promise<void> {
     const before = await this.#listed();
     let count = 0;

@@ -137,7 +137,7 @@ vendors('Entra: an issuer with the id of the tenant, object ids of groups, and n
   assert.equal(await sourcesOf(user), ['owner oidc:entra']);
 });
 
-vendors('Entra: too many groups fail the login; app roles are complete all the same', async () => {
+vendors('Entra: too many groups fail the login; app roles are complete even then', async () => {
   const overage = {
     _claim_names: { groups: 'src1' },
     _claim_sources: { src1: { endpoint: 'https://graph.windows.net/t/users/u/getMemberObjects' } },
