@@ -11,7 +11,7 @@ const timeoutMs = 4000;
 const checkPauseMs = 500;
 const maxChecks = 5;
 
-/** The lease object. Only `epoch`, `holder` and `ttl` have a meaning; `renewals` makes the bytes of each renewal different. */
+/** The lease object. `renewals` makes the bytes of each renewal different. */
 export interface LeaseObject {
   /** Increases with each acquisition. */
   readonly epoch: number;
@@ -20,10 +20,12 @@ export interface LeaseObject {
   /** Seconds that the object must stay unchanged before another server may replace it. */
   readonly ttl: number;
   readonly renewals?: number;
+  /** True while a command such as `promote` puts other data in place. The server that held the lease before waits for its result. */
+  readonly isTakeOver?: boolean;
 }
 
 /** The lease object in the store, with the tag that conditional writes name. */
-interface StoredLease {
+export interface StoredLease {
   readonly lease: LeaseObject;
   readonly etag: string;
 }
@@ -144,9 +146,15 @@ const unexpected = (action: string, status: number, text: string): Error =>
 
 function readLease(text: string): LeaseObject {
   try {
-    const { epoch, holder, renewals, ttl } = JSON.parse(text) as Record<string, unknown>;
+    const { epoch, holder, isTakeOver, renewals, ttl } = JSON.parse(text) as Record<string, unknown>;
     if (Number.isSafeInteger(epoch) && Number.isFinite(ttl) && (holder === null || typeof holder === 'string'))
-      return { epoch: Number(epoch), holder, ttl: Number(ttl), renewals: Number(renewals ?? 0) };
+      return {
+        epoch: Number(epoch),
+        holder,
+        ttl: Number(ttl),
+        renewals: Number(renewals ?? 0),
+        isTakeOver: isTakeOver === true,
+      };
   } catch {
     // The error below names the object.
   }

@@ -4,7 +4,7 @@ import { StorageError } from '../../kernel/durability/storage-error.ts';
 import type { Log } from '../../kernel/log.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { type LeaseState, type MachineInstant, machineNow, millisecondsUntil } from './lease-file.ts';
-import type { LeaseObject, Leases } from './lease-store.ts';
+import type { LeaseObject, Leases, StoredLease } from './lease-store.ts';
 
 /*
  * One server at a time may write: the holder of a lease, which is an object in an object store that is only written under a
@@ -19,10 +19,13 @@ const validMs = 25_000;
 /** Milliseconds between two renewals, and before the next attempt after a failed one. */
 const renewMs = 10_000;
 const retryMs = 1000;
-/** Milliseconds between two looks at a lease that another server holds. */
-const lookMs = 1000;
+/** Maximum milliseconds between two looks at a lease that another server holds. */
+const lookMs = 500;
 /** Milliseconds that an acquisition waits for a holder that renews, and for a store that does not respond. */
 const maxWaitMs = 60_000;
+
+/** Why the server that held the lease before must wait. */
+const takeOverRuns = 'a command takes the lease over: run it again if it was interrupted';
 
 /** The error of a change without the lease. */
 export const noLease = (): StorageError =>
@@ -52,6 +55,8 @@ interface LeaseOptions {
   readonly own: { readonly epoch: number; readonly holder: string | undefined };
   /** Whether the data replaces that of any other server: a promoted copy, or a restored backup. */
   readonly takesOver: boolean;
+  /** Resolves when the store may be written to; rejects with a sentence if it is unusable. Meanwhile, the object is observed. */
+  readonly checked?: Promise<void>;
   readonly log: Log;
   /** Called before the acquisition is sent, with `isAcquired` false, and after it and each renewal. */
   readonly changed: (
@@ -152,23 +157,29 @@ export class Lease {
 
   async #acquire(): Promise<void> {
     const { log, store } = this.options;
+    let unusable: unknown;
+    const checked = this.options.checked?.catch((error: unknown) => {
+      unusable = error;
+    });
     const started = this.#time.now().monotonicMs;
-    let seen: { readonly etag: string; readonly at: number } | undefined;
+    let seen: (StoredLease & { readonly at: number }) | undefined;
     let sentAt: MachineInstant | undefined;
     let failure = 'another server holds the lease of lease_url and renews it: stop that server first';
     let isReported = false;
     for (;;) {
+      if (unusable !== undefined) throw unusable;
       try {
-        const before = this.#time.now().monotonicMs;
-        const found = await store.read();
+        // The object is only written if it is still the same, so it need not be read again at the end of the wait.
+        const isExpired = seen !== undefined && this.#millisecondsToWait(seen) <= 0;
+        const found = isExpired ? seen : await store.read();
         if (found?.lease.holder === this.#holder && sentAt) return this.#acquired(found.etag, sentAt);
-        if (found) this.#requireNewest(found.lease);
-        if (seen?.etag !== found?.etag) seen = found && { etag: found.etag, at: this.#time.now().monotonicMs };
-        const isFree =
-          !found ||
-          found.lease.holder === null ||
-          (seen !== undefined && before - seen.at >= Math.max(ttl, found.lease.ttl) * 1000);
-        if (isFree) {
+        const isReplaced = found !== undefined && this.#isReplaced(found.lease);
+        if (isReplaced && !found.lease.isTakeOver) throw new Superseded(found.lease.epoch);
+        if (seen?.etag !== found?.etag) seen = found && { ...found, at: this.#time.now().monotonicMs };
+        if (isReplaced) failure = takeOverRuns;
+        else if (!found || found.lease.holder === null || isExpired) {
+          await checked;
+          if (unusable !== undefined) continue;
           this.#previousEpoch = found?.lease.epoch ?? 0;
           this.#epoch = Math.max(this.#previousEpoch, this.options.own.epoch) + 1;
           this.#store(false);
@@ -178,22 +189,26 @@ export class Lease {
           seen = undefined;
           continue;
         }
-        if (!isReported) log.info({ ttl: found.lease.ttl }, 'waiting for the lease of another server to end');
+        if (!isReported) log.info({ ttl: found?.lease.ttl }, 'waiting for the lease of another server to end');
         isReported = true;
       } catch (error) {
         if (error instanceof Superseded) throw error;
         failure = errorOf(error).message;
       }
       if (this.#time.now().monotonicMs - started > maxWaitMs) throw new Error(failure);
-      await this.#time.pause(lookMs);
+      await this.#time.pause(Math.min(lookMs, seen ? Math.max(1, this.#millisecondsToWait(seen)) : lookMs));
     }
   }
 
-  /** Throws if a server has held the lease after the data of this one was written. */
-  #requireNewest({ epoch, holder }: LeaseObject): void {
+  /** Milliseconds for which the object must stay as it was seen until another server may replace it. */
+  #millisecondsToWait({ at, lease }: StoredLease & { readonly at: number }): number {
+    return at + Math.max(ttl, lease.ttl) * 1000 - this.#time.now().monotonicMs;
+  }
+
+  /** Whether another server has held the lease after the data of this one was written, or a command replaces that data. */
+  #isReplaced({ epoch, holder }: LeaseObject): boolean {
     const { own, takesOver } = this.options;
-    if (takesOver || epoch <= own.epoch || (holder !== null && holder === own.holder)) return;
-    throw new Superseded(epoch);
+    return !takesOver && epoch > own.epoch && (holder === null || holder !== own.holder);
   }
 
   #acquired(etag: string, sentAt: MachineInstant): void {
@@ -203,7 +218,14 @@ export class Lease {
   }
 
   #object(): LeaseObject {
-    return { epoch: this.#epoch, holder: this.#holder, ttl, renewals: this.#attempts };
+    const { takesOver } = this.options;
+    return {
+      epoch: this.#epoch,
+      holder: this.#holder,
+      ttl,
+      renewals: this.#attempts,
+      ...(takesOver && { isTakeOver: true }),
+    };
   }
 
   async #keepRenewing(): Promise<void> {
@@ -235,7 +257,10 @@ export class Lease {
         const earlier = this.#sent.get(found.lease.renewals ?? 0);
         this.#etag = found.etag;
         if (earlier) return this.#renewed(found.etag, earlier);
-      } else if (found.lease.epoch > this.#epoch) this.#end(found.lease.epoch);
+      } else if (found.lease.isTakeOver) this.#lastFailure = takeOverRuns;
+      else if (found.lease.epoch > this.#epoch) this.#end(found.lease.epoch);
+      // A command that took the lease over has failed, and released it as it was: the next attempt acquires it.
+      else if (found.lease.holder === null && found.lease.epoch === this.#epoch) this.#etag = found.etag;
       else this.#lastFailure = 'another program has changed the object of lease_url';
     } catch (error) {
       this.#lastFailure = errorOf(error).message;

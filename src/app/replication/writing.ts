@@ -50,12 +50,12 @@ export async function acquireLease(
   const store = new LeaseStore(config, url);
   const own = ownEpoch(config, folder);
   if (own.fencedBy !== null && !takesOver) return { kind: 'superseded', epoch: own.fencedBy };
-  await store.check();
   try {
     const lease = await Lease.acquire({
       store,
       own,
       takesOver,
+      checked: store.check(),
       log,
       changed: (state, isSynced) => storeLeaseState(folder, { ...state, isServer }, isSynced),
     });

@@ -37,6 +37,10 @@ test('takes over after the object was unchanged for the TTL, and fences the prev
   await simulation.pass(25_000);
   assert.is(a.isWriting, false);
   assert.match(String(a.lease?.problem()), /^the lease has expired/);
+  const released = b.lease?.release();
+  for (let step = 0; step < 50; step++) await simulation.pass(50);
+  await released;
+  await simulation.pass(6000);
   let fencedBy = 0;
   a.lease?.onSuperseded((epoch) => (fencedBy = epoch));
   assert.is(fencedBy, 2);
@@ -44,6 +48,62 @@ test('takes over after the object was unchanged for the TTL, and fences the prev
   a.acquire();
   await simulation.pass(1000);
   assert.ok(a.error instanceof Superseded);
+});
+
+test('takes over within a second of the end of the TTL, although the last renewal arrived late', async () => {
+  const { a, b, simulation } = pair();
+  a.acquire();
+  await simulation.pass(5000);
+  // The response to the renewal after 10 s is lost: the store has it, and the holder does not know.
+  a.outcome = () => ({ lost: 'response', ms: 20 });
+  b.acquire(true);
+  await simulation.pass(35_000);
+  assert.is(b.lease, undefined);
+  await simulation.pass(600);
+  assert.ok(b.isWriting, '40.6 s after the lost connection at most');
+});
+
+test('resumes when a take-over fails, and is fenced when it succeeds', async () => {
+  const { a, b, simulation } = pair();
+  a.acquire();
+  await simulation.pass(5000);
+  const lost = { lost: 'request', ms: 0 } as const;
+  a.outcome = () => lost;
+  b.acquire(true);
+  await simulation.pass(31_000);
+  assert.equal([b.isWriting, stored(simulation).isTakeOver], [true, true]);
+  // The connection is back while the command that took the lease over still runs.
+  a.outcome = () => ({ ms: 20 });
+  await simulation.pass(10_000);
+  assert.equal(
+    [a.isWriting, a.lease?.problem()],
+    [
+      false,
+      'the lease has expired, and no changes are accepted: a command takes the lease over: run it again if it was interrupted',
+    ],
+  );
+  const restarted = new Machine(simulation);
+  restarted.epoch = 1;
+  restarted.acquire();
+  await simulation.pass(1000);
+  assert.equal([restarted.lease, restarted.error], [undefined, undefined], 'a start waits, too');
+  restarted.stoppedUntil = Number.POSITIVE_INFINITY;
+  const failed = b.lease?.release(false);
+  for (let step = 0; step < 50; step++) await simulation.pass(50);
+  await failed;
+  assert.equal([a.isWriting, stored(simulation).epoch], [true, 1]);
+  a.outcome = () => lost;
+  const again = new Machine(simulation);
+  again.acquire(true);
+  await simulation.pass(41_000);
+  a.outcome = () => ({ ms: 20 });
+  const done = again.lease?.release(true);
+  for (let step = 0; step < 50; step++) await simulation.pass(50);
+  await done;
+  await simulation.pass(6000);
+  let fencedBy = 0;
+  a.lease?.onSuperseded((epoch) => (fencedBy = epoch));
+  assert.equal([a.isWriting, fencedBy], [false, 2]);
 });
 
 test('waits for a holder that renews, and gives up with a sentence', async () => {

@@ -143,6 +143,20 @@ test('leaves the lease to its last holder when a command that takes it over fail
   await created((await leased.serve()).url, 'After');
 });
 
+test('leaves the lease to a stopped server when a promotion fails', async () => {
+  const old = await leased.serve();
+  await created(old.url, 'Before');
+  const { epoch } = leased.object ?? {};
+  const [process] = [...leased.program.running];
+  process?.kill('SIGSTOP');
+  const { code, stderr } = await leased.run(['promote', '--data', 'copy']);
+  assert.equal([code, stderr.includes('tenantry: there is no copy in ')], [1, true], stderr);
+  assert.equal(leased.object, { epoch, holder: null, ttl: 0 });
+  process?.kill('SIGCONT');
+  await created(old.url, 'After');
+  assert.is(leased.object?.epoch, epoch);
+});
+
 test('fences a killed server forever when its copy was promoted', async () => {
   const old = await leased.serve(['--replicated']);
   await created(old.url, 'Before');
