@@ -337,6 +337,7 @@ function embedded(modules) {
     export const embeddedScript = (name) => partOf(name).toString();
     export const embeddedManual = async () => JSON.parse(partOf('manual').toString());
     export const embeddedConsole = (name) => partOf(name).toString();
+    export const embeddedDatabase = () => partOf('database');
     export const embeddedDemo = () => partOf('demo').toString();
     export const embeddedLicenses = () => partOf('licenses').toString();
     export function embeddedModule(name) {
@@ -378,7 +379,7 @@ async function partComments(esbuild, program, modules, listed, notices) {
   const sources = [...parts.map(([, result]) => result), pages].flatMap(({ metafile }) => Object.keys(metafile.inputs));
   const texts = licenses(sources, notices);
   const { manualPages } = await import('./src/build/manual.mjs');
-  const { demoSnapshot } = await import('./src/build/demo.mjs');
+  const { demoSnapshot, emptyDatabase } = await import('./src/build/snapshots.mjs');
   const packed = [
     ...files.map(([name, bytes]) => [name, bestCompressed(bytes)]),
     ['manual', compressed(JSON.stringify(manualPages()))],
@@ -389,6 +390,8 @@ async function partComments(esbuild, program, modules, listed, notices) {
       (name in lateModules ? bestCompressed : compressed)(outputFiles[0].contents),
     ]),
     ['licenses', compressed(texts)],
+    // Every new database begins with it: the last part is found first.
+    ['database', compressed(await emptyDatabase(esbuild))],
   ];
   const comments = await Promise.all(
     packed.map(async ([name, part]) => {

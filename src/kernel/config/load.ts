@@ -34,7 +34,8 @@ export function loadSettings(settings: Settings, rules: readonly SettingsRule[],
   for (const [name, setting] of Object.entries(settings)) {
     const value = input[name];
     const written = value === undefined ? writtenText(name, setting, sources) : undefined;
-    if (value !== undefined) config[name] = named(name, () => readValue(setting, value));
+    if (value === setting.fallback) config[name] = value;
+    else if (value !== undefined) config[name] = named(name, () => readValue(setting, value));
     else if (written !== undefined) config[name] = named(written.source, () => setting.read(written.text()));
     else config[name] = setting.fallback;
   }

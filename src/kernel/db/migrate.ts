@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { applicationId, rejectNewer } from '../durability/handle.ts';
-import { embeddedMigrations, type Migration } from '../native/embedded.ts';
+import { embeddedDatabase, embeddedMigrations, type Migration } from '../native/embedded.ts';
 import type { Addon } from '../native/native.ts';
 import { errorOf } from '../present.ts';
 import { reportProgress } from '../progress.ts';
-import { sql } from './sql.ts';
+import { raw, sql } from './sql.ts';
 import { SqliteDatabase } from './sqlite-database.ts';
 
 /**
  * Runs every migration newer than `user_version`, up to `newest`, each in its own transaction; those of a new database in one, which
- * the disk stores once. Returns their names. Throws for a database of another program, of a newer version, or with changed
- * migrations.
+ * the disk stores once. A new database of the newest version gets the result of the migrations, without their steps. Returns their
+ * names. Throws for a database of another program, of a newer version, or with changed migrations.
  */
 export function migrate(db: SqliteDatabase, newest = embeddedMigrations().length): readonly string[] {
   const migrations = embeddedMigrations();
@@ -32,18 +32,52 @@ export function migrate(db: SqliteDatabase, newest = embeddedMigrations().length
 let image: Buffer | undefined;
 
 /**
- * Returns an empty database of this version as bytes, for servers in memory. It is created once per process, because the
- * migrations take longer than the rest of such a start. See src/decisions/snapshots.md.
+ * Returns an empty database of this version as bytes, for servers in memory. The build stores it in the program, because the
+ * migrations take longer than the rest of a start. See src/decisions/snapshots.md.
  */
-export function emptyDatabase(addon: Addon | undefined): Buffer {
-  if (image !== undefined) return image;
+export function emptyDatabase(addon?: Addon): Buffer {
+  image ??= embeddedDatabase() ?? migratedDatabase(addon);
+  return image;
+}
+
+function migratedDatabase(addon: Addon | undefined): Buffer {
   const db = SqliteDatabase.open(':memory:', addon);
   // Most tables and indexes are empty and take one page each, so small pages save two thirds.
   db.pragma('page_size = 1024');
   migrate(db);
-  image = db.serialize();
+  const bytes = db.serialize();
   db.close();
-  return image;
+  return bytes;
+}
+
+/** Returns a script that creates the schema of a database and its rows, which must be few. */
+function scriptOf(database: Buffer, addon: Addon | undefined): string {
+  const db = SqliteDatabase.open(database, addon);
+  try {
+    // SQLite creates the shadow tables of virtual tables, and indexes of constraints, by itself.
+    const objects = db.values<string>(sql`
+      SELECT sql FROM sqlite_schema
+      WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*'
+        AND tbl_name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')
+      ORDER BY type <> 'table', rowid`);
+    const namesOf = (type: string): string[] =>
+      db.values(sql`SELECT name FROM pragma_table_list WHERE type = ${type} AND name NOT GLOB 'sqlite_*'`);
+    const rows = namesOf('table').flatMap((name) => {
+      const columns = db.values<string>(sql`SELECT 'quote("' || name || '")' FROM pragma_table_info(${name})`);
+      const values = columns.join(" || ', ' || ");
+      return db.values<string>(raw(`SELECT 'INSERT INTO "${name}" VALUES (' || ${values} || ')' FROM "${name}"`));
+    });
+    // Of full-text indexes; SQLite stores their version by itself.
+    const options = namesOf('virtual').flatMap((name) =>
+      db.values<string>(
+        raw(`SELECT 'INSERT INTO "${name}" ("${name}", rank) VALUES (' || quote(k) || ', ' || quote(v) || ')'
+          FROM "${name}_config" WHERE k <> 'version'`),
+      ),
+    );
+    return [...objects, ...rows, ...options].join(';\n');
+  } finally {
+    db.close();
+  }
 }
 
 /** Throws with a sentence when the schema is not the one of this version. */
@@ -88,17 +122,23 @@ function apply(db: SqliteDatabase, migrations: readonly Migration[], applied: st
   // Read again under the lock: another process may have migrated first.
   const version = Number(db.pragma('user_version'));
   const missing = migrations.slice(version);
+  const database = missing.length === embeddedMigrations().length ? embeddedDatabase() : undefined;
   let present: Migration | undefined;
   try {
-    for (const [index, migration] of missing.entries()) {
-      present = migration;
-      db.script(`${migration.sql}\n; ${recordOf(migration, version + index + 1)}`);
-    }
+    if (database) db.script(scriptOf(database, db.addon));
+    else
+      for (const [index, migration] of missing.entries()) {
+        present = migration;
+        db.script(`${migration.sql}\n; ${recordOf(migration, version + index + 1)}`);
+      }
     db.script(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + missing.length};`);
     db.script('COMMIT');
   } catch (error) {
     rollBack(db);
-    throw new Error(`Migration ${present?.name} failed: ${errorOf(error).message}`, { cause: error });
+    throw new Error(
+      `${present ? `Migration ${present.name}` : 'Creating the schema'} failed: ${errorOf(error).message}`,
+      { cause: error },
+    );
   }
   applied.push(...missing.map(({ name }) => name));
 }

@@ -18,7 +18,12 @@ declare module '../app.ts' {
 
 /** A database of SQLite: its file, queries, and the transactions that change it. */
 export class SqliteDatabase extends Writer implements Database {
-  private constructor(handle: SQLite.Database, addon: Addon | undefined, report: StorageReport) {
+  private constructor(
+    handle: SQLite.Database,
+    /** That of the one-file build, to open other databases with. */
+    readonly addon: Addon | undefined,
+    report: StorageReport,
+  ) {
     const log = new LogRepair(handle, addon, report);
     log.repair();
     super(handle, log, handle.memory ? undefined : new Checkpoints(handle, log), report);

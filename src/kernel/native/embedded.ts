@@ -92,6 +92,9 @@ export function embeddedLicenses(): string {
 /** The text of the snapshot of the sample data; undefined in development, where it is made from its history. */
 export const embeddedDemo = (): string | undefined => undefined;
 
+/** The bytes of an empty database of this version; undefined in development, where the migrations make it. */
+export const embeddedDatabase = (): Buffer | undefined => undefined;
+
 /** Every migration in the order of application, which is the order of the file names. */
 export function embeddedMigrations(): readonly Migration[] {
   const folder = new URL('../../../migrations/', import.meta.url);
