@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { AuditObject, FieldChange, TrailTail } from '../../kernel/access/audit-draft.ts';
 import type { App } from '../../kernel/app.ts';
+import { second } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { verify } from '../../kernel/verification.ts';
@@ -8,8 +9,8 @@ import { canonicalJson } from './canonical-json.ts';
 
 /** The customers and projects of a record, by uuid. */
 export interface AuditPlaces {
-  readonly customers: Iterable<string>;
-  readonly projects: Iterable<string>;
+  readonly customers: readonly string[];
+  readonly projects: readonly string[];
 }
 
 /** A record without its place in the trail (audit.md 1). */
@@ -57,12 +58,17 @@ export const noHash = '0'.repeat(64);
 const maxChanges = 100;
 const maxCodePoints = 1000;
 
+/** The last whole second that was written, in microseconds, and its text: most records share it with the one before. */
+let written = { second: Number.NaN, text: '' };
+
 /** An instant in UTC with all six digits of its microseconds. */
-export const auditTime = (instant: number): string => {
-  const micros = ((instant % 1000) + 1000) % 1000;
-  const digits = micros < 10 ? `00${micros}` : micros < 100 ? `0${micros}` : micros;
-  return `${new Date((instant - micros) / 1000).toISOString().slice(0, 23)}${digits}Z`;
-};
+export function auditTime(instant: number): string {
+  const micros = ((instant % second) + second) % second;
+  const whole = instant - micros;
+  if (whole !== written.second)
+    written = { second: whole, text: new Date(whole / 1000).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length) };
+  return `${written.text}.${String(micros).padStart(6, '0')}Z`;
+}
 
 const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
@@ -71,10 +77,14 @@ const newest = sql`SELECT id, chain_id, sequence, hash FROM audit_record ORDER B
 /** The newest record. */
 const tailOf = ({ db }: { readonly db: Database }): Tail | undefined => db.get<Tail>(newest);
 
-/** Appends a record to the current chain, in the transaction of the change. Throws if no chain has begun. */
+/** Appends a record to the current chain, in the transaction of the change; only inside `write`. */
 export function appendRecord(app: App, record: NewRecord): void {
+  if (!app.trail.isPaused) app.db.changeLast(() => store(app, record, currentTail(app)));
+}
+
+/** Returns the newest record, from memory where it is known. Throws if no chain has begun. */
+function currentTail(app: App): Tail {
   const { db, trail } = app;
-  if (trail.isPaused) return;
   // The transaction that appends has noticed records of commands beside the server, and each rollback: both begin a generation.
   const known = trail.tail?.generation === db.versions.generation ? trail.tail : undefined;
   if (known)
@@ -85,7 +95,7 @@ export function appendRecord(app: App, record: NewRecord): void {
     );
   const tail = known ?? tailOf(app);
   if (!tail) throw new Error('The audit trail has no chain');
-  store(app, record, tail);
+  return tail;
 }
 
 /**
@@ -171,8 +181,8 @@ function store(app: App, record: NewRecord, tail: Tail): void {
       actor.uuid,
       as,
       object?.uuid ?? null,
-      [...record.customers].join(' '),
-      [...record.projects].join(' '),
+      record.customers.join(' '),
+      record.projects.join(' '),
       digest,
       text,
       privateText,
@@ -184,10 +194,7 @@ function store(app: App, record: NewRecord, tail: Tail): void {
 
 const identified = (named: NewRecord['via']): string =>
   named ? `{"kind":"${named.kind}","uuid":${named.uuid === null ? 'null' : `"${named.uuid}"`}}` : 'null';
-const uuidList = (uuids: Iterable<string>): string => {
-  const joined = [...uuids].join('","');
-  return joined === '' ? '[]' : `["${joined}"]`;
-};
+const uuidList = (uuids: readonly string[]): string => (uuids.length === 0 ? '[]' : `["${uuids.join('","')}"]`);
 
 /** The text that is hashed: canonical JSON, written directly because most members need no escaping. */
 function recordJson(record: NewRecord, chain: string, { hash: previous, sequence }: Tail, privateHash: string): string {

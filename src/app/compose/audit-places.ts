@@ -5,6 +5,7 @@ import type { AuditDraft, AuditRow } from '../../kernel/access/audit-draft.ts';
 import type { App } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
+import { memoised } from '../../kernel/memoised.ts';
 
 /** The columns that lead from a row to its customer and project. */
 interface Columns {
@@ -19,16 +20,20 @@ interface Columns {
 }
 
 interface Places {
-  readonly customers: Set<string>;
-  readonly projects: Set<string>;
+  readonly customers: string[];
+  readonly projects: string[];
+}
+
+function add(uuids: string[], uuid: string): void {
+  if (!uuids.includes(uuid)) uuids.push(uuid);
 }
 
 /** Returns the customers and projects of the events and, where they name none, of the changed rows; of a moved object, those of both sides. */
 export function placesOf(app: App, draft: AuditDraft): AuditPlaces {
   const { contexts, object, rows } = draft;
-  const places: Places = { customers: new Set(), projects: new Set() };
+  const places: Places = { customers: [], projects: [] };
   for (const context of contexts) addKeys(places, context);
-  if (places.customers.size + places.projects.size > 0 && rows.length < 2) return places;
+  if (places.customers.length + places.projects.length > 0 && rows.length < 2) return places;
   for (const row of rows) placeRow(app, places, row);
   if (rows.length > 0 || !object) return places;
   // Paths below an object whose collection reported no row.
@@ -40,15 +45,28 @@ export function placesOf(app: App, draft: AuditDraft): AuditPlaces {
 
 function addKeys({ customers, projects }: Places, keys: EventContext): void {
   const { customer_uuid: customer, project_uuid: project } = keys;
-  if (typeof customer === 'string') customers.add(customer);
-  if (typeof project === 'string') projects.add(project);
+  if (typeof customer === 'string') add(customers, customer);
+  if (typeof project === 'string') add(projects, project);
 }
 
-function placeRow({ db, scopes }: App, places: Places, { id, row, table }: AuditRow): void {
+/** The tables whose rows have a customer or project, or are one. */
+const placedTables = memoised(
+  ({ db }: App) =>
+    new Set(
+      db.values<string>(sql`
+        SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c
+        WHERE m.type = 'table' AND c.name IN ('customer_id', 'project_id', 'link_id', 'service_id', 'settings_id', 'scope_id')
+        UNION VALUES ('customer'), ('project')`),
+    ),
+);
+
+function placeRow(app: App, places: Places, { id, row, table }: AuditRow): void {
+  const { db, scopes } = app;
+  if (!placedTables(app).has(table)) return;
   const columns: Columns | undefined = row ?? db.get(sql`SELECT * FROM ${raw(table)} WHERE id = ${id}`);
   if (!columns) return;
-  if (table === 'customer' && typeof columns.uuid === 'string') places.customers.add(columns.uuid);
-  if (table === 'project' && typeof columns.uuid === 'string') places.projects.add(columns.uuid);
+  if (table === 'customer' && typeof columns.uuid === 'string') add(places.customers, columns.uuid);
+  if (table === 'project' && typeof columns.uuid === 'string') add(places.projects, columns.uuid);
   addParents(db, places, columns);
   const { scope_id: scope, scope_kind: kind } = columns;
   if (typeof scope === 'number' && isScopeKind(scopes, kind)) addKeys(places, scopes.of(kind).own(db, scope));
@@ -67,8 +85,8 @@ function addParents(db: Database, places: Places, columns: Columns): void {
     const found = db.get<{ uuid: string; customer: string }>(sql`
       SELECT p.uuid, c.uuid AS customer FROM project p JOIN customer c ON c.id = p.customer_id WHERE p.id = ${project}`);
     if (found) {
-      places.projects.add(found.uuid);
-      places.customers.add(found.customer);
+      add(places.projects, found.uuid);
+      add(places.customers, found.customer);
     }
   }
   if (typeof customer === 'number') addCustomer(db, places, customer);
@@ -87,7 +105,7 @@ function addParents(db: Database, places: Places, columns: Columns): void {
 
 function addCustomer(db: Database, places: Places, id: number): void {
   const uuid = db.value<string>(sql`SELECT uuid FROM customer WHERE id = ${id}`);
-  if (uuid !== undefined) places.customers.add(uuid);
+  if (uuid !== undefined) add(places.customers, uuid);
 }
 
 const isScopeKind = (scopes: Scopes, kind: unknown): kind is ScopeKind =>

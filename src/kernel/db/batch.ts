@@ -5,6 +5,8 @@ export interface Batch {
   /** The number of changes of the connection before it. */
   readonly before: number;
   readonly waiting: ((error?: unknown) => void)[];
+  /** Changes that are made before the commit. */
+  readonly last: (() => void)[];
   /** Whether it stays open over event-loop iterations without writes. */
   isExclusive: boolean;
   /** Whether every write in it can run again, so that none needs a savepoint. */
@@ -34,6 +36,7 @@ export function newBatch(before: number, commit: () => void): Batch {
   const batch: Batch = {
     size: 0,
     waiting: [],
+    last: [],
     before,
     isExclusive: false,
     isRepeatable: true,

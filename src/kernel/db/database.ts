@@ -53,6 +53,11 @@ export interface Database {
   update(table: string, id: number, change: Readonly<Record<string, Value | undefined>>): void;
   /** Runs work in a savepoint: all of its changes happen, or, when it throws, none. */
   write<T>(work: () => T): T;
+  /**
+   * Makes a change at the end of the transaction, unless the work that calls this is rolled back; only inside `write`. Many small
+   * changes of one kind take half the time one after the other.
+   */
+  changeLast(change: () => void): void;
   /** Commits pending changes now instead of at the end of the turn. */
   commit(): void;
   /** Commits pending changes now. Throws why that failed. */

@@ -110,6 +110,12 @@ export abstract class Writer extends Rows {
     return { id: Number(lastInsertRowid), changes };
   }
 
+  /** Makes a change before the commit of this batch, unless the work that calls this is rolled back; only inside `write`. */
+  changeLast(change: () => void): void {
+    if (this.#depth === 0) throw new Error('A change outside Database.write');
+    this.#begin().last.push(change);
+  }
+
   /** Runs a piece of work in a savepoint of the batch: all of its changes happen, or, when it throws, none. */
   write<T>(work: () => T): T {
     return this.#write(work);
@@ -125,7 +131,7 @@ export abstract class Writer extends Rows {
 
   #write<T>(work: () => T, onRollback?: () => void): T {
     const batch = this.#begin();
-    const [before, waiting] = [this.versions.changes, batch.waiting.length];
+    const [before, waiting, last] = [this.versions.changes, batch.waiting.length, batch.last.length];
     if (this.#depth === 0) {
       batch.size++;
       batch.isRepeatable &&= onRollback !== undefined;
@@ -140,6 +146,7 @@ export abstract class Writer extends Rows {
       return result;
     } catch (error) {
       batch.waiting.length = waiting;
+      batch.last.length = last;
       const hasChanged = this.versions.changes !== before;
       if (hasSavepoint || !this.handle.inTransaction) this.#rollBack(batch, error, hasChanged);
       else if (hasChanged || batch.isTorn) {
@@ -236,6 +243,7 @@ export abstract class Writer extends Rows {
         batch.failure ??= storageError(error) ?? error;
       }
     }
+    if (batch.failure === undefined) this.#finish(batch);
     this.#batch = undefined;
     clearImmediate(batch.timer);
     let failure = batch.failure;
@@ -280,6 +288,21 @@ export abstract class Writer extends Rows {
     this.#others.check();
     this.#batch = newBatch(this.versions.changes, () => this.commit());
     return this.#batch;
+  }
+
+  /** Makes the last changes of a batch. It fails as a whole if one does. */
+  #finish(batch: Batch): void {
+    this.#depth++;
+    try {
+      for (const change of batch.last) change();
+    } catch (error) {
+      batch.failure = storageError(error) ?? error;
+      this.stopAfter(error);
+      this.versions.changedAll();
+      if (this.handle.inTransaction) this.#exec('ROLLBACK');
+    } finally {
+      this.#depth--;
+    }
   }
 
   #abandon(batch: Batch, error: unknown): void {

@@ -64,6 +64,7 @@ function append(count: number, size = 0): void {
     for (let i = 0; i < count; i++)
       appendRecord(app, { ...ofService, at: app.clock.now(), operation: 'test', changes });
   });
+  app.db.store();
 }
 
 test('posts each record once, as one line with its hashed text, private part and hash', async () => {

@@ -230,6 +230,53 @@ database('work inside work rolls back alone as well', async () => {
   assert.equal(committed(), ['outer', 'caught']);
 });
 
+database('makes last changes in the order of the work, and drops those of work that fails', async () => {
+  const last = (name: string) => db.changeLast(() => add(name));
+  db.write(() => {
+    last('last of one');
+    add('one');
+    assert.throws(() =>
+      db.write(() => {
+        last('last of the inner');
+        failing();
+      }),
+    );
+  });
+  db.write(() => last('last of two'));
+  assert.throws(() =>
+    db.write(() => {
+      last('last of three');
+      failing();
+    }),
+  );
+  db.write(() => add('four'));
+  assert.equal(db.values(sql`SELECT name FROM item ORDER BY id`), ['one', 'four']);
+  assert.is(await settled(), undefined);
+  assert.equal(committed(), ['one', 'four', 'last of one', 'last of two']);
+  assert.throws(() => last('outside'), /A change outside Database.write/);
+});
+
+database('drops the last changes of a batch that is rolled back', async () => {
+  repeatable(() => db.changeLast(() => add('last')));
+  assert.throws(() => repeatable(addAndFail('half')), /^no$/);
+  assert.is(await settled(), undefined);
+  repeatable(() => add('next'));
+  assert.is(await settled(), undefined);
+  assert.equal(committed(), ['next']);
+});
+
+database('a last change that fails takes back all of its batch, who are reported so', async () => {
+  const before = db.versions.generation;
+  db.write(() => add('one'));
+  db.write(() => db.changeLast(() => add('one')));
+  assert.match(String(await settled()), /UNIQUE/);
+  assert.equal([committed(), db.values(sql`SELECT name FROM item`)], [[], []]);
+  assert.ok(db.versions.generation > before, 'cached values are outdated');
+  db.write(() => add('next'));
+  assert.is(await settled(), undefined);
+  assert.equal(committed(), ['next']);
+});
+
 database('commit does not wait for the end of the turn, and is rejected inside write', () => {
   db.write(() => add('now'));
   db.commit();
