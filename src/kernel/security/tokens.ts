@@ -17,8 +17,13 @@ import type { TokenRow } from './token-use.ts';
 declare module '../app.ts' {
   interface App {
     /** The tokens presented recently, with their owners. */
-    readonly knownTokens: VersionedCache<TokenRow>;
+    readonly knownTokens: VersionedCache<KnownToken>;
   }
+}
+
+/** A presented token, and its owner where staff rights apply. */
+interface KnownToken extends TokenRow {
+  readonly caller: Caller;
 }
 
 /** Bytes of a token with its owner, about. */
@@ -56,16 +61,8 @@ function ownerOfToken(app: App, token: string, now: number, address: string): Ca
   if (!row.is_active) throw denial('User inactive or deleted.');
   if (row.revoked !== null) throw denial('Invalid token.');
   if (hasEnded(app, row, now)) throw denial('Token has expired.');
-  const { creator, credential, token_id: tokenId } = row;
-  if (creator && !staffRightsApply(app, address)) throw forbidden(restrictedText);
-  const caller = callerOf(row, {
-    tokenId,
-    token,
-    apiKey: null,
-    credential,
-    impersonator: creator && actorOfRow(creator),
-  });
-  const present = restricted(app, caller, address);
+  if (row.creator && !staffRightsApply(app, address)) throw forbidden(restrictedText);
+  const present = restricted(app, row.caller, address);
   return mustEnrol(app, row) ? { ...present, mustEnrol: true } : present;
 }
 
@@ -76,10 +73,13 @@ function mustEnrol({ config }: App, { has_factor: hasFactor, is_staff, is_suppor
   return required === 'all' || is_staff === 1 || is_support === 1;
 }
 
-function findToken({ db, knownTokens }: App, token: string): TokenRow {
+function findToken({ db, knownTokens }: App, token: string): KnownToken {
   const { result: row, reads } = db.versions.observe(() => selectToken(db, sql`t.digest = ${digest(token)}`));
   if (!row) throw denial('Invalid token.');
-  return knownTokens.set(token, row, reads, tokenWeight);
+  const { creator, credential, token_id: tokenId } = row;
+  const impersonator = creator && actorOfRow(creator);
+  const caller = callerOf(row, { tokenId, token, apiKey: null, credential, impersonator });
+  return knownTokens.set(token, { ...row, caller }, reads, tokenWeight);
 }
 
 /** Returns the token that a condition selects, with the session that created it. */
