@@ -192,17 +192,18 @@ export const projectsWith = (services: Json) =>
 /** Projects for links and paths. Must not be used to represent them: it does not have their services. */
 export const projects = projectsWith(constant('[]'));
 
-function create(request: Request, { certifications = [], customer }: NewProject, columns: Columns): number {
-  const { db } = request;
+function create(request: Request, { certifications = [], customer, name }: NewProject, columns: Columns): number {
+  const { app, db, now } = request;
   spendQuotas(request, [
     { scope: 'customer', id: customer, name: 'nc_project_count', delta: 1 },
     { scope: 'global', id: 0, name: 'nc_global_project_count', delta: 1 },
   ]);
-  const id = db.insert('project', { uuid: newUuid(request.app), created: request.now, ...columns });
+  const uuid = newUuid(app);
+  const id = db.insert('project', { uuid, created: now, ...columns });
   createQuotas(request, 'project', id, quotaNames.project);
-  replaceCertifications(db, id, certifications);
-  request.app.reactions.projectCreated(request, id);
-  record(request, 'project_creation_succeeded', contextOf(request, projectOf(request, id)));
+  if (certifications.length > 0) replaceCertifications(db, id, certifications);
+  app.reactions.projectCreated(request, id);
+  record(request, 'project_creation_succeeded', contextOf(request, { uuid, name, customer_id: customer }));
   return id;
 }
 
@@ -261,10 +262,7 @@ function contribution({ db }: Request, row: ProjectRow): QuotaDelta[] {
   return [{ scope: 'customer', id: row.customer_id, name: 'nc_project_count', delta: 1 }, ...own];
 }
 
-const projectOf = ({ db }: Request, id: number): ProjectRow =>
-  db.one<ProjectRow>(sql`SELECT * FROM project WHERE id = ${id}`);
-
-const contextOf = (request: Request, row: ProjectRow): EventContext =>
+const contextOf = (request: Request, row: Pick<ProjectRow, 'customer_id' | 'name' | 'uuid'>): EventContext =>
   projectContext(row, customerNames(request.db, row.customer_id));
 
 /** POST /api/projects/<uuid>/update_certifications/ */

@@ -126,7 +126,7 @@ export const users = collection<UserRow>()({
     ),
     run: (request, values) => {
       const user = insertUser(request, values);
-      replaceIdentities(request, user.id, values.identities ?? []);
+      if (values.identities) replaceIdentities(request, user.id, values.identities);
       record(request, 'user_creation_succeeded', affectedUser(user));
       return user.id;
     },
