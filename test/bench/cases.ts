@@ -36,7 +36,7 @@ const lists = (person: Person, count: number): BenchRequest[] =>
 const staff = tokenOf('staff');
 
 /** The same requests with a meaningless parameter that makes each URL new, so that no server can cache the response. */
-const fresh = (requests: readonly BenchRequest[]): BenchRequest[] =>
+export const fresh = (requests: readonly BenchRequest[]): BenchRequest[] =>
   requests.map((request) => ({
     ...request,
     target: `${request.target}${request.target.includes('?') ? '&' : '?'}fresh=${numberMark}`,
@@ -53,7 +53,7 @@ const change = ({ projects }: Sample): BenchRequest[] =>
     body: JSON.stringify({ description: `Round ${numberMark}` }),
   }));
 
-const creation: BenchRequest = {
+export const creation: BenchRequest = {
   method: 'POST',
   target: '/api/customers/',
   token: staff,

@@ -10,6 +10,9 @@
  *   npm run bench -- --only hold     for how long the event loop is blocked with much data; copies of ten and eight gigabytes, an
  *                                    hour on the first run; `--size` makes the log of events smaller
  *   … growth|hold --copies DIR       the folder of the copies: in memory, as /dev/shm, where a machine soon evicts file contents
+ *   npm run bench -- --only keys     GET with an API key beside GET with a session
+ *   npm run bench -- --against FILE  this version beside another one, whose dist/tenantry.mjs is FILE: changes, creations and
+ *                                    reads, or `--only` one of them
  *   npm run bench -- --only events --size 10000000       a larger log than two million events
  *   npm run bench -- --only resources --size 200000      more resources than 100,000
  *   npm run bench -- --only decisions:log   … those of test/bench/decisions/log.ts
@@ -23,6 +26,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { compare, compareKeys, kinds } from './against.ts';
 import { agreed, type Case, cases, type Sample } from './cases.ts';
 import { run as measureConsole } from './console.ts';
 import { readSample, seeded } from './databases.ts';
@@ -61,6 +65,7 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
     size: { type: 'string' },
+    against: { type: 'string' },
     copies: { type: 'string', default: folder },
   },
 });
@@ -79,6 +84,7 @@ const names = [
     'console',
     'growth',
     'hold',
+    'keys',
     'decisions',
   ],
   ...decisions.map((name) => `decisions:${name}`),
@@ -212,17 +218,28 @@ async function measureFootprint(): Promise<string> {
   ]);
 }
 
+const print = (text: string): void => void process.stdout.write(`${text}\n\n`);
+if (options.against !== undefined) {
+  const kind = kinds.find((name) => name === options.only);
+  if (options.only !== undefined && kind === undefined) {
+    report(`--against compares ${kinds.join(', ')}, but not "${options.only}".`);
+    process.exit(2);
+  }
+  mkdirSync(folder, { recursive: true });
+  print(await compare(folder, bundle, options.against, kind));
+  process.exit();
+}
 if (options.only !== undefined && !names.includes(options.only)) {
   report(`Unknown case "${options.only}"; known: ${names.join(', ')}.`);
   process.exit(2);
 }
 mkdirSync(folder, { recursive: true });
 const isAsked = (name: string): boolean => options.only === undefined || options.only === name;
-const print = (text: string): void => void process.stdout.write(`${text}\n\n`);
 const chosen = cases.filter(({ name }) => isAsked(name) || options.only === 'cases');
 print(
   `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}; ${connections} connections, ${pace.rounds} rounds of ${pace.milliseconds} ms.`,
 );
+if (isAsked('keys')) print(await compareKeys(folder, bundle));
 if (isAsked('start')) print(await measureFootprint());
 if (isAsked('fixture')) print(measureFixture(bundle));
 if (chosen.length > 0) {
