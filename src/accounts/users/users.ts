@@ -1,4 +1,4 @@
-import { affectedUser } from '../../activity/events/context.ts';
+import { affectedUser, type UserNames } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { cancelDeliveries } from '../../activity/hooks/queue.ts';
 import { type Actor, closedReason, seesAll } from '../../kernel/access/caller.ts';
@@ -197,18 +197,21 @@ function showsToken(request: Request): boolean {
 }
 
 /** Inserts a user without a password and with a verified email. The caller records the event. */
-export function insertUser({ app, now }: Context, values: UserValues, registration = 'default'): UserRow {
-  const { db } = app;
-  return userOf(
-    { db },
-    db.insert('user', {
-      uuid: newUuid(app),
-      date_joined: now,
-      registration_method: registration,
-      token_lifetime: newTokenLifetime(app),
-      ...columnsOf(values),
-    }),
-  );
+export function insertUser(
+  { app, now }: Context,
+  values: UserValues & Pick<UserRow, 'username'>,
+  registration = 'default',
+): UserNames & { readonly id: number } {
+  const uuid = newUuid(app);
+  const id = app.db.insert('user', {
+    uuid,
+    date_joined: now,
+    registration_method: registration,
+    token_lifetime: newTokenLifetime(app),
+    ...columnsOf(values),
+  });
+  const { full_name = '', native_name = '', username } = values;
+  return { id, uuid, username, full_name, native_name };
 }
 
 /** Returns the default token lifetime of a new user in seconds. */
@@ -268,7 +271,7 @@ export const userOf = (request: Pick<Request, 'db'>, id: number): UserRow =>
   request.db.one<UserRow>(sql`SELECT * FROM user WHERE id = ${id}`);
 
 /** Returns a user as the actor of an event. */
-export const actorOf = (user: UserRow): Actor => ({
+export const actorOf = (user: UserNames): Actor => ({
   uuid: user.uuid,
   username: user.username,
   fullName: user.full_name,
@@ -276,7 +279,7 @@ export const actorOf = (user: UserRow): Actor => ({
 });
 
 /** Returns the context of a user who has no token yet, such as at login (events.md 4.1). */
-export const actedBy = ({ address, app, now }: Context, user: UserRow): Context => ({
+export const actedBy = ({ address, app, now }: Context, user: UserNames): Context => ({
   app,
   address,
   now,

@@ -33,7 +33,7 @@ export function createMappedUser(
 ): UserRow {
   const created = insertUser(request, { ...acceptableValues(request, texts), username }, registration);
   record(actedBy(request, created), 'user_creation_succeeded', affectedUser(created));
-  return created;
+  return userOf(request, created.id);
 }
 
 /** Stores changed values of a user; an email address counts as verified. Omits as `createMappedUser` does. */
