@@ -5,8 +5,14 @@ import type { Fields } from './field.ts';
 export type Columns = Readonly<Record<string, Value>>;
 
 /** The columns whose new value differs from the row's. */
-export const changesOf = (row: object, columns: Columns): Record<string, Value> =>
-  Object.fromEntries(Object.entries(columns).filter(([name, value]) => Reflect.get(row, name) !== value));
+export function changesOf(row: object, columns: Columns): Record<string, Value> {
+  const changes: Record<string, Value> = {};
+  for (const name in columns) {
+    const value = columns[name];
+    if (value !== undefined && Reflect.get(row, name) !== value) changes[name] = value;
+  }
+  return changes;
+}
 
 /**
  * The columns of a row that hold the values of a body. Every field has one unless it is `storedIn` elsewhere, so that a field
@@ -14,7 +20,8 @@ export const changesOf = (row: object, columns: Columns): Record<string, Value> 
  */
 export function storedColumns(fields: Fields, values: Readonly<Record<string, unknown>>): Record<string, Value> {
   const columns: Record<string, Value> = {};
-  for (const [name, value] of Object.entries(values)) {
+  for (const name in values) {
+    const value = values[name];
     const column = fields[name]?.input?.column;
     if (column && value !== undefined) columns[column(name)] = storable(name, value);
   }

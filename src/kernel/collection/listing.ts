@@ -182,7 +182,7 @@ export class Listing {
       ...viewerOf(request),
       ...this.spec.parameters?.(request),
       ...parameters,
-      ids: JSON.stringify(ids),
+      ids: `[${ids.join()}]`,
     });
   }
 

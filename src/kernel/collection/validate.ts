@@ -55,8 +55,9 @@ export function validate(
   const { values, form } = request.body(() => bareField(fields)?.[0]);
   const accepted: Record<string, unknown> = {};
   const errors: Record<string, readonly unknown[]> = {};
-  for (const [name, field] of Object.entries(fields)) {
-    const { input } = field;
+  for (const name in fields) {
+    const field = fields[name];
+    const input = field?.input;
     if (!input || !isWritable(field, request, purpose)) continue;
     try {
       requireFew(values[name]);

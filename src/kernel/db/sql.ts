@@ -88,5 +88,9 @@ export function contains(column: string, part: string): Sql {
   return new Sql(`iif(${isAscii}, ${column} LIKE ? ESCAPE '\\', ${isFound})`, [pattern, folded]);
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range is meant
+const ascii = /^[\0-\x7f]*$/;
+
 /** Folds text for case-insensitive comparison: NFKC, lower case, and one form of sigma. */
-export const caseFold = (text: string): string => text.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ');
+export const caseFold = (text: string): string =>
+  ascii.test(text) ? text.toLowerCase() : text.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ');
