@@ -1,7 +1,7 @@
 /** The scope that each operation requires of an API key (core.md 2.9). A path without a row is closed to API keys. */
 
 import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
-import { boundText, hasScope, type ScopeLevel } from '../../kernel/access/api-key.ts';
+import { type ApiKey, boundText, hasScope, type ScopeLevel } from '../../kernel/access/api-key.ts';
 import { type Caller, closedReason } from '../../kernel/access/caller.ts';
 import type { App } from '../../kernel/app.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
@@ -139,22 +139,38 @@ function isUnbound({ unbound }: Rule, path: string, method: string): boolean {
   return unbound === 'writes' || !path.includes(':');
 }
 
+/** The endpoints that a key has been permitted to read and to write. A key that is changed is another object. */
+const permitted = memoised((_: ApiKey) => ({ read: new WeakSet<Endpoint>(), write: new WeakSet<Endpoint>() }));
+
 /**
  * Throws 403 for an operation that requires the user in person, unless the caller is, and unless the caller's API key has the
  * scopes of the operation and is not bound to objects that it cannot concern.
  */
 export function requireScopes(
-  { catalogue, config }: App,
+  app: App,
   caller: Pick<Caller, 'apiKey' | 'impersonator'>,
   endpoint: Endpoint,
   method: string,
 ): void {
   const reason = closedReason(caller);
   if (reason === undefined) return;
+  const known = caller.apiKey && permitted(caller.apiKey)[isReading(method) ? 'read' : 'write'];
+  if (known?.has(endpoint)) return;
+  requireScopesOf(app, caller.apiKey, endpoint, method, reason);
+  known?.add(endpoint);
+}
+
+/** Throws 403 as `requireScopes`; without a key, only for operations that require the user in person. */
+function requireScopesOf(
+  { catalogue, config }: App,
+  key: ApiKey | null,
+  endpoint: Endpoint,
+  method: string,
+  reason: string,
+): void {
   const required = requiredScopes(catalogue, endpoint, method, config.empty_collections);
   if (required === 'none') return;
   if (required === 'closed') throw forbidden(reason);
-  const { apiKey: key } = caller;
   if (!key) return;
   for (const scope of required) {
     const [group, level] = scope.split(':') as [ScopeGroup, ScopeLevel];

@@ -33,6 +33,8 @@ const keyWeight = 1500;
 const useSavedEvery = 10 * minute;
 /** Networks stored for each key, the last ones. */
 const maxNetworks = 100;
+/** Addresses of a key that are kept in memory: working out the network of one takes as long as the rest of the authentication. */
+const maxAddresses = 20;
 const storedAfterEnd = 90 * day;
 /** Distance of the ids of bound keys without the staff rights of their owners, as in the views of their roles. */
 const restrictedIds = 2 ** 30;
@@ -81,6 +83,8 @@ interface KnownApiKey {
   readonly lastUsed: number;
   /** The networks that the key has been used from. */
   readonly usedFrom: ReadonlySet<string>;
+  /** Addresses whose networks are among them, or noted. */
+  readonly addresses: Set<string>;
 }
 
 interface ApiKeyRow extends CallerRow {
@@ -120,12 +124,15 @@ function callerAt(
 
 /** The same, and notes the use. */
 export function authenticateApiKey(app: App, text: string, now: number, address: string): Caller {
-  const { lastUsed, usedFrom, ...known } = usableApiKey(app, text, now, address);
+  const known = usableApiKey(app, text, now, address);
   const caller = callerAt(app, known, address);
   if (!caller.apiKey) return caller;
-  app.apiKeyUse.note(caller.apiKey.id, lastUsed, now, address);
+  app.apiKeyUse.note(caller.apiKey.id, known.lastUsed, now, address);
+  if (known.addresses.has(address)) return caller;
   const network = clientNetworkOf(address);
-  if (!usedFrom.has(network)) app.apiKeyUse.noteNetwork({ caller, network, at: now, address });
+  if (!known.usedFrom.has(network)) app.apiKeyUse.noteNetwork({ caller, network, at: now, address });
+  if (known.addresses.size >= maxAddresses) known.addresses.clear();
+  known.addresses.add(address);
   return caller;
 }
 
@@ -180,6 +187,7 @@ const knownOf = (row: ApiKeyRow, token: string): KnownApiKey => ({
   isOwnerActive: row.is_active === 1,
   lastUsed: row.last_used ?? Number.NEGATIVE_INFINITY,
   usedFrom: new Set(JSON.parse(row.used_from)),
+  addresses: new Set(),
 });
 
 const denial = (detail: string): Error => unauthenticated({ detail });
