@@ -80,7 +80,7 @@ export class Observer {
   }
 
   async get(url: string): Promise<Response> {
-    return fetch(url, { headers: { Authorization: `Token ${this.token}` } });
+    return fetch(url, { headers: { Authorization: `Token ${this.token}` }, redirect: 'manual' });
   }
 
   /** Creates a customer; records it when it is acknowledged. */
@@ -88,6 +88,7 @@ export class Observer {
     const name = `Customer ${Math.random()}`;
     const response = await fetch(`${url}/api/customers/`, {
       method: 'POST',
+      redirect: 'manual',
       headers: { 'Content-Type': 'application/json', Authorization: `Token ${this.token}` },
       body: JSON.stringify({ name }),
     });

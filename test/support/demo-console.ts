@@ -36,7 +36,7 @@ export class DemoConsole {
     const headers = { Authorization: `Token ${this.server.issueToken()}`, 'Content-Type': 'application/json' };
     const payload = body === undefined ? {} : { body: JSON.stringify(body) };
     const address = this.server.url + path.replace(/^https?:.*?(?=\/api\/)/, '');
-    return await (await fetch(address, { method, headers, ...payload })).json();
+    return await (await fetch(address, { method, headers, redirect: 'manual', ...payload })).json();
   };
 
   /** Opens a place without waiting for a heading. */

@@ -14,7 +14,7 @@ interface Document {
 /** All reads of the API document without parameters in their path: plain, and with every filter and order, with existing values. */
 export async function targetsOf(url: string, token: string): Promise<string[]> {
   const read = async (target: string): Promise<{ status: number; body: string }> => {
-    const response = await fetch(url + target, { headers: { Authorization: `Token ${token}` } });
+    const response = await fetch(url + target, { headers: { Authorization: `Token ${token}` }, redirect: 'manual' });
     return { status: response.status, body: await response.text() };
   };
   const { paths } = JSON.parse((await read('/docs/?format=openapi')).body) as Document;

@@ -62,6 +62,7 @@ export class KillableServer {
     // Links were written with the address before.
     const response = await fetch(url + path.replace(/^https?:.*?(?=\/api\/)/, ''), {
       method,
+      redirect: 'manual',
       headers: {
         Authorization: `Token ${token}`,
         ...(!(body instanceof FormData) && { 'Content-Type': 'application/json' }),

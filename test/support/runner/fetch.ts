@@ -3,6 +3,9 @@ import { canSendLocally, sendLocally } from './local-request.ts';
 /** The `fetch` of Node.js. */
 const plainFetch = fetch;
 
+/** Loaded with the first response to compare. */
+let contract: typeof import('../contract.ts') | undefined;
+
 /**
  * The same `fetch`, which rejects where a response of a tested server does not match the OpenAPI document. A body is
  * read and parsed once: the test gets the text or the JSON that was compared.
@@ -23,8 +26,8 @@ async function checked(response: Response, init: RequestInit, requestUrl?: URL):
   // A stream may not end.
   const text = isStream ? '…' : await textOf(response);
   const body = text === '' ? undefined : type.startsWith('application/json') ? JSON.parse(text) : text;
-  const { checkResponse } = await import('../contract.ts');
-  checkResponse(init.method ?? 'GET', url, response.status, type, body);
+  contract ??= await import('../contract.ts');
+  contract.checkResponse(init.method ?? 'GET', url, response.status, type, body);
   if (typeof body === 'object') handOver(response, body);
   return response;
 }

@@ -13,13 +13,28 @@ export const canSendLocally = (url: URL, { body, headers, redirect, signal }: Re
   !url.pathname.endsWith('/stream/') &&
   redirect === 'manual' &&
   !signal &&
-  !new Headers(headers).has('accept-encoding') &&
+  entriesOf(headers).every(([name, value]) => name.toLowerCase() !== 'accept-encoding' || value === 'identity') &&
   (body === undefined || body === null || typeof body === 'string' || body instanceof Uint8Array);
+
+interface Exchange {
+  readonly message: IncomingMessage;
+  readonly bytes: Buffer;
+}
 
 /** Sends a request. Rejects as `fetch` does. */
 export async function sendLocally(url: URL, init: RequestInit): Promise<Response> {
-  const { message, bytes } = await new Promise<{ message: IncomingMessage; bytes: Buffer }>((resolve, reject) => {
-    const fail = (cause: Error): void => reject(new TypeError('fetch failed', { cause }));
+  const { message, bytes } = await exchange(url, init);
+  return new LocalResponse(url, message, bytes) as unknown as Response;
+}
+
+const exchange = (url: URL, init: RequestInit): Promise<Exchange> =>
+  new Promise((resolve, reject) => {
+    const fail = (cause: Error): void => {
+      // The server has closed the idle connection, which this process was too busy to see.
+      const wasIdle = sent.reusedSocket && (cause as NodeJS.ErrnoException).code === 'ECONNRESET';
+      if (wasIdle && ['GET', 'HEAD'].includes(sent.method)) exchange(url, init).then(resolve, reject);
+      else reject(new TypeError('fetch failed', { cause }));
+    };
     const sent = request(url, { agent, method: init.method ?? 'GET', headers: headersOf(init) }, (message) => {
       const parts: Buffer[] = [];
       message.on('data', (part: Buffer) => parts.push(part));
@@ -32,19 +47,18 @@ export async function sendLocally(url: URL, init: RequestInit): Promise<Response
     // Otherwise a text would be sent together with the headers, which would then be UTF-8.
     sent.end(typeof init.body === 'string' ? Buffer.from(init.body) : (init.body ?? undefined));
   });
-  return new LocalResponse(url, message, bytes) as unknown as Response;
-}
 
 function headersOf({ body, headers }: RequestInit): Record<string, string> {
   const all: Record<string, string> = { ...usualHeaders };
   if (typeof body === 'string') all['content-type'] = 'text/plain;charset=UTF-8';
-  const entries =
-    headers instanceof Headers || Array.isArray(headers) ? [...new Headers(headers)] : Object.entries(headers ?? {});
-  for (const [name, value] of entries) all[name.toLowerCase()] = String(value);
+  for (const [name, value] of entriesOf(headers)) all[name.toLowerCase()] = String(value);
   // Node.js sends it by default for some methods only.
   if (body) all['content-length'] = String(Buffer.byteLength(body as string));
   return all;
 }
+
+const entriesOf = (headers: RequestInit['headers']): readonly (readonly [name: string, value: unknown])[] =>
+  headers instanceof Headers || Array.isArray(headers) ? [...new Headers(headers)] : Object.entries(headers ?? {});
 
 /** The parts of a `Response` that tests use; its body has been read. */
 class LocalResponse {
