@@ -1,7 +1,7 @@
 /** A short form of `npm run chaos -- --only fuzz`: no request causes a server fault. */
 import * as assert from 'uvu/assert';
-import { demo } from '../../src/app/demo/demo.ts';
 import { fuzz } from '../chaos/fuzz.ts';
+import { storeSampleData } from '../support/sample-data.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('random requests', {
@@ -10,7 +10,7 @@ const { test, fixture } = suiteWithServer('random requests', {
 });
 
 test('returns what the OpenAPI document describes, for any caller and any values', async () => {
-  await demo(fixture.server.app);
+  await storeSampleData(fixture);
   const target = { url: fixture.url, token: fixture.server.issueToken() };
   // Tests share the machine: only the long form measures response times.
   const { responses, faults } = await fuzz({ target, requests: 1500, seed: 'short', slow: 10_000 });

@@ -1,8 +1,8 @@
 /** The sample data: objects of its customers at providers. */
 import * as assert from 'uvu/assert';
-import { demo } from '../../../src/app/demo/demo.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Client, Json } from '../../support/fixture.ts';
+import { storeSampleData } from '../../support/sample-data.ts';
 import { work } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
@@ -10,7 +10,7 @@ const { test: estate, fixture } = suiteWithServer('resources of the sample data'
 let resources: Json[];
 
 estate.before(async () => {
-  await demo(fixture.server.app);
+  await storeSampleData(fixture);
   resources = await everyPage(fixture.staff, '/api/resources/');
 });
 
