@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../support/fixture.ts';
-import { builtProgram } from '../support/program.ts';
+import { builtProgram, nativeCache } from '../support/program.ts';
 import { sendOverWire, Wire } from '../support/wire.ts';
 
 const program = suite('process');
@@ -38,7 +38,7 @@ program.after.each(async () => {
 
 async function serve(): Promise<Started> {
   const child = spawn(process.execPath, [builtProgram, 'serve', '--port', '0', '--data', data], {
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, TENANTRY_NATIVE_CACHE: nativeCache },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let errors = '';

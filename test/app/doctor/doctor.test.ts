@@ -1,16 +1,18 @@
 /** `doctor` of the built program examines a database file. `npm test` built it before. */
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { createServer } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { builtProgram } from '../../support/program.ts';
+import { builtProgram, nativeCache } from '../../support/program.ts';
 
 const test = suite('tenantry doctor');
+/** The data folder that each test gets a copy of. */
+let prepared: string;
 let folder: string;
 let file: string;
 
@@ -18,7 +20,7 @@ let file: string;
 function doctor(...words: string[]): { code: number | null; lines: string[]; error: string } {
   const { status, stderr, stdout } = spawnSync(process.execPath, [builtProgram, 'doctor', '--data', folder, ...words], {
     encoding: 'utf8',
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, TENANTRY_NATIVE_CACHE: nativeCache },
   });
   return { code: status, lines: stdout.split('\n').slice(0, -1), error: stderr };
 }
@@ -43,10 +45,9 @@ function stored(query: string): unknown {
   return value;
 }
 
-test.before.each(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tenantry-doctor-'));
-  file = join(folder, 'tenantry.db');
-  const server = await createServer({ data: folder, port: 0, log_level: 'silent' });
+test.before(async () => {
+  prepared = mkdtempSync(join(tmpdir(), 'tenantry-doctor-'));
+  const server = await createServer({ data: prepared, native_cache: nativeCache, port: 0, log_level: 'silent' });
   const post = async (path: string, body: unknown): Promise<{ url: string }> => {
     const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json' };
     return (await fetch(server.url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<{
@@ -60,6 +61,12 @@ test.before.each(async () => {
   await post('/api/project-permissions/', { project: project.url, user: user.url, role: 'admin' });
   await post('/api/alerts/', { alert_type: 'x', message: 'x', severity: 'Info', scope: project.url });
   await server.close();
+});
+test.after(() => rmSync(prepared, { recursive: true }));
+test.before.each(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tenantry-doctor-'));
+  cpSync(prepared, folder, { recursive: true, preserveTimestamps: true });
+  file = join(folder, 'tenantry.db');
 });
 test.after.each(() => rmSync(folder, { recursive: true }));
 
