@@ -1,6 +1,6 @@
 /**
- * `npm start` in a fresh clone. The packages are really installed; the SQLite module, which takes a minute to compile,
- * is copied from this project.
+ * `npm start` in a fresh clone. The packages are really installed; the SQLite module, which takes a minute to compile, the sample
+ * data and the compressed packages are copied from this project.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,6 +46,8 @@ test.before(async () => {
   clone = join(folder, 'clone');
   const omitted = new Set(['.git', 'data', 'dist', 'node_modules'].map((name) => join(project, name)));
   cpSync(project, clone, { recursive: true, filter: (path) => !omitted.has(path) });
+  for (const made of ['dist/demo', 'node_modules/.cache/tenantry/compressed'])
+    if (existsSync(join(project, made))) cpSync(join(project, made), join(clone, made), { recursive: true });
   server = spawn('npm', ['start', '--', '--ephemeral', '--port', '0'], {
     cwd: clone,
     env: environment(),
