@@ -1,4 +1,5 @@
 /** Finds faults of a page of the console for some people: with screen readers, dark mode, small screens, or touch. */
+import type { CDPSession, Page } from 'playwright-core';
 import type { Console } from './console.ts';
 
 /** Pixels: the width of a small phone, and the minimum height of a touch target. */
@@ -17,6 +18,15 @@ const unfit = `
       .filter(([, { height, right, width }]) => right > 0 && (height < ${finger} || width < ${finger / 2}))
       .map(([e, { height, width }]) => width.toFixed() + ' x ' + height.toFixed() + ': ' + e.outerHTML.slice(0, 120)))`;
 
+/** A session with the developer tools of each page. */
+const sessions = new WeakMap<Page, CDPSession>();
+
+async function devtoolsOf(page: Page): Promise<CDPSession> {
+  const session = sessions.get(page) ?? (await page.context().newCDPSession(page));
+  sessions.set(page, session);
+  return session;
+}
+
 /** Checks the visible page, or the elements of a selector: completely in light mode, the colours in dark mode. */
 export async function findFaults(visitor: Console, within?: string): Promise<readonly string[]> {
   const { page } = visitor;
@@ -28,7 +38,7 @@ export async function findFaults(visitor: Console, within?: string): Promise<rea
   await page.setViewportSize({ width: telephone, height: 800 });
   const inTheDark = await visitor.findings(within, 'color-contrast');
   // A finger is a coarse pointer, for which the style sheet makes targets larger.
-  const devtools = await page.context().newCDPSession(page);
+  const devtools = await devtoolsOf(page);
   const metrics = { width: telephone, height: 800, deviceScaleFactor: 1, mobile: true };
   await devtools.send('Emulation.setDeviceMetricsOverride', metrics);
   await devtools.send('Emulation.setTouchEmulationEnabled', { enabled: true });
@@ -36,7 +46,6 @@ export async function findFaults(visitor: Console, within?: string): Promise<rea
   const onTelephone = await page.evaluate<readonly string[]>(unfit);
   await devtools.send('Emulation.setTouchEmulationEnabled', { enabled: false });
   await devtools.send('Emulation.clearDeviceMetricsOverride');
-  await devtools.detach();
   await page.setViewportSize(wide);
   await page.emulateMedia({ colorScheme: 'light' });
   return [

@@ -13,6 +13,11 @@ export const greeting = /^Good (morning|afternoon|evening)/;
 /** Timeout of an action of the page, in milliseconds: the machine may be busy. */
 export const defaultTimeoutMs = 30_000;
 
+/** Resolves when three frames have been drawn. */
+const threeFrames = `(async () => {
+  for (let frame = 0; frame < 3; frame++) await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+})()`;
+
 /** Disables transitions, so that only final colours are checked. */
 const transitionsEnd = `Promise.allSettled(document.getAnimations().filter((each) => each instanceof CSSTransition)
   .map(({ finished }) => finished)).then(() => undefined)`;
@@ -23,6 +28,8 @@ export class Console {
   readonly complaints: string[] = [];
   readonly requests: string[] = [];
   readonly #pending = new Set<Request>();
+  /** How often a request has begun or ended. */
+  #changes = 0;
 
   private constructor(
     readonly page: Page,
@@ -32,10 +39,14 @@ export class Console {
     page.on('request', (request) => {
       this.requests.push(`${request.method()} ${request.url()}`);
       // The stream of events does not end.
-      if (!request.url().includes('/api/events/stream/')) this.#pending.add(request);
+      if (request.url().includes('/api/events/stream/')) return;
+      this.#pending.add(request);
+      this.#changes += 1;
     });
     for (const end of ['requestfinished', 'requestfailed'] as const)
-      page.on(end as 'requestfinished', (request) => this.#pending.delete(request));
+      page.on(end as 'requestfinished', (request) => {
+        if (this.#pending.delete(request)) this.#changes += 1;
+      });
     page.on('console', (message) => this.complaints.push(message.text()));
     page.on('pageerror', (error) => this.complaints.push(error.message));
   }
@@ -71,8 +82,11 @@ export class Console {
 
   /** Waits until all requests of the page have responses, and these are rendered. */
   async settled(): Promise<void> {
-    for (let quiet = 0; quiet < 3; quiet = this.#pending.size === 0 ? quiet + 1 : 0)
-      await this.page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))');
+    let before: number;
+    do {
+      before = this.#changes;
+      await this.page.evaluate(threeFrames);
+    } while (this.#pending.size > 0 || this.#changes !== before);
   }
 
   /**
@@ -81,12 +95,17 @@ export class Console {
    */
   async findings(within = 'html', rule?: string): Promise<readonly string[]> {
     await this.settled();
-    await this.page.evaluate(transitionsEnd);
-    if (!(await this.page.evaluate('typeof axe === "object"'))) await this.page.evaluate(`${axe}; undefined`);
-    const options = JSON.stringify(rule === undefined ? {} : { runOnly: [rule] });
-    return await this.page.evaluate<readonly string[]>(
-      `axe.run('${within}', ${options}).then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`,
+    // Of the elements that pass a rule, most of all, only one is described.
+    const options = JSON.stringify({
+      resultTypes: ['violations'],
+      selectors: false,
+      ...(rule !== undefined && { runOnly: [rule] }),
+    });
+    const run = `${transitionsEnd}.then(() => axe.run('${within}', ${options})).then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`;
+    const found = await this.page.evaluate<readonly string[] | undefined>(
+      `typeof axe === 'object' ? ${run} : undefined`,
     );
+    return found ?? (await this.page.evaluate<readonly string[]>(`${axe}; ${run}`));
   }
 
   heading = (name: string | RegExp) => this.page.getByRole('heading', { level: 1, name });
