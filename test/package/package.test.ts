@@ -94,6 +94,7 @@ test('has types of every setting, of the other options of createServer, and of i
     strict: true,
     exactOptionalPropertyTypes: true,
     noEmit: true,
+    skipDefaultLibCheck: true,
     types: ['node'],
     typeRoots: [join(modules, '@types')],
   };
