@@ -21,6 +21,8 @@ const threeFrames = `(async () => {
 /** Disables transitions, so that only final colours are checked. */
 const transitionsEnd = `Promise.allSettled(document.getAnimations().filter((each) => each instanceof CSSTransition)
   .map(({ finished }) => finished)).then(() => undefined)`;
+/** Leaves out the rules of axe whose violations are no serious faults. */
+const graveOnly = `Object.fromEntries(axe._audit.rules.filter(({ impact }) => impact === 'minor' || impact === 'moderate').map(({ id }) => [id, { enabled: false }]))`;
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** A page of the console, with the errors and the requests of the browser. */
@@ -95,12 +97,9 @@ export class Console {
    */
   async findings(within = 'html', rule?: string): Promise<readonly string[]> {
     await this.settled();
+    const rules = rule === undefined ? `rules: ${graveOnly}` : `runOnly: ${JSON.stringify([rule])}`;
     // Of the elements that pass a rule, most of all, only one is described.
-    const options = JSON.stringify({
-      resultTypes: ['violations'],
-      selectors: false,
-      ...(rule !== undefined && { runOnly: [rule] }),
-    });
+    const options = `{ resultTypes: ['violations'], selectors: false, ${rules} }`;
     const run = `${transitionsEnd}.then(() => axe.run('${within}', ${options})).then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`;
     const found = await this.page.evaluate<readonly string[] | undefined>(
       `typeof axe === 'object' ? ${run} : undefined`,
