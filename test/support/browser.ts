@@ -49,7 +49,7 @@ export async function startBrowser(): Promise<Browser | undefined> {
 
 /** The folder of the unpacked browser; each version has its own. */
 async function unpacked(): Promise<string> {
-  const { devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+  const { devDependencies } = JSON.parse(readFileSync(join(project, 'test/package.json'), 'utf8'));
   const folder = join(project, `dist/chromium-${devDependencies['@sparticuz/chromium']}`);
   if (existsSync(folder)) return folder;
   mkdirSync(join(project, 'dist'), { recursive: true });
