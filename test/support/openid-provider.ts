@@ -97,6 +97,18 @@ export class OpenIdProvider {
     await fetch(`${this.issuer}/next`, { method: 'POST', body: JSON.stringify(user) });
   }
 
+  /** Logs the user of a browser out at the provider. */
+  async logOut(jar: Jar): Promise<void> {
+    const page = await (await jar.get(`${this.issuer}/session/end?client_id=tenantry`)).text();
+    const { status } = await fetch(`${this.issuer}/session/end/confirm`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { Cookie: jar.cookieFor(this.issuer) },
+      body: new URLSearchParams({ xsrf: /name="xsrf" value="([^"]+)"/.exec(page)?.[1] ?? '', logout: 'yes' }),
+    });
+    if (status !== 303) throw new Error(`the provider responded with ${status}`);
+  }
+
   async close(): Promise<void> {
     this.child.stdin?.end();
     await eventually('the provider ends', () => this.child.exitCode !== null);

@@ -1,4 +1,3 @@
-import { failedSources } from '../../accounts/session/saml/identity-providers.ts';
 import { storedTrail } from '../../activity/audit/stored-trail.ts';
 import { verifyTrail } from '../../activity/audit/verify.ts';
 import { damagedEvents, emptyContexts } from '../../activity/events/damaged.ts';
@@ -12,6 +11,7 @@ import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { sqliteAddon } from '../../kernel/native/native.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { findUndecryptable } from '../data/encryption.ts';
+import { metadataProblems } from './external.ts';
 
 /** The result of an examination. */
 interface Diagnosis {
@@ -66,7 +66,7 @@ function examineRows(app: App, repair: boolean, damage: readonly string[]): Diag
   const missing = findMissing(app);
   const unreadable = damagedEvents(db);
   const drifts = findDrifts(app);
-  const failedMetadata = failedSources(db);
+  const failedMetadata = metadataProblems(db);
   const { finding } = verifyTrail(storedTrail(db, app.auditHeads.folder));
   const unopenable = findUndecryptable(db, app.secrets, maxLines);
   // A repair writes rows, which would run a foreign trigger.
@@ -105,7 +105,7 @@ function examineRows(app: App, repair: boolean, damage: readonly string[]): Diag
     ),
     ...shorten(unopenable),
     ...(finding === undefined ? [] : [`audit trail: ${finding}`]),
-    ...failedMetadata.map(({ error, name }) => `metadata of identity providers ${name} could not be read: ${error}`),
+    ...failedMetadata,
   ];
   return {
     problems,

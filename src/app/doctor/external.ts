@@ -1,8 +1,11 @@
+import { failedSources } from '../../accounts/session/saml/identity-providers.ts';
 import { sinkProblems } from '../../activity/audit/sinks/lag.ts';
 import type { App } from '../../kernel/app.ts';
 import { hour, isoTime } from '../../kernel/clock.ts';
+import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { clockDoubts } from '../../kernel/jobs/clock-watch.ts';
+import { withoutCredentials } from '../../kernel/url.ts';
 import { backupProblems } from '../backup/ages.ts';
 import { fenceProblems } from '../replication/fence.ts';
 
@@ -53,17 +56,32 @@ function writeProblems({ db, lease }: App): readonly string[] {
   return fences.length > 0 || problem === undefined ? fences : [problem];
 }
 
+/** Returns a line for each source of SAML metadata whose last read failed. For `doctor` they are findings about the data. */
+export const metadataProblems = (db: Database): string[] =>
+  failedSources(db).map(
+    ({ error, name }) => `metadata of identity providers ${withoutCredentials(name)} could not be read: ${error}`,
+  );
+
+/** OpenID Connect providers that failed when a login last needed them. */
+const failingProviders = ({ oidcClients }: App): string[] =>
+  [...oidcClients.values()].flatMap(({ failure, provider }) =>
+    failure
+      ? [`identity provider ${provider.name} has failed since ${isoTime(failure.since)}: ${failure.message}`]
+      : [],
+  );
+
 /** Maximum number of lines of each kind. */
 const maxLines = 20;
 
 /**
- * Returns a line for each stuck mail, each failed provider account, a clock that has jumped, a promoted other server or an expired
- * lease, backups that are too old or damaged, and sinks of the audit trail that are behind.
+ * Returns a line for each stuck mail, each failed provider account, each failing identity provider, a clock that has jumped, a
+ * promoted other server or an expired lease, backups that are too old or damaged, and sinks of the audit trail that are behind.
  */
 export const externalProblems = (app: App): string[] =>
   [
     stuckMails(app),
     erredAccounts(app),
+    failingProviders(app),
     clockDoubts(app),
     writeProblems(app),
     backupProblems(app),

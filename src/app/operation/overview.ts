@@ -6,7 +6,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { version } from '../../kernel/version.ts';
 import { lastBackups } from '../backup/ages.ts';
-import { externalProblems } from '../doctor/external.ts';
+import { externalProblems, metadataProblems } from '../doctor/external.ts';
 import { findingsShape } from './examination.ts';
 import { outboxNames, outboxState } from './readings.ts';
 import { operators } from './requests.ts';
@@ -73,7 +73,7 @@ export const overview: Endpoint = {
               count(*) FILTER (WHERE ifnull(lease, 0) = 0 AND error_message <> '') AS failing
             FROM job`),
           event_streams: app.eventStreams.size,
-          troubles: externalProblems(app),
+          troubles: [...externalProblems(app), ...metadataProblems(db)],
           examination: examination.findings,
           backup_count: readyBackups.length + db.count(sql`SELECT count(*) FROM backup`),
           last_backup:

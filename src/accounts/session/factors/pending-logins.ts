@@ -97,6 +97,24 @@ export const findPendingLogin = ({ address, app: { db }, now }: Context, token: 
 export const endPendingLogin = ({ app: { db } }: Context, { id }: PendingLogin): void =>
   void db.run(sql`DELETE FROM pending_login WHERE id = ${id}`);
 
+/**
+ * Ends the pending logins whose sessions at an identity provider match: the provider has ended those. Returns how many. Must run
+ * inside a write.
+ */
+export function endPendingSessions<S>(
+  { app: { db, secrets } }: Context,
+  method: LoginMethod,
+  isEnded: (session: S) => boolean,
+): number {
+  const ended = db
+    .all<{ id: number; session: Uint8Array; uuid: string }>(
+      sql`SELECT id, session, uuid FROM pending_login WHERE method = ${method} AND session IS NOT NULL`,
+    )
+    .filter(({ session, uuid }) => isEnded(JSON.parse(secrets.open(session, uuid))));
+  for (const { id } of ended) db.run(sql`DELETE FROM pending_login WHERE id = ${id}`);
+  return ended.length;
+}
+
 /** Counts a wrong second factor. The last attempt ends the login. */
 export function countAttempt(context: Context, login: PendingLogin): void {
   const attempts = login.attempts + 1;

@@ -8,12 +8,13 @@ import { sql } from '../../../kernel/db/sql.ts';
 import { HttpError } from '../../../kernel/http/error.ts';
 import { json, type Reply } from '../../../kernel/http/reply.ts';
 import { expiringRows } from '../../../kernel/security/expiring-rows.ts';
+import { endPendingSessions } from '../factors/pending-logins.ts';
 import { noteRejected, rejectFlood } from '../sso/outcome.ts';
 import type { RejectedSignOn } from '../sso/rejected-sign-on.ts';
 import { endSignOn } from '../sso/sign-on.ts';
 import { clientOf, oidcPath, waitFor } from './endpoint.ts';
 import { rejected, rejectionOf } from './problems.ts';
-import { tokensOf } from './sessions.ts';
+import { isEnded, type OidcSession, tokensOf } from './sessions.ts';
 import { clockToleranceSeconds, verifySignedToken } from './signed-token.ts';
 
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
@@ -54,7 +55,7 @@ async function prepare(request: Request): Promise<CheckedToken> {
     const token = tokenOf(request);
     const check = (): ReturnType<typeof verifySignedToken> =>
       verifySignedToken(client, token, request.now, ['exp', 'jti', 'events'], ['logout+jwt', 'jwt']);
-    return { logout: logoutOf(await waitFor(client, check), request.now) };
+    return { logout: logoutOf(await waitFor(request, client, check), request.now) };
   } catch (error) {
     if (error instanceof HttpError) throw error;
     return { rejection: rejectionOf(error) };
@@ -94,6 +95,7 @@ const handle = (request: Request, checked: CheckedToken): Reply => {
     return reject(request, rejected('invalid', 'the logout token was used before'));
   db.insert('oidc_logout_token', { digest, expires: now + usedFor });
   for (const token of tokensOf(request, provider, named)) endSignOn(request, token);
+  endPendingSessions<OidcSession>(request, 'oidc', (session) => isEnded(session, provider, named));
   return json({});
 };
 

@@ -23,12 +23,22 @@ const maxAge = hour;
 const minRefreshInterval = minute;
 /** Logins that may wait for one provider at a time. */
 const maxWaiting = 64;
+/** Characters of a recorded failure, which may quote the provider. */
+const maxReasonLength = 500;
 
 type Members = Readonly<Record<string, unknown>>;
 
 interface Fetched<T> {
   readonly value: T;
   readonly at: number;
+}
+
+/** Why a provider cannot be used. */
+interface ProviderFailure {
+  /** The first failure, in microseconds. */
+  readonly since: number;
+  /** The last reason. */
+  readonly message: string;
 }
 
 /** One provider: what it publishes, cached, and the HTTP client for its addresses. A failed fetch is not cached. */
@@ -41,6 +51,9 @@ export class OidcClient {
   readonly #pending = new Map<'metadata' | 'keys', Promise<unknown>>();
   #lastRefresh = Number.NEGATIVE_INFINITY;
   #waiting = 0;
+  /** Counts complete responses without a server error. */
+  #responses = 0;
+  #failure: ProviderFailure | undefined;
 
   constructor(
     readonly provider: OidcProvider,
@@ -56,11 +69,36 @@ export class OidcClient {
     return this.provider.issuer.startsWith('http:');
   }
 
+  /** Why the provider cannot be used since its last success; undefined if it can, or has not been tried. */
+  get failure(): ProviderFailure | undefined {
+    return this.#failure;
+  }
+
   /** Runs work that waits for the provider. Returns undefined if too many logins already wait for it. */
-  wait<T>(work: () => Promise<T>): Promise<T> | undefined {
+  wait<T>(now: number, work: () => Promise<T>): Promise<T> | undefined {
     if (this.#waiting >= maxWaiting) return undefined;
     this.#waiting++;
-    return work().finally(() => this.#waiting--);
+    return this.#watch(now, work).finally(() => this.#waiting--);
+  }
+
+  /** Notes whether work fails because of the provider. Cached documents prove nothing. */
+  async #watch<T>(now: number, work: () => Promise<T>): Promise<T> {
+    const before = this.#responses;
+    try {
+      const result = await work();
+      if (this.#responses > before) this.#failure = undefined;
+      return result;
+    } catch (error) {
+      this.#noteFailure(error, now);
+      throw error;
+    }
+  }
+
+  #noteFailure(error: unknown, now: number): void {
+    const causes = [error, error instanceof Error ? error.cause : undefined];
+    const failure = causes.find((item) => item instanceof ProviderError);
+    if (failure)
+      this.#failure = { since: this.#failure?.since ?? now, message: failure.message.slice(0, maxReasonLength) };
   }
 
   /** Returns the discovery document. Rejects with ProviderError. */
@@ -75,8 +113,9 @@ export class OidcClient {
         return value;
       });
     } catch (error) {
-      if (cached) return cached.value;
-      throw error;
+      if (!cached) throw error;
+      this.#noteFailure(error, now);
+      return cached.value;
     }
   }
 
@@ -87,8 +126,9 @@ export class OidcClient {
     try {
       return await this.#fetchKeys(now);
     } catch (error) {
-      if (cached) return cached.value;
-      throw error;
+      if (!cached) throw error;
+      this.#noteFailure(error, now);
+      return cached.value;
     }
   }
 
@@ -137,6 +177,7 @@ export class OidcClient {
     try {
       const response = await http.send({ method, url, headers, ...(body !== undefined && { body }) });
       if (response.ending !== 'complete') throw new Error(`the response was ${response.ending}`);
+      if (response.status < 500) this.#responses++;
       return response;
     } catch (error) {
       throw new ProviderError(`${url.host}${url.pathname}: ${errorOf(error).message}`, { cause: error });

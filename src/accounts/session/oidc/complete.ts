@@ -36,7 +36,7 @@ async function prepare(request: Request): Promise<CheckedResponse> {
     return { pending, rejection: rejected('invalid', 'its state is of a login at another provider') };
   try {
     const exchange = (): Promise<ProviderLogin> => exchangeCode(client, request.now, { ...pending.secrets, url });
-    const login = await waitFor(client, exchange);
+    const login = await waitFor(request, client, exchange);
     return { pending, login, groups: groupsOf(client.provider, login.claims) };
   } catch (error) {
     if (error instanceof HttpError) throw error;

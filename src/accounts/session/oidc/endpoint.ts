@@ -1,4 +1,5 @@
 /** The common parts of the endpoints of OpenID Connect. */
+import type { Context } from '../../../kernel/access/context.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { HttpError, notFound } from '../../../kernel/http/error.ts';
 import { requireMethod } from '../login-steps.ts';
@@ -23,8 +24,8 @@ export const redirectUriAt = (base: string, provider: string): URL =>
   new URL(`${base}${oidcPath}${provider}/complete/`);
 
 /** Runs work that waits for the provider. Rejects with 503 if too many logins already wait for it. */
-export function waitFor<T>(client: OidcClient, work: () => Promise<T>): Promise<T> {
-  const result = client.wait(work);
+export function waitFor<T>({ now }: Context, client: OidcClient, work: () => Promise<T>): Promise<T> {
+  const result = client.wait(now, work);
   if (!result) throw new HttpError(503, { detail: 'Too many logins at once. Try again.' }, { 'Retry-After': '1' });
   return result;
 }

@@ -144,10 +144,22 @@ function subjectOf(subject: unknown): string {
 
 const malformed = /^OAUTH_(PARSE_ERROR|RESPONSE_IS_NOT_JSON|RESPONSE_IS_NOT_CONFORM)$/;
 
+/** Returns why a provider rejects the service rather than a code; undefined for any other error. */
+function serviceRejection(error: unknown, library: Library): string | undefined {
+  if (error instanceof library.ResponseBodyError)
+    return /^(invalid|unauthorized)_client$/.test(error.error) ? error.error : undefined;
+  return error instanceof library.WWWAuthenticateChallengeError ? `status ${error.status}` : undefined;
+}
+
 /** Finds out what a failed exchange means: the provider rejected the login, cannot be used, or its response is invalid. */
 function explained(error: unknown, library: Library): unknown {
   if (error instanceof library.AuthorizationResponseError)
     return rejected('refused', `the identity provider returned ${error.error} ${error.error_description ?? ''}`.trim());
+  const rejection = serviceRejection(error, library);
+  if (rejection !== undefined) {
+    const cause = new ProviderError(`the provider rejects the service: ${rejection}`);
+    return rejected('invalid', cause.message, { cause });
+  }
   if (error instanceof library.ResponseBodyError)
     return rejected('invalid', `${error.error} ${error.error_description ?? ''}`.trim());
   const chain = [error, error instanceof Error ? error.cause : undefined];

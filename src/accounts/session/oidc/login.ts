@@ -43,7 +43,7 @@ async function prepare(request: Request): Promise<Start> {
     return {
       recognized,
       secrets,
-      url: await waitFor(client, () => loginUrl(client, request.now, { ...secrets, url })),
+      url: await waitFor(request, client, () => loginUrl(client, request.now, { ...secrets, url })),
     };
   } catch (error) {
     if (error instanceof HttpError) throw error;

@@ -1,5 +1,6 @@
 import type { Request } from '../../../kernel/access/request.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
+import { parameter } from '../../../kernel/collection/filter.ts';
 import type { Config } from '../../../kernel/config/config.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { errorOf, present } from '../../../kernel/present.ts';
@@ -9,25 +10,28 @@ import { endSignOn } from '../sso/sign-on.ts';
 import type { OidcClient } from './client.ts';
 import { clientOf, oidcPath, waitFor } from './endpoint.ts';
 import { browserOf } from './requests.ts';
-import { liveSession } from './sessions.ts';
+import { forgetSession, sessionToEnd } from './sessions.ts';
 
 /** The session of this browser, and the page where the provider ends its own one, if it has one. */
 interface Start {
-  readonly token: number;
+  readonly session: NonNullable<ReturnType<typeof sessionToEnd>>;
   readonly page: string | undefined;
 }
 
+/** The parameter of clients that have revoked their token: the redirect alone could not end it without the cookie. */
+const revoked = 'revoked';
+
 async function prepare(request: Request): Promise<Start | undefined> {
   const client = clientOf(request);
-  const session = liveSession(request, browserOf(request), client.provider);
-  return session && { token: session.token, page: await endSessionPage(request, client, session.idToken) };
+  const session = sessionToEnd(request, browserOf(request), client.provider, request.query.flag(revoked));
+  return session && { session, page: await endSessionPage(request, client, session.idToken) };
 }
 
 /** Returns the address of the provider that ends its session; undefined if it has none or does not respond. */
 async function endSessionPage(request: Request, client: OidcClient, idToken: string): Promise<string | undefined> {
   const { app, config, incoming, now } = request;
   try {
-    const { end_session_endpoint: endpoint } = await waitFor(client, () => client.metadata(now));
+    const { end_session_endpoint: endpoint } = await waitFor(request, client, () => client.metadata(now));
     if (endpoint === undefined) return undefined;
     const url = new URL(endpoint);
     url.searchParams.set('id_token_hint', idToken);
@@ -48,9 +52,15 @@ const completedPage = ({ login_completed_url: login, logout_completed_url: page 
 
 function handle(request: Request, start: Start | undefined): Reply {
   const { config, db } = request;
-  if (!start) return redirectToFailure(config.logout_failed_url ?? present(config.login_failed_url), noSession);
-  db.write(() => endSignOn(request, start.token));
-  return redirect(start.page ?? completedPage(config));
+  if (start) {
+    db.write(() => {
+      endSignOn(request, start.session.token);
+      forgetSession(request, start.session);
+    });
+    return redirect(start.page ?? completedPage(config));
+  }
+  if (request.query.flag(revoked)) return redirect(completedPage(config));
+  return redirectToFailure(config.logout_failed_url ?? present(config.login_failed_url), noSession);
 }
 
 /** GET /api-auth/oidc/‹name›/logout/ (services.md 11.1) */
@@ -65,8 +75,11 @@ export const oidcLogout: Endpoint = {
     GET: {
       summary: 'Ends the session of this browser, and redirects to the provider to end the session there.',
       allowedFor: 'Any caller.',
+      filters: {
+        [revoked]: parameter('flag', 'Also finds a session whose token the client has revoked within the last minute.'),
+      },
       output: { status: 302 },
-      rejections: { 401: true, 404: true },
+      rejections: { 401: true, 404: true, 503: true },
       isWriting: true,
       prepare,
       handle,

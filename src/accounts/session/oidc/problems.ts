@@ -10,8 +10,8 @@ const messages = {
 } as const;
 
 /** Creates the reason why a login fails. `reason` is for the log. */
-export const rejected = (problem: keyof typeof messages, reason: string): RejectedSignOn =>
-  new RejectedSignOn(reason, messages[problem]);
+export const rejected = (problem: keyof typeof messages, reason: string, options?: ErrorOptions): RejectedSignOn =>
+  new RejectedSignOn(reason, messages[problem], options);
 
 /** The provider did not respond, or not as the protocol requires. */
 export class ProviderError extends Error {}

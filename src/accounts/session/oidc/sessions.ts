@@ -1,5 +1,6 @@
 import type { Context } from '../../../kernel/access/context.ts';
 import { newUuid } from '../../../kernel/app.ts';
+import { minute } from '../../../kernel/clock.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { isLiveToken } from '../../../kernel/security/tokens.ts';
 import type { Browser } from '../sso/browser.ts';
@@ -50,38 +51,69 @@ export function openOidcSession({ app }: Context, token: number, session: OidcSe
 }
 
 /** A login at a provider, with its token. */
-interface Session {
+interface StoredSession {
   readonly token: number;
   readonly idToken: string;
 }
 
-/** Returns the latest session of a browser at this provider whose token is still valid. */
-export function liveSession(
+/** How long a logout finds a session whose token was revoked. */
+const foundAfterEnd = minute;
+
+/**
+ * Returns the latest session of a browser at this provider whose token is still valid; with `isRevoked` rather the one whose token
+ * was revoked last, within the last minute.
+ */
+export function sessionToEnd(
   context: Context,
   browser: Browser | undefined,
   { issuer, name }: OidcProvider,
-): Session | undefined {
+  isRevoked: boolean,
+): StoredSession | undefined {
   if (!browser) return undefined;
   const { db, secrets } = context.app;
   const row = db
-    .all<{ uuid: string; token: number; sealed: Uint8Array }>(sql`
-      SELECT uuid, token_id AS token, id_token AS sealed FROM oidc_session
-      WHERE browser = ${browser} AND issuer = ${issuer} AND provider = ${name} ORDER BY id DESC`)
-    .find(({ token }) => isLiveToken(context, token));
+    .all<{ uuid: string; token: number; sealed: Uint8Array; revoked: number | null }>(sql`
+      SELECT s.uuid, s.token_id AS token, s.id_token AS sealed, t.revoked
+      FROM oidc_session s JOIN token t ON t.id = s.token_id
+      WHERE s.browser = ${browser} AND s.issuer = ${issuer} AND s.provider = ${name}
+      ORDER BY t.revoked DESC, s.id DESC`)
+    .find(({ revoked, token }) =>
+      revoked === null ? isLiveToken(context, token) : isRevoked && revoked > context.now - foundAfterEnd,
+    );
   return row && { token: row.token, idToken: secrets.open(row.sealed, row.uuid) };
 }
 
+/** Which sessions a provider has ended: those with this `sid`, or else of this subject. */
+interface EndedSessions {
+  readonly sid: string | undefined;
+  readonly subject: string | undefined;
+}
+
 /**
- * Returns the tokens of the sessions at a provider with this `sid`, or else of this subject. A session whose ID token had no `sid`
- * counts as one of its subject.
+ * Returns the tokens of these sessions at a provider. A session whose ID token had no `sid` counts as one of its subject.
  */
 export const tokensOf = (
   { app: { db } }: Context,
   { issuer, name }: OidcProvider,
-  { sid, subject }: { readonly sid: string | undefined; readonly subject: string | undefined },
+  { sid, subject }: EndedSessions,
 ): number[] =>
   db.values<number>(sql`
     SELECT token_id FROM oidc_session
     WHERE issuer = ${issuer} AND provider = ${name} AND subject = ifnull(${subject ?? null}, subject)
       AND ifnull(sid = ${sid ?? null}, ${subject ?? null} IS NOT NULL)
     ORDER BY id`);
+
+/** Whether a session that is not stored yet is one of these, by the same rule. */
+export const isEnded = (
+  session: OidcSession,
+  { issuer, name }: OidcProvider,
+  { sid, subject }: EndedSessions,
+): boolean =>
+  session.issuer === issuer &&
+  session.provider === name &&
+  (subject === undefined || session.subject === subject) &&
+  (sid === undefined || session.sid === null ? subject !== undefined : session.sid === sid);
+
+/** Removes a session of which the provider has been informed, so that no other logout finds it. */
+export const forgetSession = ({ app: { db } }: Context, { token }: StoredSession): void =>
+  void db.run(sql`DELETE FROM oidc_session WHERE token_id = ${token}`);

@@ -7,6 +7,7 @@ import { text } from '../../../kernel/collection/values.ts';
 import { invalid, invalidRequest } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { present } from '../../../kernel/present.ts';
+import { endPendingSessions } from '../factors/pending-logins.ts';
 import { requireMethod } from '../login-steps.ts';
 import { browserOf } from './browser.ts';
 import { addressesOf, newMessageId, samlActions, samlPath, setupOf } from './endpoint.ts';
@@ -17,7 +18,7 @@ import { fail, noteRejected, rejectFlood } from './outcome.ts';
 import { RejectedMessage } from './rejected-message.ts';
 import { findRequest, takeRequest, useOnce } from './requests.ts';
 import { rejectionOf, runSamlTask } from './saml-thread.ts';
-import { endSession, sessionsOf } from './sessions.ts';
+import { endSession, isOfSubject, type SamlSession, sessionsOf } from './sessions.ts';
 
 const fields = {
   SAMLResponse: messageField({ required: false }),
@@ -107,10 +108,18 @@ function endSessions(
 ): Reply {
   if (!useOnce(request.db, entityId, id, logout.expires))
     return reject(request, new RejectedMessage('it was used before'), entityId);
-  const sessions = sessionsOf(request, entityId, logout.nameId, logout.sessionIndexes);
+  const { nameId, sessionIndexes } = logout;
+  const sessions = sessionsOf(request, entityId, nameId, sessionIndexes);
   for (const session of sessions) endSession(request, session.id);
+  const pendingCount = endPendingSessions<SamlSession>(request, 'saml', (session) =>
+    isOfSubject(session, entityId, nameId, sessionIndexes),
+  );
   return redirect(
-    replies ? (sessions.length > 0 ? replies.done : replies.unknown) : present(request.config.logout_completed_url),
+    replies
+      ? sessions.length + pendingCount > 0
+        ? replies.done
+        : replies.unknown
+      : present(request.config.logout_completed_url),
   );
 }
 

@@ -80,6 +80,17 @@ export const sessionsOf = (
     AND (${indexes.length} = 0 OR session_index IN (SELECT value FROM json_each(${JSON.stringify(indexes)})))
     ORDER BY id`);
 
+/** Whether a session that is not stored yet is one of these, by the same rule. */
+export const isOfSubject = (
+  session: SamlSession,
+  entityId: string,
+  nameId: string,
+  indexes: readonly string[],
+): boolean =>
+  session.entityId === entityId &&
+  session.nameId === nameId &&
+  (indexes.length === 0 || indexes.includes(session.sessionIndex ?? ''));
+
 /** Revokes the token of a session, unless the session has ended. */
 export function endSession(request: Request, session: number): void {
   const token = request.db.value<number>(sql`SELECT token_id FROM saml_session WHERE id = ${session}`);

@@ -1,8 +1,10 @@
 /** core.md 2.11: with second_factor_for_sso, logins at identity providers wait for the second factor of their user. */
+import { inflateRawSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Client, type Json } from '../../../support/fixture.ts';
 import { OidcFixture, tokenOf } from '../../../support/oidc-fixture.ts';
+import { Jar } from '../../../support/openid-provider.ts';
 import { SamlFixture, tokenIn } from '../../../support/saml-fixture.ts';
 import { type AuthenticatorApp, enrol } from '../../../support/second-factors.ts';
 
@@ -57,6 +59,18 @@ test('options of an unknown login are rejected', async () => {
   assert.equal([status, body], [401, { detail: 'Log in again.' }]);
 });
 
+test('a logout at the provider ends its logins that wait for the factor', async () => {
+  const [jar, other] = [new Jar(), new Jar()];
+  const ended = pendingOf(await oidc.logIn(alice, { jar }));
+  const kept = pendingOf(await oidc.logIn(alice, { jar: other }));
+  await oidc.provider.logOut(jar);
+  oidc.fixture.clock.advance(60);
+  oidc.fixture.events();
+  const login = await present({ token: ended, code: app.code() });
+  assert.equal([login.status, login.body, types()], [401, { detail: 'Log in again.' }, []]);
+  assert.is((await present({ token: kept, code: app.code() })).status, 200);
+});
+
 test('a login by SAML waits as well, also without logins by password', async () => {
   const saml = await SamlFixture.start({ ...options, authentication_methods: ['SAML2'] });
   try {
@@ -70,6 +84,15 @@ test('a login by SAML waits as well, also without logins by password', async () 
     assert.is(login.status, 200, JSON.stringify(login.body));
     const { body: sessions } = await new Client(saml.fixture, login.body.token).get('/api/sessions/');
     assert.is(sessions.find(({ is_current: isCurrent }: Json) => isCurrent).method, 'saml');
+    // The provider ends a login that waits.
+    const token = pendingOf(await saml.logIn({ uid: 'bob' }));
+    const logout = await fetch(`${saml.idp.url}/logout`, { redirect: 'manual' });
+    const replies = await saml.browser.send('GET', logout.headers.get('location') ?? '');
+    const reply = new URL(replies.headers.get('location') ?? '').searchParams.get('SAMLResponse') ?? '';
+    assert.match(inflateRawSync(Buffer.from(reply, 'base64')).toString(), 'status:Success');
+    saml.fixture.clock.advance(60);
+    const late = await saml.fixture.anonymous.post('/api-auth/second-factor/', { token, code: phone.code() });
+    assert.equal([late.status, late.body], [401, { detail: 'Log in again.' }]);
   } finally {
     await saml.close();
   }

@@ -1,6 +1,7 @@
 /** services.md 11: logging in at an OpenID Connect provider, and the users that this creates. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { sql } from '../../../../src/kernel/db/sql.ts';
 import { Client, type Json } from '../../../support/fixture.ts';
 import { completedPage, failedLogin, OidcFixture, tokenOf } from '../../../support/oidc-fixture.ts';
 import { Jar } from '../../../support/openid-provider.ts';
@@ -109,6 +110,25 @@ login('an inactive user cannot log in', async () => {
   const own = await oidc.userOf({ accountId: 'leaver' });
   await oidc.fixture.staff.patch(own.url, { is_active: false });
   assert.is(await oidc.logIn({ accountId: 'leaver' }), failedLogin('OpenID Connect authentication failed.'));
+});
+
+login('a service account cannot log in, whose identities nobody can set', async () => {
+  const { staff } = oidc.fixture;
+  const { url: customer } = await oidc.fixture.customer('Acme');
+  const { body } = await staff.post('/api/service-accounts/', { name: 'Robot', customer, role: 'owner' });
+  const identities = [{ provider: 'company', subject: 'robot' }];
+  const { body: rejection, status } = await staff.patch(body.user, { identities });
+  assert.equal([status, rejection], [409, { detail: 'This user is a service account.' }]);
+  // As if an earlier version had stored it.
+  const { db } = oidc.fixture.server.app;
+  db.write(() =>
+    db.run(sql`
+      INSERT INTO user_identity (user_id, issuer, provider, subject)
+      SELECT id, ${oidc.provider.issuer}, 'company', 'robot' FROM user WHERE username = ${body.username}`),
+  );
+  const refused = failedLogin('OpenID Connect authentication failed.');
+  assert.is(await oidc.logIn({ accountId: 'robot', claims: { preferred_username: 'robot' } }), refused);
+  assert.equal(oidc.reasons, ['its subject is no user who may log in']);
 });
 
 login('`next` is a path that the completion page gets percent-encoded', async () => {

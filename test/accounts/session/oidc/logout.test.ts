@@ -47,19 +47,37 @@ logout('a browser without a session gets the message of SAML', async () => {
   assert.is((await jar.get(address())).headers.get('location'), failed);
 });
 
+logout('with `revoked`, finds the session whose token the client has just revoked, once', async () => {
+  const jar = new Jar();
+  const revoke = async (): Promise<void> => {
+    // The provider asks again who the user is.
+    jar.forget(oidc.provider.issuer);
+    const client = new Client(oidc.fixture, tokenOf(await oidc.logIn({ accountId: 'alice' }, { jar })));
+    assert.is((await client.post('/api-auth/logout/')).status, 204);
+    oidc.fixture.events();
+  };
+  const location = async (query = '?revoked'): Promise<string> =>
+    (await jar.get(address() + query)).headers.get('location') ?? '';
+  const other = tokenOf(await oidc.logIn({ accountId: 'bob' }, { jar }));
+  await revoke();
+  const hint = new URL(await location()).searchParams.get('id_token_hint') ?? '';
+  assert.is(JSON.parse(Buffer.from(hint.split('.')[1] ?? '', 'base64url').toString()).sub, 'alice');
+  assert.equal([await isLive(other), oidc.fixture.events()], [true, []]);
+  assert.ok((await location('')).startsWith(oidc.provider.issuer), 'without it, the valid session');
+  assert.is(await isLive(other), false);
+  assert.is(await location(), 'https://app.example.com/logged-out', 'nothing is left to end');
+  await revoke();
+  assert.ok((await location('')).startsWith('https://app.example.com/logout-failed'));
+  oidc.fixture.clock.advance(60);
+  assert.is(await location(), 'https://app.example.com/logged-out', 'a minute later');
+});
+
 logout('a logout at the provider ends the session here by the back channel', async () => {
   const jar = new Jar();
   const token = tokenOf(await oidc.logIn({ accountId: 'alice' }, { jar }));
   const other = tokenOf(await oidc.logIn({ accountId: 'alice' }, { jar: new Jar() }));
   assert.ok(await isLive(token));
-  const page = await (await jar.get(`${oidc.provider.issuer}/session/end?client_id=tenantry`)).text();
-  const response = await fetch(`${oidc.provider.issuer}/session/end/confirm`, {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { Cookie: jar.cookieFor(oidc.provider.issuer) },
-    body: new URLSearchParams({ xsrf: /name="xsrf" value="([^"]+)"/.exec(page)?.[1] ?? '', logout: 'yes' }),
-  });
-  assert.is(response.status, 303);
+  await oidc.provider.logOut(jar);
   assert.equal(oidc.reasons, []);
   assert.equal(await Promise.all([token, other].map(isLive)), [false, true]);
 });

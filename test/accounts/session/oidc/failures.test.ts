@@ -1,0 +1,105 @@
+/** services.md 11.1: a provider that fails is recorded for staff, and stops only the logins at it. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Json } from '../../../support/fixture.ts';
+import { HandmadeFixture } from '../../../support/handmade-fixture.ts';
+import type { HandmadeIssuer } from '../../../support/handmade-provider.ts';
+import { failedLogin, tokenOf } from '../../../support/oidc-fixture.ts';
+
+const test = suite('failing OpenID Connect providers');
+const unreachable = failedLogin('The identity provider cannot be reached.');
+const invalid = failedLogin('OpenID Connect response has errors. Please check the logs');
+let rig: HandmadeFixture;
+let one: HandmadeIssuer;
+
+test.before(async () => {
+  rig = await HandmadeFixture.start((provider) => {
+    one = provider.issuer('one');
+    provider.issuer('two', '/two');
+    return ['one', 'two'].map((name) => ({ name, issuer: provider.issuers.get(name)?.url ?? '' }));
+  });
+});
+test.after(() => rig?.close());
+test.before.each(async () => {
+  one.handlers.clear();
+  rig.fixture.clock.set('2026-03-01T10:00:00Z');
+});
+
+const troubles = async (): Promise<Json> => (await rig.fixture.staff.get('/api/operation/')).body.troubles;
+const logIn = (name = 'one'): Promise<string> => rig.logIn(name, { sub: 'alice' });
+const begin = async (): Promise<string | null> => {
+  const response = await fetch(`${rig.fixture.url}/api-auth/oidc/one/login/`, { redirect: 'manual' });
+  return response.headers.get('location');
+};
+const fails = (status: number, body: Json = {}) =>
+  ((_incoming, outgoing) => {
+    outgoing.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  }) as NonNullable<ReturnType<HandmadeIssuer['handlers']['get']>>;
+
+test('a provider without a discovery document is recorded with its first failure, until it responds', async () => {
+  one.handlers.set('openid-configuration', fails(503));
+  assert.is(await begin(), unreachable);
+  rig.fixture.clock.advance(600);
+  assert.is(await begin(), unreachable);
+  const { host, pathname } = new URL(one.url);
+  assert.equal(await troubles(), [
+    `identity provider one has failed since 2026-03-01T10:00:00Z: ${host}${pathname}/.well-known/openid-configuration: the response had status 503`,
+  ]);
+  one.handlers.clear();
+  assert.ok((await begin())?.startsWith(one.url));
+  assert.equal(await troubles(), []);
+});
+
+test('a discovery document that cannot be refreshed is recorded, and the cached one is used', async () => {
+  one.handlers.set('openid-configuration', fails(500));
+  rig.fixture.clock.advance(7200);
+  assert.ok((await begin())?.startsWith(one.url));
+  assert.is((await troubles()).length, 1);
+  one.handlers.clear();
+  assert.ok((await begin())?.startsWith(one.url));
+  assert.equal(await troubles(), []);
+});
+
+test('a failure behind cached documents stays recorded when another login starts', async () => {
+  tokenOf(await logIn());
+  one.handlers.set('token', fails(500));
+  assert.is(await logIn(), unreachable);
+  assert.ok((await begin())?.startsWith(one.url), 'the discovery document is cached');
+  assert.equal(await troubles(), [
+    'identity provider one has failed since 2026-03-01T10:00:00Z: the response is malformed',
+  ]);
+  tokenOf(await logIn('two'));
+  assert.is((await troubles()).length, 1, 'the other provider proves nothing');
+  one.handlers.clear();
+  tokenOf(await logIn());
+  assert.equal(await troubles(), []);
+});
+
+test('a provider that rejects the client is recorded, one that rejects a code is not', async () => {
+  one.handlers.set('token', fails(400, { error: 'invalid_grant' }));
+  assert.is(await logIn(), invalid);
+  assert.equal(await troubles(), []);
+  one.handlers.set('token', fails(401, { error: 'invalid_client' }));
+  assert.is(await logIn(), invalid);
+  assert.equal(await troubles(), [
+    'identity provider one has failed since 2026-03-01T10:00:00Z: the provider rejects the service: invalid_client',
+  ]);
+});
+
+test('logins by password and at another provider work while one does not respond', async () => {
+  await rig.fixture.user('pat');
+  await rig.fixture.staff.post(`${(await rig.fixture.as('pat').get('/api/users/?current')).body[0].url}password/`, {
+    password: 'correct-horse-7',
+  });
+  const held: (() => void)[] = [];
+  one.handlers.set('token', (_incoming, outgoing) => void held.push(() => outgoing.end()));
+  const slow = Array.from({ length: 40 }, () => logIn());
+  while (held.length < 40) await new Promise((done) => setTimeout(done, 5));
+  const body = { username: 'pat', password: 'correct-horse-7' };
+  assert.is((await rig.fixture.anonymous.post('/api-auth/password/', body)).status, 200);
+  tokenOf(await logIn('two'));
+  for (const release of held) release();
+  assert.equal(new Set(await Promise.all(slow)), new Set([unreachable]));
+});
+
+test.run();
