@@ -1,5 +1,6 @@
 import { createQuotas } from '../../activity/quotas/usage.ts';
 import { findScope } from '../../activity/scopes/resolve.ts';
+import { boundText } from '../../kernel/access/api-key.ts';
 import { isStaff } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, right, staff, visibleTo } from '../../kernel/access/right.ts';
@@ -10,7 +11,7 @@ import { printed } from '../../kernel/collection/field.ts';
 import { exact, ofName, oneOf, requireWords, truth, uuidOf, within } from '../../kernel/collection/filter.ts';
 import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
-import { invalid } from '../../kernel/http/error.ts';
+import { forbidden, invalid } from '../../kernel/http/error.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { isSimulated } from '../operations/simulated.ts';
@@ -99,6 +100,7 @@ export const settings = memoised((catalogue: Catalogue) =>
     create: {
       right: serviceManagers,
       check: (request, values) => {
+        if (request.caller.apiKey?.isOfStaff && values.shared) throw forbidden(boundText);
         if (!request.caller.isStaff && values.customer == null)
           throw invalid({ customer: ['This field is required.'] });
         rejectUnknownOperations(request, values.type, values);

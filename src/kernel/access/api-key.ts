@@ -13,6 +13,8 @@ export interface ApiKey {
   readonly scopes: ReadonlySet<string>;
   /** Whether the key is bound to customers and projects: then the caller has the roles of its owner there, and no others. */
   readonly isBound: boolean;
+  /** Whether it is bound and its owner is staff, who could do more than the key. */
+  readonly isOfStaff: boolean;
   /** Whether the request presented the key from before the last rotation. */
   readonly isPrevious: boolean;
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Sql } from '../db/sql.ts';
 import { forbidden } from '../http/error.ts';
+import { boundText } from './api-key.ts';
 import type { Caller } from './caller.ts';
 import type { Request } from './request.ts';
 import { ownsCustomer } from './rights.ts';
@@ -37,7 +38,8 @@ export class Right<S = unknown> {
   /** Throws 403 unless the caller has the right. */
   require(request: Request, subject: S): void {
     const reason = this.denialReason(request, subject);
-    if (reason !== undefined) throw forbidden(reason);
+    if (reason === undefined) return;
+    throw forbidden(reason === forbiddenText && request.caller.apiKey?.isOfStaff ? boundText : reason);
   }
 
   /** Returns this right for deployments where a setting is on. */

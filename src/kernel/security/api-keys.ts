@@ -174,6 +174,7 @@ const knownOf = (row: ApiKeyRow, token: string): KnownApiKey => ({
         id: row.key_id,
         scopes: new Set(JSON.parse(row.scopes)),
         isBound: row.is_bound === 1,
+        isOfStaff: row.is_bound === 1 && row.is_staff === 1,
         isPrevious: row.is_previous === 1,
       },
     }),

@@ -219,11 +219,17 @@ test('operations that concern no bound object are rejected', async () => {
     ['GET', '/api/notifications/'],
     ['GET', '/api/operation/'],
     ['GET', '/api/backups/'],
+    ['POST', '/api/alerts/', { alert_type: 'noise', message: 'Loud.', severity: 'Info' }],
+    ['POST', '/api/events/', { level: 'info', message: 'News' }],
+    ['POST', '/api/service-settings/', { name: 'New', type: 'DigitalOcean', shared: true }],
   ];
   for (const [method, path, body] of attempts) {
     const response = await key.send(method, path, body);
     assert.equal([response.status, response.body], denied, `${method} ${path}`);
   }
+  const ofProject = await keyOf('stan', { projects: [web.url] });
+  const move = await ofProject.patch(web.url, { customer: bolt.url });
+  assert.equal([move.status, move.body], denied, 'a key bound to projects moves none');
 });
 
 test('the lists are fixed, limited, and never become "not bound"', async () => {
