@@ -5,7 +5,7 @@ import { render } from 'preact';
 import { useErrorBoundary, useLayoutEffect } from 'preact/hooks';
 import { token } from './api/connection.ts';
 import { place, replace } from './api/route.ts';
-import { collections, enter, isReady, mustEnrol, resumeLogin, start, startProblem } from './api/session.ts';
+import { collections, departure, enter, isReady, mustEnrol, resumeLogin, start, startProblem } from './api/session.ts';
 import { Callout, Empty } from './components/card.tsx';
 import { expectHeading } from './components/focus.ts';
 import { ListPage } from './components/list.tsx';
@@ -119,16 +119,20 @@ function App(): JSX.Element {
   );
 }
 
-// A login at an identity provider ends here if login_completed_url is `…/#/signed-in/{token}/{method}?next={next}`.
-const [, page, given] = place.value.path.split('/');
-if (page === 'signed-in' && given) {
+/** Replaces the page of a login by that to which it returns. */
+function returnFromLogin(): void {
   const [path = '/', query] = (place.value.query.get('next') || '/').split(/\?(.*)/s);
   replace(path, new URLSearchParams(query));
-  void enter(given);
+}
+
+// A login at an identity provider ends here if login_completed_url is `…/#/signed-in/{token}/{method}?next={next}`.
+const [, page, given, method] = place.value.path.split('/');
+if (page === 'signed-in' && given) {
+  returnFromLogin();
+  void enter(given, method === 'oidc' ? departure() : undefined);
 } else if (page === 'second-factor' && given) {
-  // The same for login_second_factor_url, `…/#/second-factor/{token}`.
-  replace('/');
-  void resumeLogin(given);
+  // The same for login_second_factor_url, `…/#/second-factor/{token}?next={next}`.
+  void resumeLogin(given).then(returnFromLogin);
 } else if (token.value !== null) void start();
 
 const root = document.getElementById('console');

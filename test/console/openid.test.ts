@@ -5,8 +5,10 @@ import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, greeting, password } from '../support/console.ts';
 import { findFaults } from '../support/console-look.ts';
+import type { Json } from '../support/fixture.ts';
 import { freePort } from '../support/free-port.ts';
 import { OidcFixture } from '../support/oidc-fixture.ts';
+import { enrol } from '../support/second-factors.ts';
 
 const chromium = await startBrowser();
 const tests = suite('OpenID Connect in the console');
@@ -28,15 +30,36 @@ tests.before(async () => {
       login_completed_url: `${url}/#/signed-in/{token}/{method}?next={next}`,
       login_failed_url: `${url}/#/sign-in-failed/`,
       logout_completed_url: `${url}/`,
+      second_factor_for_sso: true,
+      login_second_factor_url: `${url}/#/second-factor/{token}?next={next}`,
     },
+    { post_logout_redirect_uris: [`${url}/`] },
   );
   await oidc.provider.next({ accountId: 'c-1', claims: { preferred_username: 'carol', name: 'Carol Jones' } });
+  const me = (await oidc.fixture.staff.get('/api/users/?current')).body[0];
+  await oidc.fixture.staff.post(`${me.url}password/`, { password });
 });
 tests.after(async () => {
   if (!chromium) return;
   await chromium.close();
   await oidc.close();
 });
+
+/** Signs out, and logs out on the page of the provider, which returns. */
+async function signOutAtProvider(visitor: Console): Promise<void> {
+  await visitor.signOut();
+  await visitor.page.waitForURL(`${oidc.provider.issuer}/session/end**`);
+  assert.match(visitor.page.url(), /id_token_hint=/);
+  await visitor.page.evaluate(`(() => {
+    const [form] = document.forms;
+    form.append(Object.assign(document.createElement('input'), { name: 'logout', value: 'yes' }));
+    form.submit();
+  })()`);
+  await visitor.link(button).waitFor();
+}
+
+const sessionCount = async (username: string): Promise<number> =>
+  (await oidc.fixture.as(username).get('/api/sessions/')).body.filter(({ method }: Json) => method === 'oidc').length;
 
 browser('signs in at the provider, returns to the page, and shows the identity', async () => {
   const visitor = await Console.open(started(), `${url}/#/projects/`);
@@ -48,9 +71,46 @@ browser('signs in at the provider, returns to the page, and shows the identity',
   const { uuid } = (await oidc.fixture.as('carol').get('/api/users/?current')).body[0];
   await visitor.go(`/users/${uuid}/`, /Carol/);
   await visitor.page.getByRole('region', { name: 'Identities' }).getByText('c-1').waitFor();
-  await visitor.signOut();
-  await visitor.link(button).waitFor();
+  assert.is(await sessionCount('carol'), 1);
+  await signOutAtProvider(visitor);
+  assert.is(await sessionCount('carol'), 0);
   assert.equal(visitor.complaints, []);
+  await visitor.close();
+});
+
+browser('asks for the second factor of such a login, and says when a login cannot continue', async () => {
+  const carol = oidc.fixture.as('carol');
+  const { app } = await enrol(oidc.fixture, carol);
+  oidc.fixture.clock.advance(60);
+  const visitor = await Console.open(started(), `${url}/#/projects/`);
+  await visitor.link(button).click();
+  await visitor.heading('Second factor').waitFor();
+  await visitor.page.getByLabel('Code from your authenticator app').fill(app.code());
+  await visitor.button('Continue').click();
+  await visitor.heading('Projects').waitFor();
+  await signOutAtProvider(visitor);
+  await visitor.page.goto(`${url}/#/second-factor/${'0'.repeat(40)}?next=%2Fprojects%2F`);
+  await visitor.page.reload();
+  await visitor.page.getByText('This login has been completed or has taken too long. Sign in again.').waitFor();
+  assert.is(new URL(visitor.page.url()).hash, '#/projects/');
+  assert.equal(await findFaults(visitor), []);
+  await visitor.link(button).waitFor();
+  await visitor.close();
+  for (const { url: factor } of (await carol.get('/api/second-factors/')).body) await carol.delete(factor);
+});
+
+browser('offers the provider when the session has ended, which returns to the page', async () => {
+  const visitor = await Console.open(started(), `${url}/`);
+  await visitor.link(button).click();
+  await visitor.heading(greeting).waitFor();
+  await oidc.fixture.as('carol').post('/api/sessions/end_others/');
+  await visitor.page.evaluate('location.hash = "/projects/"');
+  const dialog = visitor.page.getByRole('dialog', { name: 'Your session has ended' });
+  await dialog.getByText('A sign-in at a provider returns to this page without its input.').waitFor();
+  assert.equal(await visitor.findings(), []);
+  await dialog.getByRole('link', { name: button }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await visitor.heading('Projects').waitFor();
   await visitor.close();
 });
 
@@ -79,15 +139,45 @@ browser('begins the sign-in by itself where the provider says so, but not after 
   });
   await visitor.page.goto(`${url}/`);
   await visitor.heading(greeting).waitFor();
-  await visitor.signOut();
-  await visitor.link(button).waitFor();
-  assert.is(new URL(visitor.page.url()).hash, '#/');
+  await signOutAtProvider(visitor);
+  await visitor.settled();
+  assert.is(visitor.page.url(), `${url}/`);
   await visitor.close();
 });
 
+browser('staff add and remove the identities of a user', async () => {
+  const { url: own } = await oidc.fixture.user('dave');
+  const place = new URL(own).pathname.slice('/api'.length);
+  const staff = await Console.as(started(), oidc.fixture, 'admin');
+  await staff.go(place, /dave/);
+  const card = staff.page.getByRole('region', { name: 'Identities' });
+  await card.getByRole('button', { name: 'Add identity' }).click();
+  await staff.dialog().getByLabel('Subject').fill('c-1');
+  assert.equal(await staff.findings(), []);
+  await staff.dialog().getByRole('button', { name: 'Add identity' }).click();
+  await staff.dialog().getByText('This identity belongs to another user.').waitFor();
+  await staff.dialog().getByLabel('Subject').fill('d-1');
+  await staff.dialog().getByRole('button', { name: 'Add identity' }).click();
+  await card.getByText('d-1').waitFor();
+  const identities = async (): Promise<Json> => (await oidc.fixture.staff.get(own)).body.identities;
+  assert.equal(await identities(), [{ provider: 'company', subject: 'd-1' }]);
+  assert.equal(await findFaults(staff), []);
+  await card.getByRole('button', { name: 'Remove: company d-1' }).click();
+  await card.getByText('No identities: the user cannot sign in at a provider.').waitFor();
+  assert.equal(await identities(), []);
+  await staff.close();
+  const dave = await Console.open(started(), `${url}/`);
+  await oidc.fixture.staff.patch(own, { identities: [{ provider: 'company', subject: 'd-1' }] });
+  await oidc.fixture.staff.post(`${own}password/`, { password });
+  await dave.signIn('dave');
+  await dave.go(place, /dave/);
+  await dave.page.getByRole('region', { name: 'Identities' }).getByText('d-1').waitFor();
+  assert.is(await dave.page.getByRole('region', { name: 'Identities' }).getByRole('button').count(), 0);
+  await dave.close();
+});
+
 browser('staff check the providers on the page of the operation', async () => {
-  const me = (await oidc.fixture.staff.get('/api/users/?current')).body[0];
-  await oidc.fixture.staff.post(`${me.url}password/`, { password });
+  oidc.fixture.clock.set(new Date());
   const staff = await Console.as(started(), oidc.fixture, 'admin');
   await staff.go('/operation/', /./);
   const card = staff.page.getByRole('region', { name: 'Identity providers' });
@@ -96,6 +186,17 @@ browser('staff check the providers on the page of the operation', async () => {
     await card.getByText(title).waitFor();
   assert.is(await card.locator('li.bad').count(), 0);
   assert.is(await card.locator('li.good').count(), 6);
+  assert.equal(await findFaults(staff), []);
+  await staff.close();
+});
+
+browser('a provider that fails is on the page of the operation, and users sign in by password', async () => {
+  await oidc.provider.close();
+  oidc.fixture.clock.advance(3601);
+  await fetch(oidc.loginAddress(), { redirect: 'manual' });
+  const staff = await Console.as(started(), oidc.fixture, 'admin');
+  await staff.go('/operation/', /./);
+  await staff.page.getByText(/^identity provider company has failed since /).waitFor();
   assert.equal(await findFaults(staff), []);
   await staff.close();
 });

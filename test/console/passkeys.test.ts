@@ -58,6 +58,12 @@ class Authenticator {
       await session.send('WebAuthn.addCredential', { authenticatorId: id, credential: { ...credential, signCount } });
   }
 
+  /** Makes a credential the only one. */
+  async replace(credential: Awaited<ReturnType<Authenticator['credentials']>>[number] | undefined): Promise<void> {
+    await this.session.send('WebAuthn.clearCredentials', { authenticatorId: this.id });
+    if (credential) await this.session.send('WebAuthn.addCredential', { authenticatorId: this.id, credential });
+  }
+
   recognizeUser = (isUserVerified: boolean): Promise<unknown> =>
     this.session.send('WebAuthn.setUserVerified', { authenticatorId: this.id, isUserVerified });
 }
@@ -134,6 +140,37 @@ browser('confirms the identity with the passkey', async () => {
   await own.page.getByRole('dialog', { name: 'Recovery codes' }).waitFor();
   codes = await own.dialog().getByRole('listitem').allInnerTexts();
   await own.dialog().getByRole('button', { name: 'I have saved them' }).click();
+});
+
+browser('an ended session continues with a passkey of the same user only', async () => {
+  const bob = await fixture.user('bob');
+  await fixture.staff.post(`${bob.url}password/`, { password });
+  const other = await Console.open(started(), url());
+  const key = await Authenticator.plugInto(other);
+  await other.signIn('bob');
+  await other.go(`/users/${bob.uuid}/`, /bob/);
+  await region(other).getByRole('button', { name: 'Add passkey' }).click();
+  await other.dialog().getByLabel('Name').fill('Key');
+  await other.dialog().getByRole('button', { name: 'Add', exact: true }).click();
+  await other.page.getByRole('dialog', { name: 'Recovery codes' }).waitFor();
+  const [mine] = await device.credentials();
+  const [foreign] = await key.credentials();
+  await fixture.as('alice').post('/api/sessions/end_others/');
+  const dialog = own.page.getByRole('dialog', { name: 'Your session has ended' });
+  await own.page.evaluate('location.hash = "/projects/"');
+  await dialog.waitFor();
+  assert.equal(await own.findings(), []);
+  const use = dialog.getByRole('button', { name: 'Sign in with a passkey' });
+  await device.replace(foreign);
+  await use.click();
+  await dialog.getByText('This passkey belongs to another user.').waitFor();
+  const sessions = (await fixture.as('bob').get('/api/sessions/')).body;
+  assert.is(sessions.filter(({ method }: Json) => method === 'passkey').length, 0, 'its session has ended');
+  await device.replace(mine);
+  await use.click();
+  await dialog.waitFor({ state: 'detached' });
+  await own.heading('Projects').waitFor();
+  await other.close();
 });
 
 browser('rejects a copy of the authenticator, whose counter stands behind', async () => {

@@ -14,6 +14,7 @@ export interface Configuration {
 }
 
 export interface LoginProvider {
+  readonly name: string;
   readonly label: string;
   /** Where the sign-in begins. */
   readonly url: string;
@@ -34,7 +35,7 @@ export async function readConfiguration(): Promise<void> {
   if (!response.isOk) return;
   const { AUTHENTICATION_METHODS: methods, POLICY_URL: policy } = response.body.WALDUR_CORE;
   const providers = (response.body.TENANTRY_AUTH_OIDC?.PROVIDERS ?? []).map(
-    ({ AUTO_REDIRECT: isAutomatic, LABEL: label, LOGIN_URL: url }) => ({ label, url, isAutomatic }),
+    ({ AUTO_REDIRECT: isAutomatic, LABEL: label, LOGIN_URL: url, NAME: name }) => ({ name, label, url, isAutomatic }),
   );
   configuration.value = { methods, policy, providers, demo: response.body.DEMO };
 }

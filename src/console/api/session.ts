@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { preferLanguage, t } from '../i18n/words.ts';
-import { type Item, isItem } from './api.ts';
-import { readConfiguration } from './configuration.ts';
+import { type Item, isItem, problemOf } from './api.ts';
+import { configuration, readConfiguration } from './configuration.ts';
 import {
   type ApiResponse,
   abortSession,
@@ -112,32 +112,49 @@ export interface Challenge {
   readonly methods: readonly string[];
   /** The options with which the browser asks for a passkey, if the user has one. */
   readonly passkeyOptions: unknown;
+  /** Of a login at an OpenID Connect provider, see `enter`. */
+  readonly provider: string | undefined;
 }
 
 /** The login that waits for a second factor; null if none does. */
 export const challenge = signal<Challenge | null>(null);
 
 /** Continues with the token of a response, or asks for the second factor that it requires. Returns whether it does either. */
-export async function continueWith(body: unknown): Promise<boolean> {
+export async function continueWith(body: unknown, provider?: string): Promise<boolean> {
   const { second_factor: required, token: value } = isItem(body) ? body : {};
-  if (typeof value === 'string') await enter(value);
+  if (typeof value === 'string') await enter(value, provider);
   else if (isItem(required) && typeof required.token === 'string' && Array.isArray(required.methods))
     challenge.value = {
       token: required.token,
       methods: required.methods.map(String),
       passkeyOptions: required.passkey_options,
+      provider,
     };
   else return false;
   return true;
 }
+
+/** Why the login with which the browser has returned cannot continue; empty if it can. */
+export const resumeProblem = signal('');
 
 /** Asks for the second factor of a login at an identity provider, from which the browser returns with only the token of the login. */
 export async function resumeLogin(value: string): Promise<void> {
   keepToken(null);
   const body = { token: value };
   const response = await responseOf(api.POST('/api-auth/second-factor/options/', { body, credentials: 'omit' }));
-  if (response.isOk) await continueWith(response.body);
+  if (response.isOk) await continueWith(response.body, departure() || undefined);
+  else if (response.status === 401)
+    resumeProblem.value = t('This login has been completed or has taken too long. Sign in again.');
+  else resumeProblem.value = problemOf(response.body) || t('The server cannot be reached.');
 }
+
+const departureKey = storageKeyOf('departure');
+
+/** Notes the address of the OpenID Connect provider for which the browser leaves this tab. */
+export const departFor = (provider: string): void => sessionStorage.setItem(departureKey, provider);
+
+/** Returns the address of the provider for which the browser has left; empty if it is unknown. */
+export const departure = (): string => sessionStorage.getItem(departureKey) ?? '';
 
 /** Signs in by password; the response has the errors. */
 export async function signIn(username: string, password: string): Promise<ApiResponse<unknown>> {
@@ -146,9 +163,37 @@ export async function signIn(username: string, password: string): Promise<ApiRes
   return (await continueWith(response.body)) ? { ...response, isOk: true } : response;
 }
 
-/** Continues with a token, and reads its user. */
-export async function enter(value: string): Promise<void> {
+/** Returns the uuid of the user of a token that is not in use here; undefined if it is rejected. */
+export async function ownerOf(value: string): Promise<string | undefined> {
+  const response = await responseOf(
+    api.GET('/api/users/', {
+      params: { query: { current: '', field: ['uuid'] } },
+      credentials: 'omit',
+      headers: { Authorization: `Token ${value}` },
+    }),
+  );
+  return response.isOk ? response.body[0]?.uuid : undefined;
+}
+
+/** Ends the session of a token that is not in use here. */
+export async function endSession(value: string): Promise<void> {
+  const headers = { Authorization: `Token ${value}` };
+  await responseOf(api.POST('/api-auth/logout/', { credentials: 'omit', headers }));
+}
+
+const providerKey = storageKeyOf('provider');
+
+/**
+ * Continues with a token, and reads its user. `provider` is the address that began its login at an OpenID Connect provider; empty:
+ * at an unknown one; undefined: at none.
+ */
+export async function enter(value: string, provider?: string): Promise<void> {
   const isAnother = me.value === null;
+  resumeProblem.value = '';
+  hasSignedOut.value = false;
+  sessionStorage.removeItem(departureKey);
+  if (provider === undefined) sessionStorage.removeItem(providerKey);
+  else sessionStorage.setItem(providerKey, provider);
   keepToken(value);
   if (isAnother) await start();
 }
@@ -203,10 +248,25 @@ export async function endImpersonation(): Promise<void> {
   await changeSession(own.token);
 }
 
-/** Whether the user has signed out in this tab: then no sign-in begins by itself. */
-export const hasSignedOut = signal(false);
+const signedOutKey = storageKeyOf('signed out');
 
-/** Ends the session on the server and here. */
+/** Whether the user has signed out in this tab, perhaps at a provider as well: then no sign-in begins by itself. */
+export const hasSignedOut = signal(sessionStorage.getItem(signedOutKey) !== null);
+effect(() => {
+  if (hasSignedOut.value) sessionStorage.setItem(signedOutKey, 'yes');
+  else sessionStorage.removeItem(signedOutKey);
+});
+
+/** Returns the address that ends the session at its OpenID Connect provider; undefined if it has none. */
+function logoutAtProvider(): string | undefined {
+  const url = sessionStorage.getItem(providerKey);
+  const { providers = [] } = configuration.value ?? {};
+  const provider =
+    providers.find((known) => known.url === url) ?? (url === '' && providers.length === 1 && providers[0]);
+  return provider ? provider.url.replace(/login\/$/, 'logout/?revoked') : undefined;
+}
+
+/** Ends the session on the server, at its provider and here. */
 export async function signOut(): Promise<void> {
   hasSignedOut.value = true;
   // Stops the automatic refresh.
@@ -218,10 +278,13 @@ export async function signOut(): Promise<void> {
     keepImpersonation(null);
     keepToken(own);
   }
+  const page = isExpired.value ? undefined : logoutAtProvider();
+  // Also before a logout at the provider, which may not know the session any more.
   if (!isExpired.value) await responseOf(api.POST('/api-auth/logout/'));
   void preferLanguage(undefined);
   keepToken(null);
   go('/');
+  if (page !== undefined) location.assign(page);
 }
 
 /** Whether the user is staff, who may do everything. */

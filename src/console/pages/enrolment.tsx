@@ -9,7 +9,7 @@ import { Toasts } from '../components/toast.tsx';
 import { t } from '../i18n/words.ts';
 import { textOf } from '../item.ts';
 import { SecondFactors } from './factors.tsx';
-import { SessionEnded } from './signin.tsx';
+import { SessionEnded } from './session-ended.tsx';
 
 export function Enrolment(): JSX.Element {
   const user = textOf(me.value ?? {}, 'uuid');

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import type { LoginProvider } from '../api/configuration.ts';
 import { storageKeyOf } from '../api/connection.ts';
 import { place } from '../api/route.ts';
-import { hasSignedOut } from '../api/session.ts';
+import { departFor, hasSignedOut, resumeProblem } from '../api/session.ts';
 import { t } from '../i18n/words.ts';
 
 /** The page of a failed login, if login_failed_url is `…/#/sign-in-failed/`. */
@@ -28,20 +28,29 @@ const minInterval = 30_000;
 /** Whether the sign-in begins without a press: not after a sign-out, a failure, or another one just before. */
 const mayRedirect = (): boolean =>
   !hasSignedOut.value &&
+  resumeProblem.value === '' &&
   place.value.path !== failedPage &&
   Date.now() - Number(sessionStorage.getItem(lastKey) ?? 0) > minInterval;
 
-export function LoginProviders({ providers }: { readonly providers: readonly LoginProvider[] }): JSX.Element {
-  const automatic = providers.find(({ isAutomatic }) => isAutomatic);
+export function LoginProviders({
+  providers,
+  isAutomatic = true,
+}: {
+  readonly providers: readonly LoginProvider[];
+  /** Whether a sign-in may begin without a press. */
+  readonly isAutomatic?: boolean;
+}): JSX.Element {
+  const automatic = isAutomatic ? providers.find((provider) => provider.isAutomatic) : undefined;
   useEffect(() => {
     if (!automatic || !mayRedirect()) return;
     sessionStorage.setItem(lastKey, String(Date.now()));
+    departFor(automatic.url);
     location.replace(addressOf(automatic));
   }, [automatic]);
   return (
     <>
       {providers.map((provider) => (
-        <a key={provider.url} class="btn full" href={addressOf(provider)}>
+        <a key={provider.url} class="btn full" href={addressOf(provider)} onClick={() => departFor(provider.url)}>
           {t('Continue with {provider}', { provider: provider.label })}
         </a>
       ))}

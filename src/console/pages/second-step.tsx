@@ -15,17 +15,17 @@ type Method = 'passkey' | 'totp' | 'recovery_code';
 type Body = NonNullable<paths['/api-auth/second-factor/']['post']['requestBody']>['content']['application/json'];
 
 /** Presents a second factor, and continues with the token of the login. */
-async function present(body: Body): Promise<ApiResponse<unknown>> {
+async function present(body: Body, provider: string | undefined): Promise<ApiResponse<unknown>> {
   const response = await responseOf(api.POST('/api-auth/second-factor/', { body, credentials: 'omit' }));
   if (response.isOk) {
     challenge.value = null;
-    await enter(response.body.token);
+    await enter(response.body.token, provider);
   }
   return response;
 }
 
 /** Asks for a second factor. */
-export function SecondStep({ methods, passkeyOptions, token }: Challenge): JSX.Element {
+export function SecondStep({ methods, passkeyOptions, provider, token }: Challenge): JSX.Element {
   const [problem, setProblem] = useState('');
   const isOffered = (method: Method): boolean => methods.includes(method) && (method !== 'passkey' || hasPasskeys);
   const offered = (['passkey', 'totp', 'recovery_code'] as const).filter(isOffered);
@@ -46,7 +46,7 @@ export function SecondStep({ methods, passkeyOptions, token }: Challenge): JSX.E
         <PasskeyButton
           isPrimary
           options={async () => ({ isOk: true, body: passkeyOptions })}
-          send={(passkey) => present({ token, passkey })}
+          send={(passkey) => present({ token, passkey }, provider)}
           onProblem={setProblem}
         />
       ) : (
@@ -54,7 +54,7 @@ export function SecondStep({ methods, passkeyOptions, token }: Challenge): JSX.E
           key={method}
           isRecovery={method === 'recovery_code'}
           send={async (name, value) => {
-            const { body, isOk } = await present({ token, [name]: value });
+            const { body, isOk } = await present({ token, [name]: value }, provider);
             if (!isOk) setProblem(problemOf(body) || t('Try again'));
           }}
         />

@@ -1,29 +1,18 @@
-/** The sign-in: by password, at an identity provider, or with a mailed link; and again after a session has ended. */
+/** The sign-in: by password, with a passkey, at an identity provider, or with a mailed link. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { fieldProblems, problemOf, textOf } from '../api/api.ts';
+import { fieldProblems, problemOf } from '../api/api.ts';
 import { type Configuration, configuration, readConfiguration } from '../api/configuration.ts';
-import { api, isExpired, responseOf } from '../api/connection.ts';
+import { api, responseOf } from '../api/connection.ts';
 import { hasPasskeys } from '../api/passkeys.ts';
 import { hrefOf, place, replace } from '../api/route.ts';
-import {
-  challenge,
-  continueWith,
-  endImpersonation,
-  enter,
-  impersonation,
-  me,
-  signIn,
-  signOut,
-} from '../api/session.ts';
+import { challenge, continueWith, endSession, enter, ownerOf, resumeProblem, signIn } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Callout, Skeleton } from '../components/card.tsx';
-import { Dialog } from '../components/dialog.tsx';
 import { product } from '../components/focus.ts';
 import { Mark } from '../components/icons.tsx';
 import { Languages } from '../components/languages.tsx';
 import { PasskeyButton } from '../components/passkey.tsx';
-import { clearToasts } from '../components/toast.tsx';
 import { Version } from '../components/version.tsx';
 import { serverText, t } from '../i18n/words.ts';
 import { FirstStart } from './first-start.tsx';
@@ -47,6 +36,8 @@ export function Entrance(): JSX.Element {
             <h1>{t('Second factor')}</h1>
             <SecondStep {...challenge.value} />
           </>
+        ) : page === 'second-factor' ? (
+          <Skeleton />
         ) : page === 'first' ? (
           <FirstStart secret={secret} />
         ) : page === 'forgotten' ? (
@@ -75,7 +66,7 @@ function SignIn(): JSX.Element {
     void readConfiguration();
   }, []);
   const { demo, methods: offered, providers = [] } = configuration.value ?? {};
-  const failure = failureOfLogin();
+  const failure = resumeProblem.value || serverText(failureOfLogin());
   const isByPassword = offered?.includes('LOCAL_SIGNIN') === true;
   const isFederated = offered?.includes('SAML2') === true;
   const hasProviders = isFederated || providers.length > 0;
@@ -86,7 +77,7 @@ function SignIn(): JSX.Element {
         <p class="muted small">{location.host}</p>
       </div>
       {offered === undefined && <Skeleton />}
-      {failure !== '' && <Callout tone="bad">{serverText(failure)}</Callout>}
+      {failure !== '' && <Callout tone="bad">{failure}</Callout>}
       {providers.length > 0 && <LoginProviders providers={providers} />}
       {isFederated && <IdentityProviders />}
       {hasProviders && isByPassword && <div class="or">{t('or use a password')}</div>}
@@ -105,7 +96,7 @@ function SignIn(): JSX.Element {
 }
 
 /** Asks for the password; an ended session continues only for the same user. */
-function PasswordForm({ username }: { readonly username?: string }): JSX.Element {
+export function PasswordForm({ username }: { readonly username?: string }): JSX.Element {
   const [problem, setProblem] = useState('');
   const [isSending, setSending] = useState(false);
   return (
@@ -145,8 +136,8 @@ function PasswordForm({ username }: { readonly username?: string }): JSX.Element
   );
 }
 
-/** Signs in with a passkey alone, which names its user. */
-function PasskeySignIn(): JSX.Element {
+/** Signs in with a passkey alone, which names its user; an ended session continues only for the same one. */
+export function PasskeySignIn({ user }: { readonly user?: string }): JSX.Element {
   const [problem, setProblem] = useState('');
   return (
     <div class="form">
@@ -162,7 +153,13 @@ function PasskeySignIn(): JSX.Element {
           const response = await responseOf(
             api.POST('/api-auth/passkey/', { body: { credential }, credentials: 'omit' }),
           );
-          if (response.isOk) await enter(response.body.token);
+          if (!response.isOk) return response;
+          const { token } = response.body;
+          if (user !== undefined && (await ownerOf(token)) !== user) {
+            await endSession(token);
+            return { ...response, isOk: false, body: { detail: t('This passkey belongs to another user.') } };
+          }
+          await enter(token);
           return response;
         }}
         onProblem={setProblem}
@@ -216,7 +213,7 @@ function DemoLogins({ logins, password }: NonNullable<Configuration['demo']>): J
 }
 
 /** Sends the browser to an identity provider, which returns it to the configured URL. */
-function IdentityProviders(): JSX.Element {
+export function IdentityProviders(): JSX.Element {
   const [providers, setProviders] = useState<readonly { readonly name: string; readonly url: string }[]>([]);
   useEffect(() => {
     void responseOf(api.GET('/api-auth/saml2/providers/', { credentials: 'omit' })).then(({ body, isOk }) => {
@@ -328,48 +325,5 @@ function Reset({ secret }: { readonly secret: string }): JSX.Element {
       </form>
       <a href={hrefOf('/forgotten/')}>{t('Request another link')}</a>
     </>
-  );
-}
-
-/** Over the page of an ended session: its input stays, and continues with another token. */
-export function SessionEnded(): JSX.Element | null {
-  useEffect(() => {
-    void readConfiguration();
-  }, []);
-  if (!isExpired.value || me.value === null) return null;
-  if (impersonation.value)
-    return (
-      <Dialog title={t('The impersonation has ended')}>
-        <p>{t('An hour has passed, or the user has ended it.')}</p>
-        <footer class="form-foot">
-          <button type="button" class="btn primary" onClick={() => void endImpersonation()}>
-            {t('Return to your session')}
-          </button>
-        </footer>
-      </Dialog>
-    );
-  const isByPassword =
-    configuration.value?.methods.includes('LOCAL_SIGNIN') &&
-    me.value.registration_method !== 'saml2' &&
-    me.value.registration_method !== 'oidc';
-  return (
-    <Dialog title={t('Your session has ended')}>
-      <p>{t('Your input is not lost.')}</p>
-      {challenge.value ? (
-        <SecondStep {...challenge.value} />
-      ) : (
-        isByPassword && <PasswordForm username={textOf(me.value, 'username')} />
-      )}
-      <button
-        type="button"
-        class="btn"
-        onClick={() => {
-          clearToasts();
-          void signOut();
-        }}
-      >
-        {t('Sign out')}
-      </button>
-    </Dialog>
   );
 }

@@ -12,7 +12,7 @@ import { Toasts } from '../components/toast.tsx';
 import { nameOf } from '../components/values.tsx';
 import { amountText, instantText, phrase, t } from '../i18n/words.ts';
 import { InboxButton } from '../pages/inbox.tsx';
-import { SessionEnded } from '../pages/signin.tsx';
+import { SessionEnded } from '../pages/session-ended.tsx';
 import { Palette } from './palette.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { Sidebar } from './sidebar.tsx';
