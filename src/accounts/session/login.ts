@@ -9,6 +9,7 @@ import { text } from '../../kernel/collection/values.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { HttpError, unauthenticated } from '../../kernel/http/error.ts';
 import { empty, json, type Reply } from '../../kernel/http/reply.ts';
+import { withoutApiKeys } from '../../kernel/security/api-keys.ts';
 import { countFailure, lockOf } from '../../kernel/security/lockout.ts';
 import { revokeToken } from '../../kernel/security/tokens.ts';
 import { lockedText, presentedPassword } from '../users/passwords.ts';
@@ -34,7 +35,8 @@ function readCredentials(request: Request): { username: string; password: string
   requireMethod(request, 'LOCAL_SIGNIN');
   request.body();
   try {
-    return validate(credentials, request, 'create');
+    const { password, username } = validate(credentials, request, 'create');
+    return { password, username: withoutApiKeys(username) };
   } catch (error) {
     throw error instanceof HttpError ? unauthenticated(error.body) : error;
   }

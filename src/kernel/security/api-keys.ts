@@ -57,6 +57,10 @@ function newApiKey(random: (bytes: number) => Buffer): string {
 /** Whether a text has the form of an API key. Its checksum may be wrong. */
 export const isApiKey = (text: string): boolean => text.startsWith('tnt_') && apiKeyPattern.test(text);
 
+/** A text with only the known characters of each API key in it: users paste keys where they do not belong. */
+export const withoutApiKeys = (text: string): string =>
+  text.replace(/(tnt_[0-9A-Za-z]{4})[0-9A-Za-z]{39}_[0-9A-Za-z]{6}/g, '$1…');
+
 const hasChecksum = (text: string): boolean => checksum(text.slice(0, -checkDigits - 1)) === text.slice(-checkDigits);
 
 const digestOf = (key: string): Buffer => hash('sha256', key, 'buffer');

@@ -4,7 +4,7 @@ import { authenticated } from '../../../kernel/access/right.ts';
 import { newUuid } from '../../../kernel/app.ts';
 import { minute } from '../../../kernel/clock.ts';
 import { describeFields, type Endpoint, type Operation } from '../../../kernel/collection/endpoint.ts';
-import { objectShape } from '../../../kernel/collection/field.ts';
+import { objectShape, secretField } from '../../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../../kernel/collection/json-schema.ts';
 import { validate } from '../../../kernel/collection/validate.ts';
 import { text } from '../../../kernel/collection/values.ts';
@@ -95,7 +95,9 @@ export const beginTotp: Endpoint = {
 };
 
 const confirmFields = {
-  code: text({ max: 40, required: true, example: '123456', help: 'The code that the app shows for the secret.' }),
+  code: secretField(
+    text({ max: 40, required: true, example: '123456', help: 'The code that the app shows for the secret.' }),
+  ),
   name: text({
     max: maxNameLength,
     example: 'Phone',

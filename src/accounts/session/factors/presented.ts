@@ -1,6 +1,6 @@
 /** A second factor as a request presents it (core.md 2.11). */
 import type { Request } from '../../../kernel/access/request.ts';
-import { optional, type Values } from '../../../kernel/collection/field.ts';
+import { optional, secretField, type Values } from '../../../kernel/collection/field.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { caseFold } from '../../../kernel/db/sql.ts';
 import { invalidRequest } from '../../../kernel/http/error.ts';
@@ -18,7 +18,7 @@ import { type Credential, usedCredentialField } from './webauthn.ts';
 /** Longer than any code with blanks between its characters. */
 const maxCodeLength = 40;
 const presentedCode = (example: string, help: string) =>
-  optional(text({ max: maxCodeLength, required: true, example, help }));
+  optional(secretField(text({ max: maxCodeLength, required: true, example, help })));
 
 /** The members of a body that present a second factor. */
 export const factorFields = {
