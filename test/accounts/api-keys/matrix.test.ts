@@ -22,6 +22,7 @@ const operations = documented.flatMap((endpoint) =>
 );
 
 const keys = new Map<string, Client>();
+let requestCount = 0;
 let foreign: Client;
 
 test.before(async () => {
@@ -43,6 +44,7 @@ for (const { isOpen, method, path, required } of operations) {
   test(`${method} ${path}`, async () => {
     for (const [scope, client] of keys) {
       const { body, status } = await client.send(method, path, method === 'POST' ? {} : undefined);
+      requestCount++;
       const detail = String(body?.detail);
       if (required === 'closed') assert.equal([status, detail], [403, closed], scope);
       else if (required === 'none') assert.not.ok(status === 403 && (lacks.test(detail) || detail === closed), scope);
@@ -56,8 +58,15 @@ for (const { isOpen, method, path, required } of operations) {
       }
     }
     const { body, status } = await foreign.send(method, path, method === 'POST' ? {} : undefined);
+    requestCount++;
     if (!isOpen) assert.equal([status, body.detail], [403, elsewhere]);
   });
 }
+
+test('every operation was requested with every key', () => {
+  const expected = (operations.length - 1) * (keys.size + 1);
+  assert.is(requestCount, expected);
+  assert.ok(requestCount > 10_000);
+});
 
 test.run();
