@@ -65,7 +65,7 @@ test('does not serve the folder of a killed restore, and no other command create
   );
   assert.is((await program.run(['backup', 'b'])).code, 0);
   assert.is((await program.run(['restore', 'b', '--data', path('other')])).code, 0);
-  assert.equal(readdirSync(path('other')).sort(), ['secret.key', 'serve.lock', 'tenantry.db']);
+  assert.equal(readdirSync(path('other')).sort(), ['audit-heads.log', 'secret.key', 'serve.lock', 'tenantry.db']);
 });
 
 test('deletes drafts of its key file left by killed commands when a server starts, and nothing else', async () => {

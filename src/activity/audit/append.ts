@@ -6,6 +6,7 @@ import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { verify } from '../../kernel/verification.ts';
 import { canonicalJson } from './canonical-json.ts';
+import { readHeadsLog } from './heads-log.ts';
 
 /** The customers and projects of a record, by uuid. */
 export interface AuditPlaces {
@@ -100,10 +101,10 @@ function currentTail(app: App): Tail {
 
 /**
  * Begins a new chain, whose first record names the chain before (audit.md 3), so that two histories of the same database never
- * share a number. `command` is what begins it.
+ * share a number.
  */
 function startChain(app: App, now: number): void {
-  const { db, trail } = app;
+  const { auditHeads, db, trail } = app;
   const tail = tailOf(app);
   const id = preparedChain(app) ?? insertChain(db, trail.random, tail);
   const old = tail && chainOf(app, tail.chain_id);
@@ -115,9 +116,20 @@ function startChain(app: App, now: number): void {
       operation: 'audit.chain_started',
       via: null,
       object: old === undefined ? null : { type: 'audit-chain', uuid: old },
+      changes: auditHeads.folder === undefined ? [] : replacementIn(auditHeads.folder, db),
     },
     { id: tail?.id ?? 0, chain_id: id, sequence: 0, hash: tail?.hash ?? noHash },
   );
+}
+
+/** Returns what has replaced the database of a folder, and the chains whose heads the folder has, but no records. */
+function replacementIn(folder: string, db: Database): readonly FieldChange[] {
+  const { replaced, replacedBy } = readHeadsLog(folder);
+  if (replacedBy === undefined) return [];
+  const stored = new Set(db.values<string>(sql`SELECT uuid FROM audit_chain`));
+  const chains = [...new Set(replaced.map(({ chain }) => chain))].filter((chain) => !stored.has(chain));
+  const command = { field: 'command', from: null, to: replacedBy };
+  return chains.length === 0 ? [command] : [command, { field: 'chains', from: chains, to: null }];
 }
 
 /** Begins the first chain of a database that has none, or the one that `prepareChain` has prepared. */

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { canonicalJson } from './canonical-json.ts';
-import { asHead, type Head } from './heads-log.ts';
+import { asHead, type Head, objectOf } from './heads-log.ts';
 import type { StoredRecord, TrailSource } from './verify.ts';
 
 const chunkBytes = 65_536;
@@ -18,6 +18,7 @@ export function exportedTrail(
   let [first, last] = ['', ''];
   for (const line of linesOf(file)) {
     if (count === 0) first = line;
+    if (isOfSink(statementOf(last, 'head'))) throw new Error(`${file} has heads between records: use --copy`);
     last = line;
     count++;
   }
@@ -31,6 +32,27 @@ export function exportedTrail(
     keys,
     isExcerpt: true,
   };
+}
+
+/** Exports count their records in the head. */
+const isOfSink = (head: Head | undefined): boolean => head !== undefined && head.records === undefined;
+
+/** The trail that a sink has received, with heads between the records. Throws with a sentence if the file cannot be read. */
+export function copiedTrail(
+  file: string,
+  keys: ReadonlyMap<string, string> | undefined,
+  heads: readonly Head[],
+): TrailSource {
+  const ownHeads: Head[] = [];
+  for (const line of linesOf(file)) {
+    const head = statementOf(line, 'head');
+    if (head) ownHeads.push(head);
+  }
+  return { records: () => copiedRecords(file), heads: [...ownHeads, ...heads], keys, isExcerpt: true, isCopy: true };
+}
+
+function* copiedRecords(file: string): Generator<StoredRecord> {
+  for (const line of linesOf(file, true)) if (!statementOf(line, 'head')) yield recordOf(line);
 }
 
 function* exportedRecords(file: string, count: number): Generator<StoredRecord> {
@@ -55,28 +77,19 @@ const noRecord: StoredRecord = { text: '', hash: '', private: null };
 function statementOf(line: string, name: 'checkpoint' | 'head'): Head | undefined {
   // Records begin otherwise.
   if (!line.slice(0, 20).includes(name)) return undefined;
-  const value = objectIn(line);
+  const value = objectOf(line);
   return asHead(value?.[name]);
 }
 
 function recordOf(line: string): StoredRecord {
-  const value = objectIn(line);
+  const value = objectOf(line);
   if (!value) return noRecord;
   const { hash, private: hidden, ...open } = value;
   return { text: canonicalJson(open), hash: String(hash), private: hidden === null ? null : canonicalJson(hidden) };
 }
 
-function objectIn(line: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Yields the lines of a file. Throws with a sentence. */
-function* linesOf(file: string): Generator<string> {
+/** Yields the lines of a file, if it `isGrowing` without the beginning of a last one. Throws with a sentence. */
+function* linesOf(file: string, isGrowing = false): Generator<string> {
   let descriptor: number;
   try {
     descriptor = openSync(file, 'r');
@@ -97,7 +110,7 @@ function* linesOf(file: string): Generator<string> {
       parts.push(Buffer.from(chunk.subarray(start, size)));
     }
     const rest = Buffer.concat(parts).toString();
-    if (rest !== '') yield rest;
+    if (rest !== '' && !(isGrowing && !objectOf(rest))) yield rest;
   } finally {
     closeSync(descriptor);
   }

@@ -31,13 +31,22 @@ export const headsLogFile = (folder: string): string => join(folder, 'audit-head
 
 const newline = 0x0a;
 
+/** A command that replaces the database of a folder. */
+type ReplacingCommand = 'restore' | 'import' | 'promote';
+
 /** Appends a head. Returns when it is on disk. A line that a crash cut off is completed first. */
-export function appendHead(folder: string, head: Head): void {
+export const appendHead = (folder: string, head: Head): void => append(folder, head);
+
+/** Notes that a command replaces the database of a folder: the heads before it were signed for another history (audit.md 3). */
+export const appendReplacement = (folder: string, command: ReplacingCommand): void =>
+  append(folder, { replaced_by: command });
+
+function append(folder: string, value: object): void {
   const file = headsLogFile(folder);
   const isNew = !existsSync(file);
   const descriptor = openSync(file, 'a+', 0o640);
   try {
-    const line = `${JSON.stringify(head)}\n`;
+    const line = `${JSON.stringify(value)}\n`;
     writeSync(descriptor, endsLine(descriptor, file) ? line : `\n${line}`);
     fsyncSync(descriptor);
   } finally {
@@ -53,13 +62,35 @@ function endsLine(descriptor: number, file: string): boolean {
   return size === 0 || last[0] === newline;
 }
 
-/** Returns the heads of a folder's log; none without one. Lines that a crash cut off were never reported, and are ignored. */
-export function readHeadsLog(folder: string): Head[] {
+const isReplacement = (value: ReturnType<typeof objectOf>): value is { readonly replaced_by: unknown } =>
+  value !== undefined && 'replaced_by' in value;
+
+/** The log of a folder. */
+interface HeadsLog {
+  /** Since the database of the folder was last replaced. */
+  readonly heads: readonly Head[];
+  /** Before that. */
+  readonly replaced: readonly Head[];
+  /** The command that has replaced it, while no head follows. */
+  readonly replacedBy: string | undefined;
+}
+
+/** Returns the log of a folder; empty without one. Lines that a crash cut off were never reported, and are ignored. */
+export function readHeadsLog(folder: string): HeadsLog {
   const file = headsLogFile(folder);
-  if (!existsSync(file)) return [];
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .flatMap((line) => parseHead(line) ?? []);
+  let [heads, replaced]: [Head[], Head[]] = [[], []];
+  let replacedBy: string | undefined;
+  for (const line of existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []) {
+    const value = objectOf(line);
+    const head = headOf(value);
+    if (head) heads.push(head);
+    if (isReplacement(value)) {
+      replacedBy = String(value.replaced_by);
+      replaced = [...replaced, ...heads];
+      heads = [];
+    }
+  }
+  return { heads, replaced, replacedBy: heads.length === 0 ? replacedBy : undefined };
 }
 
 /** Returns the heads in a file of lines: heads as the log has them, or log lines with the member `head`. Throws with a sentence. */
@@ -68,22 +99,26 @@ export function readHeads(file: string): Head[] {
     .split('\n')
     .flatMap((line, i) => {
       if (line.trim() === '') return [];
-      const head = parseHead(line);
-      if (!head) throw new Error(`line ${i + 1} of ${file} is not a head`);
-      return [head];
+      const value = objectOf(line);
+      const head = headOf(value);
+      if (!head && !isReplacement(value)) throw new Error(`line ${i + 1} of ${file} is not a head`);
+      return head ?? [];
     });
 }
 
-/** Returns the head of a line; undefined of any other. */
-function parseHead(line: string): Head | undefined {
+/** Returns the object of a line of JSON; undefined of any other line. */
+export function objectOf(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    if (typeof value !== 'object' || value === null) return undefined;
-    return asHead('head' in value ? value.head : value);
+    return typeof value === 'object' && value !== null ? { ...value } : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** Returns the head that an object is, or has as member `head`; undefined without one. */
+const headOf = (value: ReturnType<typeof objectOf>): Head | undefined =>
+  value && asHead('head' in value ? value.head : value);
 
 /** Returns a value if it is a head. */
 export function asHead(value: unknown): Head | undefined {

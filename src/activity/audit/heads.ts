@@ -74,7 +74,7 @@ export class AuditHeads {
   /** Whether the newest head is that of a record, `<chain>:<sequence>`. */
   isSigned(record: string): boolean {
     if (this.#signed === undefined && this.folder !== undefined) {
-      const last = readHeadsLog(this.folder).at(-1);
+      const last = readHeadsLog(this.folder).heads.at(-1);
       this.#signed = last ? `${last.chain}:${last.sequence}` : '';
     }
     return this.#signed === record;

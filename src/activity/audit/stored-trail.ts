@@ -53,12 +53,15 @@ interface Evidence {
 /** The trail of a database, with the heads of the log in its folder (undefined: in memory). Later records and heads are not part of it. */
 export function storedTrail(db: Database, folder: string | undefined, evidence: Evidence = {}): TrailSource {
   // Before the records: a head that is signed meanwhile may be of a record that is not read.
-  const heads = [...(folder === undefined ? [] : readHeadsLog(folder)), ...(evidence.heads ?? [])];
+  const log = folder === undefined ? { heads: [], replaced: [] } : readHeadsLog(folder);
+  const heads = evidence.heads ?? [];
   return {
     records: () => storedRecords(db),
     checkpoint: newestCheckpoint(db),
     heads,
-    keys: trustedKeys(storedKeys(db), evidence.keys, heads),
+    replacedHeads: log.replaced,
+    currentHeads: log.heads,
+    keys: trustedKeys(storedKeys(db), evidence.keys, [...log.replaced, ...log.heads, ...heads]),
     isExcerpt: false,
   };
 }

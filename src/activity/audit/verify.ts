@@ -1,5 +1,6 @@
 /** Verification of the audit trail, in a database or in an export (audit.md 6). */
 import { hash as digest } from 'node:crypto';
+import type { FieldChange } from '../../kernel/access/audit-draft.ts';
 import { auditTime, noHash } from './append.ts';
 import { isSignedBy, keyIdOf } from './heads.ts';
 import type { Head } from './heads-log.ts';
@@ -41,12 +42,18 @@ export interface TrailSource {
   readonly checkpoint?: Head | undefined;
   /** Heads that were signed for this trail. */
   readonly heads: readonly Head[];
+  /** Heads of the log of a data folder from before a command replaced the database: their records may be missing. */
+  readonly replacedHeads?: readonly Head[];
+  /** Heads of that log since then: no restore explains that one of their records is missing. */
+  readonly currentHeads?: readonly Head[];
   /** In an export: the head of its last line; null if that is missing. */
   readonly end?: Head | null;
   /** Public keys by id. Undefined: signatures cannot be verified. */
   readonly keys: ReadonlyMap<string, string> | undefined;
   /** Whether it may begin after the first record of its trail, as an export may. */
   readonly isExcerpt: boolean;
+  /** Whether it is what a sink has received, which may repeat records. */
+  readonly isCopy?: boolean;
 }
 
 /** The result of a verification. */
@@ -56,6 +63,8 @@ export interface Verified {
   readonly redacted: number;
   /** What is wrong, as a sentence; undefined if nothing is. */
   readonly finding: string | undefined;
+  /** Sentences about signed records that a restore has replaced. */
+  readonly replaced: readonly string[];
 }
 
 /** The members of a record that are verified. */
@@ -74,6 +83,8 @@ interface Members {
   readonly private_hash: string;
 }
 
+const chainStarted = 'audit.chain_started';
+
 /** Carries the first problem to the caller of the verification. */
 class Finding extends Error {}
 
@@ -83,6 +94,15 @@ const fail = (sentence: string): never => {
 
 const endsEarly = (last: number, { sequence }: Head): string =>
   `The trail ends at record ${last}, but record ${sequence} was signed.`;
+
+/** A new chain that a command has begun behind a record, and the record that the chain before had last. */
+interface Continuation {
+  readonly command: string;
+  /** The last record that both histories have. */
+  readonly behind: number;
+  /** Whether a signed head follows it. */
+  isSigned: boolean;
+}
 
 const sha256 = (text: string): string => digest('sha256', text, 'hex');
 
@@ -97,7 +117,7 @@ export function verifyTrail(source: TrailSource): Verified {
     if (!(error instanceof Finding)) throw error;
     finding = error.message;
   }
-  return { ...verification.counts, finding };
+  return { ...verification.counts, finding, replaced: finding === undefined ? verification.replaced : [] };
 }
 
 class Verification {
@@ -108,11 +128,23 @@ class Verification {
   readonly #chains = new Map<string, { readonly first: number; last: number }>();
   readonly #heads = new Map<string, Head[]>();
   readonly #keys: ReadonlyMap<string, string> | undefined;
+  readonly #mayBeMissing: ReadonlySet<Head>;
+  readonly #mustExist: ReadonlySet<Head>;
+  /** By the chain that ends. */
+  readonly #continuations = new Map<string, Continuation>();
+  /** Chains of a copy that end before their last record. */
+  readonly #forked: { readonly chain: string; readonly finding: string }[] = [];
+  /** Of a copy: the hashes of the records, by chain and sequence. */
+  readonly #hashes = new Map<string, Map<number, string>>();
+  /** The last signed record of a chain that was replaced. */
+  readonly #replaced = new Map<string, { readonly behind: number; readonly last: number; readonly command: string }>();
 
   constructor(private readonly source: TrailSource) {
-    const { checkpoint, heads, keys } = source;
+    const { checkpoint, currentHeads = [], heads, keys, replacedHeads = [] } = source;
     this.#keys = keys;
-    for (const head of heads) {
+    this.#mayBeMissing = new Set(replacedHeads);
+    this.#mustExist = new Set(currentHeads);
+    for (const head of [...replacedHeads, ...currentHeads, ...heads]) {
       const place = `${head.chain}:${head.sequence}`;
       const others = this.#heads.get(place);
       if (others) others.push(head);
@@ -125,11 +157,19 @@ class Verification {
     return { records: this.#records, chains: this.#chains.size, redacted: this.#redacted };
   }
 
+  get replaced(): string[] {
+    return [...this.#replaced].map(
+      ([chain, { behind, command, last }]) =>
+        `Records ${behind + 1} to ${last} of chain ${chain} were signed, and then replaced by ${command}.`,
+    );
+  }
+
   add(record: StoredRecord): void {
-    const { checkpoint } = this.source;
+    const { checkpoint, isCopy = false } = this.source;
     if (record.misplaced !== undefined) fail(`Record ${record.misplaced} is out of order.`);
     if (this.#records === 0 && checkpoint) this.#requireSignature(checkpoint);
     const members = this.#requireIntact(record);
+    if (isCopy && this.#isRepeated(members, record.hash)) return;
     this.#requirePlace(members);
     const { chain, sequence } = members;
     if (record.columns && record.columns.position !== sequence) fail(`Record ${sequence} was changed.`);
@@ -139,10 +179,12 @@ class Verification {
     else this.#chains.set(chain, { first: sequence, last: sequence });
     this.#records++;
     if (record.private === null) this.#redacted++;
+    if (members.operation === chainStarted) this.#addContinuations(members, record);
     const place = `${chain}:${sequence}`;
     for (const head of this.#heads.get(place) ?? []) {
       this.#requireSignature(head);
       if (head.hash !== record.hash) fail(`Record ${sequence} is not the one that was signed.`);
+      this.#confirmContinuations();
     }
     this.#heads.delete(place);
   }
@@ -151,7 +193,12 @@ class Verification {
   finish(): void {
     const { checkpoint, end, isExcerpt } = this.source;
     if (this.#records === 0 && checkpoint) this.#requireSignature(checkpoint);
-    if (end !== undefined) this.#requireEnd(end);
+    if (end !== undefined) {
+      this.#requireEnd(end);
+      this.#confirmContinuations();
+    }
+    for (const { chain, finding } of this.#forked)
+      if (!this.#isReplaced(chain, this.#chains.get(chain)?.last ?? 0)) fail(finding);
     for (const head of [...this.#heads.values()].flat()) {
       this.#requireSignature(head);
       // An export knows nothing of later records, and may end before the newest one.
@@ -160,8 +207,48 @@ class Verification {
       const last = chain?.last ?? (checkpoint?.chain === head.chain ? checkpoint.sequence : 0);
       // Heads of removed records have nothing to be compared with, and an excerpt need not have each chain.
       const isElsewhere = chain === undefined && (isExcerpt || checkpoint !== undefined);
-      if (head.sequence > last && (last > 0 || !isElsewhere)) fail(endsEarly(last, head));
+      if (head.sequence <= last || (last === 0 && isElsewhere)) continue;
+      const isExplained = !this.#mustExist.has(head) && this.#isReplaced(head.chain, head.sequence);
+      if (!isExplained && !this.#mayBeMissing.has(head)) fail(endsEarly(last, head));
     }
+  }
+
+  /** Notes the chains that a new one continues, if a command has begun it. */
+  #addContinuations({ object, previous }: Members, { private: hidden }: StoredRecord): void {
+    const { changes = [] }: { readonly changes?: readonly FieldChange[] } = hidden === null ? {} : JSON.parse(hidden);
+    const command = changes.find(({ field }) => field === 'command')?.to;
+    if (typeof command !== 'string') return;
+    const others = changes.find(({ field }) => field === 'chains')?.from;
+    for (const chain of Array.isArray(others) ? others.map(String) : [])
+      this.#continuations.set(chain, { command, behind: 0, isSigned: false });
+    if (!object) return;
+    const inCopy = [...(this.#hashes.get(object.uuid) ?? [])].find(([, hash]) => hash === previous)?.[0];
+    const behind = inCopy ?? this.#chains.get(object.uuid)?.last ?? 0;
+    this.#continuations.set(object.uuid, { command, behind, isSigned: false });
+  }
+
+  #confirmContinuations(): void {
+    for (const continuation of this.#continuations.values()) continuation.isSigned = true;
+  }
+
+  /** Whether a command has replaced a record, behind the end of its chain. */
+  #isReplaced(chain: string, sequence: number): boolean {
+    const continuation = this.#continuations.get(chain);
+    if (!continuation?.isSigned) return false;
+    const { behind, command } = continuation;
+    const last = Math.max(sequence, this.#replaced.get(chain)?.last ?? 0);
+    this.#replaced.set(chain, { behind, command, last });
+    return true;
+  }
+
+  /** Whether a sink has received a record before. */
+  #isRepeated({ chain, sequence }: Members, hash: string): boolean {
+    const hashes = this.#hashes.get(chain) ?? new Map<number, string>();
+    this.#hashes.set(chain, hashes);
+    const known = hashes.get(sequence);
+    if (known !== undefined && known !== hash) fail(`Record ${sequence} occurs twice.`);
+    hashes.set(sequence, hash);
+    return known !== undefined;
   }
 
   /** Throws unless an export ends with the head of its last record, and begins with its first one. */
@@ -219,9 +306,13 @@ class Verification {
     if (isNew && this.#chains.has(chain)) this.#failAt(chain, sequence, sequence);
     const expected = isNew ? 1 : last.sequence + 1;
     if (sequence !== expected) this.#failAt(chain, expected, sequence);
-    const isStart = operation === 'audit.chain_started' && object?.uuid === last.chain;
-    if (previous !== last.hash || (isNew && !isStart))
-      fail(`Record ${sequence} does not follow record ${last.sequence}.`);
+    const isStart = isNew && operation === chainStarted;
+    if (previous === last.hash && (!isNew || (isStart && object?.uuid === last.chain))) return;
+    const finding = `Record ${sequence} does not follow record ${last.sequence}.`;
+    const others = object && this.#hashes.get(object.uuid);
+    // A sink has received what a restore has replaced.
+    if (!isStart || !others || ![...others.values()].includes(previous)) fail(finding);
+    else this.#forked.push({ chain: object.uuid, finding });
   }
 
   /** Finds out why a record with another sequence is here. */
@@ -233,7 +324,7 @@ class Verification {
       if (sequence === expected) hasExpected = true;
       if (sequence === found) count++;
     }
-    if (count > 1) return fail(`Record ${found} occurs twice.`);
+    if (count > 1 && !this.source.isCopy) return fail(`Record ${found} occurs twice.`);
     return fail(
       hasExpected || found < expected ? `Record ${found} is out of order.` : `Record ${expected} is missing.`,
     );

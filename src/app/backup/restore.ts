@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { initialPasswordFile } from '../../accounts/session/initial-password.ts';
 import { prepareChain } from '../../activity/audit/append.ts';
+import { appendReplacement } from '../../activity/audit/heads-log.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { requireOwnSchemaOf } from '../../kernel/db/own-schema.ts';
 import { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
@@ -55,7 +56,7 @@ export async function fillFolder(
     return await measuringProgress(
       `reading the ${kind}`,
       () => [bytesRead(), size],
-      () => fill(stream, `${verbs[kind]} ${name}`, folder, config, create),
+      () => fill(stream, verbs[kind], name, folder, config, create),
     );
   } finally {
     stream.destroy();
@@ -64,7 +65,8 @@ export async function fillFolder(
 
 async function fill(
   stream: Readable,
-  action: string,
+  command: (typeof verbs)[keyof typeof verbs],
+  name: string,
   folder: string,
   config: Config,
   create: CreateDatabase,
@@ -78,9 +80,11 @@ async function fill(
       async (temporary) => {
         const copy = join(temporary, databaseFile);
         const carried = await createWithKeys(create, stream, copy, addon).catch((error: unknown) => {
-          throw new Error(`cannot ${action}: ${sentenceFor(error)}`, { cause: error });
+          throw new Error(`cannot ${command} ${name}: ${sentenceFor(error)}`, { cause: error });
         });
         if (carried.keys !== null) placeKeys(carried.keys, temporary, folder);
+        // Heads that the folder has were signed for the data that were here before.
+        appendReplacement(folder, command);
         placeNew(copy, join(folder, databaseFile));
         return carried;
       },

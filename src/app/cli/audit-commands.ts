@@ -1,6 +1,6 @@
 /** `tenantry audit …`: verify the audit trail, and remove personal data from it. */
 import { resolve } from 'node:path';
-import { exportedTrail } from '../../activity/audit/exported-trail.ts';
+import { copiedTrail, exportedTrail } from '../../activity/audit/exported-trail.ts';
 import { keyIdOf } from '../../activity/audit/heads.ts';
 import { readHeads } from '../../activity/audit/heads-log.ts';
 import { recordedUsers, redactUser } from '../../activity/audit/redact.ts';
@@ -20,12 +20,17 @@ export const auditCommands: Commands = {
     flags: {
       heads: { type: 'string', value: 'FILE', help: 'Compare heads that have left the machine' },
       key: { type: 'string', value: 'FILE', help: 'Trust these public keys only' },
+      copy: { type: 'boolean', help: 'FILE is what a sink has received' },
     },
     group,
-    help: 'Verify the audit trail of the data, or an export',
+    help: 'Verify the audit trail of the data, an export or a copy',
     details:
-      'FILE is a response of /api/audit/export/; without it, verify the data folder, also while a server uses it. --heads has a head per line, as audit-heads.log and the log of the server; --key has public keys, as /api/audit/key/ returns them or one per line. Exit with 1 and the first problem.',
-    examples: ['audit verify --heads /mnt/other/audit-heads.log', 'audit verify audit.ndjson --key keys.json'],
+      'FILE is a response of /api/audit/export/ or, with --copy, the lines that a sink has received, with the heads between them; without it, verify the data folder, also while a server uses it. --heads has a head per line, as audit-heads.log and the log of the server; --key has public keys, as /api/audit/key/ returns them or one per line. Exit with 1 and the first problem.',
+    examples: [
+      'audit verify --heads /mnt/other/audit-heads.log',
+      'audit verify audit.ndjson --key keys.json',
+      'audit verify --copy /mnt/other/audit.ndjson',
+    ],
     run: verify,
   },
   'audit redact': {
@@ -34,7 +39,7 @@ export const auditCommands: Commands = {
     group,
     help: 'Remove personal data of a user from the audit trail',
     details:
-      'USER is a name or a uuid, also of a deleted user. The names, the address and the changed values go from all records of or about the user; who changed what by which operation stays, and the trail still verifies. --reason is required. A server may be running.',
+      'USER is a name or a uuid, also of a deleted user. The names, the address and the changed values go from all records of or about the user, or that name the user; who changed what by which operation stays, and the trail still verifies. --reason is required. A server may be running.',
     examples: ['audit redact alice --reason "Request of 2026-11-20"'],
     run: redact,
   },
@@ -64,23 +69,32 @@ function uuidOf(app: App, user: string): string {
 }
 
 async function verify(args: Arguments): Promise<void> {
-  const [file] = args.words;
+  const {
+    copy: isCopy,
+    words: [file],
+  } = { ...args, copy: args.flags.copy === true };
   const [headsFile, keyFile] = [text(args, 'heads'), text(args, 'key')];
   const heads = headsFile === undefined ? undefined : readHeads(resolve(headsFile));
   const keys = keyFile === undefined ? undefined : readPublicKeys(resolve(keyFile));
   const report = (verified: Verified): void =>
     printVerified(verified, heads !== undefined, file !== undefined && !keys);
+  if (isCopy && file === undefined) throw new UsageError('--copy needs a FILE');
   if (file === undefined)
     await read(args, ({ auditHeads, db }) => report(verifyTrail(storedTrail(db, auditHeads.folder, { heads, keys }))));
-  else report(verifyTrail(exportedTrail(resolve(file), keys, heads ?? [])));
+  else report(verifyTrail((isCopy ? copiedTrail : exportedTrail)(resolve(file), keys, heads ?? [])));
 }
 
-function printVerified({ chains, finding, records, redacted }: Verified, hasHeads: boolean, lacksKey: boolean): void {
+function printVerified(
+  { chains, finding, records, redacted, replaced }: Verified,
+  hasHeads: boolean,
+  lacksKey: boolean,
+): void {
   if (finding !== undefined) process.exitCode = 1;
   const lines =
     finding === undefined
       ? [
           `Verified ${records} records in ${chains} chains, ${redacted} redacted.`,
+          ...replaced,
           ...(hasHeads ? [] : ['No external heads were given: a rewritten trail would go unnoticed.']),
           ...(lacksKey ? ['No key was given: the signatures of heads were not verified.'] : []),
         ]

@@ -8,7 +8,7 @@ import { sourceOf } from '../../accounts/session/oidc/group-grants.ts';
 import { readProviders } from '../../accounts/session/oidc/provider-file.ts';
 import { samlThread } from '../../accounts/session/saml/saml-thread.ts';
 import { openServiceKeys } from '../../accounts/session/saml/service-keys.ts';
-import { ensureChain } from '../../activity/audit/append.ts';
+import { ensureChain, prepareChain } from '../../activity/audit/append.ts';
 import { recordCommand } from '../../activity/audit/commands.ts';
 import { AuditHeads } from '../../activity/audit/heads.ts';
 import { EventStreams } from '../../activity/events/streams.ts';
@@ -225,6 +225,8 @@ export function openDeployment(config: Config, opening: Opening): Opened {
       const [fence] = fenceProblems(db);
       if (purpose === 'command' && fence !== undefined) throw new Error(fence);
       ensureGlobalQuotas(app);
+      // A reset begins another history.
+      if (memory) db.write(() => prepareChain(db, app.trail.random));
       ensureChain(app, clock.now());
       db.store();
     });

@@ -1,6 +1,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { prepareChain } from '../../activity/audit/append.ts';
+import { appendReplacement } from '../../activity/audit/heads-log.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { migrate } from '../../kernel/db/migrate.ts';
 import { requireOwnSchema } from '../../kernel/db/own-schema.ts';
@@ -47,6 +48,7 @@ export async function promote(
       present(db.pragma('wal_checkpoint(TRUNCATE)'));
       const version = textOf(versionOf(db));
       db.close();
+      appendReplacement(folder, 'promote');
       // Without a write-ahead log, the file can be renamed.
       renameSync(file, join(folder, databaseFile));
       syncFolder(folder);

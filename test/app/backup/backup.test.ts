@@ -137,7 +137,7 @@ test('holds all writes acknowledged before a backup beside a busy server, and se
     [mode(path('second-data')), mode(path('second-data/tenantry.db')), mode(path('second-data/secret.key'))],
     ['700', '600', '600'],
   );
-  assert.equal(readdirSync(path('second-data')).sort(), ['secret.key', 'serve.lock', 'tenantry.db']);
+  assert.equal(readdirSync(path('second-data')).sort(), ['audit-heads.log', 'secret.key', 'serve.lock', 'tenantry.db']);
   assert.equal(await run(['doctor', '--data', 'second-data']), {
     code: 0,
     stdout: 'DigitalOcean account Field droplets is Erred: Simulated failure of ping\n',
@@ -462,7 +462,7 @@ test('repeats a restore although a killed one has written the keys', async () =>
   writeFileSync(path('c/restoring/tenantry.db'), 'half');
   writeFileSync(path('c/secret.key'), readFileSync(path('data/secret.key')));
   assert.is((await run(['restore', file, '--data', 'c'])).code, 0);
-  assert.equal(readdirSync(path('c')).sort(), ['secret.key', 'serve.lock', 'tenantry.db']);
+  assert.equal(readdirSync(path('c')).sort(), ['audit-heads.log', 'secret.key', 'serve.lock', 'tenantry.db']);
 });
 
 test.run();

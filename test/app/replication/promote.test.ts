@@ -52,7 +52,12 @@ async function promoteCopy(): Promise<void> {
   const { code, stderr, stdout } = await program.run(['promote', '--data', 'copy']);
   const message = `${join(program.folder, 'copy')} is promoted: it has its own database now, version 2-1. Name the other server in the setting peers when you serve it.\n`;
   assert.equal([code, stderr, stdout], [0, '', message]);
-  assert.equal(readdirSync(join(program.folder, 'copy')).sort(), ['secret.key', 'serve.lock', 'tenantry.db']);
+  assert.equal(readdirSync(join(program.folder, 'copy')).sort(), [
+    'audit-heads.log',
+    'secret.key',
+    'serve.lock',
+    'tenantry.db',
+  ]);
 }
 
 const fenced = { detail: 'Another server has been promoted in the place of this one, which takes no changes.' };

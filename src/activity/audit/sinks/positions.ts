@@ -160,7 +160,8 @@ export const queueHead = ({ db }: Pick<App, 'db'>, head: Head): void =>
 export function queueLoggedHeads({ auditHeads: { folder }, db }: App): void {
   if (folder === undefined) return;
   const queued = new Set(db.values<string>(sql`SELECT head FROM audit_head`));
-  const missing = readHeadsLog(folder).filter((head) => !queued.has(JSON.stringify(head)));
+  const log = readHeadsLog(folder);
+  const missing = [...log.replaced, ...log.heads].filter((head) => !queued.has(JSON.stringify(head)));
   if (missing.length > 0)
     db.write(() => {
       for (const head of missing) queueHead({ db }, head);
