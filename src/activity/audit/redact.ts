@@ -15,13 +15,45 @@ export const recordedUsers = ({ db }: App, username: string): string[] =>
         AND record ->> '$.object.type' IN (SELECT value FROM json_each(${JSON.stringify(userTypes)}))
     ) WHERE uuid IS NOT NULL`);
 
+/** Fields of users that identify a person. */
+const identifyingFields = ['username', 'full_name', 'native_name', 'email', 'phone_number', 'civil_number'];
+
+/** A text that can hardly mean anything else, also inside a longer one: an address, a name of two words, or a number. */
+const isDistinctive = (text: string): boolean => /[@ ]/.test(text) || /\d{6}/.test(text);
+
+/** Returns what the database and the trail call a user, now and before. */
+function namesOf({ db }: App, uuid: string): string[] {
+  const fields = JSON.stringify(identifyingFields);
+  const names = db.values<unknown>(sql`
+    SELECT c.value ->> m.key FROM audit_record r, json_each(r.private, '$.changes') c, json_each('{"from":0,"to":0}') m
+    WHERE r.object = ${uuid} AND c.value ->> 'field' IN (SELECT value FROM json_each(${fields}))
+    UNION SELECT private ->> '$.object_name' FROM audit_record
+      WHERE object = ${uuid} AND record ->> '$.object.type' IN (SELECT value FROM json_each(${JSON.stringify(userTypes)}))
+    UNION SELECT private ->> '$.actor_name' FROM audit_record WHERE actor = ${uuid}`);
+  const user = db.get<Record<string, unknown>>(sql`SELECT * FROM user WHERE uuid = ${uuid}`);
+  const texts = [...names, ...identifyingFields.map((field) => user?.[field])];
+  return [...new Set(texts)].filter((text): text is string => typeof text === 'string' && text.length > 1);
+}
+
 /**
- * Removes the private parts of all records whose actor, `as` or object is a user, and notes the reason for the record of the
- * command. Returns how many there were. SQLite overwrites the bytes.
+ * Removes the private parts of all records whose actor, `as` or object is a user, or whose changes name the user, and notes the
+ * reason for the record of the command. Returns how many there were. SQLite overwrites the bytes.
  */
-export function redactUser({ db, trail }: App, uuid: string, reason: string): number {
+export function redactUser(app: App, uuid: string, reason: string): number {
+  const { db, trail } = app;
   db.pragma('secure_delete = ON');
-  const matches = sql`private IS NOT NULL AND (actor = ${uuid} OR acts_as = ${uuid} OR object = ${uuid})`;
+  const names = namesOf(app, uuid);
+  const inTexts = JSON.stringify(names.filter(isDistinctive).map((name) => name.toLowerCase()));
+  // A name of one word can be a word of another text: only a value that consists of it counts, and no name of another object.
+  const asValues = JSON.stringify(names.filter((name) => !isDistinctive(name)));
+  const isNamed = sql`
+    EXISTS (SELECT 1 FROM json_tree(private, '$.changes') t WHERE t.type = 'text' AND (
+      EXISTS (SELECT 1 FROM json_each(${inTexts}) n WHERE instr(lower(t.atom), n.value) > 0)
+      OR t.atom IN (SELECT value FROM json_each(${asValues})) AND t.key <> 'field'
+        AND private ->> (substr(t.fullkey, 1, instr(t.fullkey, ']')) || '.field') <> 'name'))
+    OR EXISTS (SELECT 1 FROM json_each(${inTexts}) n WHERE instr(lower(private ->> '$.object_name'), n.value) > 0)`;
+  const matches = sql`
+    private IS NOT NULL AND (actor = ${uuid} OR acts_as = ${uuid} OR object = ${uuid} OR ${isNamed})`;
   // Searched before the transaction, which keeps the server from writing: it only has to look at later records.
   const ids = db.values<number>(sql`SELECT id FROM audit_record WHERE ${matches}`);
   const newest = db.value<number | null>(sql`SELECT max(id) FROM audit_record`) ?? 0;

@@ -55,6 +55,30 @@ test('removes the private parts of records of and about a user while a server ru
   assert.match(stdout, /^Verified \d+ records in 1 chains, 4 redacted\.\n/);
 });
 
+test('removes the records of other objects whose changes name the user, now or before', async () => {
+  const frank = await add('frank');
+  await staff.patch(frank.url, { full_name: 'Frank Weber', email: 'Frank@example.com' });
+  await staff.patch(frank.url, { full_name: 'Franklin Weber' });
+  const create = async (body: object): Promise<string> => (await staff.post('/api/customers/', body)).body.uuid;
+  const naming = [
+    await create({ name: 'A', contact_details: 'Ask Frank Weber first.' }),
+    await create({ name: 'B', email: 'frank@EXAMPLE.com' }),
+    await create({ name: 'C', abbreviation: 'frank' }),
+    await create({ name: 'Shop of Franklin Weber' }),
+  ];
+  const others = [
+    await create({ name: 'frank' }),
+    await create({ name: 'D', contact_details: 'A frank answer.' }),
+    await create({ name: 'E', email: 'franka@example.com' }),
+  ];
+  const isRedacted = async (uuids: readonly string[]): Promise<boolean[]> =>
+    Promise.all(uuids.map(async (uuid) => (await records(`object=${uuid}`)).every((one) => one.private === null)));
+  assert.equal(await redact(frank.uuid, '--reason', 'x'), { code: 0, stdout: 'Redacted 7 records.\n', stderr: '' });
+  assert.equal(await isRedacted(naming), [true, true, true, true]);
+  assert.equal(await isRedacted(others), [false, false, false]);
+  assert.match((await program.run(['audit', 'verify'])).stdout, /^Verified \d+ records in 1 chains, 11 redacted\.\n/);
+});
+
 test('finds a deleted user by the name in the trail, and erases the bytes', async () => {
   const erin = await add('erin-the-deleted');
   await staff.delete(erin.url);
