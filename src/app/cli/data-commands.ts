@@ -1,9 +1,12 @@
 /** Commands that copy all data, restore it from a copy, or encrypt it with other keys. */
 import { constants, setPriority } from 'node:os';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
+import { appendRecord } from '../../activity/audit/append.ts';
+import { ofCommand } from '../../activity/audit/commands.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { backUp } from '../backup/backup.ts';
 import { backUpBeforeUpgrade } from '../backup/before-upgrade.ts';
+import { recordBackup } from '../backup/records.ts';
 import { restore } from '../backup/restore.ts';
 import { backupSource } from '../backup/source.ts';
 import { prepareFolder, requireDatabase } from '../data/data-folder.ts';
@@ -23,6 +26,7 @@ import {
 } from './command-line.ts';
 import { pruneKeys, rotateKey } from './key-rotation.ts';
 import { withReadable } from './readable-folder.ts';
+import { recordCopy } from './recorded-copies.ts';
 
 const { data: group } = groups;
 
@@ -122,6 +126,7 @@ async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
       backUp(readable, file === '-' ? process.stdout : resolve(file), prepareFolder(config, readable)),
     ),
   );
+  await recordCopy(config, folder, (app) => recordBackup(app, 'made', file === '-' ? undefined : basename(file)));
   // A key file from before the setting was used does not open secrets that were sealed since then.
   const hasAllKeys = hasKeys && config.encryption_keys.length === 0;
   const keys = hasAllKeys
@@ -156,6 +161,18 @@ async function writeExport({ config, flags }: Arguments): Promise<void> {
     throw new UsageError(`--to must be ${exportFormats.join(' or ')}`);
   if (process.stdout.isTTY) throw new UsageError('will not write an export to a terminal; redirect standard output');
   await withReadable(config, folder, (readable) => exportData(config, readable, to, process.stdout));
+  await recordCopy(config, folder, (app) =>
+    appendRecord(app, {
+      ...ofCommand(),
+      at: app.clock.now(),
+      operation: 'export',
+      object: null,
+      customers: [],
+      projects: [],
+      objectName: null,
+      changes: [{ field: 'to', from: null, to }],
+    }),
+  );
 }
 
 async function importExport({ config, flags, words }: Arguments): Promise<void> {

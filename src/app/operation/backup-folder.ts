@@ -6,7 +6,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import { makeFolder } from '../../kernel/files.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { backupFolder } from '../backup/before-upgrade.ts';
-import { backupUuid } from '../backup/records.ts';
+import { backupUuid, recordBackup } from '../backup/records.ts';
 import { failureOf, type Program, runCommand } from './program.ts';
 
 /** Maximum number of requested backups. */
@@ -34,6 +34,7 @@ interface PendingBackup {
 export class BackupFolder {
   #pending: PendingBackup | undefined;
   #stop: (() => void) | undefined;
+  #isClosed = false;
   readonly #folder: string;
 
   constructor(dataFolder: string) {
@@ -54,7 +55,8 @@ export class BackupFolder {
   }
 
   /** Starts to write a backup in a child process. Throws 409. */
-  start({ clock, log }: App, program: Program | undefined): Backup {
+  start(app: App, program: Program | undefined): Backup {
+    const { clock, log } = app;
     if (!program) throw conflict('The program that embeds this server makes the backups itself.');
     if (this.#stop) throw conflict('A backup is being written already.');
     if (this.#names().filter((name) => name.startsWith('backup-')).length >= maxBackups)
@@ -70,6 +72,7 @@ export class BackupFolder {
       else {
         this.#pending = { name, failure: failureOf(exit) };
         log.error({ backup: name, reason: failureOf(exit) }, 'failed to write a backup');
+        if (!this.#isClosed) recordFailure(app, name, failureOf(exit));
       }
     });
     return this.#read(name);
@@ -84,6 +87,7 @@ export class BackupFolder {
 
   /** Stops the backup that is being written and removes its partial file. */
   close(): void {
+    this.#isClosed = true;
     this.#stop?.();
   }
 
@@ -108,5 +112,14 @@ export class BackupFolder {
       created: `${day}${hours}:${minutes}:${seconds}Z`,
       error_message: pending?.failure ?? '',
     };
+  }
+}
+
+/** Records a backup that has failed. A successful command records its backup itself. */
+function recordFailure(app: App, name: string, reason: string): void {
+  try {
+    app.db.write(() => recordBackup(app, 'failed', name, reason));
+  } catch (error) {
+    app.log.warn({ err: error, backup: name }, 'failed to record a failed backup');
   }
 }

@@ -81,8 +81,13 @@ test('writes a backup beside the server, logs its download, and deletes it', asy
   assert.is((await ask('DELETE', url)).status, 204);
   const records = (await ask('GET', `/api/audit/?object=${uuid}`)).body;
   assert.equal(
-    records.map(({ operation }: Json) => operation),
-    ['deleteBackup', 'getBackupContent', 'createBackup'],
+    records.map(({ actor, operation }: Json) => [operation, actor.kind]),
+    [
+      ['deleteBackup', 'user'],
+      ['getBackupContent', 'user'],
+      ['backup.made', 'cli'],
+      ['createBackup', 'user'],
+    ],
   );
   assert.equal(readdirSync(join(program.folder, 'data/backups')), []);
   assert.is((await ask('GET', url)).status, 404);
