@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { rotateAuditKey } from '../../activity/audit/heads.ts';
+import { AuditSinks } from '../../activity/audit/sinks/sinks.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { requireCurrent } from '../../kernel/db/migrate.ts';
@@ -12,17 +13,21 @@ import { findUndecryptable, reencryptSecrets } from '../data/encryption.ts';
 import type { WriteAccess } from '../replication/writing.ts';
 
 /**
- * Adds an encryption key, unless the settings define the keys, encrypts every stored secret with the newest key, and replaces the key that signs the audit trail. Returns the
- * number of secrets. Throws with a sentence, and changes nothing, if one of them does not open.
+ * Adds an encryption key, unless the settings define the keys, encrypts every stored secret with the newest key, and replaces the
+ * key that signs the audit trail. The sinks of the settings get the last head of the old key at once; if one is down, the next
+ * start of the server sends it. Resolves with the number of secrets. Rejects with a sentence, and changes nothing, if one of them
+ * does not open.
  */
-export function rotateKey(config: Config, folder: string, access: WriteAccess | undefined): number {
+export async function rotateKey(config: Config, folder: string, access: WriteAccess | undefined): Promise<number> {
   const { app, close } = openDeployment(config, { folder, purpose: 'serve', access, command: 'rotate-key' });
   try {
     requireOpening(app.db, app.secrets);
     // Only the operator can change keys in the settings: the first of them is already the new one.
     const secrets = config.encryption_keys.length > 0 ? app.secrets : addKey(folder, app.random);
     const count = reencryptSecrets(app, secrets);
+    const sinks = new AuditSinks(app);
     rotateAuditKey(app, secrets);
+    await sinks.close();
     return count;
   } finally {
     close();

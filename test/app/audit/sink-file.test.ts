@@ -95,6 +95,24 @@ test('replaces a line that was cut off, and keeps what is not its own', async ()
   assert.equal(lines, complete.split('\n').slice(-3, -1));
 });
 
+test('rotate-key sends the last head of the old key, which names the new one', async () => {
+  const words = ['--audit-file', file];
+  await (await program.serve(words)).stop();
+  assert.is((await program.run(['rotate-key', ...words])).code, 0);
+  const headsIn = (path: string): Json[] =>
+    readFileSync(path, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('"signature"'))
+      .map((line) => JSON.parse(line))
+      .map((line) => line.head ?? line);
+  const logged = headsIn(join(program.folder, 'data/audit-heads.log'));
+  assert.type(logged.at(-1)?.next_key, 'string');
+  assert.equal(headsIn(file), logged);
+  assert.is(recordsIn(file).at(-1)?.operation, 'rotate-key');
+  await (await program.serve(words)).stop();
+  assert.equal(headsIn(file), headsIn(join(program.folder, 'data/audit-heads.log')), 'each head arrives once');
+});
+
 test('reports a file that cannot be opened, while requests are served', async () => {
   await fixture.open({ audit_file: join(program.folder, 'missing/audit') });
   await fixture.customer('Alice');
