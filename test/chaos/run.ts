@@ -18,6 +18,7 @@ import { eio } from './failing-disk.ts';
 import { writer } from './foreign-writer.ts';
 import { fuzzRounds } from './fuzz/rounds.ts';
 import { chaos } from './kill.ts';
+import { audit } from './kill-audit.ts';
 import { backup, restore } from './kill-backup.ts';
 import { commands } from './kill-commands.ts';
 import { migration } from './kill-migration.ts';
@@ -33,6 +34,7 @@ import { replica } from './replica-part.ts';
 const parts: Readonly<Record<string, Part>> = {
   kill: ({ program, rounds, report }) => chaos(rounds, program, report),
   notifications,
+  audit,
   start,
   migration,
   backup,

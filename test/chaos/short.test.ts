@@ -6,6 +6,7 @@ import { changeBytes } from './corrupt-bytes.ts';
 import { failCalls } from './failing-disk.ts';
 import { canFail } from './faulty-disk.ts';
 import { writeDuringLocks } from './foreign-writer.ts';
+import { killAudited } from './kill-audit.ts';
 import { killBackups, killRestores } from './kill-backup.ts';
 import { killCommands } from './kill-commands.ts';
 import { killMigrations } from './kill-migration.ts';
@@ -47,6 +48,11 @@ test('leaves all changes of a killed demo or rotate-key, or none', async () => {
   const { keys } = await killCommands(1);
   // The key of the start, one of the first rotation, one of the last, and perhaps one of a rotation that was killed late.
   assert.ok(keys === 3 || keys === 4, String(keys));
+});
+
+test('keeps the audit trail whole, and sends all of it, while the server and commands are killed', async () => {
+  const { rounds, writes } = await killAudited(4);
+  assert.equal([rounds, writes > 0], [4, true]);
 });
 
 test('returns changes of other writers, stores writes or responds 503, and loses nothing beside them', async () => {

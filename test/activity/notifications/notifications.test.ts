@@ -165,6 +165,28 @@ test('mails at most once an hour about one thing, and gathers mails above the li
   ]);
 });
 
+test('a quota that flaps around 80 % sends one mail an hour, and the digest has the rest', async () => {
+  await alice.patch('/api/notification-preferences/', { quota_nearly_used: 'immediate' });
+  const [quota] = (await fixture.staff.get(`/api/quotas/?scope=${customer.url}&name=nc_project_count`)).body;
+  const { db } = fixture.server.app;
+  db.write(() => db.run(sql`UPDATE quota SET usage = 80 WHERE uuid = ${quota.uuid}`));
+  const subjects = async (): Promise<(string | undefined)[]> => (await mails()).map(({ subject }) => subject);
+  const sentAfter: number[] = [];
+  for (let minute = 0; minute < 120; minute += 5) {
+    // 80 %, then 67 %.
+    for (const limit of [100, 120]) assert.is((await fixture.staff.patch(quota.url, { limit })).status, 200);
+    sentAfter.push((await subjects()).length);
+    await fixture.advance(300);
+  }
+  assert.equal(sentAfter, [...Array(12).fill(1), ...Array(12).fill(2)]);
+  const { body } = await alice.get('/api/notifications/?kind=quota_nearly_used&page_size=100');
+  assert.is(body.length, 24);
+  await fixture.advance(20 * hour);
+  const digest = (await mails()).at(-1);
+  assert.is(digest?.subject, 'Daily notifications from Tenantry');
+  assert.is(digest?.lines.filter((line) => line.includes('nc_project_count')).length, 22);
+});
+
 test('mails nothing to unverified addresses, nor about what the user can no longer see', async () => {
   const permission = (await fixture.staff.get(`/api/customer-permissions/?customer=${customer.uuid}`)).body[0];
   await alert('Warned', 'Warning');
