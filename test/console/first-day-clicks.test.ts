@@ -119,7 +119,7 @@ browser('takes at most 45 clicks and no rejected form', async () => {
 
   walker.step('provider account');
   await walker.link('Connect');
-  await walker.link('OpenStack');
+  await walker.link('OpenStack Private clouds, instances, volumes');
   await walker.radio(/^Simulator/);
   await walker.type('Name *', 'Private cloud');
   await walker.button('Add account');

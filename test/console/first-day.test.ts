@@ -24,6 +24,13 @@ browser('offers staff the next step until each is done, and stays hidden', async
   await setup.getByText('1 of 5 complete').waitFor();
   const checks = staff.page.getByRole('region', { name: 'Before you go live' });
   await checks.getByText('Pass on the links of invitations yourself.').waitFor();
+  await checks.getByRole('link', { name: 'Set up backups' }).waitFor();
+  await staff.page
+    .getByRole('region', { name: 'For developers' })
+    .getByRole('link', { name: 'API explorer' })
+    .waitFor();
+  // Nothing else is on the page of an empty installation.
+  assert.is(await staff.page.getByRole('region', { name: 'Needs attention' }).count(), 0);
   assert.equal(await findFaults(staff), []);
   await setup.getByRole('button', { name: 'Create customer' }).click();
   await staff.dialog().getByLabel('Name *', { exact: true }).fill('Acme');
@@ -41,6 +48,7 @@ browser('offers staff the next step until each is done, and stays hidden', async
   await staff.heading(greeting).waitFor();
   await staff.settled();
   assert.is(await setup.count(), 0);
+  await staff.page.getByRole('region', { name: 'Needs attention' }).waitFor();
   assert.equal(staff.complaints, []);
   await staff.close();
 });

@@ -60,7 +60,7 @@ browser('shows the history of a quota as a chart with a table', async () => {
     .getByRole('img', { name: /^vCPUs, up to 1/ })
     .waitFor();
   await page
-    .getByRole('region', { name: 'Quotas', exact: true })
+    .getByRole('region', { name: 'Limits', exact: true })
     .getByRole('link', { name: /^Virtual machines/ })
     .click();
   await owner.heading('Virtual machines').waitFor();
@@ -137,7 +137,6 @@ browser('shows the availability and the latest measurements of a resource', asyn
       ['99.7', '99.5'],
     ],
   );
-  await page.getByRole('region', { name: 'Monitoring', exact: true }).getByText('64.8').waitFor();
   const watched = page.getByRole('region', { name: 'CPU, the last week' });
   await watched.getByText('View as table').click();
   assert.match(await watched.getByRole('row').last().innerText(), /64\.8/);

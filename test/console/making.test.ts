@@ -54,7 +54,7 @@ browser('the form of a chosen kind shows the quota impact during input', async (
   await page.getByLabel('Name *', { exact: true }).fill('cache');
   // The only connection is chosen.
   await takes.getByText('Virtual machines').first().waitFor();
-  await takes.getByText('2 of 2').waitFor();
+  await takes.getByText('1 + 1 of 2').waitFor();
   assert.is(await takes.getByText('over the limit').count(), 0);
   await choose('Region *');
   await page.getByRole('group', { name: 'Image' }).getByRole('radio').first().check();
@@ -64,7 +64,7 @@ browser('the form of a chosen kind shows the quota impact during input', async (
     .check();
   // Quotas without a limit are behind a click: 1 GiB is used, and the machine needs 4 GiB.
   await takes.getByText(/All \d+ quotas$/).click();
-  await takes.getByText('5 GiB', { exact: true }).waitFor();
+  await takes.getByText('1 GiB + 4 GiB · no limit').waitFor();
   assert.equal(await manager.findings(), []);
   await manager.button('Create Droplet').click();
   await manager.heading(/^cache/).waitFor();
@@ -77,6 +77,9 @@ browser('the form of a chosen kind shows the quota impact during input', async (
 browser('a short list of flavors and images is offered as cards, the smallest first', async () => {
   const { page } = manager;
   await manager.go('/new-resource/openstack-instances/', 'New OpenStack instance');
+  // Nothing can be created before there is a private cloud.
+  await page.locator('.callout').getByText('A private cloud is missing.').waitFor();
+  await manager.link('Create a private cloud').first().waitFor();
   const link = page.getByLabel('Project connection *');
   await link.locator('option').nth(1).waitFor({ state: 'attached' });
   await link.selectOption({ index: 1 });
@@ -87,6 +90,17 @@ browser('a short list of flavors and images is offered as cards, the smallest fi
   assert.match(cards[0] as string, /^m1\.tiny\n1 vCPU · 512 MiB memory/);
   assert.match(cards.at(-1) as string, /^m1\.xlarge\n8 vCPU · 16 GiB memory/);
   await flavors.getByRole('radio', { name: /m1\.small/ }).check();
+  // The disk of the flavor is the system volume that it suggests.
+  assert.is(await page.getByLabel('System volume *').inputValue(), '20');
+  await page
+    .getByRole('region', { name: 'Quota impact' })
+    .getByText(/All \d+ quotas$/)
+    .click();
+  await page
+    .getByRole('region', { name: 'Quota impact' })
+    .getByText(/\+ 20 GiB/)
+    .first()
+    .waitFor();
   await page
     .getByRole('group', { name: 'Image' })
     .getByText(/^needs .* disk/)
@@ -94,6 +108,30 @@ browser('a short list of flavors and images is offered as cards, the smallest fi
     .waitFor();
   assert.is(await page.getByText('MiB.').count(), 0);
   assert.equal(await manager.findings(), []);
+});
+
+browser('shows what a machine needs before its project is known', async () => {
+  const { page } = manager;
+  await page.route('**/api/openstack-service-project-link/?*', async (route) => {
+    const response = await route.fetch();
+    const [link] = await response.json();
+    // Of several connections, none is chosen.
+    await route.fulfill({
+      response,
+      json: [link, { ...link, url: `${link.url}?` }],
+      headers: { 'X-Result-Count': '2' },
+    });
+  });
+  await manager.go('/new-resource/', 'Create a resource');
+  await manager.go('/new-resource/openstack-instances/', 'New OpenStack instance');
+  await page.getByRole('radio', { name: /m1\.small/ }).check();
+  const impact = page.getByRole('region', { name: 'Quota impact' });
+  await impact.getByText('Choose a project connection to see the limits.').waitFor();
+  const facts = await impact.locator('dl').innerText();
+  assert.equal(facts.split('\n').filter(Boolean), [
+    ...['Virtual machines', '+ 1', 'vCPUs', '+ 1', 'Memory', '+ 2 GiB', 'Storage', '+ 20 GiB'],
+  ]);
+  await page.unroute('**/api/openstack-service-project-link/?*');
 });
 
 browser('a card that exceeds a limit or does not fit the image says why', async () => {
@@ -138,7 +176,7 @@ browser('warns before a quota is exceeded, and shows the rejection of the server
   const link = dialog.getByLabel('Project connection *');
   await link.locator('option').nth(1).waitFor({ state: 'attached' });
   await link.selectOption({ index: 1 });
-  await dialog.getByText('3 of 2').waitFor();
+  await dialog.getByText('2 + 1 of 2').waitFor();
   await dialog.getByText('Rocket: 1 over the limit').waitFor();
   await page.keyboard.press('Escape');
 });

@@ -58,16 +58,93 @@ browser('the tabs of a customer lead to its lists, with counts, and to every fie
   await staff.page.getByText('1–20 of 40').waitFor();
 });
 
-browser('shows five members, all behind a link, and the facts of the company', async () => {
+browser('names four members, those of the customer first, and shows the others as faces', async () => {
   const customer = await first('/api/customers/?name=Nordlicht');
   await staff.go(placeOf(customer.url), customer.name);
-  assert.is(await region('Team').getByRole('listitem').count(), 5);
+  const rows = region('Team').getByRole('listitem');
+  assert.is(await rows.count(), 5);
+  for (const role of ['Owner', 'Support']) await rows.getByText(role, { exact: true }).first().waitFor();
+  await rows.last().getByRole('link', { name: '7 more' }).waitFor();
   await region('Company').getByText('HRB 12345 KI').waitFor();
-  await region('Team').getByRole('link', { name: 'Show all' }).click();
+  await region('Team').getByRole('link', { name: 'Manage', exact: true }).click();
   await region('Roles').getByRole('row').nth(5).waitFor();
   assert.equal((await staff.page.getByRole('columnheader').allInnerTexts()).slice(0, 5), [
     ...['User', 'Role', 'Scope', 'Expires', 'Granted'],
   ]);
+});
+
+browser('shows what the projects of a customer use, over a period that the user chooses', async () => {
+  const customer = await first('/api/customers/?name=Nordlicht');
+  const [project] = (await fixture.staff.get(`/api/projects/?customer=${customer.uuid}`)).body;
+  const { body: used } = await fixture.staff.get(`/api/stats/quota/?aggregate=project&uuid=${project.uuid}`);
+  await staff.go(placeOf(customer.url), customer.name);
+  assert.equal(await region('Projects').getByRole('columnheader').allInnerTexts(), [
+    ...['Project', 'VMs', 'vCPUs', 'Memory', 'Storage', 'Status'],
+  ]);
+  const cells = region('Projects').getByRole('row').filter({ hasText: project.name }).getByRole('cell');
+  await cells.nth(3).getByText('GiB').waitFor();
+  assert.equal((await cells.allInnerTexts()).slice(2, 4), [`${used.vcpu_usage}`, `${used.ram_usage / 1024} GiB`]);
+  const usage = region('Usage over time');
+  assert.is(await usage.locator('[aria-current]').innerText(), '30 days');
+  await usage.getByRole('link', { name: '7 days' }).click();
+  await usage.locator('[aria-current]').getByText('7 days').waitFor();
+  await staff.settled();
+  const asked = staff.requests.filter((request) => request.includes('/api/stats/quota/timeline/')).at(-1) ?? '';
+  const [from, to] = ['from', 'to'].map((name) => Number(new URL(asked.slice(4)).searchParams.get(name)));
+  assert.is(Number(to) - Number(from), 7 * 24 * 3600);
+});
+
+browser('changes a limit in the unit that users read, on the tab of all quotas', async () => {
+  const customer = await first('/api/customers/?name=Nordlicht');
+  await staff.go(`${placeOf(customer.url)}?tab=quotas`, customer.name);
+  const row = region(`Quotas of ${customer.name}`).getByRole('row').filter({ hasText: 'Volume storage' });
+  await row.getByText('576 GiB · no limit').waitFor();
+  await row.getByRole('button', { name: 'Change the limit of Volume storage' }).click();
+  await staff.dialog().getByLabel('Limit').fill('100');
+  await staff.dialog().getByRole('button', { name: 'Save' }).click();
+  await staff.dialog().getByText('Current quota usage exceeds new limit.').waitFor();
+  await staff.dialog().getByLabel('Limit').fill('0.625 TiB');
+  await staff.dialog().getByLabel('Alert threshold').fill('600');
+  await staff.dialog().getByRole('button', { name: 'Save' }).click();
+  await row.getByText('576 of 640 GiB').waitFor();
+  const { url } = customer.quotas.find(({ name }: Json) => name === 'nc_volume_size');
+  const { body } = await fixture.staff.get(url);
+  assert.equal([body.limit, body.threshold], [640 * 1024, 600 * 1024]);
+  await row.getByRole('button').click();
+  assert.is(await staff.dialog().getByLabel('Limit').inputValue(), '640');
+  for (const label of ['Limit', 'Alert threshold']) await staff.dialog().getByLabel(label).fill('');
+  await staff.dialog().getByRole('button', { name: 'Save' }).click();
+  await row.getByText('576 GiB · no limit').waitFor();
+  const clouds = (await fixture.staff.get(`/api/openstack-tenants/?customer_uuid=${customer.uuid}`)).body;
+  assert.is(await region('Private clouds').getByRole('listitem').count(), clouds.length);
+  assert.equal(await findFaults(staff), []);
+  assert.equal(staff.complaints.splice(0).length, 1, 'the rejected limit');
+});
+
+browser('home sums up vCPUs, memory and storage of what the user works in', async () => {
+  const { body: used } = await fixture.staff.get('/api/stats/quota/?aggregate=customer');
+  await staff.go('/', greeting);
+  const meters = region('Quotas').locator('.meter');
+  const texts = (await meters.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+  assert.ok(texts.includes(`vCPUs ${used.vcpu_usage} · no limit`), texts.join());
+  for (const title of ['Memory', 'Storage'])
+    assert.ok(
+      texts.some((text) => text.startsWith(title)),
+      title,
+    );
+  const resources = (await fixture.staff.get('/api/resources/?page_size=1')).headers.get('X-Result-Count');
+  await staff.page.locator('main .head').getByText(`${resources} resources`).waitFor();
+  // In a project, the private cloud has the limits that apply.
+  const project = await first('/api/projects/?name=Virtual+desktops');
+  await staff.go(placeOf(project.url), project.name);
+  const limit = region('Limits').locator('.meter').filter({ hasText: 'vCPUs' });
+  assert.equal((await limit.innerText()).split('\n').filter(Boolean).slice(-1), ['Limit of nlrz-virtual-desktops']);
+  await staff.page
+    .locator('.tile')
+    .filter({ hasText: 'Virtual machines' })
+    .getByText(/^\d+ running$/)
+    .waitFor();
+  await region('Resources').getByRole('columnheader', { name: 'IP address' }).waitFor();
 });
 
 browser('lists customers with their usage, nearest limit and problems', async () => {
@@ -118,6 +195,24 @@ browser('offers the next step for failed resources', async () => {
   const name = page.getByLabel('Name *', { exact: true });
   await name.waitFor();
   assert.is(await name.inputValue(), missing.name);
+  // Resources name their image, region and size without linking to them.
+  for (const choice of [missing.image_name, 's-4vcpu-8gb'])
+    assert.ok(await page.getByRole('radio', { name: new RegExp(`^${choice}`) }).isChecked(), choice);
+  await staff.settled();
+  assert.is(await page.getByLabel('Region *').locator('option:checked').innerText(), missing.region_name);
+  assert.equal(
+    await page.getByLabel('Project connection *').locator('option:checked').innerText(),
+    'Backup vault (DigitalOcean)',
+  );
+  await staff.go(placeOf(missing.url), missing.name);
+  await region('Also failed in this project')
+    .getByText(/^node-\d$/)
+    .first()
+    .waitFor();
+  await page.locator('.callout').getByRole('button', { name: 'Remove' }).click();
+  await staff.dialog().getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('status').getByText(`${missing.name} is being removed`).waitFor();
+  await staff.heading('Resources').waitFor();
   const stuck = failed.find(({ name: own }: Json) => own === 'cache-climate-archive');
   await staff.go(placeOf(stuck.url), stuck.name);
   await page.locator('.callout').getByText('Simulated failure of stop').waitFor();
@@ -139,7 +234,7 @@ browser('puts the quota nearest its limit first, and names it beside the project
   const machines = project.quotas.find(({ name }: Json) => name === 'nc_vm_count');
   await fixture.staff.put(machines.url, { limit: machines.usage });
   await staff.go(placeOf(project.url), project.name);
-  await region('Quotas').locator('.meter').first().getByText('Virtual machines').waitFor();
+  await region('Limits').locator('.meter').first().getByText('Virtual machines').waitFor();
   await staff.page.locator('main .head').getByText('Virtual machines 100%').waitFor();
   await region('Needs attention').getByText(`${project.name} uses 4 of 4: Virtual machines`).waitFor();
   await region('Connected providers').getByRole('link', { name: 'GitLab of the institute' }).waitFor();

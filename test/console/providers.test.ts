@@ -37,7 +37,8 @@ browser('the guide asks for the credentials of the provider, and saves only work
   await owner.link('Add provider account').click();
   await owner.heading('Add provider account').waitFor();
   assert.equal(await owner.findings(), []);
-  await owner.link('DigitalOcean').click();
+  await owner.link('OpenStack Private clouds, instances, volumes').waitFor();
+  await owner.page.getByRole('link', { name: /^DigitalOcean/ }).click();
   await owner.heading('Add an account at DigitalOcean').waitFor();
   const { page } = owner;
   await page.getByLabel('Token').waitFor();
@@ -54,9 +55,13 @@ browser('the guide asks for the credentials of the provider, and saves only work
   await owner.button('Test and continue').click();
   await page
     .getByRole('alert')
-    .getByText('Connection test failed: Credentials are accepted. Unable to authenticate you')
+    .getByText('DigitalOcean rejected the credentials. Unable to authenticate you. Nothing was saved.')
     .waitFor();
+  // The field to correct is marked.
+  assert.is(await page.getByLabel('Token').getAttribute('aria-invalid'), 'true');
+  await page.getByText('Check: token.').waitFor();
   const checks = page.getByRole('region', { name: 'Connection test' });
+  await checks.getByText('Failed', { exact: true }).waitFor();
   assert.equal(await checks.getByRole('listitem').allInnerTexts(), [
     'Endpoint is reachable',
     'Certificate is trusted\nNot checked',
@@ -67,6 +72,36 @@ browser('the guide asks for the credentials of the provider, and saves only work
   assert.ok(vendor.take().every(({ headers }) => headers.authorization === 'Bearer no-such-token'));
   assert.is(await page.getByLabel('Name *', { exact: true }).inputValue(), 'Droplets');
   assert.equal((await fixture.staff.get('/api/service-settings/')).body, []);
+  owner.complaints.splice(0);
+});
+
+browser('the guide marks the address that does not respond, and opens the permissions that are missing', async () => {
+  const { page } = owner;
+  vendor.behaviour = { status: 404, body: '{}' };
+  await owner.button('Test and continue').click();
+  await page.getByText('Check the address.').waitFor();
+  assert.is(await page.getByLabel('Provider URL').getAttribute('aria-invalid'), 'true');
+  assert.is(await page.getByLabel('Token').getAttribute('aria-invalid'), null);
+  const rights = page.getByText('A personal access token that can read and write.');
+  assert.is(await rights.isVisible(), false);
+  const skipped = { status: 'passed', message: '' };
+  const checks = ['endpoint', 'certificate', 'authentication'].map((name) => ({ name, ...skipped }));
+  await page.route('**/api/digitalocean/test/', (route) =>
+    route.fulfill({
+      json: {
+        is_successful: false,
+        checks: [...checks, { name: 'inventory', status: 'failed', message: 'Forbidden' }],
+      },
+    }),
+  );
+  await owner.button('Test and continue').click();
+  await page
+    .getByRole('alert')
+    .getByText('The account may not read its resources at DigitalOcean. Forbidden')
+    .waitFor();
+  await rights.waitFor();
+  await page.unroute('**/api/digitalocean/test/');
+  assert.equal(await owner.findings(), []);
   owner.complaints.splice(0);
 });
 

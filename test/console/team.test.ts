@@ -26,7 +26,7 @@ tests.after(() => chromium?.close());
 
 browser('the page of a customer links to its team', async () => {
   await owner.go(`/customers/${cast.customer.uuid}/`, 'Alice');
-  await owner.page.getByRole('region', { name: 'Team' }).getByRole('link', { name: 'Show all' }).click();
+  await owner.page.getByRole('region', { name: 'Team' }).getByRole('link', { name: 'Manage', exact: true }).click();
   const rows = owner.page.getByRole('region', { name: 'Roles', exact: true }).getByRole('row');
   await rows.nth(5).waitFor();
   const cells = async () =>

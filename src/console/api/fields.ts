@@ -47,8 +47,12 @@ export interface FormField {
   readonly members?: readonly FormField[];
   /** Whether it is in a section that is closed by default. */
   readonly isFolded?: boolean;
+  /** Whether it needs only half of the width of a card. */
+  readonly isHalf?: boolean;
   /** Whether the objects of a short list are offered as cards. */
   readonly isOfCards?: boolean;
+  /** Whether the title of the card that it stands in names it. */
+  readonly isTitled?: boolean;
   /** Returns why an offered object cannot be chosen. */
   readonly reasonOf?: (item: Item) => string | undefined;
 }

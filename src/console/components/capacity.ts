@@ -43,6 +43,10 @@ function sizeReason(image: Item, size: Item): string | undefined {
   return undefined;
 }
 
+/** The size of the system volume that a flavor suggests: its disk, but what the image needs at least. */
+const systemSize = (size: Item, image: Item | undefined): number | undefined =>
+  Math.max(Number(size.disk ?? 0), Number(image?.min_disk ?? 0)) || undefined;
+
 /** Adds the reasons of unavailable choices to the fields of a new resource, and the smallest volume for its image. */
 export function useCapacity(
   list: string,
@@ -57,10 +61,14 @@ export function useCapacity(
         reasonOf: (item) => quotaReason(list, filled, owners, item) ?? (image && imageReason(item, image)),
       };
     if (field.name === 'image') return { ...field, reasonOf: (item) => size && sizeReason(item, size) };
-    if (field.name === 'system_volume_size' && image && Number(image.min_disk) > 0)
+    if (field.name === 'system_volume_size')
       return {
         ...field,
-        help: t('At least {size} for {image}.', { size: sizeText(Number(image.min_disk)), image: nameOf(image) }),
+        ...(size && { fallback: systemSize(size, image) }),
+        ...(image &&
+          Number(image.min_disk) > 0 && {
+            help: t('At least {size} for {image}.', { size: sizeText(Number(image.min_disk)), image: nameOf(image) }),
+          }),
       };
     return field;
   };

@@ -7,7 +7,7 @@ import { isQuotaInMebibytes } from '../i18n/labels.ts';
 import { numberText, t, titleOf } from '../i18n/words.ts';
 import { type Item, textOf } from '../item.ts';
 import { Icon } from './icons.tsx';
-import { Value } from './values.tsx';
+import { isShownByLink, Value } from './values.tsx';
 
 /** A part of a page. A text child is padded; tables and lists (`isFlush`) reach the borders. */
 export function Card({
@@ -208,7 +208,7 @@ export function FieldFacts({ item, names }: { readonly item: Item; readonly name
   return (
     <Facts>
       {names
-        .filter((name) => !isEmptyValue(item[name]))
+        .filter((name) => !isEmptyValue(item[name]) && !isShownByLink(name, item))
         .map((name) => (
           <Fact key={name} label={titleOf(name)}>
             <Value name={name} value={item[name]} item={item} />
@@ -312,14 +312,15 @@ export function Meter({
   const after = usage + added;
   const share = shareOf({ limit, usage: after });
   const tone = share === undefined || share < nearLimit ? '' : after > limit || share >= full ? 'bad' : 'warn';
-  const { left, limit: limitText, used } = quotaText(name, after, limit);
+  const { left, limit: limitText, more, used } = quotaText(name, usage, limit, added);
   const exact = isQuotaInMebibytes(name) ? exactSizeText(after) : undefined;
   const content = (
     <>
       <span class="line">
         <span>{title}</span>
         <span class="value" title={exact}>
-          <b>{used}</b> {limit < 0 ? `· ${limitText}` : limitText}
+          {more === '' ? <b>{used}</b> : used} {more !== '' && <b>+ {more}</b>}{' '}
+          {limit < 0 ? `· ${limitText}` : limitText}
         </span>
       </span>
       {share === undefined ? (
@@ -351,4 +352,34 @@ export const Meters = ({ quotas }: { readonly quotas: readonly Item[] }): JSX.El
       <Meter key={textOf(quota, 'url') || textOf(quota, 'name')} quota={quota} />
     ))}
   </div>
+);
+
+/** A card with quotas: the first ones, and the others behind a click. */
+export const QuotaMeters = ({
+  quotas,
+  shown,
+  ...card
+}: {
+  readonly title: string;
+  readonly quotas: readonly Item[];
+  /** The number of quotas that are shown at once. */
+  readonly shown: number;
+  readonly more?: readonly [href: string, words: string] | undefined;
+}): JSX.Element => (
+  <Card {...card} isFlush>
+    <div class="in">
+      <Meters quotas={quotas.slice(0, shown)} />
+    </div>
+    {quotas.length > shown && (
+      <details class="fold">
+        <summary>
+          <Icon name="next" />
+          {t('All {count} quotas', { count: quotas.length })}
+        </summary>
+        <div class="in">
+          <Meters quotas={quotas.slice(shown)} />
+        </div>
+      </details>
+    )}
+  </Card>
 );

@@ -246,12 +246,12 @@ export function span(): { readonly from: number; readonly to: number } {
 }
 
 /** Links to the available periods. */
-export function Ranges(): JSX.Element {
+export function Ranges({ days: lengths = ranges }: { readonly days?: readonly number[] }): JSX.Element {
   const { path } = place.value;
   return (
     <Choices
       label={t('Time range')}
-      tabs={ranges.map((days) => ({
+      tabs={lengths.map((days) => ({
         href: hrefOf(path, { days: String(days) }),
         title: days === 365 ? t('1 year') : plural(days, '{count} day', '{count} days'),
         isCurrent: days === daysShown(),

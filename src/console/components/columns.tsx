@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { columnsOf, listOf } from '../api/columns.ts';
 import { hrefOfLink } from '../api/route.ts';
+import { addressOf } from '../format/address.ts';
 import { iconOfList, kindOfType } from '../format/kinds.ts';
 import { sizeText } from '../format/text.ts';
 import { fieldLabel } from '../i18n/labels.ts';
@@ -63,6 +64,18 @@ const sizeColumn = (): Column => ({
     return volume ? sizeText(volume) : '–';
   },
 });
+
+/** Where to reach a machine, or the machine that a volume is attached to. */
+export const addressColumn = (): Column => ({
+  key: 'ip_address',
+  title: titleOf('ip_address'),
+  class: 'muted gone when-wide',
+  cell: (item) =>
+    addressOf(item) ||
+    (textOf(item, 'instance_name') === '' ? '–' : t('on {machine}', { machine: textOf(item, 'instance_name') })),
+});
+
+const hasAddress = (item: Item): boolean => addressOf(item) !== '';
 
 /** The status of an object, with its error message below. */
 export const statusColumn = (sort?: string): Column => ({
@@ -136,6 +149,7 @@ export function genericColumns(
       nameColumn('name', titleOf('name'), sortOf('name'), isOfKind),
       statusColumn(sortOf('state')),
       ...(items.some((item) => item.cores || item.size || item.disk) ? [sizeColumn()] : []),
+      ...(items.some(hasAddress) ? [addressColumn()] : []),
       projectColumn(),
       timeColumn('created', sortOf('created')),
     ];

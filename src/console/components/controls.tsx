@@ -4,15 +4,15 @@ import { useId } from 'preact/hooks';
 import { type ControlProperties, type FormField, problemIn, rowsIn, type Typed } from '../api/fields.ts';
 import { serverText, serverTextLanguage, t } from '../i18n/words.ts';
 import { Icon } from './icons.tsx';
-import { CardPicker, Picker } from './picker.tsx';
+import { CardPicker, LinkBoxes, Picker } from './picker.tsx';
 import { Rows } from './rows.tsx';
 
 const textsIn = (typed: Typed): readonly string[] =>
   Array.isArray(typed) ? typed.filter((text) => typeof text === 'string') : [];
 
 /** Whether a field needs only half of the width of a card. */
-const isNarrow = ({ isOfCards = false, kind }: FormField): boolean =>
-  ['link', 'size', 'number', 'choice', 'time', 'secret'].includes(kind) && !isOfCards;
+const isNarrow = ({ isHalf = false, isOfCards = false, kind }: FormField): boolean =>
+  isHalf || (['link', 'size', 'number', 'choice', 'time', 'secret'].includes(kind) && !isOfCards);
 
 export function Control({
   field,
@@ -42,20 +42,22 @@ export function Control({
     required: field.isRequired,
   };
   return (
-    <div class={isNarrow(field) ? 'field' : 'field across'}>
+    <div class={isNarrow(field) ? 'field' : field.isTitled ? 'field across titled' : 'field across'}>
       {field.kind === 'choices' ? (
         <Boxes field={field} common={common} typed={textsIn(typed)} onInput={onInput} />
       ) : field.kind === 'rows' ? (
-        <Rows
-          field={field}
-          rows={rowsIn(typed)}
-          rejected={areItemsRejected && Array.isArray(rejected) ? rejected : []}
-          describedBy={common['aria-describedby']}
-          control={(member, value, itemProblem, input) => (
-            <Control field={member} typed={value} problem={itemProblem} onInput={input} />
-          )}
-          onInput={onInput}
-        />
+        <LinkBoxes field={field} rows={rowsIn(typed)} describedBy={common['aria-describedby']} onInput={onInput}>
+          <Rows
+            field={field}
+            rows={rowsIn(typed)}
+            rejected={areItemsRejected && Array.isArray(rejected) ? rejected : []}
+            describedBy={common['aria-describedby']}
+            control={(member, value, itemProblem, input) => (
+              <Control field={member} typed={value} problem={itemProblem} onInput={input} />
+            )}
+            onInput={onInput}
+          />
+        </LinkBoxes>
       ) : field.kind === 'link' && field.isOfCards ? (
         <CardPicker
           field={field}

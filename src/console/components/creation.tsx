@@ -6,6 +6,7 @@ import { type FormField, formFieldsOf } from '../api/fields.ts';
 import { refresh, useRequest } from '../api/reading.ts';
 import { go, hrefOfLink } from '../api/route.ts';
 import { isStaff, roles } from '../api/session.ts';
+import { sizeInput } from '../format/size.ts';
 import { t } from '../i18n/words.ts';
 import { Button } from './button.tsx';
 import { useCapacity } from './capacity.ts';
@@ -180,10 +181,18 @@ export function CreationForm({
         return created;
       }}
     >
-      <QuotaImpact list={collection.name} filled={filled} around={around} />
+      <QuotaImpact list={collection.name} filled={{ ...defaultsOf(fields), ...filled }} around={around} />
     </Form>
   );
 }
+
+/** The sizes that fields begin with. */
+const defaultsOf = (fields: readonly FormField[]): Filled =>
+  Object.fromEntries(
+    fields
+      .filter(({ fallback, kind }) => kind === 'size' && typeof fallback === 'number')
+      .map(({ fallback, name }) => [name, sizeInput(Number(fallback))]),
+  );
 
 /** Returns the values that are texts. */
 const textsOf = (values: Readonly<Record<string, unknown>>): Filled =>

@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { fieldProblems, type Item, isItem, pathOf, problemOf } from '../api/api.ts';
 import { type FormField, sentOf, type Typed, typedOf } from '../api/fields.ts';
+import { listText, plainLabel } from '../format/text.ts';
 import { t } from '../i18n/words.ts';
 import { Card } from './card.tsx';
 import { Conflict, type EditResponse } from './conflict.tsx';
@@ -20,10 +21,12 @@ export function Form({
   isDangerous = false,
   isBlocked = false,
   send,
+  cancel = t('Cancel'),
   onCancel,
   onTyped,
   children,
   sectionOf,
+  sectionNotes = {},
 }: {
   readonly fields: readonly FormField[];
   readonly item?: Item;
@@ -35,6 +38,8 @@ export function Form({
   /** Whether it cannot be sent yet, for a reason outside its fields. */
   readonly isBlocked?: boolean;
   readonly send: (body: Item | FormData) => Promise<EditResponse>;
+  /** The text of the button that leaves the form. */
+  readonly cancel?: string;
   readonly onCancel?: () => void;
   /** Called with all input after every change. */
   readonly onTyped?: (typed: Readonly<Record<string, Typed>>) => void;
@@ -42,6 +47,8 @@ export function Form({
   readonly children?: ComponentChildren;
   /** The title of the card that a field stands in, for forms of several cards. */
   readonly sectionOf?: ((field: FormField) => string) | undefined;
+  /** What stands above the fields of a card, by its title. */
+  readonly sectionNotes?: Readonly<Record<string, ComponentChildren>>;
 }): JSX.Element {
   const atFirst = (field: FormField): Typed => typedOf(field, (item ?? given)[field.name]);
   const [typed, setTyped] = useState<Readonly<Record<string, Typed>>>({});
@@ -101,7 +108,9 @@ export function Form({
   const more = folded.length > 0 && (
     <details class="fold" open={folded.some(({ name }) => name in problems)}>
       <summary>
-        <Icon name="next" /> {t('More options')}
+        <Icon name="next" />
+        <span>{t('More options')}</span>
+        <span class="muted cut">{listText(folded.map(({ label }) => plainLabel(label)))}</span>
       </summary>
       <div class="form">{folded.map(control)}</div>
     </details>
@@ -110,7 +119,7 @@ export function Form({
     <footer class="form-foot">
       {onCancel && (
         <button type="button" class="btn" onClick={onCancel}>
-          {t('Cancel')}
+          {cancel}
         </button>
       )}
       <button
@@ -126,6 +135,10 @@ export function Form({
   );
   const visible = fields.filter(({ isFolded }) => !isFolded);
   const sections = sectionOf ? [...new Set(visible.map(sectionOf))] : [];
+  const fieldsIn = (title: string): readonly FormField[] => {
+    const own = visible.filter((field) => sectionOf?.(field) === title);
+    return own.map((field) => ({ ...field, isTitled: own.length === 1 && field.isOfCards === true }));
+  };
 
   return (
     <form
@@ -162,16 +175,15 @@ export function Form({
       {sectionOf ? (
         <div class="split">
           <div class="stack">
-            {sections.map((title) => (
-              <Card key={title} title={title}>
-                <div class="fields">{visible.filter((field) => sectionOf(field) === title).map(control)}</div>
+            {sections.map((title, at) => (
+              <Card key={title} title={title} isFlush>
+                <div class="in stack">
+                  {sectionNotes[title]}
+                  <div class="fields">{fieldsIn(title).map(control)}</div>
+                </div>
+                {at === sections.length - 1 && more}
               </Card>
             ))}
-            {folded.length > 0 && (
-              <div class="card">
-                <div class="in">{more}</div>
-              </div>
-            )}
           </div>
           <div class="stack">{children}</div>
           {foot}

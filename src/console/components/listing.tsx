@@ -51,6 +51,7 @@ export function Listing({
   size = 5,
   actions,
   hasCount = true,
+  all = t('Show all'),
   given,
   children,
 }: {
@@ -62,6 +63,8 @@ export function Listing({
   readonly size?: number;
   readonly actions?: ComponentChildren;
   readonly hasCount?: boolean;
+  /** The text of the link to the list. */
+  readonly all?: string;
   /** The first objects, where the page reads them itself. */
   readonly given?: Page | undefined;
   /** The content below the objects. */
@@ -75,7 +78,7 @@ export function Listing({
     <Card
       title={title}
       count={hasCount && page && page.count > size ? page.count : undefined}
-      more={isEmpty ? undefined : hrefOf(path, new URLSearchParams(query))}
+      more={isEmpty ? undefined : [hrefOf(path, new URLSearchParams(query)), all]}
       actions={actions}
       problem={page?.problem}
       isLoading={page === undefined}

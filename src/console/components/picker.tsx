@@ -1,11 +1,13 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type Item, pathOf, textOf } from '../api/api.ts';
-import type { ControlProperties, FormField } from '../api/fields.ts';
+import type { ControlProperties, FormField, Row } from '../api/fields.ts';
 import { usePage } from '../api/reading.ts';
+import { hrefOf } from '../api/route.ts';
 import { collections } from '../api/session.ts';
 import { sizeText } from '../format/text.ts';
 import { t } from '../i18n/words.ts';
+import { useLatest } from './chooser.tsx';
 import { Options } from './options.tsx';
 import { nameOf } from './values.tsx';
 
@@ -69,7 +71,14 @@ export function Picker({
           </option>
         ))}
       </select>
-      {page?.count === 0 && sought === '' && <span class="help">{t('Nothing to choose from.')}</span>}
+      {page?.count === 0 && sought === '' && (
+        <span class="help">
+          {t('Nothing to choose from.')} {name === 'keys' && <a href={hrefOf('/keys/')}>{t('Add SSH key')}</a>}
+          {name === 'openstack-tenants' && (
+            <a href={hrefOf('/new-resource/openstack-tenants/')}>{t('Create a private cloud')}</a>
+          )}
+        </span>
+      )}
       {page?.problem && <span class="error">{page.problem}</span>}
     </>
   );
@@ -95,8 +104,17 @@ export function CardPicker({
   const [list = '', query = ''] = field.list.split('?');
   const parameters = new URLSearchParams(query);
   parameters.set('page_size', String(maxCards + 1));
-  const { value: page } = usePage(`${list}?${parameters}`);
-  if (!page || page.count === 0 || page.count > maxCards || page.problem)
+  // The choices stay until those of another connection are read.
+  const page = useLatest(usePage(`${list}?${parameters}`).value);
+  if (!page)
+    return (
+      <div class="options" aria-busy="true">
+        {Array.from({ length: 5 }, (_, at) => (
+          <span key={at} class="option hollow" />
+        ))}
+      </div>
+    );
+  if (page.count === 0 || page.count > maxCards || page.problem)
     return (
       <>
         <label for={common.id}>
@@ -123,6 +141,62 @@ export function CardPicker({
         }))}
       onInput={onInput}
     />
+  );
+}
+
+/**
+ * Check boxes for a list of links to objects, if these are few, such as the security groups of a private cloud; the rows of
+ * `children` for other lists.
+ */
+export function LinkBoxes({
+  field,
+  rows,
+  describedBy,
+  onInput,
+  children,
+}: {
+  readonly field: FormField;
+  readonly rows: readonly Row[];
+  readonly describedBy: string | undefined;
+  readonly onInput: (rows: readonly Row[]) => void;
+  readonly children: JSX.Element;
+}): JSX.Element {
+  const [member, ...others] = field.members ?? [];
+  const isOfLinks = member?.kind === 'link' && others.length === 0;
+  const [list = '', query = ''] = (member?.list ?? '').split('?');
+  const parameters = new URLSearchParams(query);
+  // Without a chosen connection, the list has the objects of all projects.
+  const isNarrowed = parameters.size > 0;
+  parameters.set('page_size', String(maxCards + 1));
+  const page = useLatest(usePage(isOfLinks && isNarrowed ? `${list}?${parameters}` : '').value);
+  if (!isOfLinks || !isNarrowed || !page || page.count === 0 || page.count > maxCards || page.problem) return children;
+  const chosen = new Set(rows.map((row) => pathOf(String(row[member.name]))));
+  return (
+    <fieldset class="field" aria-describedby={describedBy}>
+      <legend>{field.label}</legend>
+      <div class="choices">
+        {page.items.map((item) => {
+          const link = pathOf(textOf(item, 'url'));
+          return (
+            <label key={link} class="check">
+              <input
+                type="checkbox"
+                checked={chosen.has(link)}
+                onInput={(event) =>
+                  onInput([
+                    ...rows.filter((row) => pathOf(String(row[member.name])) !== link),
+                    ...(event.currentTarget.checked ? [{ [member.name]: link }] : []),
+                  ])
+                }
+              />
+              <span>
+                {nameOf(item)} <span class="muted small">{textOf(item, 'description')}</span>
+              </span>
+            </label>
+          );
+        })}
+      </div>
+    </fieldset>
   );
 }
 

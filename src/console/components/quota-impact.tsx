@@ -1,5 +1,5 @@
 /** The quotas that a new resource would count towards (services.md 7.5). */
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { type Item, itemsIn, pathOf, textOf } from '../api/api.ts';
 import type { FormField } from '../api/fields.ts';
 import { useLinked } from '../api/reading.ts';
@@ -8,7 +8,7 @@ import { parseSize } from '../format/size.ts';
 import { quotaAmountText, quotaTitle } from '../format/text.ts';
 import { t } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
-import { Meter, shareOf } from './card.tsx';
+import { Fact, Facts, Meter, shareOf } from './card.tsx';
 import { Icon } from './icons.tsx';
 import { nameOf } from './values.tsx';
 
@@ -162,6 +162,7 @@ export function QuotaImpact({
       })
       .filter(({ amount }) => amount > 0),
   );
+  if (around.owners.length === 0) return <Needed amounts={amountsByQuota} />;
   if (all.length === 0) return null;
   const limited = all.filter(({ quota }) => Number(quota.limit) >= 0).sort((a, b) => b.share - a.share);
   const tightest = [...new Map([...limited].reverse().map((impact) => [textOf(impact.quota, 'name'), impact])).values()]
@@ -173,7 +174,11 @@ export function QuotaImpact({
       <header>
         <h2>{t('Quota impact')}</h2>
       </header>
-      {tightest.length > 0 && <ImpactMeters impacts={tightest} />}
+      {tightest.length > 0 && (
+        <ImpactMeters impacts={tightest}>
+          <p class="note">{t('The tightest limit of each quota.')}</p>
+        </ImpactMeters>
+      )}
       {rest.length > 0 && (
         <details class="fold">
           <summary>
@@ -186,7 +191,41 @@ export function QuotaImpact({
   );
 }
 
-const ImpactMeters = ({ impacts }: { readonly impacts: readonly Impact[] }): JSX.Element => (
+/** Amounts that a resource needs, which are known before its project is. */
+const needed = ['nc_vm_count', 'nc_private_cloud_count', 'nc_app_count', 'vcpu', 'ram', 'storage'];
+
+/** What a resource needs, until a project says which limits that counts towards; nothing for resources without quotas. */
+function Needed({ amounts: all }: { readonly amounts: Amounts }): JSX.Element | null {
+  if (Object.keys(all).length === 0) return null;
+  const known = needed.filter((name) => (ownValue(all, name) ?? 0) > 0);
+  return (
+    <section class="card" aria-label={t('Quota impact')} aria-live="polite">
+      <header>
+        <h2>{t('Quota impact')}</h2>
+      </header>
+      <div class="in stack">
+        {known.length > 0 && (
+          <Facts>
+            {known.map((name) => (
+              <Fact key={name} label={quotaTitle(name)}>
+                <b>+ {quotaAmountText(name, all[name] ?? 0)}</b>
+              </Fact>
+            ))}
+          </Facts>
+        )}
+        <p class="note">{t('Choose a project connection to see the limits.')}</p>
+      </div>
+    </section>
+  );
+}
+
+const ImpactMeters = ({
+  impacts,
+  children,
+}: {
+  readonly impacts: readonly Impact[];
+  readonly children?: ComponentChildren;
+}): JSX.Element => (
   <div class="in stack">
     {impacts.map(({ amount, owner, quota }) => {
       const excess = Number(quota.limit) >= 0 ? Number(quota.usage) + amount - Number(quota.limit) : 0;
@@ -200,10 +239,11 @@ const ImpactMeters = ({ impacts }: { readonly impacts: readonly Impact[] }): JSX
           sub={
             excess > 0
               ? t('{owner}: {amount} over the limit', { owner: nameOf(owner), amount: quotaAmountText(name, excess) })
-              : nameOf(owner)
+              : t('Limit of {owner}', { owner: nameOf(owner) })
           }
         />
       );
     })}
+    {children}
   </div>
 );

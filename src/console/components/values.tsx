@@ -19,6 +19,7 @@ import {
 import { fieldLabel } from '../i18n/labels.ts';
 import { countryText, languageText, numberText, serverText, serverTextLanguage, t, titleOf } from '../i18n/words.ts';
 import { type Item, isItem, itemsIn, pathOf, textOf } from '../item.ts';
+import { ownValue } from '../own.ts';
 import { Code, CopyButton, Id } from './copy.tsx';
 import { HiddenSecret, isSecret } from './secret.tsx';
 import { SimulatedBadge, StatusText, WordStatus } from './status.tsx';
@@ -179,10 +180,16 @@ function NumberValue({
       return <span>{percentText(value / 100, 2)}</span>;
     case 'seconds':
       return <span>{lifetimeText(value)}</span>;
+    case 'words':
+      return <span>{visibilityText(value)}</span>;
     default:
       return <span>{numberText(value)}</span>;
   }
 }
+
+/** The levels of GitLab's visibility. */
+const visibilityText = (level: number): string =>
+  ownValue({ 0: t('Private'), 10: t('Internal'), 20: t('Public') }, String(level)) ?? numberText(level);
 
 interface TextProperties {
   readonly name: string;
@@ -277,7 +284,7 @@ function ManyValues({ name, values }: { readonly name: string; readonly values: 
 }
 
 /** Members that the link beside them already shows. */
-const isShownByLink = (name: string, item: Item): boolean => {
+export const isShownByLink = (name: string, item: Item): boolean => {
   const [, owner] = /^(.+)_(uuid|name|native_name|abbreviation)$/.exec(name) ?? [];
   return owner !== undefined && typeof item[owner] === 'string' && isObjectLink(textOf(item, owner));
 };

@@ -47,6 +47,19 @@ const typesByList: Readonly<Record<string, string>> = {
   'oracle-databases': 'Oracle.Database',
 };
 
+/** Icons of providers by the `type` of an account. */
+const providerIcons: Readonly<Record<string, string>> = {
+  OpenStack: 'cloud',
+  DigitalOcean: 'machine',
+  Amazon: 'application',
+  JIRA: 'issue',
+  GitLab: 'repository',
+  Oracle: 'database',
+};
+
+/** Returns the icon of a provider by its type. */
+export const iconOfProvider = (type: string): string => ownValue(providerIcons, type) ?? 'service-settings';
+
 /** Icons of other lists whose names are not those of icons. */
 const listIcons: Readonly<Record<string, string>> = {
   'jira-issues': 'issue',

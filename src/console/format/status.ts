@@ -53,6 +53,9 @@ const runtimeStates: Readonly<Record<string, Status>> = {
   error: of('bad', 'Error'),
 };
 
+/** Runtime states of running machines, as the providers write them. */
+export const runningStates = ['ACTIVE', 'online', 'running'] as const;
+
 /** Words for the state Updating, by the running action. */
 const runningActions: Readonly<Record<string, string>> = {
   start: 'Starting',

@@ -1,7 +1,7 @@
 /** Formats values in the language of the page. */
 
 import { isQuotaInMebibytes, quotaLabel } from '../i18n/labels.ts';
-import { amountText, inLocale, numberText, t } from '../i18n/words.ts';
+import { amountText, inLocale, numberText, t, titleOf } from '../i18n/words.ts';
 import { type SizeUnit, sizeIn, sizeUnit } from './size.ts';
 import { distance, durationParts } from './time.ts';
 
@@ -91,21 +91,29 @@ export function initials(name: string): string {
 /** A usage with its limit in one unit, such as `44 of 50 GiB`; -1 is no limit. */
 interface QuotaText {
   readonly used: string;
+  /** What a form would add; empty for nothing. */
+  readonly more: string;
   /** The text after the used amount: `of 50 GiB` or `no limit`. */
   readonly limit: string;
   readonly left: string;
 }
 
-/** Returns the texts of a quota by its name. */
-export function quotaText(name: string, usage: number, limit: number): QuotaText {
+/** Returns the texts of a quota by its name; `added` is what a form would add to its usage. */
+export function quotaText(name: string, usage: number, limit: number, added = 0): QuotaText {
   const isSize = isQuotaInMebibytes(name);
-  if (limit < 0) return { used: isSize ? sizeText(usage) : numberText(usage), limit: t('no limit'), left: '' };
-  const unit = sizeUnit(Math.max(limit, usage));
+  const after = usage + added;
+  if (limit < 0) {
+    const text = (value: number): string => (isSize ? sizeText(value) : numberText(value));
+    return { used: text(usage), more: added > 0 ? text(added) : '', limit: t('no limit'), left: '' };
+  }
+  const unit = sizeUnit(Math.max(limit, after));
   const text = (value: number): string => (isSize ? sizeText(value, unit) : numberText(value));
+  const short = (value: number): string => numberText(isSize ? sizeIn(value, unit) : value);
   return {
-    used: numberText(isSize ? sizeIn(usage, unit) : usage),
+    used: short(usage),
+    more: added > 0 ? short(added) : '',
     limit: t('of {limit}', { limit: text(limit) }),
-    left: usage >= limit ? t('Limit reached') : t('{amount} left', { amount: text(limit - usage) }),
+    left: after >= limit ? t('Limit reached') : t('{amount} left', { amount: text(limit - after) }),
   };
 }
 
@@ -115,3 +123,17 @@ export const quotaAmountText = (name: string, amount: number): string =>
 
 /** Returns the name of a quota. */
 export const quotaTitle = (name: string): string => t(quotaLabel(name) ?? name);
+
+/** Joins names with commas, in the language of the page. */
+export const listText = (names: readonly string[]): string =>
+  inLocale((locale) => new Intl.ListFormat(locale, { type: 'unit', style: 'short' }).format(names));
+
+/** A label inside a sentence, such as `user data`; an abbreviation stays as it is. */
+export const plainLabel = (label: string): string =>
+  /^\p{Lu}\p{Ll}/u.test(label) && !/^\p{Lu}\p{Ll}+\p{Lu}/u.test(label)
+    ? label.charAt(0).toLowerCase() + label.slice(1)
+    : label;
+
+/** The title of a list without its provider, such as `Private clouds`. */
+export const plainTitle = (list: string): string =>
+  titleOf(list).replace(/^(?:OpenStack|GitLab|JIRA|Oracle) (\p{L})/u, (_, letter: string) => letter.toUpperCase());

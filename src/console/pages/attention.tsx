@@ -7,6 +7,7 @@ import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { scope, scopedQuery } from '../api/scope.ts';
 import { isStaff, roles } from '../api/session.ts';
 import { Card, nearLimit, shareOf } from '../components/card.tsx';
+import { Forecast } from '../components/forecast.tsx';
 import { Icon } from '../components/icons.tsx';
 import { PostButton } from '../components/post.tsx';
 import { Sentence } from '../components/sentence.tsx';
@@ -16,7 +17,7 @@ import { fixOf } from '../format/sentences.ts';
 import { statusOf, type Tone } from '../format/status.ts';
 import { dayText, percentText, quotaTitle, sizeText } from '../format/text.ts';
 import { isQuotaInMebibytes } from '../i18n/labels.ts';
-import { actionTitle, numberText, phrase, serverText, t } from '../i18n/words.ts';
+import { actionTitle, numberText, phrase, serverText, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
 
 /** The number of listed problems; the pages behind them show the rest. */
@@ -180,9 +181,12 @@ const resourceProblem = (item: Item, event: Item | undefined): Problem => {
     title: (isMissing ? undefined : failureText(nameOf(item), event)) ?? `${nameOf(item)}: ${t(word)}`,
     ...(event && !isMissing && { time: textOf(event, '@timestamp') }),
     // A refresh restores the real state; a resource that was never created has none.
-    action: works() && textOf(item, 'backend_id') !== '' && !isMissing && (
-      <PostButton title={t('Refresh')} path={`${pathOf(textOf(item, 'url'))}pull/`} about={nameOf(item)} />
-    ),
+    action:
+      works() && textOf(item, 'backend_id') !== '' && !isMissing ? (
+        <PostButton title={t('Refresh')} path={`${pathOf(textOf(item, 'url'))}pull/`} about={nameOf(item)} />
+      ) : (
+        <ActionLink href={hrefOfLink(textOf(item, 'url'))} words={t('View resource')} />
+      ),
     sub: [
       t(kindOfType(textOf(item, 'resource_type')).word),
       textOf(item, 'project_name'),
@@ -218,15 +222,15 @@ const alertProblem = (item: Item): Problem => {
     }),
     time: textOf(item, 'created'),
     href: hrefOfLink(isObjectLink(scopeLink) ? scopeLink : textOf(item, 'url')),
-    action: (
-      <>
-        {fix && <ActionLink href={hrefOf(fix.path)} words={fix.title} />}
-        <PostButton
-          title={actionTitle('acknowledge')}
-          path={`${pathOf(textOf(item, 'url'))}acknowledge/`}
-          about={nameOf(item)}
-        />
-      </>
+    // Other users can only look at it.
+    action: !works() ? undefined : fix ? (
+      <ActionLink href={hrefOf(fix.path)} words={fix.title} />
+    ) : (
+      <PostButton
+        title={actionTitle('acknowledge')}
+        path={`${pathOf(textOf(item, 'url'))}acknowledge/`}
+        about={nameOf(item)}
+      />
     ),
   };
 };
@@ -249,7 +253,12 @@ function quotaProblems(owner: Item): Problem[] {
           limit: text(quota.limit),
           quota: quotaTitle(name),
         }),
-        sub: share >= 1 ? t('Limit reached') : percentText(share),
+        sub: (
+          <>
+            {share >= 1 ? t('Limit reached') : percentText(share)}
+            <Forecast quota={quota} />
+          </>
+        ),
         href: hrefOfLink(textOf(quota, 'url')),
         action: <ActionLink href={hrefOfLink(textOf(quota, 'url'))} words={t('View quota')} />,
       },
@@ -265,8 +274,8 @@ const roleProblem = (role: Item): Problem => ({
     person: nameOf(role),
     place: textOf(role, 'project_name') || textOf(role, 'customer_name'),
   }),
-  sub: phrase('{role} expires {time}', {
-    role: t(textOf(role, 'role')),
+  sub: phrase('{role} role expires {time}', {
+    role: titleOf(textOf(role, 'role')),
     time: <Time value={textOf(role, 'expiration_time')} />,
   }),
   href: hrefOfLink(textOf(role, 'url')),

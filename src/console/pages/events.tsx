@@ -9,6 +9,7 @@ import { Callout, Empty, Loading, NoItems } from '../components/card.tsx';
 import type { DayCount } from '../components/day-bars.tsx';
 import { Filters } from '../components/filters.tsx';
 import { listQuery } from '../components/list.tsx';
+import { Listing } from '../components/listing.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { Sentence } from '../components/sentence.tsx';
 import { Timeline } from '../components/timeline.tsx';
@@ -272,26 +273,57 @@ function Older({
   );
 }
 
-/** What an event changed, where it happened and who caused it. */
-const aboutOf = (event: Item): string =>
+/** What an event changed, where it happened, unless the page says so, and who caused it. */
+const aboutOf = (event: Item, within: Item = {}): string =>
   [
     changesOf(event),
-    textOf(event, 'project_name'),
-    textOf(event, 'customer_name'),
+    ...['project_name', 'customer_name'].map((name) =>
+      textOf(event, name) === textOf(within, name) ? '' : textOf(event, name),
+    ),
     textOf(event, 'user_full_name') || textOf(event, 'user_username'),
   ]
     .filter((text) => text !== '')
     .join(' · ');
 
-const entryOf = (event: Item) => ({
+const entryOf = (event: Item, within?: Item) => ({
   key: textOf(event, 'uuid'),
   ...markOf(event),
   title: <Sentence item={event} />,
-  sub: aboutOf(event),
+  sub: aboutOf(event, within),
   time: textOf(event, '@timestamp'),
 });
 
-/** Events as a timeline. */
-export const EventTimeline = ({ events }: { readonly events: readonly Item[] }): JSX.Element => (
-  <Timeline entries={events.map(entryOf)} />
+/** Events as a timeline. On the page of `within`, they do not repeat its project and customer. */
+export const EventTimeline = ({
+  events,
+  within,
+}: {
+  readonly events: readonly Item[];
+  readonly within?: Item;
+}): JSX.Element => <Timeline entries={events.map((event) => entryOf(event, within))} />;
+
+/** The request for the first events of an object. */
+export const eventsPath = (item: Item): string =>
+  `/api/events/?${new URLSearchParams({ scope: textOf(item, 'url'), page_size: '5' })}`;
+
+/** The events of an object, as a card of its page. */
+export const Activity = ({
+  item,
+  within = item,
+  given,
+}: {
+  readonly item: Item;
+  readonly within?: Item;
+  /** The first events, where the page reads them itself. */
+  readonly given?: Page;
+}): JSX.Element => (
+  <Listing
+    title={t('Activity')}
+    path="/events/"
+    query={new URLSearchParams({ scope: textOf(item, 'url') }).toString()}
+    empty={t('Nothing has happened yet.')}
+    all={t('All events')}
+    lines={(events) => <EventTimeline events={events} within={within} />}
+    given={given}
+  />
 );

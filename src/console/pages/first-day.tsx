@@ -1,20 +1,21 @@
 /** The first steps: on an installation without resources, and for a user without access to anything. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { textOf } from '../api/api.ts';
+import { type Item, request, textOf } from '../api/api.ts';
 import { configuration } from '../api/configuration.ts';
-import { useObject, usePage } from '../api/reading.ts';
+import { usePage, useReading } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { collections, isStaff, me, roles } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
-import { Card } from '../components/card.tsx';
+import { Callout, Card } from '../components/card.tsx';
+import { Code } from '../components/copy.tsx';
 import { Creation } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Dot } from '../components/status.tsx';
 import { Check, Checks } from '../components/timeline.tsx';
 import { t, titleOf } from '../i18n/words.ts';
+import { maker } from './new-resource.tsx';
 import { guide } from './provider-guide.tsx';
-import { maker } from './resources.tsx';
 
 const storageKey = 'tenantry first day hidden';
 
@@ -47,22 +48,57 @@ const StepLink = ({
 /** Whether the user has no role anywhere and is no operator: there is nothing to see for them yet. */
 export const isWithoutAccess = (): boolean => roles.value.size === 0 && !isStaff.value && me.value?.is_support !== true;
 
-/** The steps to the first virtual machine, for staff, until all are done or the user hides them. */
-export function Setup(): JSX.Element | null {
+/** The state of a new installation: its steps, and what its operator should know before others use it. */
+interface Setup {
+  readonly steps: readonly Step[];
+  readonly status: Item;
+  readonly hasMail: boolean | undefined;
+  readonly hide: () => void;
+}
+
+/**
+ * Reads the steps to the first virtual machine, for staff; undefined until read, and null for other users, when all steps are
+ * done, or after the user hid them.
+ */
+export function useSetup(): Setup | null | undefined {
   const [isHidden, setHidden] = useState(localStorage.getItem(storageKey) !== null);
   const isWanted = isStaff.value && !isHidden;
   const customers = useCount('customers', isWanted);
   const accounts = useCount('service-settings', isWanted);
   const projects = useCount('projects', isWanted);
   const resources = useCount('resources', isWanted);
-  if (!isWanted || customers === undefined || accounts === undefined) return null;
-  if (projects === undefined || resources === undefined || resources > 0) return null;
+  const isNew = isWanted && resources === 0;
+  const { value: status } = useReading(`operation ${isNew}`, async (): Promise<Item> => {
+    if (!isNew) return {};
+    const { body, isOk } = await request<Item>('GET', '/api/operation/');
+    return isOk ? body : {};
+  });
+  const { value: settings } = usePage(isNew ? '/api/deployment-settings/?name=smtp_url' : '');
+  if (!isWanted) return null;
+  if (customers === undefined || accounts === undefined || projects === undefined || resources === undefined)
+    return undefined;
+  if (!isNew) return null;
+  if (!status || !settings) return undefined;
+  // Secret settings have no value, but a source where one is given.
+  const smtp = settings.items.find((setting) => textOf(setting, 'name') === 'smtp_url');
+  return {
+    steps: stepsOf(customers, projects, accounts),
+    status,
+    hasMail: smtp && textOf(smtp, 'source') !== '',
+    hide: () => {
+      localStorage.setItem(storageKey, 'yes');
+      setHidden(true);
+    },
+  };
+}
+
+function stepsOf(customers: number, projects: number, accounts: number): readonly Step[] {
   const create = (list: string, button: string) => {
     const collection = collections.value.get(list);
     return (isNext: boolean): ComponentChildren =>
       collection && <Creation collection={collection} button={button} isQuiet isPrimary={isNext} />;
   };
-  const steps: readonly Step[] = [
+  return [
     {
       title: t('Your account'),
       sub: t('You are signed in as {username}, with full access.', { username: textOf(me.value ?? {}, 'username') }),
@@ -94,89 +130,130 @@ export function Setup(): JSX.Element | null {
       action: (isNext) => <StepLink href={hrefOf(maker)} isNext={isNext} words={t('Create')} />,
     },
   ];
+}
+
+/** The page of a new installation. */
+export function FirstDay({ setup: { hasMail, hide, status, steps } }: { readonly setup: Setup }): JSX.Element {
   const next = steps.findIndex(({ isDone }) => !isDone);
   return (
     <div class="split">
-      <Card
-        title={t('Setup')}
-        note={t('{done} of {count} complete', {
-          done: steps.filter(({ isDone }) => isDone).length,
-          count: steps.length,
-        })}
-        actions={
-          <Button
-            kind="quiet"
-            small
-            onClick={() => {
-              localStorage.setItem(storageKey, 'yes');
-              setHidden(true);
-            }}
-          >
-            {t('Hide')}
-          </Button>
-        }
-        isFlush
-      >
-        <ol class="lines">
-          {steps.map(({ action, isDone, sub, title }, at) => (
-            <li key={title}>
-              <span class={isDone ? 'kind good' : 'kind'}>{isDone ? <Icon name="good" /> : <b>{at + 1}</b>}</span>
-              <span class="words">
-                <b>{title}</b>
-                <span class="sub">{sub}</span>
-              </span>
-              <span class="end">{isDone ? <Dot tone="good">{t('Done')}</Dot> : action(at === next)}</span>
-            </li>
-          ))}
-        </ol>
-      </Card>
       <div class="stack">
-        <BeforeGoingLive />
+        <Card
+          title={t('Setup')}
+          note={t('{done} of {count} complete', {
+            done: steps.filter(({ isDone }) => isDone).length,
+            count: steps.length,
+          })}
+          actions={
+            <Button kind="quiet" small onClick={hide}>
+              {t('Hide')}
+            </Button>
+          }
+          isFlush
+        >
+          <ol class="lines">
+            {steps.map(({ action, isDone, sub, title }, at) => (
+              <li key={title}>
+                <span class={isDone ? 'kind good' : 'kind'}>
+                  {isDone ? <Icon name="acknowledge" /> : <b>{at + 1}</b>}
+                </span>
+                <span class="words">
+                  <b>{title}</b>
+                  <span class="sub">{sub}</span>
+                </span>
+                <span class="end">{isDone ? <Dot tone="good">{t('Done')}</Dot> : action(at === next)}</span>
+              </li>
+            ))}
+          </ol>
+        </Card>
+        <Callout tone="busy" title={t('Just exploring?')}>
+          <p>{t('Start another server with sample data. It keeps them in memory only.')}</p>
+          <Code text="tenantry serve --ephemeral --demo" what={t('the command')} />
+        </Callout>
+      </div>
+      <div class="stack">
+        <BeforeGoingLive status={status} hasMail={hasMail} />
+        <ForDevelopers />
       </div>
     </div>
   );
 }
 
+const ManualLink = ({ page, words }: { readonly page: string; readonly words: string }): JSX.Element => (
+  <span class="sub">
+    <a href={`docs/manual/${page}/`} target="_blank" rel="noreferrer">
+      {words}
+    </a>
+  </span>
+);
+
 /** What an operator should know before others use the service. */
-function BeforeGoingLive(): JSX.Element {
-  const { value: response } = useObject('/api/operation/');
-  const status = response?.isOk ? response.body : {};
-  const { value: settings } = usePage('/api/deployment-settings/?name=smtp_url');
-  // Secret settings have no value, but a source where one is given.
-  const smtp = settings?.items.find((setting) => textOf(setting, 'name') === 'smtp_url');
-  const hasMail = smtp && textOf(smtp, 'source') !== '';
+function BeforeGoingLive({
+  status,
+  hasMail,
+}: {
+  readonly status: Item;
+  readonly hasMail: boolean | undefined;
+}): JSX.Element {
   const hasBackup = textOf(status, 'last_backup') !== '';
+  const isInMemory = status.is_in_memory === true;
   const hasSingleSignOn = configuration.value?.methods.includes('SAML2') === true;
   return (
     <Card title={t('Before you go live')} more={[hrefOf('/operation/'), titleOf('operation')]}>
       <Checks>
         <Check
-          state={hasBackup ? 'good' : 'warn'}
-          title={
-            hasBackup
-              ? t('Backups are taken')
-              : status.is_in_memory === true
-                ? t('Data is in memory only')
-                : t('No backups yet.')
-          }
+          state={isInMemory ? 'warn' : 'good'}
+          title={isInMemory ? t('Data is in memory only') : t('Data is stored on disk')}
         >
-          <span class="sub">{hasBackup ? '' : t('A restart or a lost disk loses everything.')}</span>
+          {isInMemory && <span class="sub">{t('A restart loses everything.')}</span>}
+        </Check>
+        <Check state={hasBackup ? 'good' : 'warn'} title={hasBackup ? t('Backups are taken') : t('No backups yet.')}>
+          {!hasBackup && <ManualLink page="backups" words={t('Set up backups')} />}
         </Check>
         {hasMail !== undefined && (
           <Check state={hasMail ? 'good' : 'warn'} title={hasMail ? t('Email is configured') : t('No mail server')}>
-            <span class="sub">{hasMail ? '' : t('Pass on the links of invitations yourself.')}</span>
+            {!hasMail && <span class="sub">{t('Pass on the links of invitations yourself.')}</span>}
           </Check>
         )}
         <Check
           state={hasSingleSignOn ? 'good' : 'wait'}
           title={hasSingleSignOn ? t('Single sign-on is on') : t('Single sign-on is off')}
         >
-          <span class="sub">{hasSingleSignOn ? '' : t('Users sign in with passwords.')}</span>
+          {!hasSingleSignOn && <ManualLink page="signing-in" words={t('How to turn it on')} />}
         </Check>
       </Checks>
     </Card>
   );
 }
+
+/** Where programs start. */
+const ForDevelopers = (): JSX.Element => (
+  <Card title={t('For developers')} isFlush>
+    <ul class="lines">
+      <li>
+        <Icon name="all" />
+        <span class="words">
+          <a href={hrefOf('/all/')}>{t('API explorer')}</a>
+          <span class="sub">{t('Browse and try every endpoint.')}</span>
+        </span>
+      </li>
+      <li>
+        <Icon name="operation" />
+        <span class="words">
+          <a href="docs/manual/command-line/" target="_blank" rel="noreferrer">
+            {t('Command line')}
+          </a>
+        </span>
+      </li>
+      <li>
+        <Icon name="documentation" />
+        <span class="words">
+          <a href="docs/">{t('Documentation')}</a>
+        </span>
+      </li>
+    </ul>
+  </Card>
+);
 
 /** For a user without any role: what to do to get access. */
 export const WithoutAccess = (): JSX.Element => (

@@ -14,30 +14,39 @@ import { nameOf } from '../components/values.tsx';
 import { instantText, plural, t } from '../i18n/words.ts';
 import { Attention, useExpiringRoles, useProblems, works } from './attention.tsx';
 import { EventTimeline } from './events.tsx';
-import { isWithoutAccess, Setup, WithoutAccess } from './first-day.tsx';
-import { Projects } from './projects.tsx';
-import { maker } from './resources.tsx';
+import { FirstDay, isWithoutAccess, useSetup, WithoutAccess } from './first-day.tsx';
+import { maker } from './new-resource.tsx';
+import { Projects, usageOf } from './projects.tsx';
+import { byShare, useAmounts, useClouds } from './quotas.tsx';
 
 export function Home(): JSX.Element {
   const name = nameOf(me.value ?? {});
   const [firstName = name] = name.split(' ');
   const { customer, project } = scope.value;
   const owners = useOwners();
+  const clouds = useClouds(scopedQuery('openstack-tenants'));
+  const amounts = useAmounts(project ? 'project' : 'customer', project?.uuid ?? customer?.uuid);
   const expiring = useExpiringRoles();
   // Read here: on phones, a list that comes later would move what stands below it.
   const { value: activity } = usePage(`/api/events/?${scopedQuery('events')}&page_size=6`);
-  const problems = useProblems(owners, expiring);
-  const state = activity && problems;
+  const problems = useProblems(owners && [...owners.customers, ...owners.projects, ...(clouds ?? [])], expiring);
+  const setup = useSetup();
+  const state = activity && problems && amounts && setup !== undefined;
+  if (setup)
+    return (
+      <>
+        <PageHeader
+          title={greeting(firstName)}
+          lead={t('Five steps to the first virtual machine. You can leave and continue later.')}
+        />
+        <FirstDay setup={setup} />
+      </>
+    );
   return (
     <>
       <PageHeader
         title={greeting(firstName)}
-        facts={
-          <>
-            <span>{project?.name ?? customer?.name ?? t('All customers')}</span>
-            <span>{instantText(Date.now(), { weekday: 'long', day: 'numeric', month: 'long' })}</span>
-          </>
-        }
+        facts={<HomeFacts owners={owners} />}
         actions={
           works() && (
             <a class="btn primary" href={hrefOf(maker)}>
@@ -48,30 +57,47 @@ export function Home(): JSX.Element {
         }
       />
       <div class="stack">
-        {isWithoutAccess() ? <WithoutAccess /> : <Setup />}
-        {state ? <Attention {...state} /> : <Loading />}
+        {isWithoutAccess() && <WithoutAccess />}
+        {state ? <Attention {...problems} /> : <Loading />}
         {state && (
           <>
-            <QuotaCard owners={owners} />
+            {owners && <QuotaCard owners={owners} amounts={amounts} />}
             <div class="split">
               <Listing
                 title={t('Recent activity')}
                 path="/events/"
                 query={scopedQuery('events')}
                 empty={t('Nothing has happened yet.')}
+                all={t('All events')}
                 lines={(events) => <EventTimeline events={events} />}
                 size={6}
                 hasCount={false}
                 given={activity}
               />
               <div class="stack">
-                <Projects within={scope.value} hasCreation />
+                <Projects within={scope.value} isBrief />
                 <ComingUp roleCount={expiring?.length ?? 0} />
               </div>
             </div>
           </>
         )}
       </div>
+    </>
+  );
+}
+
+/** What the page is about: the customer or project, how much is in it, and the day. */
+function HomeFacts({ owners }: { readonly owners: Owners | undefined }): JSX.Element {
+  const { customer, project } = scope.value;
+  const [only] = owners?.customers.length === 1 ? owners.customers : [];
+  const projects = owners?.projects ?? [];
+  const resources = projects.reduce((sum, item) => sum + (usageOf(item, 'nc_resource_count') ?? 0), 0);
+  return (
+    <>
+      <span>{project?.name ?? customer?.name ?? (only ? nameOf(only) : t('All customers'))}</span>
+      {!project && owners && <span>{plural(projects.length, '{count} project', '{count} projects')}</span>}
+      {owners && <span>{plural(resources, '{count} resource', '{count} resources')}</span>}
+      <span>{instantText(Date.now(), { weekday: 'long', day: 'numeric', month: 'long' })}</span>
     </>
   );
 }
@@ -83,50 +109,72 @@ function greeting(name: string): string {
   return hour >= 12 && hour < 18 ? t('Good afternoon, {name}', { name }) : t('Good evening, {name}', { name });
 }
 
+interface Owners {
+  readonly customers: readonly Item[];
+  readonly projects: readonly Item[];
+}
+
 /** Customers and projects with their quotas; undefined until they are read. */
-function useOwners(): readonly Item[] | undefined {
+function useOwners(): Owners | undefined {
   const fields = '&field=url&field=name&field=quotas&page_size=300';
   const { customer, project } = scope.value;
   const customers = usePage(`/api/customers/?${fields.slice(1)}`);
   const projects = usePage(`/api/projects/?${scopedQuery('projects')}${fields}`);
   if (!customers.value || !projects.value) return undefined;
   const isHere = (link: string, wanted: string | undefined): boolean => wanted === undefined || link.includes(wanted);
-  return [
-    ...customers.value.items.filter((item) => !project && isHere(textOf(item, 'url'), customer?.uuid)),
-    ...projects.value.items.filter((item) => isHere(textOf(item, 'url'), project?.uuid)),
-  ];
+  return {
+    customers: customers.value.items.filter((item) => !project && isHere(textOf(item, 'url'), customer?.uuid)),
+    projects: projects.value.items.filter((item) => isHere(textOf(item, 'url'), project?.uuid)),
+  };
 }
 
 /** The used share of a limit from which the page says when it will be full. */
 const forecastShare = 0.5;
 
-/** The quotas of the customer or project that the user works in; of several customers, the ones nearest their limit. */
-function QuotaCard({ owners }: { readonly owners: readonly Item[] | undefined }): JSX.Element | null {
-  const { customer, project } = scope.value;
-  const own = owners?.find((item) => textOf(item, 'url').includes(project?.uuid ?? customer?.uuid ?? '-'));
-  const single = own ?? (owners?.length === 1 ? owners[0] : undefined);
-  const rows = (single ? [single] : (owners ?? [])).flatMap((owner) =>
-    itemsIn(owner.quotas).map((quota) => ({ owner, quota, share: shareOf(quota) })),
-  );
-  const visible = rows
-    .filter(({ share }) => single !== undefined || share !== undefined)
-    .sort((a, b) => (b.share ?? -1) - (a.share ?? -1))
-    .slice(0, 6);
-  if (owners && visible.length === 0) return null;
+/** The number of quotas that are shown. */
+const shownQuotas = 6;
+
+/**
+ * vCPUs, memory and storage, and the quotas of the customer or project that the user works in; of several customers, those
+ * nearest their limit.
+ */
+function QuotaCard({
+  owners: { customers, projects },
+  amounts,
+}: {
+  readonly owners: Owners;
+  readonly amounts: readonly Item[];
+}): JSX.Element | null {
+  const owners = [...customers, ...projects];
+  const single = scope.value.project ? projects[0] : customers.length === 1 ? customers[0] : undefined;
+  const rest = shownQuotas - amounts.length;
+  const others = single
+    ? byShare(itemsIn(single.quotas)).slice(0, rest)
+    : byShare(
+        owners.flatMap((owner) =>
+          itemsIn(owner.quotas)
+            .filter((quota) => shareOf(quota) !== undefined)
+            .map((quota): Item => ({ ...quota, owner_name: nameOf(owner) })),
+        ),
+      ).slice(0, rest);
+  const visible = byShare([...amounts, ...others]);
+  if (visible.length === 0) return null;
   return (
-    <Card title={t('Quotas')} more={[hrefOf('/quotas/'), t('All quotas')]} isLoading={!owners}>
-      {owners && (
-        <div class="meters">
-          {visible.map(({ owner, quota, share }) => (
-            <Meter
-              key={textOf(quota, 'url')}
-              quota={quota}
-              sub={single ? undefined : nameOf(owner)}
-              end={(share ?? 0) >= forecastShare ? <Forecast quota={quota} /> : undefined}
-            />
-          ))}
-        </div>
-      )}
+    <Card title={t('Quotas')} more={[hrefOf('/quotas/'), t('All quotas')]}>
+      <div class="meters">
+        {visible.map((quota) => (
+          <Meter
+            key={textOf(quota, 'url') || textOf(quota, 'name')}
+            quota={quota}
+            sub={textOf(quota, 'owner_name') || undefined}
+            end={
+              (shareOf(quota) ?? 0) >= forecastShare && textOf(quota, 'url') !== '' ? (
+                <Forecast quota={quota} />
+              ) : undefined
+            }
+          />
+        ))}
+      </div>
     </Card>
   );
 }

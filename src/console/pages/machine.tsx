@@ -1,60 +1,42 @@
-/** The Overview of a virtual machine: what it is, how to reach it, what it stores, how busy it is. */
+/** What a virtual machine is, how to reach it, and what it stores. */
 import type { JSX } from 'preact';
 import { type Item, itemsIn, textOf } from '../api/api.ts';
-import { hrefOf, hrefOfLink, place } from '../api/route.ts';
-import { Card, Fact, Facts, FieldFacts } from '../components/card.tsx';
+import { usePage } from '../api/reading.ts';
+import { hrefOfLink } from '../api/route.ts';
+import { Callout, Card, Fact, Facts } from '../components/card.tsx';
+import { fieldColumn, statusColumn } from '../components/columns.tsx';
 import { Code, CopyButton } from '../components/copy.tsx';
 import { Icon } from '../components/icons.tsx';
-import { Listing } from '../components/listing.tsx';
-import { StatusText } from '../components/status.tsx';
-import { ObjectLink, Time } from '../components/values.tsx';
-import { monthText, percentText, sizeText } from '../format/text.ts';
+import { resourceActions } from '../components/row-actions.tsx';
+import { type Column, NameCell, Table } from '../components/table.tsx';
+import { nameOf, ObjectLink, Time } from '../components/values.tsx';
+import { addressOf } from '../format/address.ts';
+import { percentText, sizeText } from '../format/text.ts';
 import { numberText, plural, t, titleOf } from '../i18n/words.ts';
-import { EventTimeline } from './events.tsx';
-import { SimulatorCard } from './simulator.tsx';
-import { monitoringTitle } from './statistics.tsx';
 
 /** Whether a resource is a virtual machine. */
 export const isMachine = (item: Item): boolean => typeof item.cores === 'number' && 'internal_ips' in item;
 
-/** The first address at which a machine can be reached. */
-export const addressOf = (item: Item): string => {
-  const addresses = [item.external_ips, item.internal_ips].flatMap((list) => (Array.isArray(list) ? list : []));
-  return addresses.find((address): address is string => typeof address === 'string') ?? '';
-};
+/** Whether a machine exists, or existed, at its provider, or is still being created. */
+const wasCreated = (machine: Item): boolean =>
+  textOf(machine, 'backend_id') !== '' || textOf(machine, 'state') !== 'Erred';
 
 /** vCPUs and memory, such as `2 vCPU · 4 GiB memory`. */
-const sizeWords = (item: Item): string =>
+export const sizeWords = (item: Item): string =>
   t('{cores} vCPU · {memory} memory', {
     cores: numberText(Number(item.cores ?? 0)),
     memory: sizeText(Number(item.ram ?? 0)),
   });
 
-export function MachineOverview({ machine }: { readonly machine: Item }): JSX.Element {
+/** What a machine is, what it stores, and how to reach it. */
+export function MachineParts({ machine }: { readonly machine: Item }): JSX.Element {
   const volumes = itemsIn(machine.volumes);
   return (
-    <div class="split">
-      <div class="stack">
-        <Configuration machine={machine} volumeCount={volumes.length} />
-        {volumes.length > 0 && <Volumes volumes={volumes} />}
-        <Network machine={machine} />
-        <Listing
-          title={t('Activity')}
-          path="/events/"
-          query={new URLSearchParams({ scope: textOf(machine, 'url') }).toString()}
-          empty={t('Nothing has happened yet.')}
-          lines={(events) => <EventTimeline events={events} />}
-        />
-      </div>
-      <div class="stack">
-        <Usage machine={machine} />
-        <Availability machine={machine} />
-        <Card title={t('Identifiers')}>
-          <FieldFacts item={machine} names={['uuid', 'backend_id']} />
-        </Card>
-        <SimulatorCard resource={machine} />
-      </div>
-    </div>
+    <>
+      <Configuration machine={machine} volumeCount={volumes.length} />
+      {volumes.length > 0 && <Volumes machine={machine} volumes={volumes} />}
+      {wasCreated(machine) && <Network machine={machine} />}
+    </>
   );
 }
 
@@ -72,11 +54,12 @@ function Configuration({
 }): JSX.Element {
   const tags = Array.isArray(machine.tags) ? machine.tags.filter((tag) => typeof tag === 'string') : [];
   const key = textOf(machine, 'key_name');
+  const groups = itemsIn(machine.security_groups);
   return (
-    <Card title={t('Configuration')}>
+    <Card title={wasCreated(machine) ? t('Configuration') : t('Requested configuration')}>
       <div class="halves">
         <Facts>
-          <Fact label={titleOf('flavor')}>
+          <Fact label={textOf(machine, 'flavor_name') === '' ? t('Size') : titleOf('flavor')}>
             {textOf(machine, 'flavor_name') !== '' && <b>{textOf(machine, 'flavor_name')} </b>}
             <span class="muted">{sizeWords(machine)}</span>
           </Fact>
@@ -95,10 +78,19 @@ function Configuration({
         <Facts>
           <Fact label={titleOf('key_name')}>
             {key !== '' && (
-              <>
-                {key} <CopyButton text={textOf(machine, 'key_fingerprint')} what={titleOf('key_fingerprint')} />
-              </>
+              <span class="copyable">
+                <span>{key}</span>
+                <CopyButton text={textOf(machine, 'key_fingerprint')} what={titleOf('key_fingerprint')} />
+              </span>
             )}
+          </Fact>
+          <Fact label={titleOf('security_groups')}>
+            {groups.length > 0 &&
+              groups.map((group) => (
+                <a key={textOf(group, 'url')} class="tag" href={hrefOfLink(textOf(group, 'url'))}>
+                  {nameOf(group)}
+                </a>
+              ))}
           </Fact>
           <Fact label={titleOf('tags')}>
             {tags.length > 0 &&
@@ -108,8 +100,8 @@ function Configuration({
                 </span>
               ))}
           </Fact>
-          <Fact label={titleOf('start_time')}>
-            {textOf(machine, 'start_time') !== '' && <Time value={textOf(machine, 'start_time')} />}
+          <Fact label={titleOf('created')}>
+            <Time value={textOf(machine, 'created')} />
           </Fact>
           <Fact label={titleOf('description')}>{textOf(machine, 'description')}</Fact>
         </Facts>
@@ -118,32 +110,44 @@ function Configuration({
   );
 }
 
-const Volumes = ({ volumes }: { readonly volumes: readonly Item[] }): JSX.Element => (
-  <Card title={titleOf('volumes')} count={volumes.length} isFlush>
-    <ul class="lines">
-      {volumes.map((volume) => (
-        <li key={textOf(volume, 'url')}>
-          <Icon name="volume" />
-          <span class="words">
-            <ObjectLink item={volume} />
-            <span class="sub">
-              {[
-                volume.bootable === true ? t('System · bootable') : t('Data'),
-                sizeText(Number(volume.size ?? 0)),
-                textOf(volume, 'device'),
-              ]
-                .filter((text) => text !== '')
-                .join(' · ')}
-            </span>
-          </span>
-          <span class="end">
-            <StatusText item={volume} />
-          </span>
-        </li>
-      ))}
-    </ul>
-  </Card>
-);
+/** The volumes of a machine. It embeds them without their state at the provider, which their list has. */
+function Volumes({ machine, volumes }: { readonly machine: Item; readonly volumes: readonly Item[] }): JSX.Element {
+  const query = { instance_uuid: textOf(machine, 'uuid'), page_size: '300' };
+  const { value: page } = usePage(`/api/openstack-volumes/?${new URLSearchParams(query)}`);
+  const live = new Map((page?.items ?? []).map((volume) => [textOf(volume, 'uuid'), volume]));
+  return (
+    <Card title={titleOf('volumes')} count={volumes.length} isFlush>
+      <Table
+        items={volumes.map((volume) => live.get(textOf(volume, 'uuid')) ?? volume)}
+        columns={volumeColumns()}
+        actions={resourceActions}
+      />
+    </Card>
+  );
+}
+
+const volumeColumns = (): readonly Column[] => [
+  {
+    key: 'name',
+    title: titleOf('name'),
+    class: 'name',
+    cell: (volume) => (
+      <NameCell
+        href={hrefOfLink(textOf(volume, 'url'))}
+        name={nameOf(volume)}
+        sub={volume.bootable === true ? t('System · bootable') : t('Data')}
+      />
+    ),
+  },
+  { ...fieldColumn('size'), class: 'num nowrap' },
+  {
+    key: 'device',
+    title: titleOf('device'),
+    class: 'gone',
+    cell: (volume) => <code>{textOf(volume, 'device') || '–'}</code>,
+  },
+  statusColumn(),
+];
 
 function Network({ machine }: { readonly machine: Item }): JSX.Element {
   const ports = itemsIn(machine.internal_ips_set);
@@ -210,69 +214,32 @@ const rulesOf = (group: Item): string =>
     })
     .join(' · ') || t('No rules');
 
-/** The last measured shares; each leads to its history. */
-function Usage({ machine }: { readonly machine: Item }): JSX.Element | null {
-  const measured = Object.entries((machine.monitoring_items as Item | null) ?? {}).filter(
-    (entry): entry is [string, number] => typeof entry[1] === 'number',
-  );
-  if (measured.length === 0) return null;
-  return (
-    <Card title={t('Monitoring')} more={[hrefOf(place.value.path, { tab: 'monitoring' }), t('History')]}>
-      <div class="stack">
-        {measured.map(([name, value]) => (
-          <ShareMeter key={name} title={monitoringTitle(name)} value={value} isShare={name.endsWith('_usage')} />
-        ))}
-      </div>
-    </Card>
-  );
-}
+/** The share of a disk from which the page of its machine warns, in percent. */
+const fullDisk = 90;
 
-const [warns, isFull] = [80, 95];
-
-function ShareMeter({
-  title,
-  value,
-  isShare,
-}: {
-  readonly title: string;
-  readonly value: number;
-  readonly isShare: boolean;
-}): JSX.Element {
-  const tone = !isShare || value < warns ? '' : value < isFull ? 'warn' : 'bad';
+/** The problem of a machine that its state does not show: a disk that is nearly full, with the volume to extend. */
+export function machineProblem(machine: Item): JSX.Element | undefined {
+  const measured = (machine.monitoring_items as Item | null)?.disk_usage;
+  if (typeof measured !== 'number' || measured < fullDisk) return undefined;
+  const volume = [...itemsIn(machine.volumes)].sort((a, b) => Number(b.size) - Number(a.size))[0];
   return (
-    <div class={`meter ${tone}`}>
-      <span class="line">
-        <span>{title}</span>
-        <span class="value">
-          <b>{isShare ? percentText(value / 100, 1) : numberText(value)}</b>
-        </span>
-      </span>
-      {isShare && (
-        <svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true" focusable="false">
-          <rect x="0" y="0" width={Math.min(100, Math.max(0, value))} height="6" />
-        </svg>
-      )}
-    </div>
-  );
-}
-
-function Availability({ machine }: { readonly machine: Item }): JSX.Element | null {
-  const sla = machine.sla as Item | null;
-  if (!sla || typeof sla.value !== 'number') return null;
-  const agreed = typeof sla.agreed_value === 'number' ? sla.agreed_value : undefined;
-  const isMet = agreed === undefined || sla.value >= agreed;
-  const period = textOf(sla, 'period');
-  return (
-    <Card title={t('Availability')} more={[hrefOf(place.value.path, { tab: 'monitoring' }), t('History')]}>
-      <p>
-        <b class={isMet ? 'good-ink' : 'bad-ink'}>{percentText(sla.value / 100, 2)}</b>{' '}
-        <span class="muted small">
-          {[
-            /^\d{4}-\d\d$/.test(period) ? monthText(`${period}-15`, 'long') : period,
-            ...(agreed === undefined ? [] : [t('agreed {share}', { share: percentText(agreed / 100, 2) })]),
-          ].join(' · ')}
-        </span>
-      </p>
-    </Card>
+    <Callout
+      tone="warn"
+      title={t('Disk is {share} full', { share: percentText(measured / 100) })}
+      action={
+        volume && (
+          <a class="btn sm" href={hrefOfLink(textOf(volume, 'url'))}>
+            {t('Open volume')}
+          </a>
+        )
+      }
+    >
+      {volume
+        ? t('The largest volume is {name} with {size}. Stop the machine to extend it.', {
+            name: nameOf(volume),
+            size: sizeText(Number(volume.size ?? 0)),
+          })
+        : t('Change to a larger size, or delete files.')}
+    </Callout>
   );
 }

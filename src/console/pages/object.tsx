@@ -1,4 +1,4 @@
-/** The page of any object: an overview first, then every field under Details, and the JSON. */
+/** The page of any object: an overview first, then every field and the JSON under Details. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Item, pathOf, problemOf, textOf } from '../api/api.ts';
@@ -11,13 +11,15 @@ import { followObject } from '../api/scope.ts';
 import { useActions } from '../components/actions.tsx';
 import { Callout, Card, FieldFacts, isEmptyValue, Loading } from '../components/card.tsx';
 import { CopyButton } from '../components/copy.tsx';
+import { Icon } from '../components/icons.tsx';
 import { type Crumb, PageHeader, type Tab, Tabs } from '../components/page.tsx';
 import { SimulatedBadge, StatusBadge } from '../components/status.tsx';
 import { Details, isObjectLink, nameOf, Time } from '../components/values.tsx';
-import { iconOfList, kindOfType } from '../format/kinds.ts';
+import { iconOfList, iconOfProvider, kindOfType } from '../format/kinds.ts';
 import { isTransient } from '../format/status.ts';
 import { fieldLabel, groups } from '../i18n/labels.ts';
 import { serverText, t, titleOf } from '../i18n/words.ts';
+import { works } from './attention.tsx';
 import { History, mayReadTrail } from './audit.tsx';
 
 /** The parts that a recipe adds to the page of its objects. */
@@ -40,7 +42,8 @@ export interface ObjectRecipe {
   /** A problem with its fix, above the tabs' content. */
   readonly problem?: ((item: Item, reload: () => Promise<void>) => ComponentChildren) | undefined;
   readonly badge?: ((item: Item) => ComponentChildren) | undefined;
-  /** Links beside the tabs, instead of those to the lists of the object. */
+  /** Links beside the tabs, before and after its own, instead of those to the lists of the object. */
+  readonly firstLinks?: ((item: Item) => readonly Tab[]) | undefined;
   readonly links?: ((item: Item) => readonly Tab[]) | undefined;
   /** Titles of actions that differ from those of the API. */
   readonly actionTitles?: (() => Readonly<Record<string, string>>) | undefined;
@@ -105,12 +108,18 @@ function OpenObject({
   readonly etag: string | null;
   readonly reload: () => Promise<void>;
 }): JSX.Element {
+  const ownButtons = recipe.buttons?.(item);
   const { buttons, dialog, isLoaded, menu } = useActions(
     { path, item, etag, collection, reload, titles: recipe.actionTitles?.() },
-    recipe.buttons ? 0 : 2,
+    ownButtons ? 0 : 2,
   );
   const type = textOf(item, 'resource_type');
-  const icon = type === '' ? iconOfList(collection.name) : kindOfType(type).icon;
+  const icon =
+    collection.name === 'service-settings'
+      ? iconOfProvider(textOf(item, 'type'))
+      : type === ''
+        ? iconOfList(collection.name)
+        : kindOfType(type).icon;
   const name = nameOf(item);
   const [failed] = useFailedActions([item]);
   useEffect(() => {
@@ -119,28 +128,31 @@ function OpenObject({
     noteRecent({ path, title: name, kind: owner || collection.title, icon });
   }, [path, name]);
   const present = place.value.query.get('tab') ?? '';
-  const own = [...(recipe.tabs ?? []), historyTab(collection.name)].filter(({ isShown }) => isShown?.(item) ?? true);
+  const history = historyTab(collection.name);
+  const own = [...(recipe.tabs ?? []), history].filter(({ isShown }) => isShown?.(item) ?? true);
   const tab = own.find((one) => one.name === present);
+  const tabOf = (one: (typeof own)[number]): Tab => ({
+    href: hrefOf(path, { tab: one.name }),
+    title: one.title,
+    count: one.count?.(item),
+    isCurrent: one === tab,
+  });
   const tabs: readonly Tab[] = [
-    { href: hrefOf(path), title: t('Overview'), isCurrent: !tab && !['details', 'raw'].includes(present) },
-    ...own.map((one) => ({
-      href: hrefOf(path, { tab: one.name }),
-      title: one.title,
-      count: one.count?.(item),
-      isCurrent: one === tab,
-    })),
+    { href: hrefOf(path), title: t('Overview'), isCurrent: !tab && present !== 'details' },
+    ...(recipe.firstLinks?.(item) ?? []),
+    ...own.filter((one) => one !== history).map(tabOf),
     ...(recipe.links?.(item) ??
       collection.lists.map((list) => ({
         href: hrefOf(`${path}${list}/`),
         title: listTitles()[list] ?? titleOf(list),
         isCurrent: false,
       }))),
+    ...own.filter((one) => one === history).map(tabOf),
     {
       href: hrefOf(path, { tab: 'details' }),
       title: recipe.detailsTitle ?? t('Details'),
       isCurrent: present === 'details',
     },
-    { href: hrefOf(path, { tab: 'raw' }), title: t('Raw'), isCurrent: present === 'raw' },
   ];
   return (
     <>
@@ -157,8 +169,8 @@ function OpenObject({
         facts={recipe.facts?.(item) ?? <GenericFacts item={item} />}
         actions={
           <>
-            {recipe.buttons?.(item)}
-            {isLoaded ? buttons : <span class="btn icon-only hollow" aria-hidden="true" />}
+            {ownButtons}
+            {isLoaded ? buttons : works() && <span class="btn icon-only hollow" aria-hidden="true" />}
           </>
         }
         menu={menu}
@@ -171,9 +183,10 @@ function OpenObject({
           </Callout>
         ))}
       {present === 'details' ? (
-        <AllDetails item={item} />
-      ) : present === 'raw' ? (
-        <Raw item={item} />
+        <div class="stack">
+          <AllDetails item={item} />
+          <Raw item={item} path={path} />
+        </div>
       ) : tab ? (
         tab.content(item, reload)
       ) : (
@@ -216,27 +229,31 @@ function crumbsOf(item: Item, collection: Collection): readonly Crumb[] {
 }
 
 /** The type, the provider account and when it was created. */
-export function GenericFacts({ item }: { readonly item: Item }): JSX.Element {
+function GenericFacts({ item }: { readonly item: Item }): JSX.Element {
   const type = textOf(item, 'resource_type');
-  const settings = textOf(item, 'service_settings');
   return (
     <>
       {type !== '' && <span>{t(kindOfType(type).word)}</span>}
-      {textOf(item, 'service_name') !== '' && (
-        <span>
-          {isObjectLink(settings) ? (
-            <a href={hrefOfLink(settings)}>{textOf(item, 'service_name')}</a>
-          ) : (
-            textOf(item, 'service_name')
-          )}
-        </span>
-      )}
+      <AccountFact item={item} />
       {textOf(item, 'created') !== '' && (
         <span>
           {titleOf('created')} <Time value={textOf(item, 'created')} />
         </span>
       )}
     </>
+  );
+}
+
+/** The provider account of an object, as a fact below its title; nothing for objects without one. */
+export function AccountFact({ item }: { readonly item: Item }): JSX.Element | null {
+  const settings = textOf(item, 'service_settings');
+  const name = textOf(item, 'service_name');
+  if (name === '') return null;
+  return (
+    <span>
+      <Icon name="service-settings" size="sm" />
+      {isObjectLink(settings) ? <a href={hrefOfLink(settings)}>{name}</a> : name}
+    </span>
   );
 }
 
@@ -281,10 +298,22 @@ function AllDetails({ item }: { readonly item: Item }): JSX.Element {
 }
 
 /** The object as the API sends it. */
-function Raw({ item }: { readonly item: Item }): JSX.Element {
+function Raw({ item, path }: { readonly item: Item; readonly path: string }): JSX.Element {
   const text = JSON.stringify(item, undefined, 2);
   return (
-    <Card title={t('JSON')} actions={<CopyButton text={text} what={t('JSON')} />}>
+    <Card
+      title={t('Raw')}
+      note={t('The response of the API, with {count} fields', { count: Object.keys(item).length })}
+      actions={
+        <>
+          <CopyButton text={text} what={t('JSON')} />
+          <a class="btn sm" href={hrefOf('/all/', { path: `/api${path}` })}>
+            <Icon name="all" />
+            {t('Open in explorer')}
+          </a>
+        </>
+      }
+    >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard */}
       <pre class="code tall" tabIndex={0}>
         {text}

@@ -1,28 +1,31 @@
 /** The page of a customer or project: problems, quotas, projects or resources, usage and activity; team and facts beside them. */
 import type { JSX } from 'preact';
-import { type Item, itemsIn, textOf } from '../api/api.ts';
+import { type Item, itemsIn, type Page, request, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
-import { useGet, useList, usePage } from '../api/reading.ts';
+import { useList, usePage, useReading } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { type Scope, scopedQuery, scopeObject } from '../api/scope.ts';
 import { collections } from '../api/session.ts';
-import { Card, Empty, FieldFacts, Loading, Meters, nearLimit, shareOf, Tile } from '../components/card.tsx';
-import { fieldColumn, genericColumns } from '../components/columns.tsx';
+import { Card, Empty, FieldFacts, Loading, nearLimit, shareOf, Tile } from '../components/card.tsx';
+import { addressColumn, genericColumns } from '../components/columns.tsx';
 import { Creation } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Listing } from '../components/listing.tsx';
 import type { Tab } from '../components/page.tsx';
+import { resourceActions } from '../components/row-actions.tsx';
 import { Badge, StatusText } from '../components/status.tsx';
 import { Table } from '../components/table.tsx';
 import { Face, nameOf, ObjectLink, roleIn, Time, Value } from '../components/values.tsx';
-import { percentText, quotaTitle } from '../format/text.ts';
+import { runningStates } from '../format/status.ts';
+import { percentText, quotaTitle, sizeText } from '../format/text.ts';
 import { numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
-import { Attention, useExpiringRoles, useProblems, works } from './attention.tsx';
-import { EventTimeline } from './events.tsx';
+import { Attention, expiresSoon, useExpiringRoles, useProblems, works } from './attention.tsx';
+import { Activity, eventsPath } from './events.tsx';
+import { maker } from './new-resource.tsx';
 import type { ObjectRecipe } from './object.tsx';
 import { Projects, usageOf } from './projects.tsx';
 import { guide, mayAddAccounts } from './provider-guide.tsx';
-import { maker } from './resources.tsx';
+import { byShare, CustomerQuotas, ProjectLimits, quotasTab, useAmounts, useClouds } from './quotas.tsx';
 import { serviceAccountsTab } from './service-accounts.tsx';
 import { UsageTimeline } from './statistics.tsx';
 import { isTeamOpen, TeamButtons, teamTab } from './team.tsx';
@@ -35,8 +38,9 @@ export const organisation = (kind: Kind): ObjectRecipe => ({
   facts: (item) => (kind === 'customer' ? <CustomerFacts customer={item} /> : <ProjectFacts project={item} />),
   badge: (item) => <Health item={item} kind={kind} />,
   buttons: (item) => (isTeamOpen() ? <TeamButtons item={item} kind={kind} /> : <Buttons item={item} kind={kind} />),
-  links: (item) => linksOf(item, kind),
-  tabs: [teamTab(kind), serviceAccountsTab(kind)],
+  firstLinks: (item) => firstLinksOf(item, kind),
+  links: (item) => [{ href: eventsOf(item), title: t('Activity'), isCurrent: false }],
+  tabs: [teamTab(kind), quotasTab(kind), serviceAccountsTab(kind)],
   get detailsTitle() {
     return t('Settings');
   },
@@ -55,7 +59,7 @@ const withinOf = (item: Item, kind: Kind): Scope =>
       };
 
 /** The lists of what is in the customer or project, with their counts. */
-function linksOf(item: Item, kind: Kind): readonly Tab[] {
+function firstLinksOf(item: Item, kind: Kind): readonly Tab[] {
   const uuid = textOf(item, 'uuid');
   const link = (title: string, href: string, quota = ''): Tab => ({
     href,
@@ -73,9 +77,10 @@ function linksOf(item: Item, kind: Kind): readonly Tab[] {
       hrefOf('/services/', { [`${kind}_uuid`]: uuid }),
       kind === 'customer' ? 'nc_service_count' : 'nc_service_project_link_count',
     ),
-    link(t('Activity'), hrefOf('/events/', { scope: textOf(item, 'url') })),
   ];
 }
+
+const eventsOf = (item: Item): string => hrefOf('/events/', { scope: textOf(item, 'url') });
 
 /** The worst problem, beside the name. */
 function Health({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX.Element | null {
@@ -93,25 +98,6 @@ function Health({ item, kind }: { readonly item: Item; readonly kind: Kind }): J
   ) : null;
 }
 
-/** The quotas that most users look for, of those without a limit. */
-const wantedQuotas = [
-  'nc_vm_count',
-  'nc_storage_count',
-  'nc_volume_size',
-  'nc_private_cloud_count',
-  'nc_project_count',
-  'nc_app_count',
-];
-
-/** Quotas, the fullest first, those without a limit last. */
-function byShare(quotas: readonly Item[]): readonly Item[] {
-  const rank = (quota: Item): number => {
-    const at = wantedQuotas.indexOf(textOf(quota, 'name'));
-    return at < 0 ? wantedQuotas.length : at;
-  };
-  return [...quotas].sort((a, b) => (shareOf(b) ?? -1) - (shareOf(a) ?? -1) || rank(a) - rank(b));
-}
-
 const Since = ({ item }: { readonly item: Item }): JSX.Element => (
   <span>
     {titleOf('created')} <Time value={textOf(item, 'created')} />
@@ -127,11 +113,13 @@ const CustomerFacts = ({ customer }: { readonly customer: Item }): JSX.Element =
       ))}
     {textOf(customer, 'country') !== '' && (
       <span>
+        <Icon name="place" size="sm" />
         <Value name="country" value={customer.country} item={customer} />
       </span>
     )}
     {textOf(customer, 'email') !== '' && (
       <span>
+        <Icon name="user-invitations" size="sm" />
         <a href={`mailto:${textOf(customer, 'email')}`}>{textOf(customer, 'email')}</a>
       </span>
     )}
@@ -168,59 +156,53 @@ function Buttons({ item, kind }: { readonly item: Item; readonly kind: Kind }): 
   );
 }
 
-/** The number of quotas that are shown at once. */
-const shownQuotas = 6;
-
 function Overview({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX.Element {
   const uuid = textOf(item, 'uuid');
   const within = withinOf(item, kind);
   const projects = usePage(
     kind === 'customer' ? `/api/projects/?customer=${uuid}&field=url&field=name&field=quotas&page_size=300` : '',
   );
-  const owners = projects.value && [item, ...projects.value.items];
+  const clouds = useClouds(`${kind}_uuid=${uuid}`);
+  const owners = projects.value && [item, ...projects.value.items, ...(clouds ?? [])];
   const problems = useProblems(owners, useExpiringRoles(within), within);
-  const quotas = byShare(itemsIn(item.quotas));
-  // Problems come first: content below them would move when they arrive.
-  if (!problems) return <Loading />;
+  const sums = useAmounts(kind, uuid);
+  const team = useTeam(kind, uuid);
+  const events = usePage(eventsPath(item));
+  const resources = usePage(kind === 'project' ? `/api/resources/?project_uuid=${uuid}&page_size=5` : '');
+  const counts = useCounts(kind === 'project' ? uuid : '');
+  // Content that arrives later would move what stands below it.
+  if (!problems || !sums || !team || !events.value || !resources.value || !counts) return <Loading />;
+  const own = { customer_name: within.customer?.name, project_name: within.project?.name };
   return (
     <div class="stack">
       {problems.problems.length > 0 && (
         <Attention {...problems} more={hrefOf('/alerts/', { opened: 'true', aggregate: kind, uuid })} />
       )}
-      {kind === 'project' && <Counters uuid={uuid} />}
+      {kind === 'project' && <Counters project={item} counts={counts} />}
       <div class="split">
         <div class="stack">
-          <Card title={t('Quotas')}>
-            <Meters quotas={quotas.slice(0, shownQuotas)} />
-            {quotas.length > shownQuotas && (
-              <details class="fold">
-                <summary>
-                  <Icon name="next" />
-                  {t('All quotas')}
-                </summary>
-                <Meters quotas={quotas.slice(shownQuotas)} />
-              </details>
-            )}
-          </Card>
-          {kind === 'customer' && <Projects within={within} />}
-          <Listing
-            title={t('Resources')}
-            path="/resources/"
-            query={`${kind}_uuid=${uuid}`}
-            empty={t('No resources yet.')}
-            lines={(resources) => <ResourceTable resources={resources} kind={kind} />}
-          />
+          {kind === 'customer' ? (
+            <>
+              <CustomerQuotas customer={item} sums={sums} />
+              <Projects within={within} />
+            </>
+          ) : (
+            <Listing
+              title={t('Resources')}
+              path="/resources/"
+              query={`project_uuid=${uuid}`}
+              empty={t('No resources yet.')}
+              all={t('All resources')}
+              given={resources.value}
+              lines={(resources) => <ResourceTable resources={resources} />}
+            />
+          )}
           <UsageTimeline aggregate={kind} uuid={uuid} />
-          <Listing
-            title={t('Activity')}
-            path="/events/"
-            query={new URLSearchParams({ scope: textOf(item, 'url') }).toString()}
-            empty={t('Nothing has happened yet.')}
-            lines={(events) => <EventTimeline events={events} />}
-          />
+          <Activity item={item} within={own} given={events.value} />
         </div>
         <div class="stack">
-          <Team kind={kind} uuid={uuid} />
+          {kind === 'project' && <ProjectLimits project={item} sums={sums} clouds={clouds ?? []} />}
+          <Team kind={kind} uuid={uuid} page={team} />
           {kind === 'customer' ? (
             <Card title={t('Company')} more={[hrefOf(`/customers/${uuid}/`, { tab: 'details' }), t('Settings')]}>
               <FieldFacts item={item} names={companyFields} />
@@ -235,20 +217,15 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: Kind }):
   );
 }
 
-/** Resources with type, status and size; those of a customer with their projects. */
-const ResourceTable = ({
-  resources,
-  kind,
-}: {
-  readonly resources: readonly Item[];
-  readonly kind: Kind;
-}): JSX.Element => (
+/** Resources of a project with type, status, size and address. */
+const ResourceTable = ({ resources }: { readonly resources: readonly Item[] }): JSX.Element => (
   <Table
     items={resources}
     columns={[
       ...genericColumns(resources, [], false).filter(({ key }) => ['name', 'state', 'size'].includes(key)),
-      ...(kind === 'customer' ? [fieldColumn('project_name')] : []),
+      { ...addressColumn(), class: 'muted gone cut' },
     ]}
+    {...(works() && { actions: resourceActions })}
   />
 );
 
@@ -312,23 +289,35 @@ function PendingInvitations({ query }: { readonly query: string }): JSX.Element 
   );
 }
 
-const tiles = ['vms', 'storages', 'private_clouds', 'apps'] as const;
+/** Reads the number of resources of each category of a project, and of running machines; none for an empty uuid. */
+function useCounts(uuid: string): Item | undefined {
+  const { value: counts } = useReading(`counts ${uuid}`, async (): Promise<Item> => {
+    if (uuid === '') return {};
+    const { body, isOk } = await request<Item>('GET', `/api/projects/${uuid}/counters/`);
+    return isOk ? body : {};
+  });
+  const query = new URLSearchParams({ project_uuid: uuid, category: 'vms', state: 'OK', page_size: '1', field: 'url' });
+  for (const state of runningStates) query.append('runtime_state', state);
+  const { value: machines } = usePage(uuid === '' ? '' : `/api/resources/?${query}`);
+  return counts && machines && { ...counts, running: machines.count };
+}
 
-/** The number of resources of each category. */
-function Counters({ uuid }: { readonly uuid: string }): JSX.Element | null {
-  const { value: response } = useGet(
-    () => api.GET('/api/projects/{key}/counters/', { params: { path: { key: uuid } } }),
-    [uuid],
-  );
-  if (response && !response.isOk) return null;
-  const counts: Item = response?.body ?? {};
+/** The number of resources of each category, with what says most about it. */
+function Counters({ project, counts }: { readonly project: Item; readonly counts: Item }): JSX.Element {
+  const uuid = textOf(project, 'uuid');
+  const units: Readonly<Record<string, string | undefined>> = {
+    vms: t('{count} running', { count: numberText(Number(counts.running)) }),
+    storages: sizeText(usageOf(project, 'nc_volume_size') ?? 0),
+  };
   return (
     <div class="tiles">
-      {tiles.map((name) => (
+      {tiles.map(([name, icon]) => (
         <Tile
           key={name}
           label={titleOf(name)}
-          value={response ? numberText(Number(counts[name] ?? 0)) : '–'}
+          icon={icon}
+          value={numberText(Number(counts[name] ?? 0))}
+          unit={Number(counts[name] ?? 0) > 0 ? units[name] : undefined}
           href={hrefOf('/resources/', { category: name, project_uuid: uuid })}
         />
       ))}
@@ -336,24 +325,48 @@ function Counters({ uuid }: { readonly uuid: string }): JSX.Element | null {
   );
 }
 
-/** The number of members that are shown; the tab Team has all. */
-const shownMembers = 5;
+/** The categories of resources with their icons. */
+const tiles = [
+  ['vms', 'machine'],
+  ['storages', 'volume'],
+  ['private_clouds', 'cloud'],
+  ['apps', 'application'],
+] as const;
 
-function Team({ kind, uuid }: { readonly kind: Kind; readonly uuid: string }): JSX.Element {
-  const params = { path: { key: uuid }, query: { page_size: shownMembers } };
-  const { value: page } = useList(() => api.GET(`/api/${kind}s/{key}/users/` as const, { params }), [kind, uuid]);
+/** The number of members that are shown by name; the others as faces. The tab Team has all. */
+const shownMembers = 4;
+const shownFaces = 5;
+
+/** Reads the members; undefined until read. */
+function useTeam(kind: Kind, uuid: string): Page | undefined {
+  const params = { path: { key: uuid }, query: { page_size: 100 } };
+  return useList(() => api.GET(`/api/${kind}s/{key}/users/` as const, { params }), [kind, uuid]).value;
+}
+
+/** Roles in the order of their rights; members with roles in projects only come last. */
+const ranks = ['owner', 'manager', 'admin', 'support'];
+
+const rankOf = (member: Item): number => {
+  const at = ranks.indexOf(textOf(member, 'role'));
+  return at < 0 ? ranks.length : at;
+};
+
+function Team({ kind, uuid, page }: { readonly kind: Kind; readonly uuid: string; readonly page: Page }): JSX.Element {
+  const members = [...page.items].sort((a, b) => rankOf(a) - rankOf(b));
+  const named = members.slice(0, shownMembers);
+  const others = members.slice(shownMembers);
+  const href = hrefOf(`/${kind}s/${uuid}/`, { tab: 'team' });
   return (
     <Card
       title={t('Team')}
-      count={page && page.count > shownMembers ? page.count : undefined}
-      more={hrefOf(`/${kind}s/${uuid}/`, { tab: 'team' })}
-      problem={page?.problem}
-      isLoading={page === undefined}
-      empty={page?.count === 0 ? t('No roles yet.') : undefined}
+      count={page.count}
+      more={[href, t('Manage')]}
+      problem={page.problem}
+      empty={page.count === 0 ? t('No roles yet.') : undefined}
       isFlush
     >
       <ul class="lines">
-        {page?.items.map((member) => (
+        {named.map((member) => (
           <li key={textOf(member, 'url')}>
             <Face name={nameOf(member)} />
             <span class="words">
@@ -362,11 +375,29 @@ function Team({ kind, uuid }: { readonly kind: Kind; readonly uuid: string }): J
             </span>
             {textOf(member, 'expiration_time') !== '' && (
               <span class="end">
-                {phrase('until {time}', { time: <Time value={textOf(member, 'expiration_time')} /> })}
+                {expiresSoon(member) ? (
+                  <Badge tone="warn" icon="busy">
+                    <Time value={textOf(member, 'expiration_time')} />
+                  </Badge>
+                ) : (
+                  phrase('until {time}', { time: <Time value={textOf(member, 'expiration_time')} /> })
+                )}
               </span>
             )}
           </li>
         ))}
+        {others.length > 0 && (
+          <li>
+            <span class="row tight" aria-hidden="true">
+              {others.slice(0, shownFaces).map((member) => (
+                <Face key={textOf(member, 'url')} name={nameOf(member)} />
+              ))}
+            </span>
+            <span class="end">
+              <a href={href}>{t('{count} more', { count: numberText(page.count - named.length) })}</a>
+            </span>
+          </li>
+        )}
       </ul>
     </Card>
   );
@@ -375,5 +406,5 @@ function Team({ kind, uuid }: { readonly kind: Kind; readonly uuid: string }): J
 /** The roles of a member here and in the projects below. */
 const rolesOf = (member: Item): string[] => [
   ...(textOf(member, 'role') !== '' ? [titleOf(textOf(member, 'role'))] : []),
-  ...itemsIn(member.projects).map((project) => roleIn(textOf(project, 'role'), textOf(project, 'name'))),
+  ...itemsIn(member.projects).map((project) => roleIn(titleOf(textOf(project, 'role')), textOf(project, 'name'))),
 ];

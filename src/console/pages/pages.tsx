@@ -8,12 +8,13 @@ import { AuditPage } from './audit.tsx';
 import { DeliveryPage } from './delivery.tsx';
 import { HooksPage } from './hooks.tsx';
 import { InboxPage } from './inbox.tsx';
+import { MakerPage, maker } from './new-resource.tsx';
 import { OperationPage } from './operation.tsx';
 import { OwnersPage } from './owners.tsx';
 import { InvitationsPage, PeoplePage } from './people.tsx';
 import { guide, ProviderGuide } from './provider-guide.tsx';
 import { AccountsPage } from './providers.tsx';
-import { MakerPage, maker, ResourcesPage } from './resources.tsx';
+import { ResourcesPage } from './resources.tsx';
 import { StatisticsPage } from './statistics.tsx';
 
 /** An earlier address of a tab: leads to it. */

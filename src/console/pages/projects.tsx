@@ -1,7 +1,7 @@
 /** A card with the first projects and their state. */
 import type { JSX } from 'preact';
-import { itemsIn, textOf } from '../api/api.ts';
-import { usePage } from '../api/reading.ts';
+import { itemsIn, request, textOf } from '../api/api.ts';
+import { usePage, useReading } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { type Scope, scopedQuery } from '../api/scope.ts';
 import { collections } from '../api/session.ts';
@@ -10,7 +10,7 @@ import { Creation } from '../components/creation.tsx';
 import { Dot } from '../components/status.tsx';
 import { type Column, NameCell, Table } from '../components/table.tsx';
 import { nameOf } from '../components/values.tsx';
-import { percentText, quotaTitle, sizeText } from '../format/text.ts';
+import { percentText, quotaAmountText, quotaTitle } from '../format/text.ts';
 import { numberText, plural, t, titleOf } from '../i18n/words.ts';
 import type { Item } from '../item.ts';
 
@@ -20,26 +20,30 @@ export function usageOf(item: Item, name: string): number | undefined {
   return quota && Number(quota.usage);
 }
 
-/** With `hasCreation`, it offers to create a project. The second line is the owner, or in a customer, the usage. */
+/** The projects of a customer with what they use. In brief, one line for each, and a button that creates another. */
 export function Projects({
   within,
-  hasCreation = false,
+  isBrief = false,
 }: {
   readonly within: Scope;
-  readonly hasCreation?: boolean;
+  readonly isBrief?: boolean;
 }): JSX.Element {
   const query = scopedQuery('projects', {}, within);
   const { value: page } = usePage(`/api/projects/?${query}&page_size=5`);
   const { value: failed } = usePage(
     `/api/resources/?${scopedQuery('resources', { state: 'Erred', page_size: '300', field: 'project_uuid' }, within)}`,
   );
-  const collection = hasCreation ? collections.value.get('projects') : undefined;
+  const collection = isBrief ? collections.value.get('projects') : undefined;
   const { customer } = within;
+  const all = hrefOf('/projects/', new URLSearchParams(query));
+  const isOfOne = new Set(page?.items.map((project) => textOf(project, 'customer_uuid'))).size === 1;
   return (
     <Card
       title={t('Projects')}
       count={page?.count}
-      more={page && page.count > 5 ? hrefOf('/projects/', new URLSearchParams(query)) : undefined}
+      {...(page &&
+        page.count > 5 &&
+        (isBrief ? { footer: <a href={all}>{t('All projects')}</a> } : { more: [all, t('All projects')] }))}
       actions={
         collection && (
           <Creation
@@ -55,14 +59,18 @@ export function Projects({
       empty={page?.count === 0 ? t('No projects yet.') : undefined}
       isFlush
     >
-      {page && page.count > 0 && customer && <Table items={page.items} columns={projectColumns(failed?.items ?? [])} />}
-      {page && page.count > 0 && !customer && (
+      {page && page.count > 0 && !isBrief && <UsageTable projects={page.items} failed={failed?.items ?? []} />}
+      {page && page.count > 0 && isBrief && (
         <ul class="lines">
           {page.items.map((project) => (
             <li key={textOf(project, 'url')}>
               <span class="words">
                 <a href={hrefOfLink(textOf(project, 'url'))}>{nameOf(project)}</a>
-                <span class="sub">{textOf(project, 'customer_name')}</span>
+                <span class="sub">
+                  {isOfOne
+                    ? plural(usageOf(project, 'nc_resource_count') ?? 0, '{count} resource', '{count} resources')
+                    : textOf(project, 'customer_name')}
+                </span>
               </span>
               <span class="end">
                 <Health owner={project} failed={failedIn(project, failed?.items ?? [])} />
@@ -79,39 +87,68 @@ export function Projects({
 const failedIn = (project: Item, failed: readonly Item[]): number =>
   failed.filter((item) => textOf(item, 'project_uuid') === textOf(project, 'uuid')).length;
 
-/** The columns of the projects of a customer: what they use, and their problems. */
-const projectColumns = (failed: readonly Item[]): readonly Column[] => [
-  {
-    key: 'name',
-    title: titleOf('project'),
-    class: 'name',
-    cell: (project) => (
-      <NameCell
-        href={hrefOfLink(textOf(project, 'url'))}
-        name={nameOf(project)}
-        sub={plural(itemsIn(project.services).length, '{count} provider account', '{count} provider accounts')}
-      />
-    ),
-  },
-  {
-    key: 'nc_vm_count',
-    title: t('VMs'),
-    class: 'num',
-    cell: (project) => numberText(usageOf(project, 'nc_vm_count') ?? 0),
-  },
-  {
-    key: 'nc_volume_size',
-    title: titleOf('storage'),
-    class: 'num',
-    cell: (project) => sizeText(usageOf(project, 'nc_volume_size') ?? 0),
-  },
-  {
-    key: 'state',
-    title: titleOf('state'),
-    class: 'state',
-    cell: (project) => <Health owner={project} failed={failedIn(project, failed)} />,
-  },
-];
+const amounts = ['vcpu', 'ram', 'storage'] as const;
+
+/** The projects of a customer in a table, with what they use at their providers, and their problems. */
+function UsageTable({
+  projects,
+  failed,
+}: {
+  readonly projects: readonly Item[];
+  readonly failed: readonly Item[];
+}): JSX.Element {
+  const uuids = projects.map((project) => textOf(project, 'uuid'));
+  const { value: sums } = useReading(`usage of ${uuids.join()}`, async () => {
+    const read = async (uuid: string): Promise<readonly [string, Item]> => {
+      const { body, isOk } = await request<Item>('GET', `/api/stats/quota/?aggregate=project&uuid=${uuid}`);
+      return [uuid, isOk ? body : {}];
+    };
+    return new Map(await Promise.all(uuids.map(read)));
+  });
+  const amountColumns = amounts.map(
+    (name): Column => ({
+      key: name,
+      title: quotaTitle(name),
+      class: name === 'storage' ? 'num nowrap' : 'num nowrap gone',
+      cell: (project) => {
+        const used = sums?.get(textOf(project, 'uuid'))?.[`${name}_usage`];
+        return sums && quotaAmountText(name, Number(used ?? 0));
+      },
+    }),
+  );
+  return (
+    <Table
+      items={projects}
+      columns={[
+        {
+          key: 'name',
+          title: titleOf('project'),
+          class: 'name',
+          cell: (project) => (
+            <NameCell
+              href={hrefOfLink(textOf(project, 'url'))}
+              name={nameOf(project)}
+              sub={plural(itemsIn(project.services).length, '{count} provider account', '{count} provider accounts')}
+            />
+          ),
+        },
+        {
+          key: 'nc_vm_count',
+          title: t('VMs'),
+          class: 'num',
+          cell: (project) => numberText(usageOf(project, 'nc_vm_count') ?? 0),
+        },
+        ...amountColumns,
+        {
+          key: 'state',
+          title: titleOf('state'),
+          class: 'state',
+          cell: (project) => <Health owner={project} failed={failedIn(project, failed)} />,
+        },
+      ]}
+    />
+  );
+}
 
 /** The worst problem of a customer or project: failed resources, or a quota near its limit. */
 export function Health({ owner, failed }: { readonly owner: Item; readonly failed: number }): JSX.Element {

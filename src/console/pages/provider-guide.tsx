@@ -1,9 +1,9 @@
 /** The guide that adds an account at a provider in four steps. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { type Item, itemsIn, pathOf, problemOf, readPage, request, textOf } from '../api/api.ts';
+import { type Item, isItem, itemsIn, pathOf, problemOf, readPage, request, textOf } from '../api/api.ts';
 import { type ApiResponse, api } from '../api/connection.ts';
-import { type FormField, formFieldsOf } from '../api/fields.ts';
+import { formFieldsOf } from '../api/fields.ts';
 import { useGet, useObject, usePage, useRepeated, useRequest } from '../api/reading.ts';
 import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { scope } from '../api/scope.ts';
@@ -14,66 +14,28 @@ import { Form } from '../components/form.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Options, Steps } from '../components/options.tsx';
 import { PageHeader } from '../components/page.tsx';
-import { Check, Checks } from '../components/timeline.tsx';
+import { Checks } from '../components/timeline.tsx';
 import { notify } from '../components/toast.tsx';
 import { nameOf } from '../components/values.tsx';
+import { iconOfProvider } from '../format/kinds.ts';
 import { isTransient } from '../format/status.ts';
+import { listText, plainLabel, plainTitle } from '../format/text.ts';
 import { serverText, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
 import { Import } from './import.tsx';
+import {
+  addressOfProvider,
+  ConnectionChecks,
+  type ConnectionTest,
+  failedCheck,
+  firstFields,
+  guidedFields,
+  RequiredRights,
+  rejectionOf,
+} from './provider-types.tsx';
 
 /** The providers of the guide, below `/add-provider/`. */
 export const guide = '/add-provider/';
-
-/** All credentials; each type uses some of them. */
-const credentials = new Set(['backend_url', 'username', 'password', 'token', 'certificate', 'domain']);
-
-/** The credentials that a type uses (providers.md 1.2); an unlisted type may use any. */
-const used: Readonly<Record<string, readonly string[]>> = {
-  OpenStack: ['backend_url', 'username', 'password', 'domain', 'certificate'],
-  DigitalOcean: ['backend_url', 'token'],
-  Amazon: ['backend_url', 'username', 'token'],
-  JIRA: ['backend_url', 'username', 'password', 'certificate'],
-  GitLab: ['backend_url', 'token', 'username', 'password', 'certificate'],
-  Oracle: ['backend_url', 'username', 'password', 'certificate'],
-};
-
-/** Addresses of public providers (providers.md 1.2). */
-const publicAddresses: Readonly<Record<string, string>> = {
-  DigitalOcean: 'https://api.digitalocean.com/v2',
-  Amazon: 'https://ec2.amazonaws.com',
-  GitLab: 'https://gitlab.com',
-};
-
-/** The vendors' terms for the credentials of a type. */
-const calledBy = (type: string): Readonly<Record<string, string>> =>
-  type === 'Amazon' ? { username: t('Access key ID'), token: t('Secret access key') } : {};
-
-/** The first fields: the name and the owner of the account. */
-const first = ['name', 'customer'];
-
-/** Fields that a later step sets. */
-const later = new Set(['project', 'available_for_all']);
-
-/** The fields of the guide for a type, ordered by importance; the simulator needs no credentials. */
-function guided(fields: readonly FormField[], type: string, isSimulated: boolean): readonly FormField[] {
-  const wanted = isSimulated ? [] : (ownValue(used, type) ?? [...credentials]);
-  const order = [...first, ...wanted];
-  const rank = ({ name }: FormField): number => {
-    const place = order.indexOf(name);
-    return place < 0 ? order.length : place;
-  };
-  const names = calledBy(type);
-  return fields
-    .filter(({ name }) => name !== 'settings' && !later.has(name) && (!credentials.has(name) || wanted.includes(name)))
-    .sort((a, b) => rank(a) - rank(b))
-    .map((field) => ({
-      ...field,
-      label: ownValue(names, field.name) ?? field.label,
-      isRequired: field.isRequired || field.name === 'backend_url',
-      isFolded: rank(field) === order.length,
-    }));
-}
 
 /** Whether the guide offers anything to the user. */
 export const mayAddAccounts = (): boolean => isStaff.value || roles.value.has('owner');
@@ -101,11 +63,16 @@ export function ProviderGuide({ type }: { readonly type: string }): JSX.Element 
       {!response && <Loading />}
       {!chosen && (
         <ul class="options two">
-          {Object.keys(types).map((name) => (
+          {Object.entries(types).map(([name, { resources }]) => (
             <li key={name}>
               <a class="option" href={hrefOf(`${guide}${name}/`, place.value.query)}>
-                <Icon name="service-settings" />
-                <b>{name}</b>
+                <span class="kind">
+                  <Icon name={iconOfProvider(name)} />
+                </span>
+                <span class="words">
+                  <b>{name}</b>
+                  <small>{kindsOf(resources)}</small>
+                </span>
               </a>
             </li>
           ))}
@@ -120,6 +87,15 @@ export function ProviderGuide({ type }: { readonly type: string }): JSX.Element 
     </>
   );
 }
+
+/** The kinds of resources that users create at a provider. */
+const kindsOf = (resources: unknown): string => {
+  const [first = '', ...others] = Object.values(isItem(resources) ? resources : {})
+    .map((link) => pathOf(String(link)).split('/')[2] ?? '')
+    .filter((list) => collections.value.get(list)?.isCreatedHere)
+    .map(plainTitle);
+  return listText([first, ...others.map(plainLabel)]);
+};
 
 const rejection = (body: Item): ApiResponse<Item> => ({ status: 400, headers: new Headers(), isOk: false, body });
 
@@ -191,6 +167,7 @@ function GuidedForm({
   if (!post) return <Callout tone="warn">{t('Only staff can add provider accounts here.')}</Callout>;
   const only = customers.count === 1 ? textOf(customers.items[0] ?? {}, 'url') : '';
   const { query } = place.value;
+  const fields = guidedFields(formFieldsOf(post, collections.value.get(list)), type, isSimulated);
 
   /** Sends the credentials to the provider. Returns the rejection, if there is one. */
   async function tested(body: Item | FormData): Promise<ApiResponse<Item> | undefined> {
@@ -200,8 +177,9 @@ function GuidedForm({
     const result = await request<Item>('POST', `${path}test/`, { body });
     setTest(result.isOk ? itemsIn(result.body.checks) : undefined);
     if (!result.isOk) return withoutAccount(result);
-    const failed = itemsIn(result.body.checks).find(({ status }) => status === 'failed');
-    return failed && rejection({ detail: testFailure(failed) });
+    const failed = failedCheck(itemsIn(result.body.checks));
+    const labelOf = (name: string): string => fields.find((field) => field.name === name)?.label ?? titleOf(name);
+    return failed && rejection(rejectionOf(type, failed, labelOf));
   }
 
   async function send(body: Item | FormData): Promise<ApiResponse<Item>> {
@@ -253,20 +231,37 @@ function GuidedForm({
           </div>
         </div>
         <Form
-          fields={guided(formFieldsOf(post, collections.value.get(list)), type, isSimulated)}
+          fields={fields}
           given={{
-            backend_url: ownValue(publicAddresses, type) ?? '',
+            backend_url: addressOfProvider(type),
             customer: query.get('customer') ?? scope.value.customer?.url ?? only,
           }}
           button={isSimulated ? t('Add account') : t('Test and continue')}
-          sectionOf={({ name }) => (first.includes(name) ? t('Account') : t('Credentials'))}
+          sectionOf={({ name }) => (firstFields.includes(name) ? t('Account') : t('Credentials'))}
+          sectionNotes={{
+            [t('Account')]: <p class="note">{t('Users see this name when they create resources.')}</p>,
+            [t('Credentials')]: <RequiredRights type={type} isOpen={failedCheck(test)?.name === 'inventory'} />,
+          }}
+          cancel={t('Back')}
+          onCancel={() => go(guide, query)}
           send={send}
         >
-          {!isSimulated && <ConnectionChecks test={test} />}
+          {!isSimulated && <ConnectionChecks type={type} test={test} />}
           <Card title={t('What happens next')}>
-            <p class="note">
-              {t('Tenantry reads flavors, images and existing resources of the account. Then projects can use it.')}
-            </p>
+            <Checks>
+              <li>
+                <Icon name="projects" />
+                <span>{t('Choose which projects of the customer can use the account.')}</span>
+              </li>
+              <li>
+                <Icon name={isSimulated ? 'create' : 'download'} />
+                <span>
+                  {isSimulated
+                    ? t('Create resources in these projects.')
+                    : t('Choose which existing resources these projects manage.')}
+                </span>
+              </li>
+            </Checks>
           </Card>
         </Form>
       </div>
@@ -368,47 +363,5 @@ function ExistingResources({ uuid }: { readonly uuid: string }): JSX.Element {
         </a>
       </div>
     </div>
-  );
-}
-
-/** The checks of a connection test as the server returns them (services.md 4.3). */
-type ConnectionTest = 'running' | readonly Item[] | undefined;
-
-const checkTitles = (): readonly (readonly [name: string, title: string])[] => [
-  ['endpoint', t('Endpoint is reachable')],
-  ['certificate', t('Certificate is trusted')],
-  ['authentication', t('Credentials are accepted')],
-  ['inventory', t('Resources can be read')],
-];
-
-const checkStates: Readonly<Record<string, 'good' | 'bad'>> = { passed: 'good', failed: 'bad' };
-
-const testFailure = (check: Item): string =>
-  t('Connection test failed: {check}. {message}', {
-    check: checkTitles().find(([name]) => name === check.name)?.[1] ?? textOf(check, 'name'),
-    message: serverText(textOf(check, 'message')),
-  });
-
-/** Which parts of the connection work, so that users know which field to correct. */
-function ConnectionChecks({ test }: { readonly test: ConnectionTest }): JSX.Element {
-  const checks = typeof test === 'object' ? test : [];
-  return (
-    <Card title={t('Connection test')}>
-      <Checks>
-        {checkTitles().map(([name, title]) => {
-          const check = checks.find((one) => one.name === name);
-          const status = textOf(check ?? {}, 'status');
-          return (
-            <Check key={name} state={ownValue(checkStates, status) ?? 'wait'} title={title}>
-              {test === 'running'
-                ? t('Testing…')
-                : status === 'skipped'
-                  ? t('Not checked')
-                  : serverText(textOf(check ?? {}, 'message'))}
-            </Check>
-          );
-        })}
-      </Checks>
-    </Card>
   );
 }

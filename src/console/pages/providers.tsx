@@ -6,21 +6,23 @@ import { api } from '../api/connection.ts';
 import { useGet, useList, usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { collections, isOperator, isStaff } from '../api/session.ts';
-import { Card } from '../components/card.tsx';
+import { Callout, Card, Loading } from '../components/card.tsx';
 import { statusColumn } from '../components/columns.tsx';
 import { Creation } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
 import { ListPage } from '../components/list.tsx';
 import { Listing } from '../components/listing.tsx';
+import { PostButton } from '../components/post.tsx';
 import { SimulatedBadge } from '../components/status.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
 import { ObjectLink, Time, Value } from '../components/values.tsx';
-import { numberText, t, titleOf } from '../i18n/words.ts';
+import { iconOfProvider } from '../format/kinds.ts';
+import { numberText, serverText, t, titleOf } from '../i18n/words.ts';
 import { works } from './attention.tsx';
 import { Import } from './import.tsx';
+import { maker } from './new-resource.tsx';
 import { guide, mayAddAccounts } from './provider-guide.tsx';
-import { maker } from './resources.tsx';
-import { Usage } from './usage.tsx';
+import { Usage, useAccountUsage } from './usage.tsx';
 
 /** The accounts at providers. Owners of a customer add one with the guide; staff also add accounts without a customer. */
 export function AccountsPage(): JSX.Element {
@@ -57,7 +59,7 @@ const columnsWith = (resources: ReadonlyMap<string, number> | undefined): readon
     class: 'name',
     cell: (account) => (
       <NameCell
-        icon="service-settings"
+        icon={iconOfProvider(textOf(account, 'type'))}
         href={hrefOfLink(textOf(account, 'url'))}
         name={textOf(account, 'name')}
         sub={
@@ -102,13 +104,37 @@ function useResourceCounts(): ReadonlyMap<string, number> | undefined {
   return counts;
 }
 
+/** Why an account failed, its effect, and a button that tries again. */
+export const FailedAccount = ({ settings }: { readonly settings: Item }): JSX.Element => (
+  <Callout
+    tone="bad"
+    title={t('{account} is unreachable', { account: textOf(settings, 'name') })}
+    action={
+      (isStaff.value || (settings.shared !== true && mayAddAccounts())) && (
+        <PostButton
+          title={t('Refresh')}
+          path={`${pathOf(textOf(settings, 'url'))}pull/`}
+          about={textOf(settings, 'name')}
+        />
+      )
+    }
+  >
+    <p>{serverText(textOf(settings, 'error_message'))}</p>
+    <p>{t('Nothing can be created until it responds. Existing resources keep running.')}</p>
+  </Callout>
+);
+
 /** The Overview of an account: its resources, those to import, and its usage; customers and projects beside them. */
 export function AccountOverview({ settings }: { readonly settings: Item }): JSX.Element {
   const uuid = textOf(settings, 'uuid');
   const query = { settings_uuid: uuid, page_size: 10 };
   const { value: services } = useList(() => api.GET('/api/services/', { params: { query } }), [uuid]);
+  const { value: resources } = usePage(`/api/resources/?service_settings_uuid=${uuid}&page_size=5`);
+  const usage = useAccountUsage(isOperator.value ? uuid : '');
+  // Content that arrives later would move what stands below it.
+  if (!services || !resources || !usage) return <Loading />;
   // Only staff may import from shared accounts, one customer at a time.
-  const [service] = settings.shared === true ? [] : (services?.items ?? []);
+  const [service] = settings.shared === true ? [] : services.items;
   return (
     <div class="split">
       <div class="stack">
@@ -117,6 +143,8 @@ export function AccountOverview({ settings }: { readonly settings: Item }): JSX.
           path="/resources/"
           query={`service_settings_uuid=${uuid}`}
           empty={t('No resources yet.')}
+          all={t('All resources')}
+          given={resources}
           actions={
             works() && (
               <a class="btn sm" href={hrefOf(maker)}>
@@ -126,7 +154,7 @@ export function AccountOverview({ settings }: { readonly settings: Item }): JSX.
             )
           }
         />
-        {isOperator.value && <Usage uuid={uuid} />}
+        {isOperator.value && <Usage uuid={uuid} page={usage} />}
         {service && <Import service={service} />}
       </div>
       <Services uuid={uuid} page={services} />

@@ -6,16 +6,19 @@ import { Icon } from '../components/icons.tsx';
 import { t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
 import { works } from './attention.tsx';
+import { FailedResource } from './failed.tsx';
 import { Deliveries } from './hooks.tsx';
-import { isMachine, MachineOverview } from './machine.tsx';
+import { machineProblem } from './machine.tsx';
+import { isMeasured, Measurements } from './measured.tsx';
+import { maker } from './new-resource.tsx';
 import type { ObjectRecipe } from './object.tsx';
 import { BackupContent } from './operation.tsx';
 import { organisation } from './organisation.tsx';
 import { PersonOverview } from './person.tsx';
-import { AccountOverview, LastSync } from './providers.tsx';
-import { FailedResource, maker, ResourceFacts, ResourceOverview } from './resources.tsx';
+import { AccountOverview, FailedAccount, LastSync } from './providers.tsx';
+import { cloudLinks, providerPage, ResourceFacts, ResourceOverview, resourceLinks } from './resource.tsx';
 import { serviceAccount } from './service-accounts.tsx';
-import { Measurements, QuotaHistory } from './statistics.tsx';
+import { QuotaHistory } from './statistics.tsx';
 import { invitationActions } from './team.tsx';
 
 /** Returns the recipe of the objects of a list. */
@@ -26,9 +29,10 @@ export function recipeOf(collection: Collection): ObjectRecipe {
 }
 
 const resource: ObjectRecipe = {
-  overview: (item) => (isMachine(item) ? <MachineOverview machine={item} /> : <ResourceOverview resource={item} />),
+  overview: (item) => <ResourceOverview resource={item} />,
   facts: (item) => <ResourceFacts resource={item} />,
-  problem: (item) => (textOf(item, 'state') === 'Erred' ? <FailedResource resource={item} /> : undefined),
+  links: resourceLinks,
+  problem: (item) => (textOf(item, 'state') === 'Erred' ? <FailedResource resource={item} /> : machineProblem(item)),
   tabs: [
     {
       name: 'monitoring',
@@ -36,7 +40,7 @@ const resource: ObjectRecipe = {
       get title() {
         return t('Monitoring');
       },
-      isShown: isMachine,
+      isShown: isMeasured,
       content: (item) => (
         <div class="stack">
           <Measurements resource={item} />
@@ -46,6 +50,18 @@ const resource: ObjectRecipe = {
   ],
 };
 
+/** An object of an application, which users open at its provider. */
+const application: ObjectRecipe = {
+  ...resource,
+  buttons: (item) =>
+    providerPage(item) !== '' && (
+      <a class="btn primary" href={providerPage(item)} target="_blank" rel="noopener noreferrer external">
+        <Icon name="external" />
+        {t('Open in {provider}', { provider: textOf(item, 'resource_type').split('.')[0] ?? '' })}
+      </a>
+    ),
+};
+
 const recipes: Readonly<Record<string, ObjectRecipe>> = {
   customers: organisation('customer'),
   projects: organisation('project'),
@@ -53,6 +69,7 @@ const recipes: Readonly<Record<string, ObjectRecipe>> = {
   quotas: { overview: (item) => <QuotaHistory quota={item} /> },
   'service-settings': {
     overview: (item) => <AccountOverview settings={item} />,
+    problem: (item) => (textOf(item, 'state') === 'Erred' ? <FailedAccount settings={item} /> : undefined),
     facts: (item) => (
       <>
         <span>{textOf(item, 'type')}</span>
@@ -61,8 +78,12 @@ const recipes: Readonly<Record<string, ObjectRecipe>> = {
       </>
     ),
   },
+  'gitlab-groups': application,
+  'gitlab-projects': application,
+  'jira-projects': application,
   'openstack-tenants': {
     ...resource,
+    firstLinks: cloudLinks,
     buttons: (item) =>
       works() && (
         <a

@@ -1,10 +1,10 @@
 /** Quotas, machines, alerts and creations over time. */
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { type Item, isItem, itemsIn, type Page, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
 import { useGet, useList, usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
-import { Bar, Card, Fact, Facts, Loading, Meter, Tile } from '../components/card.tsx';
+import { Bar, Card, Loading, Meter, Tile } from '../components/card.tsx';
 import { Behind, Chart, daysShown, Lengths, Ranges, span } from '../components/chart.tsx';
 import { useLatest } from '../components/chooser.tsx';
 import { PageHeader } from '../components/page.tsx';
@@ -76,29 +76,40 @@ export const UsageTimeline = ({
   readonly aggregate: 'customer' | 'project';
   readonly uuid: string;
 }): JSX.Element => {
-  const rows = useUsage(aggregate, uuid);
+  const rows = useLatest(useUsage(aggregate, uuid));
   const { value: sums } = useGet(
     () => api.GET('/api/stats/quota/', { params: { query: { aggregate, uuid } } }),
     [aggregate, uuid],
   );
   const isLoading = rows === undefined || sums === undefined;
-  return <UsageCard rows={isLoading ? [] : rows} sums={sums?.isOk ? sums.body : {}} isLoading={isLoading} />;
+  return (
+    <UsageCard
+      rows={isLoading ? [] : rows}
+      sums={sums?.isOk ? sums.body : {}}
+      isLoading={isLoading}
+      actions={<Ranges days={[7, 30, 90]} />}
+    />
+  );
 };
 
 function UsageCard({
   rows,
   sums,
   isLoading = false,
+  actions,
 }: {
   readonly rows: readonly Item[];
   /** The present usage. */
   readonly sums: Item;
   readonly isLoading?: boolean;
+  readonly actions?: ComponentChildren;
 }): JSX.Element {
   const known = measures.filter((name) => rows.some((row) => numberOf(row, `${name}_usage`) !== undefined));
   return (
     <Card
       title={t('Usage over time')}
+      class="of-charts"
+      actions={actions}
       isLoading={isLoading}
       empty={!isLoading && known.length === 0 ? t('No usage in this period.') : undefined}
     >
@@ -368,78 +379,6 @@ export function StatisticsPage(): JSX.Element {
       ) : (
         <Loading />
       )}
-    </>
-  );
-}
-
-/** The measurements of a resource: its availability by month, and its latest values. */
-export function Measurements({ resource }: { readonly resource: Item }): JSX.Element {
-  const scope = textOf(resource, 'url');
-  const params = { query: { scope, page_size: 24 } };
-  const { value: months } = useList(() => api.GET('/api/resource-sla/', { params }), [scope]);
-  const { value: items } = useList(() => api.GET('/api/monitoring-items/', { params }), [scope]);
-  const rows = [...(months?.items ?? [])].filter(({ period }) => period.includes('-')).reverse();
-  const reached = rows.map((row) => numberOf(row, 'value'));
-  const agreed = rows.map((row) => numberOf(row, 'agreed_value'));
-  return (
-    <>
-      {rows.length > 1 && (
-        <Card title={t('Availability by month')}>
-          <Chart
-            title={t('Availability, %')}
-            times={rows.map((row) => Date.parse(row.period) / 1000)}
-            series={[
-              { name: t('Reached'), values: reached },
-              { name: t('Agreed'), values: agreed, isLimit: true },
-            ]}
-            // Near 100 %, an axis from 0 would hide the differences.
-            min={Math.floor(Math.min(99, ...[...reached, ...agreed].filter((value) => value !== undefined)))}
-          />
-        </Card>
-      )}
-      <MonitoringHistory scope={scope} />
-      {items && items.count > 0 && (
-        <Card title={t('Monitoring')}>
-          <Facts>
-            {items.items.map((item) => (
-              <Fact key={textOf(item, 'name')} label={monitoringTitle(textOf(item, 'name'))}>
-                {numberText(Number(item.value))}
-              </Fact>
-            ))}
-          </Facts>
-        </Card>
-      )}
-    </>
-  );
-}
-
-/** The title of a monitoring item: agents of operators choose the names. */
-export const monitoringTitle = (name: string): string =>
-  ({ cpu_usage: t('CPU'), ram_usage: t('Memory'), disk_usage: t('Disk') })[name] ?? titleOf(name);
-
-/** The period of monitoring charts: a week, with a point every two hours. */
-const monitoringSeconds = 7 * 24 * 3600;
-const monitoringPoints = 85;
-
-/** The history of the monitoring items of a resource, each in a separate chart: their units differ. */
-function MonitoringHistory({ scope }: { readonly scope: string }): JSX.Element {
-  const end = Math.ceil(Date.now() / 3_600_000) * 3600;
-  const params = { query: { scope, start: end - monitoringSeconds, end, points_count: monitoringPoints } };
-  const { value: response } = useGet(() => api.GET('/api/monitoring-items/history/', { params }), [scope, end]);
-  return (
-    <>
-      {(response?.isOk ? response.body : [])
-        .filter(({ history }) => history.some(({ value }) => value !== undefined))
-        .map(({ history, name }) => (
-          <Card key={name} title={t('{name}, the last week', { name: monitoringTitle(name) })}>
-            <Chart
-              title={monitoringTitle(name)}
-              times={history.map(({ point }) => point)}
-              series={[{ name: monitoringTitle(name), values: history.map(({ value }) => value) }]}
-              min={Math.min(0, ...history.map(({ value }) => value ?? 0))}
-            />
-          </Card>
-        ))}
     </>
   );
 }

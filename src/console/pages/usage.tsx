@@ -1,35 +1,38 @@
 /** The usage of a provider account by customers. */
 import type { JSX } from 'preact';
-import { api } from '../api/connection.ts';
-import { useList } from '../api/reading.ts';
+import { type Page, textOf } from '../api/api.ts';
+import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { Card } from '../components/card.tsx';
 import { PlainTable } from '../components/table.tsx';
 import { Value } from '../components/values.tsx';
 import { numberText, t, titleOf } from '../i18n/words.ts';
 
-/** The usage of an account by customer, those with the most resources first. */
-export function Usage({ uuid }: { readonly uuid: string }): JSX.Element {
-  const path = `/service-settings/${uuid}/usage/`;
-  const params = { path: { key: uuid }, query: { o: ['-resource_count' as const], page_size: 10 } };
-  const { value: page } = useList(() => api.GET('/api/service-settings/{key}/usage/', { params }), [uuid]);
+/** Reads the usage of an account by customer, those with the most resources first; nothing for an empty uuid. */
+export const useAccountUsage = (uuid: string): Page | undefined =>
+  usePage(uuid === '' ? '' : `/api${pathOfUsage(uuid)}?o=-resource_count&page_size=10`).value;
+
+const pathOfUsage = (uuid: string): string => `/service-settings/${uuid}/usage/`;
+
+/** The usage of an account by customer. */
+export function Usage({ uuid, page }: { readonly uuid: string; readonly page: Page }): JSX.Element {
+  const path = pathOfUsage(uuid);
   const numbers = ['project_count', 'resource_count', 'vcpu', 'ram', 'storage'] as const;
-  const counted = numbers.filter((name) => page?.items.some((customer) => typeof customer[name] === 'number'));
+  const counted = numbers.filter((name) => page.items.some((customer) => typeof customer[name] === 'number'));
   return (
     <Card
       title={t('Usage by customer')}
-      problem={page?.problem}
-      isLoading={page === undefined}
-      empty={page?.count === 0 ? t('Not used yet.') : undefined}
+      problem={page.problem}
+      empty={page.count === 0 ? t('Not used yet.') : undefined}
       isFlush
-      more={page && page.count > 10 ? hrefOf(path, { o: '-resource_count' }) : undefined}
+      more={page.count > 10 ? hrefOf(path, { o: '-resource_count' }) : undefined}
     >
-      {page && page.count > 0 && (
+      {page.count > 0 && (
         <PlainTable label={t('Usage by customer')} heads={[titleOf('customer'), ...counted.map(titleOf)]}>
           {page.items.map((customer) => (
-            <tr key={customer.customer_uuid}>
+            <tr key={textOf(customer, 'customer_uuid')}>
               <td>
-                <a href={hrefOfLink(customer.customer)}>{customer.customer_name}</a>
+                <a href={hrefOfLink(textOf(customer, 'customer'))}>{textOf(customer, 'customer_name')}</a>
               </td>
               {counted.map((name) => (
                 <td key={name}>
@@ -37,7 +40,7 @@ export function Usage({ uuid }: { readonly uuid: string }): JSX.Element {
                     <a
                       href={hrefOf('/resources/', {
                         service_settings_uuid: uuid,
-                        customer_uuid: customer.customer_uuid,
+                        customer_uuid: textOf(customer, 'customer_uuid'),
                       })}
                     >
                       {numberText(Number(customer[name]))}

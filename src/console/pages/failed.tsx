@@ -1,0 +1,132 @@
+/** What a failed resource needs: its cause, its effect, the next step, and what else failed in its project. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { type Item, pathOf, problemOf, request, textOf } from '../api/api.ts';
+import { useFailedActions } from '../api/failures.ts';
+import { refresh, usePage } from '../api/reading.ts';
+import { go, hrefOf } from '../api/route.ts';
+import { collections } from '../api/session.ts';
+import { Button } from '../components/button.tsx';
+import { Callout, Card } from '../components/card.tsx';
+import { mayEver } from '../components/creation.tsx';
+import { Confirmation } from '../components/dialog.tsx';
+import { Icon } from '../components/icons.tsx';
+import { PostButton } from '../components/post.tsx';
+import { notify } from '../components/toast.tsx';
+import { nameOf, ObjectLink } from '../components/values.tsx';
+import { statusOf } from '../format/status.ts';
+import { serverText, t } from '../i18n/words.ts';
+import { works } from './attention.tsx';
+import { maker } from './new-resource.tsx';
+
+/** Why a resource failed, and what can be done: to create it again or to remove it, or to read its present state. */
+export function FailedResource({ resource }: { readonly resource: Item }): JSX.Element {
+  const [failed = resource] = useFailedActions([resource]);
+  const path = pathOf(textOf(resource, 'url'));
+  const exists = textOf(resource, 'backend_id') !== '';
+  return (
+    <Callout
+      tone="bad"
+      title={t(statusOf(failed).word)}
+      action={
+        exists ? (
+          works() && <PostButton title={t('Refresh')} path={`${path}pull/`} about={nameOf(resource)} />
+        ) : (
+          <span class="row">
+            <CreateAgain path={path} />
+            {works() && <Removal resource={resource} path={path} />}
+          </span>
+        )
+      }
+    >
+      <p>{serverText(textOf(resource, 'error_message'))}</p>
+      <p>
+        {exists
+          ? t('A refresh reads the present state from the provider.')
+          : t('It does not exist at the provider, but counts towards the quotas of {project} until it is removed.', {
+              project: textOf(resource, 'project_name'),
+            })}
+      </p>
+    </Callout>
+  );
+}
+
+function CreateAgain({ path }: { readonly path: string }): JSX.Element | null {
+  const list = path.split('/')[2] ?? '';
+  const collection = collections.value.get(list);
+  if (!collection?.isCreatedHere || !mayEver(collection.creators)) return null;
+  return (
+    <a class="btn sm primary" href={hrefOf(`${maker}${list}/`, { like: path })}>
+      <Icon name="restart" />
+      {t('Create again')}
+    </a>
+  );
+}
+
+/** Removes a resource that never existed at its provider. */
+function Removal({ resource, path }: { readonly resource: Item; readonly path: string }): JSX.Element {
+  const [isAsking, setAsking] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const name = nameOf(resource);
+
+  async function remove(): Promise<void> {
+    setAsking(false);
+    setBusy(true);
+    const { body, isOk } = await request<Item>('DELETE', path);
+    setBusy(false);
+    notify(isOk ? t('{name} is being removed', { name }) : problemOf(body), { tone: isOk ? 'good' : 'bad' });
+    if (!isOk) return;
+    refresh();
+    go('/resources/', { project_uuid: textOf(resource, 'project_uuid') });
+  }
+
+  return (
+    <>
+      <Button icon="remove" small isBusy={isBusy} opensDialog onClick={() => setAsking(true)}>
+        {t('Remove')}
+      </Button>
+      {isAsking && (
+        <Confirmation
+          title={t('{action} {name}?', { action: t('Remove'), name })}
+          question={t('Nothing exists at the provider. Its record and its events stay in the history.')}
+          button={t('Remove')}
+          onYes={() => void remove()}
+          onNo={() => setAsking(false)}
+        />
+      )}
+    </>
+  );
+}
+
+/** Reads the other resources of the project that failed, if this one did; undefined until read. */
+export function useAlsoFailed(resource: Item): readonly Item[] | undefined {
+  const query = { state: 'Erred', project_uuid: textOf(resource, 'project_uuid'), page_size: '6' };
+  const { value: page } = usePage(
+    textOf(resource, 'state') === 'Erred' ? `/api/resources/?${new URLSearchParams(query)}` : '',
+  );
+  const others = useFailedActions(
+    (page?.items ?? []).filter((item) => textOf(item, 'uuid') !== textOf(resource, 'uuid')).slice(0, 5),
+  );
+  return page && others;
+}
+
+/** Resources of the project that failed, too; nothing without any. */
+export function AlsoFailed({ resources: others }: { readonly resources: readonly Item[] }): JSX.Element | null {
+  if (others.length === 0) return null;
+  return (
+    <Card title={t('Also failed in this project')} isFlush>
+      <ul class="lines">
+        {others.map((item) => (
+          <li key={textOf(item, 'url')}>
+            <span class="words">
+              <ObjectLink item={item} />
+              <span class="sub">
+                {[t(statusOf(item).word), serverText(textOf(item, 'error_message'))].filter(Boolean).join(' · ')}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

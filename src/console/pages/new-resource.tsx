@@ -1,0 +1,191 @@
+/** The forms that create resources, by type. */
+import type { JSX } from 'preact';
+import { isItem, pathOf, textOf } from '../api/api.ts';
+import { api } from '../api/connection.ts';
+import { formFieldsOf } from '../api/fields.ts';
+import { useGet, usePage, useRequest } from '../api/reading.ts';
+import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
+import { scope } from '../api/scope.ts';
+import { collections } from '../api/session.ts';
+import { Callout, Card, Loading } from '../components/card.tsx';
+import { CreationForm, type Description, mayEver } from '../components/creation.tsx';
+import { Icon } from '../components/icons.tsx';
+import { PageHeader } from '../components/page.tsx';
+import { iconOfList, kindOfList } from '../format/kinds.ts';
+import { t, titleOf } from '../i18n/words.ts';
+import { guide, mayAddAccounts } from './provider-guide.tsx';
+import { useRepeated } from './repeated.ts';
+
+/** The address of the forms that create resources. */
+export const maker = '/new-resource/';
+
+/** What users create, with the icons of its kinds. */
+const categories = (): readonly (readonly [title: string, icons: readonly string[]])[] => [
+  [titleOf('vms'), ['machine']],
+  [titleOf('private_clouds'), ['cloud']],
+  [titleOf('volumes'), ['volume', 'snapshot']],
+  [titleOf('apps'), ['application', 'repository', 'issue', 'database']],
+  [t('Other'), ['resources', 'network', 'shield']],
+];
+
+/** The kinds of resources by type, then the form of one: `/new-resource/<list>/`. */
+export function MakerPage({ list }: { readonly list: string }): JSX.Element {
+  const { value: response } = useGet(() => api.GET('/api/service-metadata/'));
+  const collection = collections.value.get(list);
+  const lists = Object.values(response?.isOk ? response.body : {})
+    .flatMap(({ resources }) => Object.values(isItem(resources) ? resources : {}))
+    .map((link) => pathOf(String(link)).split('/')[2] ?? '')
+    .filter(mayBeMade);
+  return (
+    <>
+      <PageHeader
+        crumbs={[
+          [hrefOf('/resources/'), titleOf('resources')],
+          ...(collection ? [[hrefOf(maker, place.value.query), t('Create a resource')] as const] : []),
+        ]}
+        title={collection ? t('New {title}', { title: wordOfList(list) }) : t('Create a resource')}
+        {...(collection && {
+          actions: (
+            <a class="btn" href={hrefOf(maker, place.value.query)}>
+              {t('Change type')}
+            </a>
+          ),
+        })}
+      />
+      {!response && <Loading />}
+      {collection ? (
+        <ResourceForm key={list} list={list} />
+      ) : (
+        <div class="stack">
+          {categories().map(([title, icons]) => {
+            const offered = lists.filter((name) => icons.includes(iconOfList(name)));
+            return (
+              offered.length > 0 && (
+                <Card key={title} title={title}>
+                  <ul class="options two">
+                    {offered.map((name) => (
+                      <li key={name}>
+                        <a class="option" href={hrefOf(`${maker}${name}/`, place.value.query)}>
+                          <Icon name={iconOfList(name)} />
+                          <b>{titleOf(name)}</b>
+                        </a>
+                      </li>
+                    ))}
+                  </ul>
+                </Card>
+              )
+            );
+          })}
+        </div>
+      )}
+    </>
+  );
+}
+
+function mayBeMade(name: string): boolean {
+  const collection = collections.value.get(name);
+  return collection?.isCreatedHere === true && mayEver(collection.creators);
+}
+
+/**
+ * Reads the connection of the project that the user works in, if it has one of this type; empty without one, undefined until
+ * read.
+ */
+function useScopedLink(list: string): string | undefined {
+  const { project } = scope.value;
+  const { value: page } = usePage(project && list !== '' ? `${list}?project_uuid=${project.uuid}&page_size=2` : '');
+  return page && (page.count === 1 ? textOf(page.items[0] ?? {}, 'url') : '');
+}
+
+function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
+  const { value: response } = useRequest<Description>('OPTIONS', `/api/${list}/`);
+  const collection = collections.value.get(list);
+  const post = response?.isOk ? response.body.actions?.POST : undefined;
+  const { like = '', ...given } = Object.fromEntries(place.value.query);
+  const fields = post ? formFieldsOf(post, collection) : [];
+  const repeated = useRepeated(like, fields);
+  const linkList = fields.find(({ name }) => name === 'service_project_link')?.list ?? '';
+  const link = useScopedLink(linkList);
+  const missing = useMissing(list, linkList);
+  if (!response || !collection || !repeated || link === undefined || !missing) return <Loading />;
+  if (!post || !mayEver(collection.creators))
+    return <Callout tone="warn">{t('You cannot create this type of resource.')}</Callout>;
+  if (missing === 'connection') return <MissingConnection />;
+  return (
+    <>
+      {missing === 'cloud' && <MissingCloud />}
+      <CreationForm
+        collection={collection}
+        post={post}
+        given={{ ...(link !== '' && { service_project_link: link }), ...repeated, ...given }}
+        button={t('Create {title}', { title: wordOfList(list) })}
+        sectionOf={({ name }) => (sections().find(([, names]) => names.has(name)) ?? sections()[0])[0]}
+        onCancel={() => go(hrefOf(maker, place.value.query).slice(1))}
+        onMade={async (made) => go(hrefOfLink(textOf(made, 'url')).slice(1))}
+      />
+    </>
+  );
+}
+
+/** Kinds of resources that are created in a private cloud. */
+const inClouds = new Set(['openstack-instances', 'openstack-volumes']);
+
+/** Reads what must exist before a resource of a list can be created; undefined until read. */
+function useMissing(list: string, links: string): 'nothing' | 'connection' | 'cloud' | undefined {
+  const { value: connections } = usePage(links === '' ? '' : `${links}?page_size=1`);
+  const { value: clouds } = usePage(inClouds.has(list) ? '/api/openstack-tenants/?page_size=1&field=url' : '');
+  if (!connections || !clouds) return undefined;
+  if (links !== '' && connections.count === 0) return 'connection';
+  return inClouds.has(list) && clouds.count === 0 ? 'cloud' : 'nothing';
+}
+
+const MissingConnection = (): JSX.Element => (
+  <Callout
+    tone="warn"
+    title={t('No project is connected to such a provider yet.')}
+    action={
+      mayAddAccounts() && (
+        <a class="btn sm" href={hrefOf(guide)}>
+          {t('Add provider account')}
+        </a>
+      )
+    }
+  >
+    {mayAddAccounts()
+      ? t('Add a provider account, or connect one to a project. The simulator needs no credentials.')
+      : t('An owner of the customer can add a provider account.')}
+  </Callout>
+);
+
+const MissingCloud = (): JSX.Element => (
+  <Callout
+    tone="warn"
+    title={t('A private cloud is missing.')}
+    action={
+      <a class="btn sm" href={hrefOf(`${maker}openstack-tenants/`, place.value.query)}>
+        {t('Create a private cloud')}
+      </a>
+    }
+  >
+    {t('OpenStack machines and volumes run in a private cloud, which has their network and quotas. Create one first.')}
+  </Callout>
+);
+
+/** The cards of the form of a new resource, with their fields; others stand in the first. */
+const sections = (): readonly [first: Section, ...others: Section[]] => [
+  [t('General'), new Set(['name', 'service_project_link', 'tenant', 'region', 'zone'])],
+  [t('Size'), new Set(['flavor', 'size', 'cores', 'ram', 'disk'])],
+  [t('Image'), new Set(['image', 'template'])],
+  [t('Storage'), new Set(['system_volume_size', 'data_volume_size', 'volume_size', 'disk_size'])],
+  [
+    t('Network and access'),
+    new Set(['ssh_public_key', 'internal_ips_set', 'security_groups', 'floating_ips', 'subnet_cidr']),
+  ],
+];
+type Section = readonly [title: string, names: ReadonlySet<string>];
+
+/** What one resource of a list is called. */
+const wordOfList = (list: string): string => {
+  const word = kindOfList(list)?.word;
+  return word === undefined ? titleOf(list) : t(word);
+};

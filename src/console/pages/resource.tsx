@@ -1,0 +1,307 @@
+/** The page of a resource: what it is, what it contains, how it is used, and what happened to it. */
+import type { JSX } from 'preact';
+import { type Item, itemsIn, pathOf, textOf } from '../api/api.ts';
+import { usePage } from '../api/reading.ts';
+import { hrefOf, hrefOfLink } from '../api/route.ts';
+import {
+  Card,
+  Empty,
+  Fact,
+  Facts,
+  FieldFacts,
+  isEmptyValue,
+  Loading,
+  QuotaMeters,
+  shareOf,
+} from '../components/card.tsx';
+import { Code, CopyButton, Id } from '../components/copy.tsx';
+import { Icon } from '../components/icons.tsx';
+import { Listing } from '../components/listing.tsx';
+import type { Tab } from '../components/page.tsx';
+import { StatusText } from '../components/status.tsx';
+import { ObjectLink, Time } from '../components/values.tsx';
+import { addressOf } from '../format/address.ts';
+import { kindOfType } from '../format/kinds.ts';
+import { plainTitle, sizeText } from '../format/text.ts';
+import { fieldLabel } from '../i18n/labels.ts';
+import { phrase, t, titleOf } from '../i18n/words.ts';
+import { ownValue } from '../own.ts';
+import { Activity, eventsPath } from './events.tsx';
+import { AlsoFailed, useAlsoFailed } from './failed.tsx';
+import { isMachine, MachineParts, sizeWords } from './machine.tsx';
+import { Availability, Usage } from './measured.tsx';
+import { AccountFact } from './object.tsx';
+import { SimulatorCard } from './simulator.tsx';
+
+/** Below the title of a resource: type, account, where to find it, and its age. */
+export function ResourceFacts({ resource }: { readonly resource: Item }): JSX.Element {
+  const address = addressOf(resource);
+  const [start, created] = ['start_time', 'created'].map((name) => textOf(resource, name));
+  const size = Number(resource.size ?? 0);
+  return (
+    <>
+      <span>{t(kindOfType(textOf(resource, 'resource_type')).word)}</span>
+      <AccountFact item={resource} />
+      {size > 0 && <span>{sizeText(size)}</span>}
+      {textOf(resource, 'instance_name') !== '' && (
+        <span>
+          {phrase('Attached to {machine}', {
+            machine: <a href={hrefOfLink(textOf(resource, 'instance'))}>{textOf(resource, 'instance_name')}</a>,
+          })}
+        </span>
+      )}
+      {address !== '' && <Code text={address} what={titleOf('ip_address')} />}
+      <span>
+        {titleOf(start ? 'start_time' : 'created')} <Time value={start || created || ''} />
+      </span>
+    </>
+  );
+}
+
+/** The address of a resource at its provider; empty without one. */
+export const providerPage = (resource: Item): string => {
+  const address = textOf(resource, 'web_url') || textOf(resource, 'access_url');
+  return /^https?:\/\//.test(address) ? address : '';
+};
+
+/** The events of a resource, beside its tabs. */
+export const resourceLinks = (resource: Item): readonly Tab[] => [
+  { href: hrefOf('/events/', { scope: textOf(resource, 'url') }), title: t('Activity'), isCurrent: false },
+];
+
+/** The Overview of a resource. */
+export function ResourceOverview({ resource }: { readonly resource: Item }): JSX.Element {
+  const list = pathOf(textOf(resource, 'url')).split('/')[2] ?? '';
+  const inside = ownValue(insides(), list);
+  const query = inside ? `${inside.filter}=${textOf(resource, 'uuid')}` : '';
+  const { value: objects } = usePage(inside ? `/api/${inside.list}/?${query}&page_size=5` : '');
+  const { value: events } = usePage(eventsPath(resource));
+  const failed = useAlsoFailed(resource);
+  // Content that arrives later would move what stands below it.
+  if (!objects || !events || !failed) return <Loading />;
+  const names = namesOf(resource);
+  return (
+    <div class="split">
+      <div class="stack">
+        {isMachine(resource) ? (
+          <MachineParts machine={resource} />
+        ) : (
+          <>
+            {list === 'openstack-tenants' && <Capacity cloud={resource} />}
+            <Card title={t('Configuration')} empty={names.length === 0 ? t('Nothing more to show.') : undefined}>
+              <FieldFacts item={resource} names={names} />
+            </Card>
+          </>
+        )}
+        {inside && (
+          <Listing
+            title={inside.title}
+            path={`/${inside.list}/`}
+            query={query}
+            empty={inside.empty}
+            lines={inside.list === 'jira-issues' ? issueLines : sizedLines}
+            given={objects}
+          />
+        )}
+        {list === 'gitlab-groups' && <GroupProjects group={resource} />}
+        <Activity item={resource} given={events} />
+      </div>
+      <div class="stack">
+        <AlsoFailed resources={failed} />
+        <Usage resource={resource} />
+        <Availability resource={resource} />
+        <Identifiers resource={resource} />
+        <SimulatorCard resource={resource} />
+      </div>
+    </div>
+  );
+}
+
+/** Fields of a configuration that come first, in this order. */
+const leading = ['description', 'size', 'instance', 'device', 'web_url', 'http_url_to_repo', 'ssh_url_to_repo'];
+
+/** The fields that a resource shows first, without those that the page shows elsewhere. */
+function namesOf(resource: Item): readonly string[] {
+  const rank = (name: string): number => {
+    const at = leading.indexOf(name);
+    return at < 0 ? leading.length : at;
+  };
+  return Object.keys(resource)
+    .filter(
+      (name) =>
+        (fieldLabel(name)?.placement === 'shown' || name.endsWith('_url_to_repo')) &&
+        !isElsewhere(name) &&
+        !isEmptyValue(resource[name]),
+    )
+    .sort((a, b) => rank(a) - rank(b));
+}
+
+/** Whether the header or another card already shows a field. */
+const isElsewhere = (name: string): boolean =>
+  /^(name|state|runtime_state|error_message|is_simulated|resource_type|created|start_time|service.*|customer.*|project.*|min_ram|min_disk|quotas|sla|monitoring_items|related_resources)$/.test(
+    name,
+  );
+
+/** Resources in a card, with their size and address or age. */
+const sizedLines = (items: readonly Item[]): JSX.Element => (
+  <ul class="lines">
+    {items.map((item) => (
+      <li key={textOf(item, 'url')}>
+        <span class="words">
+          <ObjectLink item={item} />
+          <span class="sub">
+            {isMachine(item) ? sizeWords(item) : sizeText(Number(item.size ?? 0))} ·{' '}
+            {addressOf(item) || <Time value={textOf(item, 'created')} />}
+          </span>
+        </span>
+        <span class="end">
+          <StatusText item={item} />
+        </span>
+      </li>
+    ))}
+  </ul>
+);
+
+/** Issues in a card, with their type, priority and assignee. */
+const issueLines = (issues: readonly Item[]): JSX.Element => (
+  <ul class="lines">
+    {issues.map((issue) => (
+      <li key={textOf(issue, 'url')}>
+        <span class="words">
+          <a href={hrefOfLink(textOf(issue, 'url'))}>{textOf(issue, 'summary')}</a>
+          <span class="sub">
+            {['key', 'type_name', 'priority_name', 'assignee_name']
+              .map((name) => textOf(issue, name))
+              .filter((text) => text !== '')
+              .join(' · ')}
+          </span>
+        </span>
+        <span class="end">{textOf(issue, 'status')}</span>
+      </li>
+    ))}
+  </ul>
+);
+
+/** The objects of a list that belong to a resource, by the filter that takes its uuid. */
+interface Inside {
+  readonly title: string;
+  readonly list: string;
+  readonly filter: string;
+  readonly empty: string;
+}
+
+/** What belongs to a resource, by its list. */
+const insides = (): Readonly<Record<string, Inside>> => ({
+  'openstack-tenants': {
+    title: titleOf('vms'),
+    list: 'openstack-instances',
+    filter: 'tenant_uuid',
+    empty: t('No virtual machines yet.'),
+  },
+  'openstack-volumes': {
+    title: titleOf('snapshots'),
+    list: 'openstack-snapshots',
+    filter: 'source_volume_uuid',
+    empty: t('No snapshots yet.'),
+  },
+  'openstack-snapshots': {
+    title: titleOf('restorations'),
+    list: 'openstack-volumes',
+    filter: 'snapshot_uuid',
+    empty: t('No volume was restored from it.'),
+  },
+  'jira-projects': {
+    title: titleOf('jira-issues'),
+    list: 'jira-issues',
+    filter: 'jira_project_uuid',
+    empty: t('No issues yet.'),
+  },
+});
+
+/** The lists of what is in a private cloud, beside its tabs. */
+export const cloudLinks = (cloud: Item): readonly Tab[] => [
+  ...['openstack-instances', 'openstack-volumes', 'openstack-networks', 'openstack-security-groups'].map((list) =>
+    linkTo(list, cloud),
+  ),
+  linkTo('openstack-floating-ips', cloud),
+];
+
+/** The quota of a cloud that counts the objects of a list. */
+const counted: Readonly<Record<string, string>> = {
+  'openstack-instances': 'instances',
+  'openstack-volumes': 'volumes',
+  'openstack-networks': 'network_count',
+  'openstack-security-groups': 'security_group_count',
+  'openstack-floating-ips': 'floating_ip_count',
+};
+
+const linkTo = (list: string, cloud: Item): Tab => ({
+  href: hrefOf(`/${list}/`, { tenant_uuid: textOf(cloud, 'uuid') }),
+  title: plainTitle(list),
+  count: Number(itemsIn(cloud.quotas).find(({ name }) => name === ownValue(counted, list))?.usage ?? 0),
+  isCurrent: false,
+});
+
+/** Quotas of a cloud that come first. */
+const wanted = ['vcpu', 'ram', 'storage', 'instances', 'volumes', 'floating_ip_count'];
+
+/** What is left in a private cloud. */
+function Capacity({ cloud }: { readonly cloud: Item }): JSX.Element | null {
+  const rank = ({ name }: Item): number => {
+    const at = wanted.indexOf(String(name));
+    return at < 0 ? wanted.length : at;
+  };
+  const quotas = [...itemsIn(cloud.quotas)].sort(
+    (a, b) => rank(a) - rank(b) || (shareOf(b) ?? -1) - (shareOf(a) ?? -1),
+  );
+  if (quotas.length === 0) return null;
+  return <QuotaMeters title={t('Quotas')} quotas={quotas} shown={wanted.length} />;
+}
+
+/** The repositories of a GitLab group. */
+function GroupProjects({ group }: { readonly group: Item }): JSX.Element {
+  const projects = itemsIn(group.projects);
+  return (
+    <Card
+      title={titleOf('gitlab-projects')}
+      count={projects.length}
+      empty={projects.length === 0 ? <Empty icon="repository" small title={t('No projects yet.')} /> : undefined}
+      isFlush
+    >
+      <ul class="lines">
+        {projects.map((project) => (
+          <li key={textOf(project, 'url')}>
+            <Icon name="repository" />
+            <span class="words">
+              <ObjectLink item={project} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** The ids of a resource here and at its provider, and its address in the API. */
+const Identifiers = ({ resource }: { readonly resource: Item }): JSX.Element => {
+  const url = textOf(resource, 'url');
+  return (
+    <Card title={t('Identifiers')}>
+      <Facts>
+        {['uuid', 'backend_id'].map((name) => (
+          <Fact key={name} label={titleOf(name)}>
+            {textOf(resource, name) === '' ? (
+              <span class="none">{t('None')}</span>
+            ) : (
+              <Id id={textOf(resource, name)} what={titleOf(name)} />
+            )}
+          </Fact>
+        ))}
+        <Fact label={t('API URL')}>
+          <a href={hrefOf('/all/', { path: pathOf(url) })}>{t('Open in explorer')}</a>
+          <CopyButton text={url} what={t('API URL')} />
+        </Fact>
+      </Facts>
+    </Card>
+  );
+};
