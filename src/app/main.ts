@@ -5,6 +5,7 @@ import { withoutControls } from '../kernel/control-characters.ts';
 import { isProgram } from '../kernel/native/platform.ts';
 import { plainReason } from '../kernel/plain-reason.ts';
 import { errorOf, present } from '../kernel/present.ts';
+import { backupSummary } from './backup/ages.ts';
 import { auditCommands } from './cli/audit-commands.ts';
 import { backupCommands } from './cli/backup-commands.ts';
 import { helpFor } from './cli/command-help.ts';
@@ -296,6 +297,7 @@ async function doctor({ config, flags, name }: Arguments): Promise<void> {
     const troubles = externalProblems(app);
     for (const line of problems.length + troubles.length === 0 ? ['no problems'] : troubles)
       process.stdout.write(`${line}\n`);
+    for (const line of backupSummary(app)) process.stdout.write(`${line}\n`);
     if (!isHealthy) process.exitCode = 1;
   };
   if (flags.repair === true || acceptsClock) await withDeployment({ config, name }, run, 'examine', folder, true);

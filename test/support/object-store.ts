@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import aws4 from 'aws4';
 
-/** A fault: a status instead of the response, or a connection that is cut before or after the store has done what is asked. */
-type Fault = number | 'cut' | 'cut after';
+/** A fault: a status instead of the response, or a connection that is cut before or after the store has done what is asked, or inside of an object. */
+type Fault = number | 'cut' | 'cut after' | 'cut inside';
 
 interface Upload {
   readonly key: string;
@@ -127,9 +127,14 @@ export class ObjectStore {
       }
       case 'GET object': {
         const object = this.objects.get(key);
-        return object
-          ? response.writeHead(200, { ETag: etagOf(object) }).end(object)
-          : send(404, '<Error><Code>NoSuchKey</Code></Error>');
+        if (!object) return send(404, '<Error><Code>NoSuchKey</Code></Error>');
+        const { 'if-match': tag, range = '' } = request.headers;
+        if (tag !== undefined && tag !== etagOf(object)) return send(412);
+        const from = Number(/^bytes=(\d+)-$/.exec(range)?.[1] ?? 0);
+        const content = object.subarray(from);
+        response.writeHead(from === 0 ? 200 : 206, { ETag: etagOf(object), 'Content-Length': content.length });
+        if (fault !== 'cut inside') return response.end(content);
+        return response.write(content.subarray(0, content.length / 2), () => request.socket.destroy());
       }
       default:
         this.objects.delete(key);

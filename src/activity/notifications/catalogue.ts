@@ -116,10 +116,10 @@ export const notificationKinds = {
     level: 'error',
     title: { en: 'The last backup is too old', et: 'Viimane varukoopia on liiga vana' },
     message: {
-      en: 'The last complete backup was made on {last_backup}.',
-      et: 'Viimane terviklik varukoopia on tehtud {last_backup}.',
+      en: 'Last complete backup: {last_backup}. Last verified backup: {last_verified_backup}.',
+      et: 'Viimane terviklik varukoopia: {last_backup}. Viimane kontrollitud varukoopia: {last_verified_backup}.',
     },
-    context: { required: ['last_backup'], optional: [] },
+    context: { required: ['last_backup', 'last_verified_backup'], optional: [] },
     isForStaff: true,
   },
   disk_low: {

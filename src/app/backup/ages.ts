@@ -1,28 +1,91 @@
+/** The ages of the backups at the target: one query, for doctor, metrics, notifications, the API and the console. */
 import type { App } from '../../kernel/app.ts';
-import { isoTime } from '../../kernel/clock.ts';
+import { day, hour, isoTime, minute } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { intervalOf, parseSchedule, type Schedule } from './schedule.ts';
+import { intervalOf, parseSchedule } from './schedule.ts';
 
-/** Returns when the newest complete backup was made, and the newest that was verified; null without one. */
-export const lastBackups = ({ db }: App): { readonly complete: number | null; readonly verified: number | null } =>
-  db.one(sql`
-    SELECT max(created) AS complete, max(created) FILTER (WHERE verified IS NOT NULL) AS verified FROM backup`);
+/** Time between two verifications by backup_verify; undefined for `off`. */
+export const verificationIntervals: Readonly<Record<string, number>> = { weekly: 7 * day, daily: day };
 
-/** Returns when the newest complete backup was made if that is more than twice the interval ago; undefined otherwise. */
-export function overdueBackup(app: App, schedule: Schedule): number | undefined {
-  const { complete } = lastBackups(app);
-  const now = app.clock.now();
-  return complete !== null && now - complete > 2 * intervalOf(schedule, now) ? complete : undefined;
+/** When backups at the target were made; null without one. */
+interface LastBackups {
+  /** The oldest and the newest complete backup. */
+  readonly first: number | null;
+  readonly complete: number | null;
+  /** The newest backup that was verified. */
+  readonly verified: number | null;
 }
 
-/** Returns a line if the newest complete backup is overdue, and one if the last verification has failed. */
+/** Returns when the oldest, the newest and the newest verified backup were made. Those of a wrong clock, in the future, do not count. */
+export const lastBackups = ({ clock, db }: App): LastBackups =>
+  db.one(sql`
+    SELECT min(created) AS first, max(created) AS complete, max(created) FILTER (WHERE verified IS NOT NULL) AS verified
+    FROM backup WHERE created <= ${clock.now()}`);
+
+/** What is too old, by when it was made; undefined if nothing is. */
+interface OverdueBackups {
+  /** More than twice the interval of the schedule. */
+  readonly complete: number | undefined;
+  /** More than twice the interval of the verification, or that of the schedule if that is longer. */
+  readonly verified: number | undefined;
+  /** Whether no backup was ever verified; `verified` is the oldest backup then. */
+  readonly isNeverVerified: boolean;
+}
+
+/** Returns which of the newest backups are too old. Backups that only another machine can verify are not. */
+export function overdueBackups(app: App, schedule: string): OverdueBackups {
+  const { clock, config } = app;
+  const { complete, first, verified } = lastBackups(app);
+  const now = clock.now();
+  const interval = intervalOf(parseSchedule(schedule), now);
+  const isOlder = (at: number | null, age: number): at is number => at !== null && now - at > age;
+  const isVerifiable = config.backup_recipients_file === null || config.backup_identity_file !== null;
+  const verification = isVerifiable ? verificationIntervals[config.backup_verify] : undefined;
+  const lastVerified = verified ?? first;
+  return {
+    complete: isOlder(complete, 2 * interval) ? complete : undefined,
+    verified:
+      verification !== undefined && isOlder(lastVerified, 2 * Math.max(verification, interval))
+        ? lastVerified
+        : undefined,
+    isNeverVerified: verified === null,
+  };
+}
+
+/** Returns a line for each problem of the scheduled backups. */
 export function backupProblems(app: App): string[] {
-  const { backup_schedule: text } = app.config;
-  if (text === null) return [];
-  const overdue = overdueBackup(app, parseSchedule(text));
-  const error = app.db.scalar<string>(sql`SELECT verification_error FROM deployment`);
+  const { config, db } = app;
+  if (config.backup_schedule === null) return [];
+  const { complete, isNeverVerified, verified } = overdueBackups(app, config.backup_schedule);
+  const { error, isStarted } = db.one<{ error: string; isStarted: number }>(sql`
+    SELECT verification_error AS error, installation IS NOT NULL AS isStarted FROM deployment`);
   return [
-    ...(overdue === undefined ? [] : [`the last complete backup was made on ${isoTime(overdue)}`]),
+    ...(isStarted === 1 && lastBackups(app).complete === null ? ['there is no complete backup at the target'] : []),
+    ...(complete === undefined ? [] : [`the last complete backup was made on ${isoTime(complete)}`]),
     ...(error === '' ? [] : [`the verification of the newest backup failed: ${error}`]),
+    ...(verified === undefined
+      ? []
+      : [
+          isNeverVerified ? 'no backup has been verified' : `the last verified backup was made on ${isoTime(verified)}`,
+        ]),
   ];
+}
+
+/** Begins the line of `backupSummary`. */
+export const summaryPrefix = 'last complete backup: ';
+
+/** Returns a line with the ages of the newest backups; none without a schedule. */
+export function backupSummary(app: App): string[] {
+  if (app.config.backup_schedule === null) return [];
+  const { complete, verified } = lastBackups(app);
+  const now = app.clock.now();
+  const text = (at: number | null): string => (at === null ? 'none' : `${isoTime(at)} (${ageOf(now - at)} ago)`);
+  return [`${summaryPrefix}${text(complete)}; last verified: ${text(verified)}`];
+}
+
+/** Returns a duration in its largest unit. */
+function ageOf(duration: number): string {
+  const [name, unit] =
+    duration >= 2 * day ? ['days', day] : duration >= 2 * hour ? ['hours', hour] : (['minutes', minute] as const);
+  return `${Math.floor(duration / unit)} ${name}`;
 }

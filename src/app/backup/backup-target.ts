@@ -1,5 +1,8 @@
 import type { Readable } from 'node:stream';
 
+/** `tenantry-<YYYYMMDDTHHMMSSZ>-<8 hex of the installation>.db.gz[.age]` */
+export const backupName = /^tenantry-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-([0-9a-f]{8})\.db\.gz(\.age)?$/;
+
 /** A backup at a target. */
 export interface StoredFile {
   readonly name: string;

@@ -69,6 +69,8 @@ export function s3Location(target: string): { readonly bucket: string; readonly 
   const [, bucket, path = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(target) ?? [];
   if (bucket === undefined) throw new Error('must be s3://BUCKET/PREFIX');
   const prefix = path.replace(/\/+$/, '');
+  if (prefix.split('/').some((segment) => ['.', '..'].includes(segment)))
+    throw new Error('must be s3://BUCKET/PREFIX, without the segments . and ..');
   return { bucket, prefix: prefix === '' ? '' : `${prefix}/` };
 }
 

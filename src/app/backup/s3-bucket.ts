@@ -49,10 +49,11 @@ export class S3Bucket {
     return this.#origin.host;
   }
 
-  /** Signs and sends a request. Resolves with the response of any status; rejects without one. */
+  /** Signs and sends a request. Resolves with the response of any status; rejects without one. The signal also ends its body. */
   async send(
     { body, headers = {}, key = '', method, query = {} }: S3Request,
     timeoutMs = defaultTimeoutMs,
+    signal = AbortSignal.timeout(timeoutMs),
   ): Promise<Response> {
     const { sign } = (await import('aws4')).default;
     const encode = (text: string): string =>
@@ -80,7 +81,7 @@ export class S3Bucket {
       method,
       headers: sent,
       redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal,
       ...(body && { body: new Uint8Array(body.buffer, body.byteOffset, body.length) as BodyInit }),
     });
   }

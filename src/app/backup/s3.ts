@@ -1,18 +1,20 @@
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
+import type { ReadableStreamReadResult } from 'node:stream/web';
 import { setTimeout as wait } from 'node:timers/promises';
 import { day } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { errorOf } from '../../kernel/present.ts';
-import type { BackupTarget, StoredFile } from './backup-target.ts';
+import { type BackupTarget, backupName, type StoredFile } from './backup-target.ts';
 import { s3Location } from './config.ts';
 import { S3Bucket, type S3Request, tagIn } from './s3-bucket.ts';
 
 /** Size of the parts of an upload. It grows with the file, because an upload has at most 10,000 parts. */
 const minPartBytes = 8 * 1024 * 1024;
 const maxParts = 9_000;
+/** Milliseconds without data after which a download is cut off. The whole of it can take hours. */
+const idleTimeoutMs = 120_000;
 
 /** Milliseconds before each repetition of a request that failed. */
 const retryPausesMs = [500, 2_000, 8_000];
@@ -21,6 +23,12 @@ interface S3Response {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
+}
+
+/** An object that is being read. Reading rejects when the store sends nothing for two minutes. */
+interface Download {
+  readonly etag: string;
+  readonly read: () => Promise<ReadableStreamReadResult<Uint8Array>>;
 }
 
 /** A response that is not a success. */
@@ -153,9 +161,48 @@ export class S3Target implements BackupTarget {
   }
 
   async get(name: string): Promise<Readable> {
-    const response = await this.#bucket.send({ method: 'GET', key: this.#prefix + name });
-    if (response.status !== 200) throw await this.#errorOf('read the backup', response);
-    return Readable.fromWeb(response.body as ReadableStream);
+    const key = this.#prefix + name;
+    return Readable.from(this.#contentOf(key, await this.#open(key)), { objectMode: false });
+  }
+
+  /** Yields an object. Continues where it stopped after a connection was cut, unless the object has changed. */
+  async *#contentOf(key: string, first: Download): AsyncGenerator<Uint8Array> {
+    let download = first;
+    let [position, attempt] = [0, 0];
+    for (;;) {
+      try {
+        for (;;) {
+          const { done, value } = await download.read();
+          if (done) return;
+          position += value.length;
+          attempt = 0;
+          yield value;
+        }
+      } catch (error) {
+        const pause = retryPausesMs[attempt++];
+        if (pause === undefined) throw this.#sentence('read the backup', error);
+        await wait(pause);
+        if (position > 0) download = await this.#open(key, position, first.etag);
+        else download = await this.#open(key);
+      }
+    }
+  }
+
+  /** Opens an object for reading, from a position if it still has a tag. Rejects with a sentence. */
+  #open(key: string, position = 0, etag = ''): Promise<Download> {
+    const headers = position === 0 ? {} : { Range: `bytes=${position}-`, 'If-Match': etag };
+    return this.#repeat('read the backup', async () => {
+      const abort = new AbortController();
+      const within = async <T>(work: Promise<T>): Promise<T> => {
+        const timer = setTimeout(() => abort.abort(new Error('no response')), idleTimeoutMs);
+        return work.finally(() => clearTimeout(timer));
+      };
+      const response = await within(this.#bucket.send({ method: 'GET', key, headers }, idleTimeoutMs, abort.signal));
+      if (response.status !== (position === 0 ? 200 : 206) || !response.body)
+        throw await this.#errorOf('read the backup', response);
+      const reader = response.body.getReader();
+      return { etag: response.headers.get('etag') ?? '', read: () => within(reader.read()) };
+    });
   }
 
   async remove(name: string): Promise<void> {
@@ -170,18 +217,24 @@ export class S3Target implements BackupTarget {
     });
     for (const [, content = ''] of text.matchAll(/<Upload>(.*?)<\/Upload>/gs)) {
       const [key, upload, began] = ['Key', 'UploadId', 'Initiated'].map((tag) => tagIn(content, tag) ?? '');
-      const isOurs = key?.slice(this.#prefix.length).startsWith('tenantry-') === true;
+      const isOurs = backupName.test(key?.slice(this.#prefix.length) ?? '');
       if (isOurs && upload && Date.now() - Date.parse(began ?? '') > day / 1000) await this.#abort(key ?? '', upload);
     }
   }
 
-  /** Sends a request until it succeeds or the repetitions are used up. Rejects with a sentence. */
-  async #send(action: string, request: S3Request): Promise<S3Response> {
+  #send(action: string, request: S3Request): Promise<S3Response> {
+    return this.#repeat(action, async () => {
+      const response = await this.#bucket.send(request);
+      if (response.status >= 300) throw await this.#errorOf(action, response);
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    });
+  }
+
+  /** Repeats work until it succeeds or the repetitions are used up. Rejects with a sentence. */
+  async #repeat<T>(action: string, work: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
-        const response = await this.#bucket.send(request);
-        if (response.status >= 300) throw await this.#errorOf(action, response);
-        return { status: response.status, headers: response.headers, text: await response.text() };
+        return await work();
       } catch (error) {
         const pause = retryPausesMs[attempt];
         const isFinal = error instanceof S3Error && finalStatus(error.status);

@@ -1,28 +1,31 @@
 /** Backups at the target of the settings: made, listed, fetched, verified and removed (core.md 14.10). */
 import { randomBytes } from 'node:crypto';
-import { createReadStream, createWriteStream, rmSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { systemContext } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
+import { day } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { makeFolder } from '../../kernel/files.ts';
 import type { Addon } from '../../kernel/native/native.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
+import { databaseFile, requiredBytes } from '../data/data-folder.ts';
 import { decrypted, encryptFile } from './age.ts';
 import { backUp } from './backup.ts';
-import type { BackupTarget } from './backup-target.ts';
+import { type BackupTarget, backupName } from './backup-target.ts';
 import { recipientsIn } from './config.ts';
 import { recordBackup } from './records.ts';
 import { restore } from './restore.ts';
 import { keptInstants, parseRetention } from './retention.ts';
-import { digestOf, targetOf } from './target.ts';
-import { makeTemporaryFolder, withTemporaryFolder } from './temporary-folder.ts';
+import { digestOf, draftPrefix, targetOf } from './target.ts';
+import { makeTemporaryFolder, removeOldFolders, requireSpace, withTemporaryFolder } from './temporary-folder.ts';
 
-/** `tenantry-<YYYYMMDDTHHMMSSZ>-<8 hex>.db.gz[.age]` */
-const namePattern = /^tenantry-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-([0-9a-f]{8})\.db\.gz(\.age)?$/;
+/** Milliseconds by which the clock of another machine may be ahead. */
+const maxClockErrorMs = day / 1000;
 
 /** A complete backup at the target. */
 interface CompleteBackup {
@@ -36,9 +39,9 @@ interface CompleteBackup {
 
 /** Returns the backup that a file name stands for; undefined for other files. */
 function backupOf({ name, size }: { readonly name: string; readonly size: number }): CompleteBackup | undefined {
-  const [, year, month, day, hours, minutes, seconds, installation, age] = namePattern.exec(name) ?? [];
+  const [, year, month, date, hours, minutes, seconds, installation, age] = backupName.exec(name) ?? [];
   if (installation === undefined) return undefined;
-  const madeMs = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
+  const madeMs = Date.parse(`${year}-${month}-${date}T${hours}:${minutes}:${seconds}Z`);
   return Number.isNaN(madeMs) ? undefined : { name, size, madeMs, installation, isEncrypted: age !== undefined };
 }
 
@@ -48,10 +51,15 @@ export async function listBackups(target: BackupTarget): Promise<CompleteBackup[
   return files.flatMap((file) => backupOf(file) ?? []).sort((a, b) => b.madeMs - a.madeMs);
 }
 
-/** Returns the identifier of this installation in names of backups. It is created for the first one. */
-function installationOf({ db }: App): string {
-  const known = db.value<string | null>(sql`SELECT installation FROM deployment`);
-  if (known) return known;
+/** Returns the identifier of this installation in names of backups; undefined before the first one. */
+export const knownInstallation = ({ db }: App): string | undefined =>
+  db.value<string | null>(sql`SELECT installation FROM deployment`) ?? undefined;
+
+/** Returns the identifier of this installation, which is created for the first backup. */
+function installationOf(app: App): string {
+  const { db } = app;
+  const known = knownInstallation(app);
+  if (known !== undefined) return known;
   const created = randomBytes(4).toString('hex');
   db.write(() => db.update('deployment', 1, { installation: created }));
   db.store();
@@ -67,9 +75,14 @@ export async function makeBackup(app: App, folder: string, addon: Addon | undefi
   const stamp = new Date(made / 1000).toISOString().replace(/[-:]|\.\d+/g, '');
   const isEncrypted = config.backup_recipients_file !== null;
   const name = `tenantry-${stamp}-${installation}.db.gz${isEncrypted ? '.age' : ''}`;
+  requireTarget(app, target);
   await target.removeRemains();
+  const prefix = target.kind === 'folder' ? join(target.place, draftPrefix) : join(folder, 'backup-');
+  makeFolder(dirname(prefix));
+  removeOldFolders(prefix);
+  requireSpace(dirname(prefix), spaceFor(folder));
   const { sha256, size } = await withTemporaryFolder(
-    () => makeTemporaryFolder(join(folder, 'backup-')),
+    () => makeTemporaryFolder(prefix),
     async (temporary) => {
       const plain = join(temporary, 'backup');
       await backUp(folder, plain, addon);
@@ -85,30 +98,50 @@ export async function makeBackup(app: App, folder: string, addon: Addon | undefi
   );
   db.write(() => {
     db.insert('backup', { name, target: target.place, size, sha256, is_encrypted: Number(isEncrypted), created: made });
-    db.update('deployment', 1, { backup_overdue: null });
     recordBackup(app, 'made', name);
   });
   db.store();
-  await removeOld(app, target, installation);
+  await removeOld(app, target, installation, name);
   return name;
 }
 
 /**
- * Removes backups of this installation that the retention does not keep: never the newest one, nor the newest that was verified,
- * and none while the last verification has failed. A rejected removal, such as by an object lock, is logged.
+ * Returns the bytes that a backup needs beside the copy of the database: a compressed copy, an encrypted one, and the space that
+ * the server needs on the same disk.
  */
-async function removeOld(app: App, target: BackupTarget, installation: string): Promise<void> {
+function spaceFor(folder: string): number {
+  const sizes = ['', '-wal'].map(
+    (ending) => statSync(join(folder, databaseFile + ending), { throwIfNoEntry: false })?.size ?? 0,
+  );
+  return 1.5 * sizes.reduce((sum, size) => sum + size) + requiredBytes;
+}
+
+/** Throws if the folder of known backups is missing, because its disk is not mounted. A new folder would be on another disk. */
+function requireTarget({ config, db }: App, { kind, place }: BackupTarget): void {
+  if (kind !== 'folder' || config.backup_target === null || existsSync(place)) return;
+  if (db.count(sql`SELECT count(*) FROM backup WHERE target = ${place}`) > 0)
+    throw new Error(`${place} is missing: mount its disk, or create the folder again`);
+}
+
+/**
+ * Removes backups of this installation that the retention does not keep: never the one that was just made, nor the newest that
+ * was verified, and none while the last verification has failed. Backups that a clock ahead of time has made stay until it is that
+ * time. A rejected removal, such as by an object lock, is logged.
+ */
+async function removeOld(app: App, target: BackupTarget, installation: string, made: string): Promise<void> {
   const { config, db, log } = app;
   if (db.scalar<string>(sql`SELECT verification_error FROM deployment`) !== '') return;
-  const own = (await listBackups(target)).filter((backup) => backup.installation === installation);
+  const all = (await listBackups(target)).filter((backup) => backup.installation === installation);
+  const madeMs = all.find(({ name }) => name === made)?.madeMs ?? 0;
+  const own = all.filter((backup) => backup.madeMs <= madeMs);
   const verified = new Set(db.values<string>(sql`SELECT name FROM backup WHERE verified IS NOT NULL`));
   const kept = keptInstants(
     own.map(({ madeMs }) => madeMs),
     parseRetention(config.backup_keep),
   );
-  const protectedNames = [own[0]?.name, own.find(({ name }) => verified.has(name))?.name];
-  for (const { madeMs, name } of own) {
-    if (kept.has(madeMs) || protectedNames.includes(name)) continue;
+  const protectedNames = [made, own.find(({ name }) => verified.has(name))?.name];
+  for (const { madeMs: at, name } of own) {
+    if (kept.has(at) || protectedNames.includes(name)) continue;
     try {
       await target.remove(name);
       db.write(() => {
@@ -123,10 +156,13 @@ async function removeOld(app: App, target: BackupTarget, installation: string): 
   db.store();
 }
 
-/** Makes the catalogue agree with the target: backups that were removed there, or that another server has made. Rejects. */
-export async function compareCatalogue({ config, db }: App): Promise<void> {
+/** Makes the catalogue agree with the backups of this installation at the target, some of which may be removed or unknown. Rejects. */
+export async function compareCatalogue(app: App): Promise<void> {
+  const { config, db } = app;
   const target = targetOf(config);
-  const backups = await listBackups(target);
+  requireTarget(app, target);
+  const own = knownInstallation(app);
+  const backups = (await listBackups(target)).filter(({ installation }) => installation === own);
   const names = JSON.stringify(backups.map(({ name }) => name));
   db.write(() => {
     db.run(sql`
@@ -140,14 +176,33 @@ export async function compareCatalogue({ config, db }: App): Promise<void> {
   });
 }
 
-/** Returns the backup with a name, or the newest one. Rejects with a sentence. */
-export async function chosenBackup(target: BackupTarget, name: string | undefined): Promise<CompleteBackup> {
+/**
+ * Returns the backup with a name, or the newest one of an installation; without one, all must be of the same. Backups that a
+ * wrong clock has made in the future only count if there are no others. Rejects with a sentence.
+ */
+export async function chosenBackup(
+  target: BackupTarget,
+  name: string | undefined,
+  installation?: string,
+): Promise<CompleteBackup> {
   const backups = await listBackups(target);
-  const chosen = name === undefined ? backups[0] : backups.find((backup) => backup.name === name);
-  if (chosen) return chosen;
-  throw new Error(
-    name === undefined ? `there is no backup in ${target.place}` : `there is no backup ${name} in ${target.place}`,
-  );
+  if (name !== undefined) {
+    const chosen = backups.find((backup) => backup.name === name);
+    if (!chosen) throw new Error(`there is no backup ${name} in ${target.place}`);
+    return chosen;
+  }
+  const present = backups.filter(({ madeMs }) => madeMs <= Date.now() + maxClockErrorMs);
+  const newest = new Map<string, CompleteBackup>();
+  for (const backup of present.length > 0 ? present : backups)
+    if ((installation ?? backup.installation) === backup.installation && !newest.has(backup.installation))
+      newest.set(backup.installation, backup);
+  const [chosen, ...others] = newest.values();
+  if (!chosen) throw new Error(`there is no backup in ${target.place}`);
+  if (others.length > 0)
+    throw new Error(
+      `${target.place} has backups of several installations: name one of ${[chosen, ...others].map((one) => one.name).join(', ')}`,
+    );
+  return chosen;
 }
 
 /** Writes a backup of the target to a new file, decrypted if it is encrypted and there is an identity. Rejects with a sentence. */
@@ -180,6 +235,13 @@ interface Verified {
 /** Checks a restored data folder. Returns one line for each problem. */
 type Examine = (config: Config, folder: string) => Promise<readonly string[]>;
 
+/** What the data of a server knows about backups. */
+export interface KnownBackups {
+  /** The installation whose newest backup is meant; undefined on a machine without the data. */
+  readonly installation: string | undefined;
+  readonly sha256Of: (name: string) => string | undefined;
+}
+
 /**
  * Fetches a backup, compares its size and, if it is known, its digest, decrypts it, restores it into a temporary folder and
  * examines that. Without an identity for an encrypted backup, it only compares. Rejects with a sentence.
@@ -187,13 +249,15 @@ type Examine = (config: Config, folder: string) => Promise<readonly string[]>;
 export async function verifyBackup(
   config: Config,
   name: string | undefined,
-  sha256Of: (name: string) => string | undefined,
+  { installation, sha256Of }: KnownBackups,
   examine: Examine,
 ): Promise<Verified> {
   const target = targetOf(config);
-  const backup = await chosenBackup(target, name);
+  const backup = await chosenBackup(target, name, installation);
+  const prefix = join(tmpdir(), 'tenantry-verify-');
+  removeOldFolders(prefix);
   return withTemporaryFolder(
-    () => makeTemporaryFolder(join(tmpdir(), 'tenantry-verify-')),
+    () => makeTemporaryFolder(prefix),
     async (temporary) => {
       const file = join(temporary, 'backup');
       await pipeline(await target.get(backup.name), createWriteStream(file, { mode: 0o600 }));

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Config } from '../../kernel/config/config.ts';
 import { decrypted } from './age.ts';
+import { backupName } from './backup-target.ts';
 import { isS3 } from './config.ts';
 import { chosenBackup } from './scheduled.ts';
 import { targetOf } from './target.ts';
@@ -13,8 +14,9 @@ import { targetOf } from './target.ts';
  */
 export async function backupSource(file: string, identity: string | null, config: Config): Promise<string | Readable> {
   if (isS3(file)) {
-    const [, prefix = file, name] = /^(.*)\/(tenantry-[^/]+)$/.exec(file) ?? [];
-    const target = targetOf({ ...config, backup_target: prefix });
+    const [last = ''] = file.split('/').slice(-1);
+    const name = backupName.test(last) ? last : undefined;
+    const target = targetOf({ ...config, backup_target: name === undefined ? file : file.slice(0, -name.length - 1) });
     const backup = await chosenBackup(target, name);
     return plain(await target.get(backup.name), backup.isEncrypted, identity, backup.name);
   }

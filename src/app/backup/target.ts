@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, readdirSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, readdirSync, rmSync, type Stats, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { day } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { makeFolder, placeNew, syncFolder } from '../../kernel/files.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
@@ -19,7 +20,7 @@ export function targetOf(config: Config): BackupTarget {
 }
 
 /** Prefix of files that are being written in a folder. */
-const draftPrefix = '.partial-';
+export const draftPrefix = '.partial-';
 
 class FolderTarget implements BackupTarget {
   readonly kind = 'folder';
@@ -40,7 +41,7 @@ class FolderTarget implements BackupTarget {
 
   async list(): Promise<readonly StoredFile[]> {
     try {
-      return readdirSync(this.place).map((name) => ({ name, size: statSync(join(this.place, name)).size }));
+      return this.#entries().flatMap(({ name, stats }) => (stats.isFile() ? [{ name, size: stats.size }] : []));
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
       throw this.#failure('read', error);
@@ -66,8 +67,24 @@ class FolderTarget implements BackupTarget {
     }
   }
 
+  /** Removes drafts that are older than a day: another server may write to the same folder. */
   async removeRemains(): Promise<void> {
-    for (const { name } of await this.list()) if (name.startsWith(draftPrefix)) await this.remove(name);
+    try {
+      if (!existsSync(this.place)) return;
+      for (const { name, stats } of this.#entries())
+        if (name.startsWith(draftPrefix) && Date.now() - stats.mtimeMs > day / 1000)
+          rmSync(join(this.place, name), { recursive: true, force: true });
+    } catch (error) {
+      throw this.#failure('read', error);
+    }
+  }
+
+  /** Files can disappear meanwhile: drafts get their final names. */
+  #entries(): { readonly name: string; readonly stats: Stats }[] {
+    return readdirSync(this.place).flatMap((name) => {
+      const stats = statSync(join(this.place, name), { throwIfNoEntry: false });
+      return stats ? [{ name, stats }] : [];
+    });
   }
 
   #failure(action: string, error: unknown): Error {

@@ -1,5 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { day } from '../../kernel/clock.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { errorOf } from '../../kernel/present.ts';
 
@@ -36,4 +37,24 @@ export async function withTemporaryFolder<T>(make: () => string, work: (folder: 
     discard();
     for (const signal of signals) process.off(signal, stop);
   }
+}
+
+/** Removes folders with a prefix that killed commands of this user left behind more than a day ago. */
+export function removeOldFolders(prefix: string): void {
+  const [parent, start] = [dirname(prefix), basename(prefix)];
+  for (const name of readdirSync(parent)) {
+    if (!name.startsWith(start)) continue;
+    const folder = join(parent, name);
+    const stats = statSync(folder, { throwIfNoEntry: false });
+    if (!stats?.isDirectory() || stats.uid !== (process.getuid?.() ?? stats.uid)) continue;
+    if (Date.now() - stats.mtimeMs > day / 1000) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Throws with a sentence unless the disk of a folder has so many free bytes. */
+export function requireSpace(folder: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize >= bytes) return;
+  const megabytes = (size: number): string => `${Math.ceil(size / 1e6)} MB`;
+  throw new Error(`${folder} has ${megabytes(bavail * bsize)} of free space, and ${megabytes(bytes)} are needed`);
 }

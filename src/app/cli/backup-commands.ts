@@ -13,6 +13,8 @@ import { recordBackup } from '../backup/records.ts';
 import {
   compareCatalogue,
   fetchBackup,
+  type KnownBackups,
+  knownInstallation,
   listBackups,
   makeBackup,
   recordVerification,
@@ -132,16 +134,18 @@ async function recordFetched(config: Arguments['config'], name: string, file: st
 async function verify({ config, flags, words: [name] }: Arguments): Promise<void> {
   checkBackupSettings(config);
   setPriority(constants.priority.PRIORITY_LOW);
-  const check = (sha256Of: (name: string) => string | undefined) =>
-    withProgress(flags, () => verifyBackup(config, name, sha256Of, problemsIn));
+  const check = (known: KnownBackups) => withProgress(flags, () => verifyBackup(config, name, known, problemsIn));
   // On a machine without the data, nothing is known of the backup but the backup itself.
-  if (!hasDatabase(resolve(config.data))) return printVerified(flags, await check(() => undefined));
+  if (!hasDatabase(resolve(config.data)))
+    return printVerified(flags, await check({ installation: undefined, sha256Of: () => undefined }));
   await withDeployment({ config }, async ({ app }) => {
-    await compareCatalogue(app);
-    const digestOf = (one: string): string | undefined =>
-      app.db.value<string>(sql`SELECT sha256 FROM backup WHERE name = ${one} AND sha256 <> ''`);
+    const known: KnownBackups = {
+      installation: knownInstallation(app),
+      sha256Of: (one) => app.db.value<string>(sql`SELECT sha256 FROM backup WHERE name = ${one} AND sha256 <> ''`),
+    };
     try {
-      const result = await check(digestOf);
+      await compareCatalogue(app);
+      const result = await check(known);
       recordVerification(app, result);
       printVerified(flags, result);
     } catch (error) {

@@ -6,6 +6,7 @@ import { objectShape } from '../../kernel/collection/field.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { errorOf } from '../../kernel/present.ts';
+import { summaryPrefix } from '../backup/ages.ts';
 import { examine } from '../doctor/doctor.ts';
 import { externalProblems } from '../doctor/external.ts';
 import { failureOf, type Program, runCommand } from './program.ts';
@@ -23,6 +24,9 @@ interface Findings {
   readonly findings: readonly string[];
   readonly error_message: string;
 }
+
+/** Whether a line of `tenantry doctor` is a finding. */
+const isFinding = (line: string): boolean => line !== '' && line !== 'no problems' && !line.startsWith(summaryPrefix);
 
 const none: Findings = { state: 'never', started: null, finished: null, findings: [], error_message: '' };
 
@@ -52,7 +56,7 @@ export class Examination {
     this.#stop = stop;
     void result.then((exit) =>
       this.#settle(() => {
-        const lines = exit.stdout.split('\n').filter((line) => line !== '' && line !== 'no problems');
+        const lines = exit.stdout.split('\n').filter(isFinding);
         if (exit.stderr !== '' || (exit.code !== 0 && lines.length === 0)) throw new Error(failureOf(exit));
         return lines;
       }),

@@ -32,6 +32,7 @@ const shape = {
     examination: findingsShape,
     backup_count: number,
     last_backup: instant,
+    last_verified_backup: instant,
   }),
 };
 
@@ -51,7 +52,7 @@ export const overview: Endpoint = {
         const { app, db } = request;
         const { backups, examination } = app.deployment;
         const readyBackups = backups?.list().filter(({ state }) => state === 'ready') ?? [];
-        const { complete } = lastBackups(app);
+        const { complete, verified } = lastBackups(app);
         const made = [readyBackups[0]?.created, complete === null ? undefined : isoTime(complete)];
         return json({
           version,
@@ -81,6 +82,7 @@ export const overview: Endpoint = {
               .filter((one) => one !== undefined)
               .sort()
               .at(-1) ?? null,
+          last_verified_backup: verified === null ? null : isoTime(verified),
         });
       },
     },

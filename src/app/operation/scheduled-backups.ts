@@ -5,7 +5,7 @@ import type { App } from '../../kernel/app.ts';
 import { day, isoTime, minute, second } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
-import { lastBackups, overdueBackup } from '../backup/ages.ts';
+import { lastBackups, overdueBackups, verificationIntervals } from '../backup/ages.ts';
 import { lastDue, parseSchedule } from '../backup/schedule.ts';
 import { failureOf, runCommand } from './program.ts';
 
@@ -15,7 +15,8 @@ const missedDelay = 5 * minute;
 const maxRetries = 2;
 const retryDelay = 20 * minute;
 
-const verificationIntervals: Readonly<Record<string, number>> = { weekly: 7 * day, daily: day };
+/** A failed verification is repeated after this time, if its interval is longer. */
+const verificationRetry = day;
 
 /** A schedule that was handled under a clock ahead of time must not wait for that time. */
 export const backupInstants: readonly StoredInstants[] = ['backup_handled', 'verification_at'].map((column) => ({
@@ -27,17 +28,22 @@ export const backupInstants: readonly StoredInstants[] = ['backup_handled', 'ver
 interface State {
   readonly handled: number | null;
   readonly verificationAt: number | null;
+  readonly verificationError: string;
   readonly overdue: number | null;
 }
 
 const stateOf = ({ db }: App): State =>
   db.one(sql`
-    SELECT backup_handled AS handled, verification_at AS verificationAt, backup_overdue AS overdue FROM deployment`);
+    SELECT backup_handled AS handled, verification_at AS verificationAt, verification_error AS verificationError,
+      backup_overdue AS overdue
+    FROM deployment`);
 
 export class ScheduledBackups {
   /** When the server started, by the deployment's clock. */
   #started: number | undefined;
   #retry: { readonly at: number; readonly count: number } | undefined;
+  /** A verification whose failure could not be stored is not repeated before this. */
+  #verificationAfter = 0;
   #stop: (() => void) | undefined;
 
   /** Starts what is due. Runs every few seconds. */
@@ -51,7 +57,7 @@ export class ScheduledBackups {
     const schedule = parseSchedule(text);
     const due = lastDue(schedule, now);
     const state = stateOf(app);
-    this.#reportOverdue(context, overdueBackup(app, schedule), state);
+    this.#reportOverdue(context, text, state);
     if (due === undefined) return;
     // What was due before the schedule was set is not made up for.
     if (state.handled === null) this.#markHandled(context, due);
@@ -89,11 +95,13 @@ export class ScheduledBackups {
   }
 
   /** Verifies the newest backup if the last verification is old enough. */
-  #verify({ app, now }: Context, { verificationAt }: State): void {
+  #verify({ app, now }: Context, { verificationAt, verificationError }: State): void {
     const interval = verificationIntervals[app.config.backup_verify];
-    if (interval === undefined || this.#stop) return;
+    if (interval === undefined || this.#stop || now < this.#verificationAfter) return;
+    const pause = verificationError === '' ? interval : Math.min(interval, verificationRetry);
     const { complete } = lastBackups(app);
-    if (complete === null || (verificationAt !== null && now < verificationAt + interval)) return;
+    if (complete === null || (verificationAt !== null && now < verificationAt + pause)) return;
+    this.#verificationAfter = now + retryDelay;
     this.#run(app, ['backups', 'verify', '--quiet'], (reason) => {
       if (reason === undefined) app.log.info('the newest backup was verified');
       else app.log.error({ reason }, 'failed to verify a backup');
@@ -114,14 +122,18 @@ export class ScheduledBackups {
     });
   }
 
-  /** Notifies staff once when the newest complete backup is older than twice the interval of the schedule. */
-  #reportOverdue(context: Context, since: number | undefined, { overdue: reported }: State): void {
+  /** Notifies staff once when the newest complete or the newest verified backup is too old. */
+  #reportOverdue(context: Context, schedule: string, { overdue: reported }: State): void {
+    const { complete, verified } = overdueBackups(context.app, schedule);
+    const since = complete ?? verified;
     if (since === undefined || since === reported) return;
     const { db } = context.app;
+    const last = lastBackups(context.app);
+    const text = (at: number | null): string => (at === null ? '-' : isoTime(at));
     db.write(() => {
       db.update('deployment', 1, { backup_overdue: since });
       notify(context, 'backup_overdue', {
-        context: { last_backup: isoTime(since) },
+        context: { last_backup: text(last.complete), last_verified_backup: text(last.verified) },
         users: staffUsers,
         about: 'backups',
       });

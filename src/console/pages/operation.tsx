@@ -213,6 +213,7 @@ function Doctor({
 
 function Backups({ status, reload }: { readonly status: Item; readonly reload: () => Promise<void> }): JSX.Element {
   const last = textOf(status, 'last_backup');
+  const verified = textOf(status, 'last_verified_backup');
   return (
     <Card title={titleOf('backups')} more={hrefOf('/backups/')}>
       {status.is_in_memory === true ? (
@@ -220,6 +221,11 @@ function Backups({ status, reload }: { readonly status: Item; readonly reload: (
       ) : (
         <>
           <p>{last === '' ? <span class="muted">{t('No backups yet.')}</span> : <Time value={last} />}</p>
+          {verified !== '' && (
+            <p class="muted">
+              {t('Last verified backup')}: <Time value={verified} />
+            </p>
+          )}
           <PostButton title={t('Back up now')} path="/api/backups/" about={titleOf('backups')} done={reload} />
         </>
       )}

@@ -1,7 +1,7 @@
 /** Backups at a target, on the command line: in a folder and in an object store, plain and encrypted (core.md 14.10). */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Decrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
@@ -83,6 +83,73 @@ test('makes, lists, verifies, fetches and restores a backup in a folder', async 
   ]);
   assert.is((await run(['restore', 'copy', '--data', 'again'])).code, 0);
   assert.is((await run(['doctor', '--data', 'again'])).stdout, 'no problems\n');
+  const age = String.raw`\S+Z \(\d minutes ago\)`;
+  assert.match(
+    (await run(['doctor'], ['--backup-schedule', '03:00'])).stdout,
+    new RegExp(`^no problems\nlast complete backup: ${age}; last verified: ${age}\n$`),
+  );
+});
+
+test('two servers with the same prefix: each verifies its own backups, and a restore needs a name', async () => {
+  const own = namePattern.exec((await run(['backups', 'now'], encrypted())).stdout)?.[0] as string;
+  assert.is((await program.run(['user', 'add', 'bob', '--data', 'other'])).code, 0);
+  await nextSecond();
+  const made = await run(['backups', 'now', '--data', 'other'], [...encrypted(), '--backup-keep', '1d']);
+  const other = namePattern.exec(made.stdout)?.[0] as string;
+  assert.equal([...store.objects.keys()].sort(), [`prod/${own}`, `prod/${other}`].sort());
+  const restore = (source: string): Promise<Ended> =>
+    run(['restore', source, '--identity', 'identity', '--data', 'machine'], ['--backup-s3-endpoint', store.url]);
+  assert.equal(
+    await restore('s3://backups/prod'),
+    failed(`s3://backups/prod has backups of several installations: name one of ${other}, ${own}`),
+  );
+  assert.match(
+    (await run(['backups', 'verify'], [...encrypted(), ...withIdentity])).stdout,
+    new RegExp(`^Backup ${own} is verified`),
+  );
+  assert.equal(rows('SELECT name FROM backup'), [{ name: own }], 'the catalogue has its own backups only');
+  assert.is((await restore(`s3://backups/prod/${other}`)).code, 0);
+  assert.match((await run(['user', 'list', '--data', 'machine'])).stdout, /bob/);
+});
+
+test('a backup that a clock ahead of time has made neither hides nor removes the others', async () => {
+  const first = namePattern.exec((await run(['backups', 'now'])).stdout)?.[0] as string;
+  const year = new Date().getUTCFullYear() + 1;
+  const ahead = first.replace(/\d{8}T/, `${year}0101T`);
+  writeFileSync(path(`data/backups/${ahead}`), readFileSync(path(`data/backups/${first}`)));
+  await run(['backups', 'verify', ahead]);
+  await nextSecond();
+  const made = await run(['backups', 'now'], ['--backup-keep', '1d']);
+  const name = namePattern.exec(made.stdout)?.[0] as string;
+  assert.equal(readdirSync(path('data/backups')).sort(), [name, ahead]);
+  assert.match(
+    (await run(['doctor'], ['--backup-schedule', '03:00'])).stdout,
+    /\nlast complete backup: \S+Z \(\d minutes ago\); last verified: none\n$/,
+  );
+  assert.match((await run(['backups', 'verify'])).stdout, new RegExp(`^Backup ${name} is verified`));
+});
+
+test('fails when the folder of known backups is missing, and when there is too little space', async () => {
+  const target = ['--backup-target', 'mounted/backups'];
+  assert.is((await run(['backups', 'now'], target)).code, 0);
+  rmSync(path('mounted'), { recursive: true });
+  const missing = failed(`${path('mounted/backups')} is missing: mount its disk, or create the folder again`);
+  assert.equal(await run(['backups', 'now'], target), missing);
+  assert.equal(await run(['backups', 'verify'], target), missing);
+  assert.is((rows('SELECT 1 FROM backup') as unknown[]).length, 1, 'the catalogue keeps it');
+  mkdirSync(path('mounted/backups'), { recursive: true });
+  writeFileSync(
+    path('full.mjs'),
+    `import fs from 'node:fs';
+     import { syncBuiltinESMExports } from 'node:module';
+     fs.statfsSync = () => ({ bavail: 1000, bsize: 4096, type: 0 });
+     syncBuiltinESMExports();`,
+  );
+  const env = { ...store.environment, NODE_OPTIONS: `--import ${path('full.mjs')}` };
+  const { code, stderr } = await program.run(['backups', 'now', ...target], { env });
+  assert.is(code, 1);
+  assert.match(stderr, /^tenantry: \S+mounted\/backups has 5 MB of free space, and 1\d\d MB are needed\n$/);
+  assert.equal(readdirSync(path('mounted/backups')), []);
 });
 
 test('encrypts a backup so that age opens it, and only with the right identity', async () => {
@@ -116,9 +183,10 @@ test('encrypts a backup so that age opens it, and only with the right identity',
 });
 
 test('an empty machine restores the newest backup of a bucket with one command, and serves it', async () => {
-  await run(['backups', 'now'], encrypted());
+  // A prefix that begins like the name of a backup.
+  await run(['backups', 'now'], [...store.options('backups/tenantry-prod'), '--backup-recipients-file', 'recipients']);
   const restored = await run(
-    ['restore', 's3://backups/prod', '--identity', 'identity', '--data', 'machine'],
+    ['restore', 's3://backups/tenantry-prod', '--identity', 'identity', '--data', 'machine'],
     ['--backup-s3-endpoint', store.url],
   );
   assert.match(restored.stdout, /^The backup of \S+Z is restored in /);
@@ -136,6 +204,10 @@ test('does not start with a target in S3 and without recipients, credentials or 
   assert.equal(
     await config('--backup-recipients-file', 'wrong'),
     failed('backup_recipients_file: line 2 of wrong is not an age public key (age1…)', 2),
+  );
+  assert.equal(
+    await run(['backups', 'list', '--backup-target', 's3://backups/../other']),
+    failed('--backup-target must be s3://BUCKET/PREFIX, without the segments . and ..', 2),
   );
   const served = await program.run(['serve', '--port', '0', ...store.options()], {});
   assert.equal([served.code, served.stdout], [2, '']);
@@ -180,6 +252,23 @@ test('repeats requests that were cut off or failed in the store', async () => {
   };
   assert.is((await run(['backups', 'now'], encrypted())).code, 0);
   assert.is(store.objects.size, 1);
+});
+
+test('continues a download where it was cut, unless the backup has changed', async () => {
+  const name = namePattern.exec((await run(['backups', 'now'], encrypted())).stdout)?.[0] as string;
+  let count = 0;
+  store.fault = (what) => (what === 'GET object' && ++count <= 3 ? 'cut inside' : undefined);
+  assert.match((await run(['backups', 'verify'], [...encrypted(), ...withIdentity])).stdout, /is verified/);
+  assert.is(count, 4);
+  const content = store.objects.get(`prod/${name}`) as Buffer;
+  store.fault = (what) => {
+    if (what !== 'GET object') return undefined;
+    store.objects.set(`prod/${name}`, Buffer.concat([content, Buffer.from(String(++count))]));
+    return 'cut inside';
+  };
+  const { code, stderr } = await run(['backups', 'fetch', name, 'copy'], encrypted());
+  assert.equal([code, /the object store responds with 412/.test(stderr)], [1, true], stderr);
+  assert.not(readdirSync(program.folder).includes('copy'));
 });
 
 test('accepts a complete upload although the response of the store was lost', async () => {
@@ -274,6 +363,24 @@ test('a killed backup leaves nothing that is listed, and the next one removes it
   for (const [id, upload] of store.uploads) store.uploads.set(id, { ...upload, began: '2026-01-01T00:00:00.000Z' });
   assert.is((await run(['backups', 'now'], encrypted())).code, 0);
   assert.equal([store.uploads.size, store.objects.size], [0, 1]);
+  // What it left in the data folder is removed a day later, too: another backup may still be written.
+  const [left, ...others] = readdirSync(path('data')).filter((name) => name.startsWith('backup-'));
+  assert.equal([left !== undefined, others], [true, []]);
+  const old = new Date(Date.now() - 25 * 3_600_000);
+  utimesSync(path(`data/${left}`), old, old);
+  for (const name of ['.partial-old', '.partial-new']) writeFileSync(path(name), '');
+  utimesSync(path('.partial-old'), old, old);
+  await nextSecond();
+  assert.is((await run(['backups', 'now'], encrypted())).code, 0);
+  assert.equal(
+    readdirSync(path('data')).filter((name) => name.startsWith('backup-')),
+    [],
+  );
+  assert.is((await run(['backups', 'now'], ['--backup-target', '.'])).code, 0);
+  assert.equal(
+    readdirSync(program.folder).filter((name) => name.startsWith('.partial-')),
+    ['.partial-new'],
+  );
 });
 
 test.run();

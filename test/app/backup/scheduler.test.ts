@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { backupSummary, lastBackups } from '../../../src/app/backup/ages.ts';
 import { ScheduledBackups } from '../../../src/app/operation/scheduled-backups.ts';
 import { systemContext } from '../../../src/kernel/access/context.ts';
+import { isoTime } from '../../../src/kernel/clock.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
@@ -84,6 +86,7 @@ test('makes a backup when it is due, once, and verifies it', async () => {
   tick();
   tick();
   await reach(1);
+  fixture.clock.set(`${today}T23:59:59Z`);
   await eventually(
     'the backup is verified',
     async () => {
@@ -166,7 +169,56 @@ test('staff are notified once when the newest backup is older than twice the int
     body.troubles.includes(`the last complete backup was made on ${today}T00:00:00Z`),
     JSON.stringify(body.troubles),
   );
-  assert.is(body.last_backup, `${today}T00:00:00Z`);
+  assert.equal([body.last_backup, body.last_verified_backup], [`${today}T00:00:00Z`, null]);
+});
+
+test('staff are notified once when the newest verified backup is too old, with the dates that all others report', async () => {
+  const { app } = fixture.server;
+  const midnight = Date.parse(`${today}T00:00:00Z`) * 1000;
+  const add = (name: string, days: number, isVerified = false): void => {
+    const created = midnight - days * 86_400_000_000;
+    const row = { name, target: '/nowhere', size: 1, sha256: '', is_encrypted: 0, created };
+    app.db.write(() => app.db.insert('backup', { ...row, ...(isVerified && { verified: created + 1 }) }));
+  };
+  add('verified', 14, true);
+  add('complete', 0);
+  // A clock ahead of time has made it.
+  add('later', -30, true);
+  fixture.clock.set(`${today}T00:00:00Z`);
+  tick();
+  assert.equal(kinds(), []);
+  fixture.clock.advance(1);
+  tick();
+  tick();
+  assert.equal(kinds(), ['backup_overdue']);
+  const [complete, verified] = [midnight, midnight - 14 * 86_400_000_000];
+  const message = app.db.scalar<string>(sql`SELECT message FROM notification WHERE kind = 'backup_overdue'`);
+  assert.is(message, `Last complete backup: ${isoTime(complete)}. Last verified backup: ${isoTime(verified)}.`);
+  const { body } = await fixture.staff.get('/api/operation/');
+  assert.equal([body.last_backup, body.last_verified_backup], [isoTime(complete), isoTime(verified)]);
+  assert.equal(body.troubles, [`the last verified backup was made on ${isoTime(verified)}`]);
+  assert.equal(backupSummary(app), [
+    `last complete backup: ${isoTime(complete)} (0 minutes ago); last verified: ${isoTime(verified)} (14 days ago)`,
+  ]);
+  assert.equal(lastBackups(app), { first: verified, complete, verified });
+});
+
+test('a failed verification is repeated after a day', async () => {
+  const { db } = fixture.server.app;
+  const made = Date.parse(`${today}T00:00:00Z`) * 1000;
+  db.write(() => {
+    db.insert('backup', { name: 'x', target: '/nowhere', size: 1, sha256: '', is_encrypted: 0, created: made });
+    db.run(sql`UPDATE deployment SET verification_at = ${made}, verification_error = 'unreachable'`);
+  });
+  fixture.clock.set(`${today}T02:59:00Z`);
+  tick();
+  fixture.clock.set(new Date(made / 1000 + 86_400_000 - 1).toISOString());
+  db.write(() => db.run(sql`UPDATE deployment SET backup_handled = ${fixture.server.app.clock.now()}`));
+  tick();
+  assert.is(started, 0);
+  fixture.clock.advance(1);
+  tick();
+  assert.is(started, 1);
 });
 
 test.run();

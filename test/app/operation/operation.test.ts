@@ -170,6 +170,7 @@ test('shows pending and failing work in the overview', async () => {
     examination: { state: 'never', started: null, finished: null, findings: [], error_message: '' },
     backup_count: 0,
     last_backup: null,
+    last_verified_backup: null,
   });
 });
 
