@@ -1,6 +1,5 @@
 /** Commands for the backups at the target of the settings. */
 import { rmSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import { notify, staffUsers } from '../../activity/notifications/notify.ts';
 import { systemContext } from '../../kernel/access/context.ts';
@@ -8,6 +7,7 @@ import type { App } from '../../kernel/app.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { errorOf } from '../../kernel/present.ts';
+import { lowerPriority } from '../../kernel/threads/priority.ts';
 import { checkBackupSettings } from '../backup/config.ts';
 import { recordBackup } from '../backup/records.ts';
 import {
@@ -71,7 +71,7 @@ async function makeNow({ config, flags }: Arguments): Promise<void> {
   requireDatabase(folder);
   checkBackupSettings(config);
   // A running server has priority.
-  setPriority(constants.priority.PRIORITY_LOW);
+  lowerPriority();
   await withDeployment({ config }, async ({ app }) => {
     try {
       const name = await withProgress(flags, () => makeBackup(app, folder, prepareFolder(config, folder)));
@@ -133,7 +133,7 @@ async function recordFetched(config: Arguments['config'], name: string, file: st
 
 async function verify({ config, flags, words: [name] }: Arguments): Promise<void> {
   checkBackupSettings(config);
-  setPriority(constants.priority.PRIORITY_LOW);
+  lowerPriority();
   const check = (known: KnownBackups) => withProgress(flags, () => verifyBackup(config, name, known, problemsIn));
   // On a machine without the data, nothing is known of the backup but the backup itself.
   if (!hasDatabase(resolve(config.data)))

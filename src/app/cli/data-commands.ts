@@ -1,9 +1,9 @@
 /** Commands that copy all data, restore it from a copy, or encrypt it with other keys. */
-import { constants, setPriority } from 'node:os';
 import { basename, resolve } from 'node:path';
 import { appendRecord } from '../../activity/audit/append.ts';
 import { ofCommand } from '../../activity/audit/commands.ts';
 import { isoTime } from '../../kernel/clock.ts';
+import { lowerPriority } from '../../kernel/threads/priority.ts';
 import { backUp } from '../backup/backup.ts';
 import { backUpBeforeUpgrade } from '../backup/before-upgrade.ts';
 import { recordBackup } from '../backup/records.ts';
@@ -120,7 +120,7 @@ async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
   if (file === '-' && process.stdout.isTTY)
     throw new UsageError('will not write a backup to a terminal; name a file or redirect standard output');
   // A running server has priority.
-  setPriority(constants.priority.PRIORITY_LOW);
+  lowerPriority();
   const { hasKeys } = await withProgress(flags, () =>
     withReadable(config, folder, (readable) =>
       backUp(readable, file === '-' ? process.stdout : resolve(file), prepareFolder(config, readable)),

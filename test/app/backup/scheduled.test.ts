@@ -243,6 +243,22 @@ test('a failure at any request leaves no backup, aborts the upload and notifies 
   );
 });
 
+test('gives all threads of a backup the lowest priority', async () => {
+  const priorities = new Set<string>();
+  let pid: number | undefined;
+  store.fault = (what) => {
+    if (what === 'PUT part')
+      // The 19th field; the second one is a name in parentheses.
+      for (const thread of readdirSync(`/proc/${pid}/task`))
+        priorities.add(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ')[1]?.split(' ')[16] ?? '');
+    return undefined;
+  };
+  const child = program.start(['backups', 'now', ...encrypted()], { env: store.environment });
+  pid = child.pid;
+  await once(child, 'close');
+  assert.equal([...priorities], ['19']);
+});
+
 test('repeats requests that were cut off or failed in the store', async () => {
   const failures = new Map<string, number>();
   store.fault = (what) => {
