@@ -131,7 +131,12 @@ function requireTarget({ config, db }: App, { kind, place }: BackupTarget): void
 async function removeOld(app: App, target: BackupTarget, installation: string, made: string): Promise<void> {
   const { config, db, log } = app;
   if (db.scalar<string>(sql`SELECT verification_error FROM deployment`) !== '') return;
-  const all = (await listBackups(target)).filter((backup) => backup.installation === installation);
+  const backups = await listBackups(target).catch((error: unknown) => {
+    // The new backup is complete.
+    log.warn({ reason: plainReason(error) }, 'failed to list the backups that backup_keep removes');
+    return [];
+  });
+  const all = backups.filter((backup) => backup.installation === installation);
   const madeMs = all.find(({ name }) => name === made)?.madeMs ?? 0;
   const own = all.filter((backup) => backup.madeMs <= madeMs);
   const verified = new Set(db.values<string>(sql`SELECT name FROM backup WHERE verified IS NOT NULL`));

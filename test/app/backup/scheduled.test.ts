@@ -341,6 +341,14 @@ test('removes old backups of this installation only, and never the newest nor th
   );
 });
 
+test('a backup is complete although the retention cannot list the others', async () => {
+  let count = 0;
+  store.fault = (what) => (what === 'GET list' && ++count > 1 ? 403 : undefined);
+  const { code, stdout } = await run(['backups', 'now'], encrypted());
+  const name = namePattern.exec(stdout)?.[0];
+  assert.equal([code, count, rows('SELECT name FROM backup')], [0, 2, [{ name }]]);
+});
+
 test('a backup that was changed at the target is not verified', async () => {
   const name = namePattern.exec((await run(['backups', 'now'])).stdout)?.[0] as string;
   const file = path(`data/backups/${name}`);
