@@ -15,6 +15,7 @@ import {
   projectPermissions,
   projectPermissionsLog,
 } from '../../accounts/permissions/permissions.ts';
+import { userStats } from '../../accounts/permissions/user-stats.ts';
 import { projectsWith, updateCertifications } from '../../accounts/projects/projects.ts';
 import { serviceAccounts } from '../../accounts/service-accounts/service-accounts.ts';
 import { confirmationOptions, confirmSession } from '../../accounts/session/confirmation.ts';
@@ -180,6 +181,7 @@ export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] 
   check,
   send.endpoint,
   ...userActions,
+  userStats,
   resetSecondFactors.endpoint,
   impersonate.endpoint,
   confirmSession,

@@ -97,6 +97,18 @@ export class Listing {
 
   /** A page of the objects that satisfy the conditions and the request's filters. Throws 400, 404. */
   page(request: Request, conditions: readonly Sql[], parameters: Parameters = none): Reply {
+    const { headers, ids } = this.pageIds(request, conditions);
+    const cached = this.#cachedObjects(request);
+    if (cached) return cached.page(request, ids, headers);
+    const rows = this.representMany(request, ids, parameters);
+    return this.respond(request, `[${rows.join(',')}]`, { headers });
+  }
+
+  /** The ids of the objects of that page, in its order, and the headers about the others. Throws 400, 404. */
+  pageIds(
+    request: Request,
+    conditions: readonly Sql[],
+  ): { readonly ids: readonly number[]; readonly headers: Readonly<Record<string, string>> } {
     const { db, query } = request;
     const [condition, order] = gather(
       () => this.condition(request, conditions),
@@ -117,11 +129,7 @@ export class Listing {
     const page = pageOf(query, total);
     const result = db.cached(idsOf(page), isAll ? page.offset + page.size : undefined);
     const ids = db.remaining(result, this.spec.table, this.spec.alias, condition);
-    const headers = pageHeaders(page, total, request.url, query);
-    const cached = this.#cachedObjects(request);
-    if (cached) return cached.page(request, ids, headers);
-    const rows = this.representMany(request, ids, parameters);
-    return this.respond(request, `[${rows.join(',')}]`, { headers });
+    return { ids, headers: pageHeaders(page, total, request.url, query) };
   }
 
   /** The queries of a page: how many there are, and which are on it. */

@@ -276,6 +276,7 @@ POST   /api/simulator/advance/                                   -         200 4
 
 GET    /api/hooks/                                               -         200 200 200 200 200 200 200 200 401 401
 GET    /api/hooks/stats/                                         -         200 200 200 200 200 200 200 200 401 401
+GET    /api/users/stats/                                         -         200 200 200 200 200 200 200 200 401 401
 GET    /api/hooks-web/                                           -         200 200 200 200 200 200 200 200 401 401
 POST   /api/hooks-web/                                           -         201 201 201 201 201 201 201 201 401 401
 GET    /api/hooks-web/:key/                                      own       200 200 200 200 200 200 200 200 401 401
