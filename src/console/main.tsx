@@ -83,7 +83,9 @@ function NotFound(): JSX.Element {
           {t('Home')}
         </a>
       }
-    />
+    >
+      {t('Nothing has this address. Check it, or search for a name.')}
+    </Empty>
   );
 }
 

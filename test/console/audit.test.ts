@@ -33,11 +33,12 @@ browser('shows staff who changed what, with the values before and after', async 
   await staff.go('/audit/', 'Audit trail');
   const entries = trail(staff).getByRole('listitem');
   assert.is(await entries.count(), 30);
-  assert.match(await entries.nth(1).innerText(), /^Not signed in passwordLogin\s+Refused/);
+  assert.match(await entries.nth(1).innerText(), /^Not signed in: Sign in with a password\s+Refused/);
   const entry = entries.filter({ hasText: '+372 39' });
-  assert.match(await entry.innerText(), /^admin patchCustomer Alice Ltd\s+Phone\s*\+372 38\s*\+372 39/);
+  assert.match(await entry.innerText(), /^admin: Edit Alice Ltd\s+Phone\s*\+372 38\s*\+372 39/);
   await entry.locator('a.when').click();
-  const drawer = staff.page.getByRole('dialog', { name: 'patchCustomer' });
+  const drawer = staff.page.getByRole('dialog', { name: 'Edit' });
+  await drawer.getByText('patchCustomer', { exact: true }).waitFor();
   await drawer.getByText('127.0.0.1', { exact: true }).waitFor();
   assert.equal(await staff.findings(), []);
   await staff.page.keyboard.press('Escape');

@@ -188,7 +188,7 @@ browser('takes at most 45 clicks and no rejected form', async () => {
   await walker.type('Endpoint URL *', `${receiver.url}/in`);
   await walker.button('Create');
   await walker.button('I have saved it');
-  await walker.button('Test');
+  await walker.button('Send test');
   await fixture.advance(1);
   await page.getByRole('region', { name: 'Deliveries' }).getByText('Delivered', { exact: true }).waitFor();
 

@@ -54,7 +54,9 @@ browser('creates a webhook with a form that shows errors beside the field, and s
   const once = owner.dialog();
   assert.match(await once.getByLabel('Secret').inputValue(), /^whsec_/);
   await once.getByRole('button', { name: 'I have saved it' }).click();
-  await owner.heading(`${receiver.url}/in`).waitFor();
+  await owner.heading(`${new URL(receiver.url).host}/in`).waitFor();
+  assert.is(await owner.page.locator('main .head .badge').innerText(), 'Enabled');
+  assert.match(await owner.page.locator('main .head .about').innerText(), /^Webhook\s.*http:.*\/in\s.*Projects$/s);
   assert.is(await owner.page.getByText('whsec_').count(), 0);
   const [hook] = (await fixture.as('owner').get('/api/hooks-web/')).body;
   assert.equal([hook.destination_url, hook.event_groups], [`${receiver.url}/in`, ['projects']]);
@@ -65,7 +67,7 @@ browser('follows a test delivery until the receiver has responded', async () => 
   const deliveries = page.getByRole('region', { name: 'Deliveries' });
   await deliveries.getByText(/Nothing has been delivered yet/).waitFor();
   receiver.behaviour = 500;
-  await owner.act('Test');
+  await owner.act('Send test');
   await deliveries.getByRole('cell', { name: '500', exact: true }).waitFor();
   await deliveries.getByText('Pending').waitFor();
   receiver.behaviour = 410;
@@ -104,6 +106,16 @@ browser('delivers a failed delivery again', async () => {
 browser('shows the request and response of a delivery, and repeats it from its page', async () => {
   const { page } = owner;
   await page.getByRole('region', { name: 'Deliveries' }).getByRole('row').nth(1).getByRole('link').click();
+  const drawer = page.getByRole('dialog');
+  await drawer.getByText('Delivered', { exact: true }).first().waitFor();
+  await drawer.getByText('"message": "Test delivery of the hook."').waitFor();
+  await drawer.getByText('Response', { exact: true }).click();
+  await drawer.getByText(/^200 after \d+ ms$/).waitFor();
+  assert.equal(await owner.findings(), []);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowUp');
+  assert.match(page.url(), /\?delivery=[0-9a-f]{32}$/);
+  await drawer.getByRole('link', { name: 'Open page' }).click();
   await owner.status('Delivered');
   const [hook] = (await fixture.as('owner').get('/api/hooks-web/')).body;
   const [delivery] = (await fixture.as('owner').get(`${hook.url}deliveries/`)).body;
@@ -128,6 +140,8 @@ browser('shows the request and response of a delivery, and repeats it from its p
   fixture.clock.advance(60);
   await deliver();
   await page.goBack();
+  await page.keyboard.press('Escape');
+  await drawer.waitFor({ state: 'detached' });
   await page.getByRole('region', { name: 'Deliveries' }).getByText('Delivered', { exact: true }).waitFor();
 });
 
@@ -146,13 +160,14 @@ browser('shows the deliveries to users who can only read a hook, without buttons
   const support = await Console.as(started(), fixture, 'support');
   await support.go('/hooks/', 'Notifications');
   await support.link(new URL(receiver.url).host).click();
-  await support.heading(`${receiver.url}/in`).waitFor();
+  await support.heading(`${new URL(receiver.url).host}/in`).waitFor();
   const deliveries = support.page.getByRole('region', { name: 'Deliveries' });
   await deliveries.getByText('Delivered', { exact: true }).waitFor();
   await support.settled();
   assert.equal(await support.offered(), []);
   assert.is(await deliveries.getByRole('button').count(), 0);
   await deliveries.getByRole('row').nth(1).getByRole('link').click();
+  await support.link('Open page').click();
   await support.page.getByRole('region', { name: 'Request' }).getByText(`POST ${receiver.url}/in`).waitFor();
   await support.settled();
   assert.is(await support.page.getByRole('button', { name: /^Redeliver/ }).count(), 0);
@@ -171,7 +186,7 @@ browser('recovers what the receiver missed in a period, and says how much', asyn
   const [project] = (await fixture.as('owner').get('/api/projects/')).body;
   await fixture.as('owner').patch(project.url, { description: 'Changed while the hook was disabled' });
   await fixture.as('owner').patch(hook.url, { is_active: true });
-  await owner.go(`/hooks-web/${hook.uuid}/`, hook.destination_url);
+  await owner.go(`/hooks-web/${hook.uuid}/`, `${new URL(receiver.url).host}/in`);
   receiver.take();
   await owner.act('Recover');
   const since = owner.dialog().getByLabel('Since');
@@ -251,7 +266,7 @@ browser('disables a hook immediately, and enables it again if the server rejects
     .as('owner')
     .post('/api/hooks-web/', { destination_url: `${receiver.url}/switched`, event_groups: ['projects'] });
   await owner.go('/hooks/', 'Notifications');
-  const toggle = page.getByRole('switch', { name: `Enable ${receiver.url}/switched` });
+  const toggle = page.getByRole('switch', { name: `Enable ${new URL(receiver.url).host}/switched` });
   assert.ok(await toggle.isChecked());
   const pending: (() => Promise<void>)[] = [];
   const address = `**${new URL(hook.body.url).pathname}`;

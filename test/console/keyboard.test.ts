@@ -223,8 +223,8 @@ browser('acknowledges an alert, delivers a notification, and opens the statistic
   await person.fill('Endpoint URL *', `${receiver.url}/in`);
   await person.activate('Create');
   await person.activate('I have saved it');
-  await person.arrived(`${receiver.url}/in`);
-  await person.activate('Test');
+  await person.arrived(`${new URL(receiver.url).host}/in`);
+  await person.activate('Send test');
   await deliver();
   await person.page.getByRole('region', { name: 'Deliveries' }).getByText('Delivered').waitFor();
   await person.goTo('Statistics');

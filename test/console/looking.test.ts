@@ -146,7 +146,8 @@ browser('shows the availability and the latest measurements of a resource', asyn
 browser('shows the statistics of the period in the address', async () => {
   const { page } = owner;
   await owner.go('/statistics/?days=7', 'Statistics');
-  await page.getByRole('region', { name: 'New projects' }).getByText('1 in all').waitFor();
+  const growth = page.getByRole('region', { name: 'Customers and projects' });
+  await growth.getByText(/^1 project\s+1 customer, \d created in this period$/).waitFor();
   await page.locator('.tile').filter({ hasText: 'Storage' }).getByText('25 GiB').waitFor();
   const availability = page.getByRole('region', { name: 'Availability' });
   const cells = (await availability.getByRole('row').allInnerTexts()).map((row) => row.split(/\s+/));
@@ -158,9 +159,13 @@ browser('shows the statistics of the period in the address', async () => {
     await availability.getByRole('link', { name: 'Show all' }).getAttribute('href'),
     '#/resources/?o=actual_sla',
   );
-  const alerts = page.getByRole('region', { name: 'Alerts over time' });
-  await alerts.getByText('View as table').first().click();
-  await alerts.getByRole('row', { name: /It is disk_full\. Error/ }).waitFor();
+  // One wide chart shows the chosen measure.
+  const usage = page.getByRole('region', { name: 'Usage over time' });
+  await usage.getByRole('img', { name: /^vCPUs, up to 1/ }).waitFor();
+  await usage.getByRole('link', { name: 'Storage' }).click();
+  await usage.getByRole('img', { name: /^Storage, up to 25 GiB/ }).waitFor();
+  assert.is(await usage.getByRole('img').count(), 1);
+  assert.match(page.url(), /days=7&measure=storage$/);
   await page.getByRole('img', { name: /^Events by day/ }).waitFor();
   assert.equal(await owner.findings(), []);
   assert.equal(owner.complaints, []);
@@ -172,12 +177,13 @@ browser('counts events by day, and filters them by group and by days', async () 
   const days = page.getByRole('region', { name: 'Events', exact: true });
   await days.getByRole('heading', { level: 2 }).first().waitFor();
   const filters = page.getByRole('search');
+  await filters.getByRole('button', { name: 'Period: last 30 days' }).waitFor();
   await filters.getByRole('button', { name: 'Group' }).click();
   await page.getByRole('menuitemradio', { name: 'Resources' }).click();
   await page.waitForURL(/#\/events\/\?feature=resources$/);
   await days.getByText('web was created').waitFor();
   const choosePeriod = async (first: string, last: string): Promise<void> => {
-    await filters.getByRole('button', { name: 'Period', exact: true }).click();
+    await filters.getByRole('button', { name: 'Period: last 30 days' }).click();
     await page.getByLabel('First day').fill(first);
     await page.getByLabel('Last day').fill(last);
     await owner.button('Apply').click();
@@ -202,6 +208,34 @@ browser('counts events by day, and filters them by group and by days', async () 
     .waitFor();
   assert.is(await days.getByRole('heading', { level: 2 }).count(), 1);
   assert.equal(await owner.findings(), []);
+});
+
+browser('shows the events of 30 days, and earlier ones on request', async () => {
+  const visitor = await visit('owner');
+  const { page } = visitor;
+  await page.clock.setFixedTime(new Date(fixture.clock.now() / 1000 + 40 * 24 * 3600 * 1000));
+  await visitor.go('/events/', 'Events');
+  await page.getByText('Nothing matches.').waitFor();
+  await visitor.link('Clear filters').click();
+  const list = page.getByRole('region', { name: 'Events', exact: true });
+  await list.getByText('web was created').waitFor();
+  assert.match(page.url(), /#\/events\/\?all=true$/);
+  assert.is(await page.locator('.filters .found').count(), 0, 'all of them');
+  await page.getByRole('button', { name: 'Period: all times, remove' }).click();
+  await page.getByText('Nothing matches.').waitFor();
+  await page.getByRole('button', { name: 'Period: last 30 days' }).click();
+  await visitor.link('All times').click();
+  await list.getByText('web was created').waitFor();
+  await page.getByRole('button', { name: 'User', exact: true }).click();
+  await page.getByRole('option', { name: 'owner' }).click();
+  await page.waitForURL(/[?&]user_username=owner/);
+  await page
+    .locator('.filters .found')
+    .getByText(/^\d+ of \d+$/)
+    .waitFor();
+  assert.equal(await visitor.findings(), []);
+  assert.equal(visitor.complaints, []);
+  await visitor.close();
 });
 
 browser('offers new events without moving the list', async () => {
@@ -255,9 +289,19 @@ browser('groups alerts by severity and acknowledges them in the list', async () 
   assert.equal(owner.complaints, []);
   const staff = await visit('admin');
   await staff.go('/alerts/?opened=', 'Alerts');
-  await staff.page.getByRole('button', { name: 'Close: It is disk_full.' }).click();
-  await staff.page.getByRole('region', { name: 'Closed lately' }).getByText('It is disk_full.').waitFor();
+  await staff.page.getByRole('button', { name: 'Actions for It is disk_full.' }).click();
+  await staff.page.getByRole('menuitem', { name: 'Close' }).click();
+  const closed = staff.page.getByRole('region', { name: 'Closed in the last 7 days' });
+  assert.match(await closed.getByRole('listitem').innerText(), /It is disk_full\.\s+.*open for \d+ day/);
   assert.is(await staff.page.getByRole('region', { name: 'Error' }).count(), 0);
+  // Both alerts were open two days ago, one of them still is.
+  await staff.page.reload();
+  await staff.settled();
+  await staff.page.getByText('View as table').click();
+  const days = staff.page.locator('.chart').getByRole('row');
+  await days.last().waitFor();
+  const counts = (await days.allInnerTexts()).slice(1).map((row) => Number(row.split('\t')[1]));
+  assert.equal(counts, [0, 0, 0, 0, 2, 2, 2]);
   await staff.close();
   const open = (await fixture.staff.get('/api/alerts/?opened')).body;
   assert.equal(

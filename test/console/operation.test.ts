@@ -38,7 +38,8 @@ browser('shows a new event without a reload', async () => {
   await owner.go('/', greeting);
   await fixture.staff.patch(cast.project.url, { name: 'Saturn' });
   await owner.page.getByText('Saturn was updated').waitFor();
-  await owner.go('/events/', 'Events');
+  // The clock of the server is years behind that of the browser.
+  await owner.go('/events/?all=true', 'Events');
   await fixture.staff.patch(cast.project.url, { name: 'Rocket' });
   await owner.button('Show 1 new event').click();
   await owner.page.getByText("Name has been changed from 'Saturn' to 'Rocket'").first().waitFor();
@@ -75,7 +76,7 @@ browser('reads nothing in a hidden tab', async () => {
     page.evaluate(
       `Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} }); dispatchEvent(new Event('visibilitychange'))`,
     );
-  await owner.go('/events/', 'Events');
+  await owner.go('/events/?all=true', 'Events');
   await hide(true);
   await eventually('the stream is closed', () => fixture.server.app.eventStreams.size === 1);
   const requestCount = owner.requests.length;
@@ -108,11 +109,11 @@ browser('staff see the outboxes and send their messages', async () => {
   await staff.heading('Operations').waitFor();
   await staff.page.getByText('No problems found.').waitFor();
   assert.equal(await staff.findings(), []);
-  await part(staff, 'Message queue')
+  await part(staff, 'Checks')
     .getByRole('listitem')
-    .filter({ hasText: /Notifications.*1$/s })
+    .filter({ hasText: /1 message waits\s*Notifications 1/ })
     .waitFor();
-  await part(staff, 'Message queue').getByRole('link', { name: 'Notifications', exact: true }).click();
+  await part(staff, 'Checks').getByRole('link', { name: 'Notifications', exact: true }).click();
   await staff.heading('Message queue').waitFor();
   await staff.page.getByRole('row', { name: /hooks\.test.* 1 Destination is not allowed\./ }).waitFor();
   assert.equal(await staff.findings(), []);
@@ -139,14 +140,39 @@ browser('the doctor reports its findings', async () => {
   const { db } = fixture.server.app;
   db.write(() => db.run(sql`UPDATE quota SET usage = 7 WHERE name = 'nc_global_project_count'`));
   await staff.go('/operation/', 'Operations');
-  await part(staff, 'Health check').getByRole('button', { name: 'Run health check: Health check' }).click();
-  await part(staff, 'Health check')
+  await part(staff, 'Checks').getByText('No health check has run yet').waitFor();
+  await staff.button('Run health check: Health check').click();
+  await part(staff, 'Checks')
     .getByText(/nc_global_project_count .* usage 7, counted 1/)
     .waitFor();
-  await part(staff, 'Health check').getByText('1 finding').waitFor();
+  await part(staff, 'Checks').getByText('The health check has 1 finding').waitFor();
+});
+
+browser('a failed provider account is a check with a link to the account', async () => {
+  const { db } = fixture.server.app;
+  await part(staff, 'Checks').getByText('No job is failing').waitFor();
+  await part(staff, 'Checks').getByText('Data in memory is not backed up.').waitFor();
+  assert.is(await staff.page.getByRole('button', { name: /^Back up now/ }).count(), 0);
+  const customer = (await fixture.staff.get('/api/customers/')).body[0];
+  const settings = { type: 'DigitalOcean', name: 'Far away', customer: customer.url, token: 'secret' };
+  const { uuid } = (await fixture.staff.post('/api/service-settings/', settings)).body;
+  db.write(() =>
+    db.run(sql`UPDATE service_settings SET state = 'Erred', error_message = 'Timed out.' WHERE name = 'Far away'`),
+  );
+  await staff.go('/', greeting);
+  await staff.go('/operation/', 'Operations');
+  const check = part(staff, 'Checks').getByRole('listitem').filter({ hasText: 'Far away is unreachable' });
+  assert.match(await check.innerText(), /DigitalOcean · Alice · Timed out\./);
+  assert.is(await part(staff, 'Checks').getByText('is Erred').count(), 0, 'each problem is shown once');
+  assert.equal(await staff.findings(), []);
+  await check.getByRole('link', { name: 'Open account' }).click();
+  await staff.heading('Far away').waitFor();
+  assert.match(staff.page.url(), new RegExp(uuid));
+  db.write(() => db.run(sql`UPDATE service_settings SET state = 'OK', error_message = '' WHERE name = 'Far away'`));
 });
 
 browser('makes the simulator fail, and advances the clock of a server in memory', async () => {
+  await staff.go('/operation/', 'Operations');
   await part(staff, 'Simulator').getByRole('button', { name: 'Fail the next operation' }).click();
   await staff.dialog().getByLabel('Type *').fill('Moon');
   await staff

@@ -36,7 +36,7 @@ browser('marks the current session, and offers a button only for the others', as
   assert.match(await own.innerText(), /Chrome on Linux/);
   assert.is(await own.getByRole('button').count(), 0);
   assert.equal(await owner.findings(), []);
-  await rows.filter({ hasText: 'nightly/2' }).getByRole('button', { name: 'End it: nightly/2' }).click();
+  await rows.filter({ hasText: 'nightly/2' }).getByRole('button', { name: 'End session: nightly/2' }).click();
   await rows.filter({ hasText: 'nightly/2' }).waitFor({ state: 'detached' });
   assert.ok((await own.count()) === 1);
 });
@@ -97,7 +97,7 @@ browser('staff end the sessions of other users, who see only their own', async (
   const boss = await Console.as(started(), fixture, 'boss');
   await boss.go(place, /owner/);
   await sessionsIn(boss)
-    .getByRole('button', { name: /^End it/ })
+    .getByRole('button', { name: /^End session/ })
     .click();
   await sessionsIn(boss).getByText('No sessions.').waitFor();
   assert.is(

@@ -2,11 +2,10 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { hrefOf, place } from '../api/route.ts';
-import { sizeText } from '../format/text.ts';
+import { percentText, sizeText } from '../format/text.ts';
 import { numberText, plural, t, timeText } from '../i18n/words.ts';
-import { Icon } from './icons.tsx';
 import { Choices } from './page.tsx';
-import { bars, colour, type Drawing, Plot } from './plot.tsx';
+import { colour, type Drawing, Plot } from './plot.tsx';
 import { PlainTable } from './table.tsx';
 
 /** One line of a chart: a value for each of its times, undefined if unknown. */
@@ -27,25 +26,22 @@ const alone = (values: Series['values']): number[] =>
 const tokenOf = ({ isLimit }: Series, index: number): string => (isLimit ? '--ink-muted' : `--series-${index + 1}`);
 
 /**
- * Values over time. `times` are UNIX timestamps; with `isCount` each value covers the interval to the next one. The axis
- * starts at `min`.
+ * Values over time. `times` are UNIX timestamps. The axis starts at `min`.
  */
 export function Chart({
   title,
   caption,
   times,
   series,
-  isCount = false,
   isSize = false,
   min = 0,
   now,
 }: {
   readonly title: string;
-  /** The content above the chart, instead of the title and the latest value. */
-  readonly caption?: string;
+  /** The content below the title, instead of the latest value. */
+  readonly caption?: ComponentChildren;
   readonly times: readonly number[];
   readonly series: readonly Series[];
-  readonly isCount?: boolean;
   /** Whether the values are MiB. */
   readonly isSize?: boolean;
   readonly min?: number;
@@ -56,8 +52,9 @@ export function Chart({
   const max = Math.max(0, ...all);
   const words = (value: number): string => (isSize ? sizeText(value) : numberText(value));
   const visible = series.filter(({ values }) => values.some((value) => value !== undefined));
+  const limit = visible.find(({ isLimit }) => isLimit)?.values.findLast((value) => value !== undefined);
   const reading = useRef<HTMLSpanElement>(null);
-  const [from = 0, second = from + 1] = times;
+  const [from = 0] = times;
   const to = times.at(-1) ?? from;
   /** The values at the time under the pointer. */
   const read = (at: number | null | undefined): string => {
@@ -74,20 +71,19 @@ export function Chart({
     isWhole: all.every(Number.isInteger),
     isSize,
     scales: {
-      x: { range: [from, isCount ? to + second - from : Math.max(to, from + 1)] },
+      x: { range: [from, Math.max(to, from + 1)] },
       y: { range: [min, max > min ? max + (max - min) * 0.1 : min + 1] },
     },
     series: [
       {},
       ...visible.map((one, index) => ({
         stroke: () => colour(tokenOf(one, index)),
-        width: isCount ? 0 : 2,
+        width: 2,
         ...(one.isLimit && { dash: [6, 4] }),
         // Only a value without known neighbours needs a point.
         points: { show: true, size: 5, filter: () => alone(one.values) },
         // Above an axis from 0, the area is the amount.
-        ...(!isCount && !one.isLimit && index === 0 && min === 0 && { fill: () => colour('--series-ground') }),
-        ...(isCount && bars && { fill: () => colour(tokenOf(one, index)), paths: bars, points: { show: false } }),
+        ...(!one.isLimit && index === 0 && min === 0 && { fill: () => colour('--series-ground') }),
       })),
     ],
     hooks: {
@@ -101,7 +97,7 @@ export function Chart({
   return (
     <figure class="chart">
       <figcaption>
-        <b>{caption ?? title}</b>
+        <b>{title}</b>
         {/* The table has the same for those who do not point at it. */}
         <span ref={reading} class="muted small" aria-hidden="true" />
         {visible.length > 1 && (
@@ -114,7 +110,7 @@ export function Chart({
             ))}
           </span>
         )}
-        {caption === undefined && series[0] && <Latest values={series[0].values} now={now} words={words} />}
+        {caption ?? (series[0] && <Latest values={series[0].values} limit={limit} now={now} words={words} />)}
       </figcaption>
       <Plot drawing={drawing} label={t('{title}, up to {most}', { title, most: words(max) })} />
       <Behind title={title} heads={[t('Time'), ...visible.map(({ name }) => name)]}>
@@ -132,13 +128,15 @@ export function Chart({
   );
 }
 
-/** The present value, and how much it differs from the first. */
+/** The present value, how much it differs from the first, and its share of the limit. */
 function Latest({
   values,
+  limit,
   now,
   words,
 }: {
   readonly values: Series['values'];
+  readonly limit: number | undefined;
   readonly now: number | undefined;
   readonly words: (value: number) => string;
 }): JSX.Element | null {
@@ -149,65 +147,11 @@ function Latest({
   const change = now === undefined ? Math.round((last - first) * 100) / 100 : Math.round(last - first);
   return (
     <span class="now">
-      {words(last)} {change !== 0 && <small>{`${change > 0 ? '+' : '−'}${words(Math.abs(change))}`}</small>}
+      {words(last)} {change !== 0 && <small>{`${change > 0 ? '+' : '−'}${words(Math.abs(change))}`}</small>}{' '}
+      {limit !== undefined && limit > 0 && (
+        <small>{t('{share} of the limit {limit}', { share: percentText(last / limit), limit: words(limit) })}</small>
+      )}
     </span>
-  );
-}
-
-/** A period with the token of its colour. */
-interface Lasting {
-  readonly start: number;
-  readonly end: number;
-  readonly token: string;
-}
-
-/** Periods as bars, one below the other, between two UNIX timestamps; `children` is the table with the same data. */
-export function Lengths({
-  title,
-  from,
-  to,
-  rows,
-  children,
-}: {
-  readonly title: string;
-  readonly from: number;
-  readonly to: number;
-  readonly rows: readonly Lasting[];
-  readonly children: ComponentChildren;
-}): JSX.Element {
-  const drawing: Drawing = {
-    data: [[from, to], rows.map(() => null)],
-    isBare: true,
-    scales: { x: { range: [from, to] }, y: { range: [0, 1] } },
-    series: [{}, { show: false }],
-    hooks: {
-      draw: [
-        (plot) => {
-          const { ctx, bbox } = plot;
-          // Limits the thickness of a few bars.
-          const slot = Math.min(bbox.height / rows.length, bbox.height / 6);
-          rows.forEach(({ start, end, token }, index) => {
-            const left = plot.valToPos(Math.max(from, start), 'x', true);
-            const right = plot.valToPos(Math.min(to, end), 'x', true);
-            // A bar that has just begun stays visible.
-            const length = Math.max(right - left, bbox.width / 100);
-            ctx.fillStyle = colour(token);
-            ctx.fillRect(
-              Math.min(left, bbox.left + bbox.width - length),
-              bbox.top + slot * (index + 0.2),
-              length,
-              slot * 0.6,
-            );
-          });
-        },
-      ],
-    },
-  };
-  return (
-    <figure class="chart">
-      <Plot drawing={drawing} label={title} />
-      {children}
-    </figure>
   );
 }
 
@@ -223,9 +167,7 @@ export function Behind({
 }): JSX.Element {
   return (
     <details class="fold">
-      <summary>
-        <Icon name="next" /> {t('View as table')}
-      </summary>
+      <summary>{t('View as table')}</summary>
       <PlainTable label={title} heads={heads}>
         {children}
       </PlainTable>
@@ -247,12 +189,17 @@ export function span(): { readonly from: number; readonly to: number } {
 
 /** Links to the available periods. */
 export function Ranges({ days: lengths = ranges }: { readonly days?: readonly number[] }): JSX.Element {
-  const { path } = place.value;
+  const { path, query } = place.value;
+  const withDays = (days: number): URLSearchParams => {
+    const other = new URLSearchParams(query);
+    other.set('days', String(days));
+    return other;
+  };
   return (
     <Choices
       label={t('Time range')}
       tabs={lengths.map((days) => ({
-        href: hrefOf(path, { days: String(days) }),
+        href: hrefOf(path, withDays(days)),
         title: days === 365 ? t('1 year') : plural(days, '{count} day', '{count} days'),
         isCurrent: days === daysShown(),
       }))}

@@ -1,4 +1,4 @@
-/** Counts by day as bars, with the failures among them; a click on a bar opens its day. */
+/** Counts by day as bars, with the failures among them; a click on a bar opens its day, if it has a page. */
 import type { ComponentChildren, JSX } from 'preact';
 import { axisTop } from '../format/numbers.ts';
 import { dayText } from '../format/text.ts';
@@ -20,16 +20,20 @@ const height = 100;
 export function DayBars({
   title,
   bars,
+  noun,
   hrefOfBar,
   caption,
 }: {
   readonly title: string;
   readonly bars: readonly DayCount[];
-  readonly hrefOfBar: (bar: DayCount) => string;
-  /** The content beside the title. */
+  /** The counted objects, as the head of a column. */
+  readonly noun: string;
+  readonly hrefOfBar?: (bar: DayCount) => string;
+  /** The content below the title. */
   readonly caption?: ComponentChildren;
 }): JSX.Element {
-  const top = axisTop(Math.max(...bars.map(({ all }) => all)));
+  const most = Math.max(...bars.map(({ all }) => all));
+  const top = axisTop(most);
   const slot = width / bars.length;
   const hasBad = bars.some(({ bad = 0 }) => bad > 0);
   const spanText = ({ from, to }: DayCount): string =>
@@ -63,14 +67,20 @@ export function DayBars({
           viewBox={`0 0 ${width} ${height}`}
           preserveAspectRatio="none"
           role="img"
-          aria-label={t('{title}, up to {most}', { title, most: numberText(Math.max(...bars.map(({ all }) => all))) })}
+          aria-label={t('{title}, up to {most}', { title, most: numberText(most) })}
         >
           {[0, 50, 100].map((y) => (
             <line key={y} class="grid" x1={0} x2={width} y1={y} y2={y} />
           ))}
           {bars.map((bar, at) => (
             // biome-ignore lint/a11y/noStaticElementInteractions: the table below has a link for each day
-            <g key={bar.from} class="day-bar" onClick={() => (location.hash = hrefOfBar(bar))}>
+            <g
+              key={bar.from}
+              class={hrefOfBar && 'day-bar'}
+              onClick={() => {
+                if (hrefOfBar) location.hash = hrefOfBar(bar);
+              }}
+            >
               <title>{`${spanText(bar)}: ${numberText(bar.all)}`}</title>
               <rect class="hit" x={at * slot} width={slot} y={0} height={height} />
               <Column at={at} slot={slot} share={bar.all / top} />
@@ -80,16 +90,14 @@ export function DayBars({
         </svg>
         <div class="x" aria-hidden="true">
           {[...new Set(ticks)].map((at) => (
-            <span key={at}>{bars[at] && dayText(bars[at].from * 1000)}</span>
+            <span key={at}>{bars[at] && tickText(bars[at])}</span>
           ))}
         </div>
       </div>
-      <Behind title={title} heads={[t('Day'), t('Events'), ...(hasBad ? [t('Failed')] : [])]}>
+      <Behind title={title} heads={[t('Day'), noun, ...(hasBad ? [t('Failed')] : [])]}>
         {bars.map((bar) => (
           <tr key={bar.from}>
-            <th scope="row">
-              <a href={hrefOfBar(bar)}>{spanText(bar)}</a>
-            </th>
+            <th scope="row">{hrefOfBar ? <a href={hrefOfBar(bar)}>{spanText(bar)}</a> : spanText(bar)}</th>
             <td>{numberText(bar.all)}</td>
             {hasBad && <td>{numberText(bar.bad ?? 0)}</td>}
           </tr>
@@ -98,6 +106,12 @@ export function DayBars({
     </figure>
   );
 }
+
+/** The label of a bar below the axis: its first day. */
+const tickText = ({ from, to }: DayCount): string => {
+  const now = Date.now() / 1000;
+  return from <= now && now < to ? t('today') : dayText(from * 1000);
+};
 
 const Column = ({
   at,

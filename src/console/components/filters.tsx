@@ -1,6 +1,6 @@
 /** The filters of a list, on one line: a search field, a chip for each filter, and the rest under "More filters". */
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, responseOf } from '../api/connection.ts';
 import type { Filter } from '../api/document.ts';
 import { useLinked, usePage, useReading } from '../api/reading.ts';
@@ -19,6 +19,7 @@ import { Chooser, useLatest, useSearch } from './chooser.tsx';
 import { Icon } from './icons.tsx';
 import { Menu, MenuItems } from './menu.tsx';
 import { Popover } from './popover.tsx';
+import { TextFilter } from './text-filter.tsx';
 import { nameOf } from './values.tsx';
 
 /** Filters for text search; the first one that a list has is its search field. */
@@ -58,11 +59,15 @@ const objectLists: Readonly<Record<string, string>> = {
   project: 'projects',
   project_uuid: 'projects',
   user: 'users',
+  user_username: 'users',
   user_uuid: 'users',
   service_settings_uuid: 'service-settings',
   settings_uuid: 'service-settings',
   tenant_uuid: 'openstack-tenants',
 };
+
+/** The filter of users by their username. */
+const byUsername = 'user_username';
 
 /** Values of filters that are missing in the document. */
 const knownChoices: Readonly<Record<string, readonly string[]>> = {
@@ -79,7 +84,8 @@ const isTechnical = ({ isLink, name }: Filter): boolean =>
     ownValue(objectLists, name) === undefined);
 
 /** The title of a filter. That of the operation of an audit record differs from the page with the same name. */
-const filterTitle = ({ name }: Pick<Filter, 'name'>): string => (name === 'operation' ? t('Action') : titleOf(name));
+const filterTitle = ({ name }: Pick<Filter, 'name'>): string =>
+  name === 'operation' ? t('Action') : titleOf(name === byUsername ? 'user' : name);
 
 /** Filters that duplicate another one. */
 const hasTwin = ({ name }: Filter, filters: readonly Filter[]): boolean =>
@@ -105,6 +111,7 @@ export function Filters({
   count,
   total,
   scopeIsUsed = false,
+  searchTitle,
   first,
 }: {
   readonly path: string;
@@ -118,6 +125,8 @@ export function Filters({
   readonly total?: number | undefined;
   /** Whether the list is narrowed to the customer or project of the sidebar. */
   readonly scopeIsUsed?: boolean;
+  /** The label of the search field, instead of the name of its filter. */
+  readonly searchTitle?: string | undefined;
   /** A chip of the page, before the others. */
   readonly first?: ComponentChildren;
 }): JSX.Element | null {
@@ -141,7 +150,7 @@ export function Filters({
   if (filters.length === 0) return null;
   return (
     <search class="filters">
-      {search && <SearchField key={path} path={path} filter={search} />}
+      {search && <SearchField key={path} path={path} filter={search} title={searchTitle} />}
       {scopeIsUsed && <ScopeChip />}
       {first}
       {set.map((filter) => (
@@ -172,7 +181,15 @@ export function Filters({
 }
 
 /** Searches while the user types, after a pause; Enter searches at once. */
-function SearchField({ path, filter }: { readonly path: string; readonly filter: Filter }): JSX.Element {
+function SearchField({
+  path,
+  filter,
+  title,
+}: {
+  readonly path: string;
+  readonly filter: Filter;
+  readonly title: string | undefined;
+}): JSX.Element {
   const { name } = filter;
   const present = place.value.query.get(name) ?? '';
   const [text, setText] = useState(present);
@@ -196,7 +213,8 @@ function SearchField({ path, filter }: { readonly path: string; readonly filter:
     return () => clearTimeout(timer);
   }, [text]);
   const label =
-    name === 'search' ? t('Search the texts') : t('Search by {field}', { field: titleOf(name).toLowerCase() });
+    title ??
+    (name === 'search' ? t('Search the texts') : t('Search by {field}', { field: titleOf(name).toLowerCase() }));
   return (
     <div class="search">
       <Icon name="search" />
@@ -262,7 +280,8 @@ function SetChip({
 }): JSX.Element {
   const list = ownValue(objectLists, filter.name);
   const isLink = /^https?:/.test(value);
-  const object = useLinked(isLink ? value : list && value !== '' ? `/api/${list}/${value}/` : '');
+  const isKey = list && value !== '' && filter.name !== byUsername;
+  const object = useLinked(isLink ? value : isKey ? `/api/${list}/${value}/` : '');
   const text = object ? nameOf(object) : isLink ? shortId(pathOf(value).split('/')[3] ?? '') : valueText(filter, value);
   return (
     <RemovableChip label={filterTitle(filter)} value={text} onRemove={() => go(path, withParameter(filter.name, ''))} />
@@ -328,7 +347,11 @@ function FacetChip({
               onClose={close}
             />
           ) : list ? (
-            <ObjectChooser list={list} label={t('Search: {title}', { title })} onChoose={choose} />
+            <ObjectChooser
+              list={list}
+              label={t('Search: {title}', { title })}
+              onChoose={(uuid, item) => choose(filter.name === byUsername ? textOf(item, 'username') : uuid)}
+            />
           ) : (
             <TextFilter label={title} filter={filter} onChoose={choose} />
           )}
@@ -392,39 +415,5 @@ function ObjectChooser({
         if (item) onChoose(uuid, item);
       }}
     />
-  );
-}
-
-function TextFilter({
-  label,
-  filter,
-  onChoose,
-}: {
-  readonly label: string;
-  readonly filter: Filter;
-  readonly onChoose: (value: string) => void;
-}): JSX.Element {
-  const id = useId();
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
-  return (
-    <form
-      class="form small-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onChoose(field.current?.value.trim() ?? '');
-      }}
-    >
-      <div class="field">
-        <label for={id}>{label}</label>
-        <input ref={field} id={id} class="input" inputMode={filter.type === 'number' ? 'numeric' : undefined} />
-        {filter.help && <span class="help">{serverText(filter.help)}</span>}
-      </div>
-      <div class="form-foot">
-        <button type="submit" class="btn primary sm">
-          {t('Apply')}
-        </button>
-      </div>
-    </form>
   );
 }

@@ -13,8 +13,6 @@ export type Drawing = Pick<Options, 'series' | 'scales' | 'hooks'> & {
   readonly isSize?: boolean;
   /** Whether all values are integers. */
   readonly isWhole?: boolean;
-  /** Whether the value axis is hidden. */
-  readonly isBare?: boolean;
 };
 
 const height = 150;
@@ -86,7 +84,7 @@ export function Plot({ drawing, label }: { readonly drawing: Drawing; readonly l
   useEffect(() => {
     const element = container.current;
     if (!element) return;
-    const { data, isBare = false, isSize = false, isWhole = false, ...rest } = drawing;
+    const { data, isSize = false, isWhole = false, ...rest } = drawing;
     const plot = new UPlot(
       {
         ...rest,
@@ -94,7 +92,7 @@ export function Plot({ drawing, label }: { readonly drawing: Drawing; readonly l
         height,
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
-        axes: [timeAxis(), isBare ? { show: false } : valueAxis(isWhole, isSize)],
+        axes: [timeAxis(), valueAxis(isWhole, isSize)],
       },
       data,
       element,
@@ -116,6 +114,3 @@ export function Plot({ drawing, label }: { readonly drawing: Drawing; readonly l
   }, [content]);
   return <div ref={container} class="canvas" role="img" aria-label={label} />;
 }
-
-/** Bars from one time to the next, for counts. */
-export const bars = UPlot.paths.bars?.({ size: [0.85, 60], align: 1 });

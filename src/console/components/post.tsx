@@ -8,49 +8,60 @@ import { t } from '../i18n/words.ts';
 import type { Description } from './creation.tsx';
 import { Dialog } from './dialog.tsx';
 import { Form } from './form.tsx';
+import { Icon } from './icons.tsx';
 import { notify } from './toast.tsx';
 
-/** A button that sends a POST without a body, shows the result and refreshes the lists. */
-export function PostButton({
-  title,
-  method = 'POST',
-  path,
-  about,
-  expected,
-  done,
-}: {
+interface Post {
   readonly title: string;
   readonly method?: 'POST' | 'DELETE';
   readonly path: string;
-  /** The object of the action, for screen readers. */
-  readonly about: string;
   /** The expected change of an object by its path, shown immediately. */
   readonly expected?: { readonly path: string; readonly change: Item };
   /** Runs after a success. */
-  readonly done?: () => Promise<void>;
+  readonly done?: (() => Promise<void>) | undefined;
+}
+
+/** Sends a POST without a body, shows the result and refreshes the lists. */
+export async function post({ title, method = 'POST', path, expected, done }: Post): Promise<void> {
+  const act = () => request<unknown>(method, path);
+  const { body, isOk } = await (expected ? optimistically(expected.path, expected.change, act) : act());
+  const serverMessage = isItem(body) ? problemOf(body) : '';
+  notify(serverMessage || (isOk ? t('{title}: done.', { title }) : t('{title} failed.', { title })), {
+    tone: isOk ? 'good' : 'bad',
+  });
+  if (!isOk) return;
+  refresh();
+  await done?.();
+}
+
+/** A button that sends a POST without a body. */
+export function PostButton({
+  about,
+  icon,
+  class: style = 'btn sm',
+  ...sent
+}: Post & {
+  /** The object of the action, for screen readers. */
+  readonly about: string;
+  readonly icon?: string;
+  readonly class?: string;
 }): JSX.Element {
+  const { title } = sent;
   const [isBusy, setBusy] = useState(false);
   return (
     <button
       type="button"
-      class="btn sm"
+      class={style}
       aria-label={`${title}: ${about}`}
       aria-busy={isBusy}
       disabled={isBusy}
       onClick={async () => {
         setBusy(true);
-        const act = () => request<unknown>(method, path);
-        const { body, isOk } = await (expected ? optimistically(expected.path, expected.change, act) : act());
+        await post(sent);
         setBusy(false);
-        const serverMessage = isItem(body) ? problemOf(body) : '';
-        notify(serverMessage || (isOk ? t('{title}: done.', { title }) : t('{title} failed.', { title })), {
-          tone: isOk ? 'good' : 'bad',
-        });
-        if (!isOk) return;
-        refresh();
-        await done?.();
       }}
     >
+      {icon && <Icon name={icon} />}
       {title}
     </button>
   );

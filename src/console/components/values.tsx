@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { hrefOfLink } from '../api/route.ts';
 import { choiceText } from '../format/choices.ts';
 import { kindOfType } from '../format/kinds.ts';
+import { programOf } from '../format/programs.ts';
 import { sentenceText } from '../format/sentences.ts';
 import {
   dayText,
@@ -77,15 +78,20 @@ const nameMembers = [
   'title',
   'subject',
   'operation',
-  'user_agent',
 ];
 
 /** Members with sentences of the server. */
 const serverTextMembers = new Set(['message', 'error_message']);
 
+/** The host and path of a web address, which say where it leads. */
+const webText = ({ host, pathname }: URL): string => host + (pathname === '/' ? '' : pathname);
+
 /** Returns the name of an object. */
 export function nameOf(item: Item): string {
   if ('alert_type' in item || 'event_type' in item) return sentenceText(item);
+  if ('user_agent' in item && 'is_current' in item) return programOf(item);
+  const web = textOf(item, 'destination_url');
+  if (URL.canParse(web)) return webText(new URL(web));
   const own = nameMembers
     .map((name) => (serverTextMembers.has(name) ? serverText(textOf(item, name)) : textOf(item, name)))
     .find((text) => text !== '');

@@ -32,6 +32,9 @@ const known: Readonly<Record<string, string>> = {
   'deployment-settings': 'Settings in force',
   vms: 'Virtual machines',
   apps: 'Applications',
+  api_key_expiring: 'API key expiring',
+  hook_disabled: 'Notification disabled',
+  disk_low: 'Disk space low',
   private_clouds: 'Private clouds',
   storages: 'Volumes and snapshots',
 };

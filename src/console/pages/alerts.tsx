@@ -1,22 +1,24 @@
 /** Alerts: the open ones by severity, each with the action that fixes it; those that closed lately below them. */
-import type { JSX } from 'preact';
+import { Fragment, type JSX } from 'preact';
 import { type Item, isItem, pathOf, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { collections, isStaff } from '../api/session.ts';
 import { Callout, Empty, Loading, NoItems } from '../components/card.tsx';
 import { Creation } from '../components/creation.tsx';
+import { DayBars } from '../components/day-bars.tsx';
 import { Filters } from '../components/filters.tsx';
 import { Icon } from '../components/icons.tsx';
 import { listQuery, Pager, pageSize } from '../components/list.tsx';
+import { Menu } from '../components/menu.tsx';
 import { PageHeader, Tabs } from '../components/page.tsx';
-import { PostButton } from '../components/post.tsx';
+import { PostButton, post } from '../components/post.tsx';
 import { Sentence } from '../components/sentence.tsx';
 import { Badge } from '../components/status.tsx';
 import { nameOf, Time } from '../components/values.tsx';
 import { kindOfType } from '../format/kinds.ts';
 import { fixOf } from '../format/sentences.ts';
-import { quotaText } from '../format/text.ts';
+import { durationText, quotaText } from '../format/text.ts';
 import { actionTitle, numberText, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
 
@@ -30,13 +32,16 @@ const views = (): readonly (readonly [title: string, query: Readonly<Record<stri
   [t('All'), {}],
 ];
 
+/** The parameters of the customer or project of the sidebar. */
+type Scoped = Readonly<Record<string, string>>;
+
 const viewParameters = ['opened', 'closed', 'acknowledged'];
 
 export function AlertsPage(): JSX.Element {
   const { query } = place.value;
   const collection = collections.value.get('alerts');
   const filters = collection?.filters ?? [];
-  const { isFiltered, isScoped, sent } = listQuery('alerts', filters, [...viewParameters, 'aggregate', 'uuid']);
+  const { isFiltered, isScoped, scoped, sent } = listQuery('alerts', filters, [...viewParameters, 'aggregate', 'uuid']);
   const isClosed = query.has('closed');
   // The worst first.
   if (!sent.has('o')) sent.set('o', isClosed ? '-created' : '-severity,-created');
@@ -59,12 +64,13 @@ export function AlertsPage(): JSX.Element {
           </>
         }
       />
-      <Views />
+      <Views scoped={scoped} />
       <Filters
         path={path}
         filters={filters}
         hidden={[...viewParameters, 'aggregate', 'uuid']}
         facets={['severity', 'alert_type']}
+        searchTitle={t('Search alerts')}
         scopeIsUsed={isScoped}
       />
       <div class="stack">
@@ -90,20 +96,26 @@ export function AlertsPage(): JSX.Element {
             )}
           </>
         )}
-        {query.has('opened') && !query.has('acknowledged') && !isFiltered && <ClosedLately />}
+        {query.has('opened') && !query.has('acknowledged') && !isFiltered && (
+          <>
+            <ClosedLately scoped={scoped} />
+            <OpenByDay scoped={scoped} />
+          </>
+        )}
       </div>
     </>
   );
 }
 
 /** The views with the number of their alerts. */
-function Views(): JSX.Element {
+function Views({ scoped }: { readonly scoped: Scoped }): JSX.Element {
   const { query } = place.value;
   const all = views();
+  const inScope = new URLSearchParams({ ...scoped, page_size: '1' });
   const counts = [
-    usePage('/api/alerts/?opened=true&page_size=1'),
-    usePage('/api/alerts/?opened=true&acknowledged=true&page_size=1'),
-    usePage('/api/alerts/?closed=true&page_size=1'),
+    usePage(`/api/alerts/?opened=true&${inScope}`),
+    usePage(`/api/alerts/?opened=true&acknowledged=true&${inScope}`),
+    usePage(`/api/alerts/?closed=true&${inScope}`),
   ];
   return (
     <Tabs
@@ -166,7 +178,9 @@ function Alert({ alert }: { readonly alert: Item }): JSX.Element {
         <a href={hrefOfLink(textOf(alert, 'url'))}>
           <Sentence item={alert} isPlain />
         </a>
-        <span class="sub">{aboutOf(alert)}</span>
+        <span class="sub">
+          <About alert={alert} />
+        </span>
       </span>
       <span class="end">
         {alert.acknowledged === true && <Badge>{titleOf('acknowledged')}</Badge>}
@@ -177,8 +191,8 @@ function Alert({ alert }: { readonly alert: Item }): JSX.Element {
   );
 }
 
-/** What an alert is about: the type and the place of its object, and how much of a quota is used. */
-function aboutOf(alert: Item): string {
+/** What an alert is about: the type and the place of its object, how much of a quota is used, and how long it was open. */
+function About({ alert }: { readonly alert: Item }): JSX.Element {
   const context = isItem(alert.context) ? alert.context : {};
   const type = textOf(context, 'resource_type');
   const quota = textOf(context, 'quota_name');
@@ -187,14 +201,31 @@ function aboutOf(alert: Item): string {
     Number(textOf(context, 'quota_usage')),
     Number(textOf(context, 'quota_limit')),
   );
-  return [
+  const closed = textOf(alert, 'closed');
+  const seconds = (Date.parse(closed) - Date.parse(textOf(alert, 'created'))) / 1000;
+  const parts = [
     type === '' ? textOf(context, 'service_type') : t(kindOfType(type).word),
     quota === '' ? '' : `${used} ${limit}`,
-    textOf(context, 'project_name'),
-    textOf(context, 'customer_name'),
-  ]
-    .filter((text) => text !== '')
-    .join(' · ');
+    placeOf(context, 'project'),
+    placeOf(context, 'customer'),
+    closed === '' ? '' : t('open for {duration}', { duration: durationText(seconds) }),
+  ].filter((part) => part !== '');
+  return (
+    <>
+      {parts.map((part, at) => (
+        <Fragment key={at}>
+          {at > 0 && ' · '}
+          {part}
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
+/** The project or customer of an alert, with a link to it. */
+function placeOf(context: Item, kind: 'project' | 'customer'): JSX.Element | string {
+  const [name, uuid] = [textOf(context, `${kind}_name`), textOf(context, `${kind}_uuid`)];
+  return uuid === '' ? name : <a href={hrefOf(`/${kind}s/${uuid}/`)}>{name}</a>;
 }
 
 /** Users who see an alert can acknowledge it; staff close it (events.md 3.3). */
@@ -213,17 +244,28 @@ function AlertActions({ alert }: { readonly alert: Item }): JSX.Element {
       {isOpen && (
         <PostButton
           title={actionTitle(action)}
+          icon="acknowledge"
           path={`${own}${action}/`}
           about={nameOf(alert)}
           expected={{ path: own, change: { acknowledged: alert.acknowledged !== true } }}
         />
       )}
       {isStaff.value && isOpen && (
-        <PostButton
-          title={actionTitle('close')}
-          path={`${own}close/`}
-          about={nameOf(alert)}
-          expected={{ path: own, change: { closed: new Date().toISOString() } }}
+        <Menu
+          class="btn quiet icon-only sm"
+          label={t('Actions for {name}', { name: nameOf(alert) })}
+          items={[
+            {
+              title: actionTitle('close'),
+              icon: 'close',
+              onSelect: () =>
+                void post({
+                  title: actionTitle('close'),
+                  path: `${own}close/`,
+                  expected: { path: own, change: { closed: new Date().toISOString() } },
+                }),
+            },
+          ]}
         />
       )}
     </>
@@ -231,14 +273,44 @@ function AlertActions({ alert }: { readonly alert: Item }): JSX.Element {
 }
 
 /** Closed alerts are deleted after a week (events.md 3.6). */
-function ClosedLately(): JSX.Element | null {
-  const { value: page } = usePage('/api/alerts/?closed=true&o=-created&page_size=5');
+const keptDays = 7;
+
+function ClosedLately({ scoped }: { readonly scoped: Scoped }): JSX.Element | null {
+  const query = new URLSearchParams({ ...scoped, closed: 'true', o: '-created', page_size: '5' });
+  const { value: page } = usePage(`/api/alerts/?${query}`);
   if (!page || page.items.length === 0) return null;
   return (
     <Group
-      title={t('Closed lately')}
+      title={t('Closed in the last 7 days')}
       alerts={page.items}
       more={page.count > page.items.length ? hrefOf(path, { closed: 'true' }) : undefined}
     />
+  );
+}
+
+/** As many alerts as one page of the API has. */
+const maxAlerts = 300;
+
+/** How many alerts were open on each of the days that closed alerts are kept for; nothing where there were none. */
+function OpenByDay({ scoped }: { readonly scoped: Scoped }): JSX.Element | null {
+  const days = Array.from({ length: keptDays + 1 }, (_, at) => {
+    const day = new Date();
+    day.setHours(0, 0, 0, 0);
+    day.setDate(day.getDate() + at - keptDays + 1);
+    return day.getTime() / 1000;
+  });
+  const query = new URLSearchParams({ ...scoped, from: String(days[0]), page_size: String(maxAlerts) });
+  const { value: page } = usePage(`/api/alerts/?${query}`);
+  if (!page || page.problem || page.count === 0 || page.count > maxAlerts) return null;
+  const spans = page.items.map((alert) => [textOf(alert, 'created'), textOf(alert, 'closed')].map(Date.parse));
+  const bars = days.slice(0, -1).map((from, at) => {
+    const to = days[at + 1] ?? from;
+    const open = spans.filter(([created = 0, closed = 0]) => created < to * 1000 && !(closed < from * 1000));
+    return { from, to, all: open.length };
+  });
+  return (
+    <section class="card">
+      <DayBars title={t('Open alerts, last 7 days')} noun={titleOf('alerts')} bars={bars} />
+    </section>
   );
 }

@@ -17,7 +17,9 @@ import { PageHeader } from '../components/page.tsx';
 import { Timeline } from '../components/timeline.tsx';
 import { notify } from '../components/toast.tsx';
 import { nameOf, Time } from '../components/values.tsx';
-import { t, titleOf } from '../i18n/words.ts';
+import { choiceText } from '../format/choices.ts';
+import { actionTitle, t, titleOf } from '../i18n/words.ts';
+import { ownValue } from '../own.ts';
 import { instantIn, PeriodChip } from './event-period.tsx';
 
 const list = '/api/audit/';
@@ -77,7 +79,11 @@ export function AuditPage(): JSX.Element {
   const open = page?.records.find((record) => textOf(record, 'hash') === query.get('record'));
   return (
     <>
-      <PageHeader title={t('Audit trail')} actions={isStaff.value && hasPath(exportPath) && <Export />} />
+      <PageHeader
+        title={t('Audit trail')}
+        lead={t('Who changed what, and when. Each record is chained to the one before it.')}
+        actions={isStaff.value && hasPath(exportPath) && <Export />}
+      />
       <Filters
         path={path}
         filters={filters}
@@ -118,7 +124,8 @@ function withParameter(name: string, value: unknown): string {
 }
 
 /** Links to older records, and back to the newest. There is no total. */
-function Pages({ next }: { readonly next: string | undefined }): JSX.Element {
+function Pages({ next }: { readonly next: string | undefined }): JSX.Element | null {
+  if (next === undefined && !place.value.query.has('before')) return null;
   return (
     <nav aria-label={t('Pages')} class="pager">
       <span />
@@ -217,6 +224,29 @@ function ObjectOf({ record }: { readonly record: Item }): JSX.Element | null {
   );
 }
 
+/** The operations of logins, whose names have no verb of the API. */
+const loginTitles = (): Readonly<Record<string, string>> => ({
+  passwordLogin: t('Sign in with a password'),
+  passkeyLogin: t('Sign in with a passkey'),
+  secondFactorLogin: t('Confirm with a second factor'),
+  samlLoginComplete: t('Sign in with SAML'),
+  getOpenIDConnectLoginComplete: t('Sign in with OpenID Connect'),
+  logout: t('Sign out'),
+  passwordReset: t('Set a new password'),
+  forgottenPassword: t('Ask for a new password'),
+  initialPassword: t('Set the first password'),
+});
+
+/** Verbs at the start of the names of operations. */
+const verbs =
+  /^(acknowledge|approve|attach|cancel|close|create|delete|detach|extend|link|patch|pull|redeliver|reject|restart|restore|retry|rotate|send|start|stop|unlink|update)(?=[A-Z]|$)/;
+
+/** What an operation does, such as `Edit`; undefined for those that only their name describes. */
+function operationTitle(operation: string): string | undefined {
+  const verb = verbs.exec(operation)?.[0];
+  return ownValue(loginTitles(), operation) ?? (verb && actionTitle(verb === 'patch' ? 'update' : verb));
+}
+
 /** A record in a list: who did what to which object, and the changes. Repeated rejections have their number. */
 function entryOf(record: Item, href?: string) {
   const isRefused = textOf(record, 'outcome') === 'refused';
@@ -227,7 +257,7 @@ function entryOf(record: Item, href?: string) {
     tone: isRefused ? ('bad' as const) : undefined,
     title: (
       <>
-        <b>{actorText(record)}</b> <code>{textOf(record, 'operation')}</code> <ObjectOf record={record} />
+        <b>{actorText(record)}</b>: <Operation record={record} /> <ObjectOf record={record} />
       </>
     ),
     sub: (
@@ -235,7 +265,7 @@ function entryOf(record: Item, href?: string) {
         {isRefused && <span class="bad-ink">{t('Refused')} </span>}
         {isRefused && repeated > 0 && <span>{t('{count} more before', { count: repeated })} </span>}
         {record.as !== null && <span>{t('Impersonation')} </span>}
-        <Diff changes={changesIn(record).slice(0, 5)} />
+        {!Object.hasOwn(loginTitles(), textOf(record, 'operation')) && <Diff changes={changesIn(record).slice(0, 5)} />}
       </>
     ),
     time: textOf(record, 'at'),
@@ -244,20 +274,31 @@ function entryOf(record: Item, href?: string) {
   };
 }
 
+const Operation = ({ record }: { readonly record: Item }): JSX.Element => (
+  <>{operationTitle(textOf(record, 'operation')) ?? <code>{textOf(record, 'operation')}</code>}</>
+);
+
 /** Returns a value of a change as text; empty for none. */
-const valueText = (value: unknown): string =>
-  value === null || value === undefined ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
+function valueText(field: string, value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (field === 'event') return choiceText(String(value));
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
 
 /** The changed fields with their values before and after. */
 const Diff = ({ changes }: { readonly changes: readonly Item[] }): JSX.Element => (
   <>
-    {changes.map((change) => (
-      <span key={textOf(change, 'field')} class="diff">
-        {titleOf(textOf(change, 'field'))}
-        {valueText(change.from) !== '' && <del>{valueText(change.from)}</del>}
-        {valueText(change.to) !== '' && <ins>{valueText(change.to)}</ins>}
-      </span>
-    ))}
+    {changes.map((change) => {
+      const field = textOf(change, 'field');
+      const [from, to] = [valueText(field, change.from), valueText(field, change.to)];
+      return (
+        <span key={field} class="diff">
+          {titleOf(field)}
+          {from !== '' && <del>{from}</del>}
+          {to !== '' && <ins>{to}</ins>}
+        </span>
+      );
+    })}
   </>
 );
 
@@ -273,7 +314,7 @@ function OpenRecord({ record, records }: { readonly record: Item; readonly recor
   };
   return (
     <Drawer
-      title={textOf(record, 'operation')}
+      title={operationTitle(textOf(record, 'operation')) ?? textOf(record, 'operation')}
       actions={<CopyButton text={location.href} what={t('Link')} />}
       onClose={() => show('')}
       onMove={(steps) => {
@@ -295,6 +336,9 @@ function OpenRecord({ record, records }: { readonly record: Item; readonly recor
             </Fact>
           )}
           {viaText(record) !== '' && <Fact label={titleOf('via')}>{viaText(record)}</Fact>}
+          <Fact label={t('Action')}>
+            <Code text={textOf(record, 'operation')} what={t('Action')} />
+          </Fact>
           <Fact label={titleOf('outcome')}>
             {textOf(record, 'outcome') === 'refused' ? t('Refused') : t('Done')} {textOf(record, 'status')}
           </Fact>

@@ -1,17 +1,23 @@
 /** A delivery to a webhook: request, response, and a button to send it again. */
-import type { JSX } from 'preact';
-import { type Item, isItem, problemOf, textOf } from '../api/api.ts';
-import { useObject, useRequest } from '../api/reading.ts';
-import { hrefOf } from '../api/route.ts';
-import { Callout, Card, Fact, Facts, Loading } from '../components/card.tsx';
+import type { ComponentChildren, JSX } from 'preact';
+import { type Item, isItem, pathOf, problemOf, textOf } from '../api/api.ts';
+import { api } from '../api/connection.ts';
+import { useLinked, useList, useObject, useRequest } from '../api/reading.ts';
+import { hrefOf, place } from '../api/route.ts';
+import { Callout, Card, Fact, Facts, FieldFacts, Loading, Skeleton } from '../components/card.tsx';
+import { fieldColumn, timeColumn } from '../components/columns.tsx';
+import { CopyButton } from '../components/copy.tsx';
 import { type Description, permittedMethods } from '../components/creation.tsx';
+import { Drawer } from '../components/drawer.tsx';
+import { Icon } from '../components/icons.tsx';
 import { type Crumb, PageHeader } from '../components/page.tsx';
 import { PostButton } from '../components/post.tsx';
 import { WordBadge } from '../components/status.tsx';
-import { Details } from '../components/values.tsx';
+import { type Column, NameCell, Table } from '../components/table.tsx';
+import { Details, nameOf, Time } from '../components/values.tsx';
 import { choiceText } from '../format/choices.ts';
 import { durationText } from '../format/text.ts';
-import { serverText, t, titleOf } from '../i18n/words.ts';
+import { phrase, serverText, t, titleOf } from '../i18n/words.ts';
 
 /** Whether the user may change the hook at this path, and so redeliver. */
 export function useIsManaged(hook: string): boolean {
@@ -24,11 +30,12 @@ export function DeliveryPage({ hook, uuid }: { readonly hook: string; readonly u
   const path = `/api${own}deliveries/${uuid}/`;
   const { value: result, reload } = useObject(path);
   const isManaged = useIsManaged(`/api${own}`);
+  const destination = useLinked(`/api${own}`);
   if (!result) return <Loading />;
   const { body: delivery, isOk } = result;
   const crumbs: readonly Crumb[] = [
     [hrefOf('/hooks/'), titleOf('hooks')],
-    [hrefOf(own), titleOf('hook')],
+    [hrefOf(own), destination ? nameOf(destination) : titleOf('hook')],
     [hrefOf(`${own}deliveries/`), titleOf('deliveries')],
   ];
   if (!isOk)
@@ -63,20 +70,10 @@ export function DeliveryPage({ hook, uuid }: { readonly hook: string; readonly u
         title={t('Request')}
         empty={isItem(request) ? undefined : t('The event has been deleted: nothing can be sent.')}
       >
-        {isItem(request) && (
-          <Message start={`${textOf(request, 'method')} ${textOf(request, 'url')}`} message={request} />
-        )}
+        {isItem(request) && <Message start={startOf(request)} message={request} />}
       </Card>
       <Card title={t('Response')} empty={isItem(response) ? undefined : t('The last attempt got no response.')}>
-        {isItem(response) && (
-          <Message
-            start={t('{status} after {duration}', {
-              status: String(response.status),
-              duration: durationText(Number(response.duration) / 1000),
-            })}
-            message={response}
-          />
-        )}
+        {isItem(response) && <Message start={startOf(response)} message={response} />}
       </Card>
       <Card title={t('Details')}>
         <Details item={delivery} hidden={['error_message', 'request', 'response']} />
@@ -84,6 +81,114 @@ export function DeliveryPage({ hook, uuid }: { readonly hook: string; readonly u
     </>
   );
 }
+
+/** A delivery beside the list: why it failed, its payload, then the messages in full. */
+export function DeliveryDrawer({
+  hook,
+  uuid,
+  onClose,
+  onMove,
+}: {
+  readonly hook: string;
+  readonly uuid: string;
+  readonly onClose: () => void;
+  readonly onMove: (steps: 1 | -1) => void;
+}): JSX.Element {
+  const own = `/hooks-web/${hook}/`;
+  const path = `/api${own}deliveries/${uuid}/`;
+  const { value: result, reload } = useObject(path);
+  const isManaged = useIsManaged(`/api${own}`);
+  const delivery = result?.isOk ? result.body : undefined;
+  const title = delivery ? choiceText(textOf(delivery, 'event_type')) : t('Delivery');
+  return (
+    <Drawer
+      key="drawer"
+      title={title}
+      mark={delivery && <WordBadge word={textOf(delivery, 'status')} />}
+      actions={<CopyButton text={location.href} what={t('Link')} />}
+      onClose={onClose}
+      onMove={onMove}
+    >
+      {delivery ? (
+        <Messages delivery={delivery}>
+          <div class="row">
+            {isManaged && textOf(delivery, 'status') !== 'pending' && (
+              <PostButton title={t('Redeliver')} path={`${path}redeliver/`} about={title} done={reload} />
+            )}
+            <a class="btn sm" href={hrefOf(`${own}deliveries/${uuid}/`)}>
+              {t('Open page')}
+            </a>
+          </div>
+        </Messages>
+      ) : result ? (
+        <p class="in bad-ink">{problemOf(result.body)}</p>
+      ) : (
+        <Skeleton />
+      )}
+    </Drawer>
+  );
+}
+
+function Messages({
+  delivery,
+  children,
+}: {
+  readonly delivery: Item;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const { request, response } = delivery;
+  const [problem, next] = [textOf(delivery, 'error_message'), textOf(delivery, 'next_attempt')];
+  const payload = isItem(request) ? formatJson(textOf(request, 'body')) : '';
+  return (
+    <>
+      <div class="in stack">
+        {problem !== '' && (
+          <Callout tone="bad" title={serverText(problem)}>
+            {next !== '' && phrase('Next attempt {time}', { time: <Time value={next} /> })}
+          </Callout>
+        )}
+        {children}
+        <FieldFacts item={delivery} names={['attempts', 'created', 'last_attempt', 'delivered', 'response_code']} />
+        {payload !== '' && (
+          <div>
+            <h3>
+              {t('Payload')} <CopyButton text={payload} what={t('Payload')} />
+            </h3>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable element */}
+            <pre class="code" tabIndex={0}>
+              {payload}
+            </pre>
+          </div>
+        )}
+      </div>
+      {[
+        [t('Request'), request],
+        [t('Response'), response],
+      ].map(
+        ([title, message]) =>
+          isItem(message) && (
+            <details key={title} class="fold">
+              <summary>
+                <Icon name="next" size="sm" /> {title}
+              </summary>
+              <div class="in">
+                <Message start={startOf(message)} message={message} />
+              </div>
+            </details>
+          ),
+      )}
+    </>
+  );
+}
+
+/** The first line of a request or a response. */
+const startOf = (message: Item): string =>
+  'url' in message
+    ? `${textOf(message, 'method')} ${textOf(message, 'url')}`
+    : t('{status} after {duration}', {
+        status: String(message.status),
+        duration: durationText(Number(message.duration) / 1000),
+      });
 
 /** An HTTP message: the start line, the headers, and the body, with JSON formatted. */
 function Message({ start, message }: { readonly start: string; readonly message: Item }): JSX.Element {
@@ -117,3 +222,88 @@ function formatJson(text: string): string {
     return text;
   }
 }
+
+/** The newest deliveries of a webhook. */
+export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
+  const own = pathOf(textOf(hook, 'url'));
+  const path = `${own}deliveries/`;
+  const params = { path: { key: textOf(hook, 'uuid') }, query: { page_size: 10 } };
+  const { value: page } = useList(() => api.GET('/api/hooks-web/{key}/deliveries/', { params }), [own]);
+  const isManaged = useIsManaged(own);
+  const uuid = place.value.query.get('delivery') ?? '';
+  const shown = page?.items ?? [];
+  const at = shown.findIndex((delivery) => textOf(delivery, 'uuid') === uuid);
+  const show = (delivery: Item | undefined): string => hrefOfDelivery(hook, delivery);
+  const card = (
+    <Card
+      title={t('Deliveries')}
+      more={page && page.count > 0 ? hrefOf(path.slice('/api'.length)) : undefined}
+      problem={page?.problem}
+      isLoading={page === undefined}
+      empty={page?.count === 0 ? t('Nothing has been delivered yet. Send a test to check the receiver.') : undefined}
+      isFlush
+    >
+      {hook.is_active === false && <p class="in bad-ink">{t('This notification is disabled.')}</p>}
+      {page && page.count > 0 && (
+        <Table
+          items={page.items}
+          columns={deliveryColumns(show)}
+          hrefOfItem={show}
+          openKey={shown[at] && textOf(shown[at], 'url')}
+          actions={
+            isManaged
+              ? (delivery) =>
+                  textOf(delivery, 'status') !== 'pending' && (
+                    <PostButton
+                      title={t('Redeliver')}
+                      path={`${path}${textOf(delivery, 'uuid')}/redeliver/`}
+                      about={textOf(delivery, 'event_type')}
+                    />
+                  )
+              : undefined
+          }
+        />
+      )}
+    </Card>
+  );
+  if (uuid === '') return card;
+  return (
+    <div class="with-drawer">
+      {card}
+      <DeliveryDrawer
+        hook={textOf(hook, 'uuid')}
+        uuid={uuid}
+        onClose={() => {
+          location.hash = show(undefined);
+        }}
+        onMove={(steps) => {
+          const next = shown[at + steps];
+          if (next) location.hash = show(next);
+        }}
+      />
+    </div>
+  );
+}
+
+/** The address of a webhook with a delivery beside the others, or with none. */
+const hrefOfDelivery = (hook: Item, delivery: Item | undefined): string =>
+  hrefOf(`/hooks-web/${textOf(hook, 'uuid')}/`, delivery && { delivery: textOf(delivery, 'uuid') });
+
+const deliveryColumns = (hrefOfItem: (delivery: Item) => string): readonly Column[] => [
+  {
+    key: 'event',
+    title: titleOf('event_type'),
+    class: 'name',
+    cell: (delivery) => (
+      <NameCell
+        href={hrefOfItem(delivery)}
+        name={choiceText(textOf(delivery, 'event_type'))}
+        sub={textOf(delivery, 'error_message')}
+      />
+    ),
+  },
+  fieldColumn('status'),
+  fieldColumn('attempts'),
+  { ...fieldColumn('response_code'), class: 'num when-roomy' },
+  timeColumn('created'),
+];

@@ -1,5 +1,5 @@
 /** The number of events by day, and how many of them are failures. */
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { type Item, isItem, request } from '../api/api.ts';
 import { useReading } from '../api/reading.ts';
@@ -88,8 +88,11 @@ export function useEventCounts(
 export function EventBars({
   counts,
   filters = new URLSearchParams(),
+  caption,
 }: {
   readonly counts: readonly DayCount[] | undefined;
+  /** The content below the title. */
+  readonly caption?: ComponentChildren;
   /** What else the list is narrowed to. */
   readonly filters?: URLSearchParams;
 }): JSX.Element | null {
@@ -99,7 +102,9 @@ export function EventBars({
   return (
     <DayBars
       title={t('Events by day')}
+      noun={t('Events')}
       bars={counts}
+      caption={caption}
       hrefOfBar={({ from, to }) => {
         const query = new URLSearchParams(filters);
         query.set('from', String(from));

@@ -96,6 +96,9 @@ export function EventDrawer({
           <Fact label={titleOf('level')}>
             <WordBadge word={textOf(event, 'level')} />
           </Fact>
+          <Fact label={titleOf('event_type')}>
+            <Code text={type} what={titleOf('event_type')} />
+          </Fact>
           {textOf(event, 'ip_address') !== '' && (
             <Fact label={titleOf('ip_address')}>
               <Code text={textOf(event, 'ip_address')} what={titleOf('ip_address')} />

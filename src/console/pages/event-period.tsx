@@ -17,10 +17,13 @@ const ranges = (): readonly (readonly [title: string, seconds: number])[] => [
   [t('Last 30 days'), 30 * 24 * hour],
 ];
 
+/** The parameter of an address that asks for all times, where a page has a default period. */
+export const allTimes = 'all';
+
 /** The address of the page with another period, in UNIX timestamps. */
 function withPeriod(from?: number, to?: number): URLSearchParams {
   const query = new URLSearchParams(place.value.query);
-  for (const name of ['page', 'before', 'from', 'to', 'event', 'shown', 'record']) query.delete(name);
+  for (const name of ['page', 'before', 'from', 'to', 'event', 'shown', 'record', allTimes]) query.delete(name);
   if (from !== undefined) query.set('from', String(from));
   if (to !== undefined) query.set('to', String(to));
   return query;
@@ -32,6 +35,7 @@ export const instantIn = (text: string | null): number | undefined =>
 
 /** Says a period, such as `18 Nov – 20 Nov` or `since 18 Nov`. */
 function periodText(from: string | null, to: string | null): string {
+  if (from === null && to === null) return t('all times');
   const [first, last] = [from, to].map((text, at) => {
     const seconds = instantIn(text);
     return seconds === undefined ? text : dayText((seconds - at) * 1000);
@@ -41,38 +45,49 @@ function periodText(from: string | null, to: string | null): string {
   return first === last ? first : `${first} – ${last}`;
 }
 
-/** The period as a chip: without one, it opens the choice. */
-export function PeriodChip(): JSX.Element {
+/** The period as a chip: without one, or with the one that the page has by default, it opens the choice. */
+export function PeriodChip({ usual }: { readonly usual?: string }): JSX.Element {
   const { path, query } = place.value;
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const [from, to] = [query.get('from'), query.get('to')];
-  if (from !== null || to !== null)
+  if (from !== null || to !== null || query.has(allTimes))
     return <RemovableChip label={t('Period')} value={periodText(from, to)} onRemove={() => go(path, withPeriod())} />;
   return (
     <>
       <button
         ref={button}
         type="button"
-        class="chip"
+        class={usual === undefined ? 'chip' : 'chip set'}
         aria-haspopup="true"
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
-        <Icon name="create" size="sm" />
-        {t('Period')}
+        {usual === undefined ? (
+          <>
+            <Icon name="create" size="sm" />
+            {t('Period')}
+          </>
+        ) : (
+          <>
+            {t('Period')}: <b>{usual}</b>
+            <Icon name="expand" size="sm" />
+          </>
+        )}
       </button>
       {isOpen && (
         <Popover anchor={() => button.current} onClose={() => setOpen(false)}>
-          <Periods onChoose={() => setOpen(false)} />
+          <Periods hasAll={usual !== undefined} onChoose={() => setOpen(false)} />
         </Popover>
       )}
     </>
   );
 }
 
-function Periods({ onChoose }: { readonly onChoose: () => void }): JSX.Element {
+function Periods({ hasAll, onChoose }: { readonly hasAll: boolean; readonly onChoose: () => void }): JSX.Element {
   const { path } = place.value;
+  const everything = withPeriod();
+  everything.set(allTimes, 'true');
   // To the minute, so that a refresh reads the same.
   const now = Math.ceil(Date.now() / 60_000) * 60;
   return (
@@ -96,6 +111,11 @@ function Periods({ onChoose }: { readonly onChoose: () => void }): JSX.Element {
             {title}
           </a>
         ))}
+        {hasAll && (
+          <a class="btn sm" href={hrefOf(path, everything)} onClick={onChoose}>
+            {t('All times')}
+          </a>
+        )}
       </div>
       {[
         ['from', t('First day')],

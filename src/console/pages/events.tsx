@@ -19,7 +19,7 @@ import { dayText } from '../format/text.ts';
 import { instantText, numberText, plural, t } from '../i18n/words.ts';
 import { EventBars, useEventCounts } from './event-counts.tsx';
 import { EventDrawer } from './event-drawer.tsx';
-import { instantIn, PeriodChip } from './event-period.tsx';
+import { allTimes, instantIn, PeriodChip } from './event-period.tsx';
 import { NewNotification } from './hooks.tsx';
 
 const pageSize = 40;
@@ -27,8 +27,11 @@ const pageSize = 40;
 /** The API returns no more on one page. */
 const maxPageSize = 300;
 
+/** The period without one in the address, in seconds. */
+const usualPeriod = 30 * 24 * 3600;
+
 /** Parameters of the address that are not filters of the list. */
-const ownParameters = ['event', 'shown', 'from', 'to'];
+const ownParameters = ['event', 'shown', 'from', 'to', allTimes];
 
 /** The events with their number by day; a click on one opens its details. */
 export function EventsPage({ collection }: { readonly collection: Collection | undefined }): JSX.Element {
@@ -37,15 +40,18 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
   const { isFiltered, isScoped, sent } = listQuery('events', collection?.filters ?? [], ownParameters);
   const now = Math.ceil(Date.now() / 1000);
   const last = instantIn(to) ?? now;
+  const isUsual = from === null && to === null && !query.has(allTimes);
+  // To the hour, so that a refresh reads the same.
+  const usualFrom = (Math.floor(now / 3600) - usualPeriod / 3600) * 3600;
+  if (isUsual) sent.set('from', String(usualFrom));
   const filters = new URLSearchParams(sent);
   for (const name of ['o', 'from', 'to']) filters.delete(name);
   const shown = Math.min(maxPageSize, Number(query.get('shown')) || pageSize);
   sent.set('page_size', String(shown));
   const { newCount, page, showNew, version } = useStable(String(sent), usePage(`/api/events/?${sent}`).value);
-  const counts = useEventCounts(instantIn(from) ?? last - 30 * 24 * 3600, last, filters, version);
-  const { value: total } = usePage(
-    page && (isFiltered || from !== null || to !== null) ? '/api/events/?page_size=1' : '',
-  );
+  const counts = useEventCounts(instantIn(from) ?? last - usualPeriod, last, filters, version);
+  const isNarrowed = isFiltered || !query.has(allTimes);
+  const { value: total } = usePage(page && isNarrowed ? '/api/events/?page_size=1' : '');
   const groups = query.getAll('feature');
   return (
     <>
@@ -60,10 +66,11 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
         filters={collection?.filters ?? []}
         hidden={ownParameters}
         facets={['feature', 'user_username']}
+        searchTitle={t('Search events')}
         count={page?.count}
-        total={total?.count}
+        total={isNarrowed ? total?.count : undefined}
         scopeIsUsed={isScoped}
-        first={<PeriodChip />}
+        first={<PeriodChip usual={t('last 30 days')} />}
       />
       <div class={page?.items.some(isOpen) ? 'with-drawer' : undefined}>
         <div class="stack">
@@ -77,11 +84,19 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
               {page.problem}
             </Callout>
           ) : page.items.length === 0 ? (
-            <NoItems cleared={isFiltered || from !== null || to !== null ? hrefOf('/events/') : undefined}>
+            <NoItems
+              cleared={isNarrowed && total?.count !== 0 ? hrefOf('/events/', { [allTimes]: 'true' }) : undefined}
+            >
               <Empty icon="events" title={t('Nothing has happened yet.')} />
             </NoItems>
           ) : (
-            <Days events={page.items} count={page.count} shown={shown} counts={counts ?? []}>
+            <Days
+              events={page.items}
+              count={page.count}
+              shown={shown}
+              counts={counts ?? []}
+              before={isUsual && total && total.count > page.count ? usualFrom : undefined}
+            >
               <NewEvents count={newCount} onShow={showNew} />
             </Days>
           )}
@@ -204,6 +219,7 @@ function Days({
   count,
   shown,
   counts,
+  before,
   children,
 }: {
   readonly events: readonly Item[];
@@ -211,6 +227,8 @@ function Days({
   readonly count: number;
   readonly shown: number;
   readonly counts: readonly DayCount[];
+  /** The start of the period, if earlier events are only left out by default. */
+  readonly before: number | undefined;
   readonly children: JSX.Element;
 }): JSX.Element {
   return (
@@ -233,7 +251,7 @@ function Days({
           />
         </>
       ))}
-      <Older events={events} count={count} shown={shown} />
+      <Older events={events} count={count} shown={shown} before={before} />
     </section>
   );
 }
@@ -244,18 +262,22 @@ function DayCounts({ bar }: { readonly bar: DayCount | undefined }): JSX.Element
   return <span>{bar.bad ? t('{events}, {count} failed', { events: words, count: bar.bad }) : words}</span>;
 }
 
-/** Shows more of the events; the last page of the API leads to those before. */
+/** Shows more of the events; the last page of the API and the usual period lead to those before. */
 function Older({
   events,
   count,
   shown,
+  before,
 }: {
   readonly events: readonly Item[];
   readonly count: number;
   readonly shown: number;
+  readonly before: number | undefined;
 }): JSX.Element | null {
   const query = new URLSearchParams(place.value.query);
-  if (shown < maxPageSize) query.set('shown', String(Math.min(maxPageSize, shown + 2 * pageSize)));
+  const isEnd = events.length >= count;
+  if (isEnd && before !== undefined) query.set('to', String(before));
+  else if (shown < maxPageSize) query.set('shown', String(Math.min(maxPageSize, shown + 2 * pageSize)));
   else {
     const oldest = Date.parse(textOf(events.at(-1) ?? {}, '@timestamp'));
     query.delete('shown');
@@ -264,7 +286,7 @@ function Older({
   return (
     <div class="pager">
       <span>{t('{count} of {total}', { count: numberText(events.length), total: numberText(count) })}</span>
-      {events.length < count && (
+      {(!isEnd || before !== undefined) && (
         <a class="btn sm" href={hrefOf('/events/', query)}>
           {t('Show older')}
         </a>

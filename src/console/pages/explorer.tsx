@@ -31,6 +31,7 @@ export function Explorer(): JSX.Element {
         actions={
           <>
             <a class="btn" href="docs/?format=openapi" target="_blank" rel="noreferrer">
+              <Icon name="download" />
               {t('OpenAPI')}
             </a>
             <a class="btn" href="docs/">
@@ -137,7 +138,7 @@ function Exchange({ path, list }: { readonly path: string; readonly list: string
     <>
       <section class="card" aria-label={t('Request')}>
         <form
-          class="in row"
+          class="in request"
           onSubmit={(event) => {
             event.preventDefault();
             if (typed.startsWith('/api/')) go(address, { path: typed });
@@ -147,7 +148,7 @@ function Exchange({ path, list }: { readonly path: string; readonly list: string
             {'GET'}
           </Badge>
           <input
-            class="input mono wide"
+            class="input mono"
             aria-label={t('Path')}
             value={typed}
             onInput={(event) => setTyped(event.currentTarget.value)}
@@ -163,14 +164,15 @@ function Exchange({ path, list }: { readonly path: string; readonly list: string
               count !== undefined &&
               ` · ${plural(Number(count), '{count} object', '{count} objects')}`}
           </span>
-          <span class="spring" />
-          <span class="note">
-            {t('URL')} <CopyButton text={url} what={t('URL')} />
+          <span class="row more">
+            <a href={hrefOf(path.slice('/api'.length).replace(/\?.*/, ''))}>{titleOf(list)}</a>
+            <span class="note">
+              {t('URL')} <CopyButton text={url} what={t('URL')} />
+            </span>
+            <span class="note">
+              {t('cURL')} <CopyButton text={`curl -H "Authorization: Token $TOKEN" '${url}'`} what={t('cURL')} />
+            </span>
           </span>
-          <span class="note">
-            {t('cURL')} <CopyButton text={`curl -H "Authorization: Token $TOKEN" '${url}'`} what={t('cURL')} />
-          </span>
-          <a href={hrefOf(path.slice('/api'.length).replace(/\?.*/, ''))}>{titleOf(list)}</a>
         </div>
         {!response ? (
           <Loading />

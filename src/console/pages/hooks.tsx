@@ -3,15 +3,14 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, pathOf, problemOf, readPage, request, textOf } from '../api/api.ts';
 import { listOf } from '../api/columns.ts';
-import { api } from '../api/connection.ts';
 import type { Collection } from '../api/document.ts';
 import { optimistically } from '../api/optimistic.ts';
-import { refresh, useList, usePage, useReading, useRequest } from '../api/reading.ts';
-import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
+import { refresh, usePage, useReading, useRequest } from '../api/reading.ts';
+import { go, hrefOfLink, place } from '../api/route.ts';
 import { collections, isStaff, me } from '../api/session.ts';
 import { RowActions } from '../components/actions.tsx';
-import { Callout, Card, Loading } from '../components/card.tsx';
-import { fieldColumn, timeColumn } from '../components/columns.tsx';
+import { Callout, Empty, Loading } from '../components/card.tsx';
+import { Code } from '../components/copy.tsx';
 import { CreationForm, type Description } from '../components/creation.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -19,15 +18,12 @@ import { List, pageSize } from '../components/list.tsx';
 import { Menu } from '../components/menu.tsx';
 import { Options } from '../components/options.tsx';
 import { PageHeader } from '../components/page.tsx';
-import { PostButton } from '../components/post.tsx';
-import { Dot, WordStatus } from '../components/status.tsx';
-import { type Column, NameCell, Table } from '../components/table.tsx';
+import { Badge, Dot, WordStatus } from '../components/status.tsx';
+import { type Column, NameCell } from '../components/table.tsx';
 import { notify } from '../components/toast.tsx';
 import { nameOf, Time } from '../components/values.tsx';
-import { choiceText } from '../format/choices.ts';
 import { percentText } from '../format/text.ts';
 import { plural, serverText, t, titleOf } from '../i18n/words.ts';
-import { useIsManaged } from './delivery.tsx';
 import { failedTypes } from './event-counts.tsx';
 
 /** All hooks with their deliveries of the last 7 days, and a button that creates one. */
@@ -51,6 +47,11 @@ export function HooksPage(): JSX.Element {
         path="/hooks/"
         collection={collections.value.get('hooks')}
         columns={() => columns(counts, failures)}
+        empty={
+          <Empty icon="hooks" title={t('No notifications yet.')}>
+            {t('A notification tells a program, a mailbox or a phone what happens here.')}
+          </Empty>
+        }
         rowActions={(hook) => {
           const collection = collections.value.get(listOf(hook));
           const path = pathOf(textOf(hook, 'url')).slice('/api'.length);
@@ -276,11 +277,22 @@ const columns = (counts: ReadonlyMap<string, Item>, failures: readonly Failure[]
   ];
 };
 
-/** The groups of events that a hook gets, or how many types without groups. */
+/** The usual choice that a hook has, its groups of events, or how many types without groups. */
 function eventsText(hook: Item): string {
-  const [groups, types] = [hook.event_groups, hook.event_types].map((value) => (Array.isArray(value) ? value : []));
-  if (groups && groups.length > 0) return groups.map((group) => titleOf(String(group))).join(', ');
-  return plural(types?.length ?? 0, '{count} event type', '{count} event types');
+  const namesIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+  const [groups, types] = [namesIn(hook.event_groups), namesIn(hook.event_types)];
+  const isSame = (some: readonly unknown[], others: readonly unknown[]): boolean =>
+    some.length === others.length && some.every((name) => others.includes(name));
+  const usual = presets().find(
+    ({ fixed }) =>
+      fixed &&
+      (fixed.event_groups.length > 0
+        ? isSame(groups, fixed.event_groups)
+        : groups.length === 0 && isSame(types, fixed.event_types)),
+  );
+  if (usual) return usual.title;
+  if (groups.length > 0) return groups.map((group) => titleOf(String(group))).join(', ');
+  return plural(types.length, '{count} event type', '{count} event types');
 }
 
 function LastDelivery({
@@ -349,60 +361,21 @@ function Switch({ hook }: { readonly hook: Item }): JSX.Element | null {
   );
 }
 
-/** The newest deliveries of a webhook. */
-export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
-  const own = pathOf(textOf(hook, 'url'));
-  const path = `${own}deliveries/`;
-  const params = { path: { key: textOf(hook, 'uuid') }, query: { page_size: 10 } };
-  const { value: page } = useList(() => api.GET('/api/hooks-web/{key}/deliveries/', { params }), [own]);
-  const isManaged = useIsManaged(own);
+/** The state of a notification in its header. */
+export const HookBadge = ({ hook }: { readonly hook: Item }): JSX.Element => (
+  <Badge tone={hook.is_active === true ? (hook.is_confirmed === false ? 'warn' : 'good') : 'idle'}>
+    {hook.is_active !== true ? t('Disabled') : hook.is_confirmed === false ? t('Not confirmed') : titleOf('is_active')}
+  </Badge>
+);
+
+/** The channel, the endpoint and the events of a notification. */
+export function HookFacts({ hook }: { readonly hook: Item }): JSX.Element {
+  const endpoint = textOf(hook, 'destination_url');
   return (
-    <Card
-      title={t('Deliveries')}
-      more={page && page.count > 0 ? hrefOf(path.slice('/api'.length)) : undefined}
-      problem={page?.problem}
-      isLoading={page === undefined}
-      empty={page?.count === 0 ? t('Nothing has been delivered yet. Send a test to check the receiver.') : undefined}
-      isFlush
-    >
-      {hook.is_active === false && <p class="in bad-ink">{t('This notification is disabled.')}</p>}
-      {page && page.count > 0 && (
-        <Table
-          items={page.items}
-          columns={deliveryColumns()}
-          actions={
-            isManaged
-              ? (delivery) =>
-                  textOf(delivery, 'status') !== 'pending' && (
-                    <PostButton
-                      title={t('Redeliver')}
-                      path={`${path}${textOf(delivery, 'uuid')}/redeliver/`}
-                      about={textOf(delivery, 'event_type')}
-                    />
-                  )
-              : undefined
-          }
-        />
-      )}
-    </Card>
+    <>
+      <span>{channelOf(hook)}</span>
+      {endpoint !== '' && <Code text={endpoint} what={titleOf('destination_url')} />}
+      <span>{eventsText(hook)}</span>
+    </>
   );
 }
-
-const deliveryColumns = (): readonly Column[] => [
-  {
-    key: 'event',
-    title: titleOf('event_type'),
-    class: 'name',
-    cell: (delivery) => (
-      <NameCell
-        href={hrefOfLink(textOf(delivery, 'url'))}
-        name={choiceText(textOf(delivery, 'event_type'))}
-        sub={textOf(delivery, 'error_message')}
-      />
-    ),
-  },
-  fieldColumn('status'),
-  fieldColumn('attempts'),
-  { ...fieldColumn('response_code'), class: 'num when-roomy' },
-  timeColumn('created'),
-];

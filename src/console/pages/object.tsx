@@ -47,6 +47,8 @@ export interface ObjectRecipe {
   readonly links?: ((item: Item) => readonly Tab[]) | undefined;
   /** Titles of actions that differ from those of the API. */
   readonly actionTitles?: (() => Readonly<Record<string, string>>) | undefined;
+  /** The list that leads to such objects, where it is not their own. */
+  readonly list?: string;
   /** The title of the tab with every field; default: Details. */
   readonly detailsTitle?: string;
 }
@@ -157,7 +159,7 @@ function OpenObject({
   return (
     <>
       <PageHeader
-        crumbs={crumbsOf(item, collection)}
+        crumbs={crumbsOf(item, collection, recipe.list)}
         icon={icon}
         title={name}
         badge={
@@ -215,7 +217,7 @@ const historyTab = (list: string): NonNullable<ObjectRecipe['tabs']>[number] => 
 const listTitles = (): Readonly<Record<string, string>> => ({ usage: t('Usage by customer'), users: t('Team') });
 
 /** The customer, project and list of an object. */
-function crumbsOf(item: Item, collection: Collection): readonly Crumb[] {
+function crumbsOf(item: Item, collection: Collection, list: string | undefined): readonly Crumb[] {
   const [customer, project] = ['customer', 'project'].map((name): Crumb | undefined => {
     const link = textOf(item, name);
     const title = textOf(item, `${name}_name`);
@@ -224,7 +226,7 @@ function crumbsOf(item: Item, collection: Collection): readonly Crumb[] {
   return [
     ...(customer && collection.name !== 'customers' ? [customer] : []),
     ...(project && collection.name !== 'projects' ? [project] : []),
-    [hrefOf(`/${collection.name}/`), collection.title],
+    list === undefined ? [hrefOf(`/${collection.name}/`), collection.title] : [hrefOf(`/${list}/`), titleOf(list)],
   ];
 }
 

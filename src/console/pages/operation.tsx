@@ -1,10 +1,10 @@
 /** The health of the service, for staff and global support. */
-import type { ComponentChildren, JSX } from 'preact';
+import { type ComponentChildren, Fragment, type JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, itemsIn, problemOf, textOf } from '../api/api.ts';
 import { api, responseOf, saveFile } from '../api/connection.ts';
-import { useList, useObject } from '../api/reading.ts';
-import { hrefOf } from '../api/route.ts';
+import { useList, useObject, usePage } from '../api/reading.ts';
+import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { isStaff } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Callout, Card, Loading, Meters } from '../components/card.tsx';
@@ -12,12 +12,11 @@ import { Icon } from '../components/icons.tsx';
 import { Listing } from '../components/listing.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { PostButton, PostForm } from '../components/post.tsx';
-import { Badge, WordBadge } from '../components/status.tsx';
-import { Check, Checks } from '../components/timeline.tsx';
+import { Badge, WordStatus } from '../components/status.tsx';
 import { notify } from '../components/toast.tsx';
 import { ObjectLink, Time } from '../components/values.tsx';
 import type { Tone } from '../format/status.ts';
-import { numberText, plural, t, titleOf } from '../i18n/words.ts';
+import { numberText, plural, serverText, t, titleOf } from '../i18n/words.ts';
 import { LoginCheckCard } from './login-check.tsx';
 
 export function OperationPage(): JSX.Element {
@@ -45,9 +44,34 @@ export function OperationPage(): JSX.Element {
             </>
           )
         }
+        actions={
+          status &&
+          isStaff.value && (
+            <>
+              <PostButton
+                class="btn"
+                icon="acknowledge"
+                title={t('Run health check')}
+                path="/api/operation/doctor/"
+                about={t('Health check')}
+                done={reload}
+              />
+              {status.is_in_memory !== true && (
+                <PostButton
+                  class="btn primary"
+                  icon="download"
+                  title={t('Back up now')}
+                  path="/api/backups/"
+                  about={titleOf('backups')}
+                  done={reload}
+                />
+              )}
+            </>
+          )
+        }
       />
       {status ? (
-        <Overview status={status} reload={reload} />
+        <Overview status={status} />
       ) : (
         <Callout tone="bad" isNew>
           {problemOf(response.body)}
@@ -57,56 +81,33 @@ export function OperationPage(): JSX.Element {
   );
 }
 
-function Overview({ status, reload }: { readonly status: Item; readonly reload: () => Promise<void> }): JSX.Element {
-  const troubles = linesOf(status.troubles);
+function Overview({ status }: { readonly status: Item }): JSX.Element {
   return (
     <div class="stack">
-      <Card title={titleOf('troubles')} isFlush>
+      <Card title={t('Checks')} isFlush>
         <ul class="lines even">
-          {troubles.length === 0 && <Line tone="good" text={t('No problems found.')} />}
-          {troubles.map((trouble) => (
-            <Line key={trouble} tone="warn" text={trouble} />
+          <Troubles troubles={linesOf(status.troubles)} />
+          <Jobs counts={isItem(status.jobs) ? status.jobs : {}} />
+          <Outboxes outboxes={itemsIn(status.outboxes)} />
+          {itemsIn(status.audit_sinks).map((sink) => (
+            <Sink key={textOf(sink, 'sink')} sink={sink} />
           ))}
+          <Backups status={status} />
+          {isStaff.value && <Examination examination={isItem(status.examination) ? status.examination : {}} />}
         </ul>
       </Card>
       <div class="halves">
-        <Card title={titleOf('outbox')} more={hrefOf('/outbox/')} isFlush>
-          <ul class="lines">
-            {itemsIn(status.outboxes).map((outbox) => (
-              <Backlog key={textOf(outbox, 'outbox')} item={outbox}>
-                <a href={hrefOf('/outbox/', { outbox: textOf(outbox, 'outbox') })}>
-                  {titleOf(textOf(outbox, 'outbox'))}
-                </a>
-              </Backlog>
-            ))}
-          </ul>
-        </Card>
-        <Card title={titleOf('jobs')} more={hrefOf('/jobs/')} isFlush>
-          <ul class="lines">
-            {Object.entries(isItem(status.jobs) ? status.jobs : {}).map(([state, count]) => (
-              <li key={state}>
-                <span class="words">
-                  <a href={hrefOf('/jobs/', { state })}>{titleOf(state)}</a>
-                </span>
-                <span class="end">{numberText(Number(count))}</span>
-              </li>
-            ))}
-          </ul>
-        </Card>
-        <AuditSinks sinks={itemsIn(status.audit_sinks)} />
-        {isStaff.value && <Doctor examination={isItem(status.examination) ? status.examination : {}} reload={reload} />}
-        {isStaff.value && <LoginCheckCard />}
-        {isStaff.value && <Backups status={status} reload={reload} />}
+        <Listing
+          title={titleOf('jobs')}
+          path="/jobs/"
+          query="o=created"
+          empty={t('No jobs are running or waiting.')}
+          lines={jobLines}
+        />
         <GlobalQuotas />
+        {isStaff.value && <LoginCheckCard />}
         {isStaff.value && <Simulator />}
       </div>
-      <Listing
-        title={t('Jobs that fail')}
-        path="/jobs/"
-        query="state=failing&o=created"
-        empty={t('No failing jobs.')}
-        lines={jobLines}
-      />
     </div>
   );
 }
@@ -117,9 +118,16 @@ const jobLines = (jobs: readonly Item[]): JSX.Element => (
       <li key={textOf(job, 'url')}>
         <span class="words">
           <ObjectLink item={job} />
-          <span class="sub">{textOf(job, 'resource_name') || textOf(job, 'settings_name')}</span>
+          <span class="sub">
+            {textOf(job, 'resource_name') || textOf(job, 'settings_name')} <Time value={textOf(job, 'created')} />
+          </span>
+          {textOf(job, 'error_message') !== '' && (
+            <span class="sub bad-ink">{serverText(textOf(job, 'error_message'))}</span>
+          )}
         </span>
-        <span class="text">{textOf(job, 'error_message')}</span>
+        <span class="end">
+          <WordStatus word={textOf(job, 'state')} />
+        </span>
       </li>
     ))}
   </ul>
@@ -128,108 +136,187 @@ const jobLines = (jobs: readonly Item[]): JSX.Element => (
 const linesOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((line) => typeof line === 'string') : [];
 
-const Line = ({ text, tone }: { readonly text: string; readonly tone: Tone }): JSX.Element => (
+/** One check: its state, what it found, and the page with more. */
+const Line = ({
+  tone,
+  title,
+  time = '',
+  more,
+  children,
+}: {
+  readonly tone: Tone;
+  readonly title: ComponentChildren;
+  readonly time?: string | undefined;
+  readonly more?: readonly [href: string, title: string] | undefined;
+  readonly children?: ComponentChildren;
+}): JSX.Element => (
   <li>
     <span class={`kind ${tone}`}>
       <Icon name={tone} />
     </span>
-    <span class="words text">{text}</span>
+    <span class="words">
+      <b>{title}</b>
+      {children && <span class="sub">{children}</span>}
+    </span>
+    <span class="end">
+      {time !== '' && <Time value={time} />}
+      {more && (
+        <a class="btn sm" href={more[0]}>
+          {more[1]}
+        </a>
+      )}
+    </span>
   </li>
 );
 
-/** The backlog of an outbox or sink: its size and age. */
-function Backlog({ children, item }: { readonly children: ComponentChildren; readonly item: Item }): JSX.Element {
-  const oldest = textOf(item, 'oldest');
+/** The problems outside of the data. Those of provider accounts lead to their pages. */
+function Troubles({ troubles }: { readonly troubles: readonly string[] }): JSX.Element {
+  const { value: page } = usePage(troubles.length > 0 ? '/api/service-settings/?state=Erred&page_size=100' : '');
+  const accounts = page?.items ?? [];
+  const lineOf = (account: Item): string =>
+    `${textOf(account, 'type')} account ${textOf(account, 'name')} is Erred: ${textOf(account, 'error_message')}`;
+  const ofAccounts = new Set(accounts.map(lineOf));
+  const others = troubles.filter((trouble) => !ofAccounts.has(trouble));
+  if (troubles.length === 0) return <Line tone="good" title={t('No problems found.')} />;
   return (
-    <li>
-      <span class="words">
-        {children}
-        {oldest !== '' && (
-          <span class="sub">
-            <Time value={oldest} />
-          </span>
-        )}
-      </span>
-      <span class="end">{numberText(Number(item.waiting))}</span>
-    </li>
+    <>
+      {others.map((trouble) => (
+        <Line key={trouble} tone="warn" title={trouble} />
+      ))}
+      {accounts.map((account) => (
+        <Line
+          key={textOf(account, 'url')}
+          tone="warn"
+          title={t('{account} is unreachable', { account: textOf(account, 'name') })}
+          more={[hrefOfLink(textOf(account, 'url')), t('Open account')]}
+        >
+          {[textOf(account, 'type'), textOf(account, 'customer_name'), serverText(textOf(account, 'error_message'))]
+            .filter((text) => text !== '')
+            .join(' · ')}
+        </Line>
+      ))}
+    </>
   );
 }
 
-/** The sinks of the audit trail, if the settings name any. */
-function AuditSinks({ sinks }: { readonly sinks: readonly Item[] }): JSX.Element | null {
-  if (sinks.length === 0) return null;
+function Jobs({ counts }: { readonly counts: Item }): JSX.Element {
+  const failing = Number(counts.failing ?? 0);
   return (
-    <Card title={titleOf('audit_sinks')} isFlush>
-      <ul class="lines">
-        {sinks.map((sink) => (
-          <Backlog key={textOf(sink, 'sink')} item={sink}>
-            {textOf(sink, 'sink')}
-          </Backlog>
-        ))}
-      </ul>
-    </Card>
-  );
-}
-
-function Doctor({
-  examination,
-  reload,
-}: {
-  readonly examination: Item;
-  readonly reload: () => Promise<void>;
-}): JSX.Element {
-  const [state, finished, error] = ['state', 'finished', 'error_message'].map((name) => textOf(examination, name));
-  const findings = linesOf(examination.findings);
-  return (
-    <Card
-      title={t('Health check')}
-      actions={
-        <PostButton
-          title={t('Run health check')}
-          path="/api/operation/doctor/"
-          about={t('Health check')}
-          done={reload}
-        />
+    <Line
+      tone={failing > 0 ? 'warn' : 'good'}
+      title={
+        failing > 0 ? plural(failing, '{count} job is failing', '{count} jobs are failing') : t('No job is failing')
       }
+      more={[hrefOf('/jobs/', failing > 0 ? { state: 'failing' } : {}), t('View jobs')]}
     >
-      <p class="row">
-        {state && <WordBadge word={state} />} {finished ? <Time value={finished} /> : null}{' '}
-        {state === 'done' &&
-          (findings.length === 0
-            ? t('No problems found.')
-            : plural(findings.length, '{count} finding', '{count} findings'))}
-      </p>
-      {error ? <p class="bad-ink">{error}</p> : null}
-      {findings.length > 0 && (
-        <Checks>
-          {findings.map((finding) => (
-            <Check key={finding} state="warn" title={finding} />
-          ))}
-        </Checks>
-      )}
-    </Card>
+      {t('{running} running, {waiting} waiting', {
+        running: numberText(Number(counts.running ?? 0)),
+        waiting: numberText(Number(counts.waiting ?? 0)),
+      })}
+    </Line>
   );
 }
 
-function Backups({ status, reload }: { readonly status: Item; readonly reload: () => Promise<void> }): JSX.Element {
+/** The messages that wait to be sent, with a link to those of each kind. */
+function Outboxes({ outboxes }: { readonly outboxes: readonly Item[] }): JSX.Element {
+  const waiting = outboxes.filter((outbox) => Number(outbox.waiting) > 0);
+  const count = waiting.reduce((sum, outbox) => sum + Number(outbox.waiting), 0);
+  const more = [hrefOf('/outbox/'), t('View queue')] as const;
+  if (count === 0)
+    return (
+      <Line tone="good" title={t('The message queue is empty')} more={more}>
+        {outboxes.map((outbox) => titleOf(textOf(outbox, 'outbox'))).join(', ')}
+      </Line>
+    );
+  const [oldest = ''] = waiting.map((outbox) => textOf(outbox, 'oldest')).sort();
+  return (
+    <Line tone="busy" title={plural(count, '{count} message waits', '{count} messages wait')} time={oldest} more={more}>
+      {waiting.map((outbox, at) => (
+        <Fragment key={textOf(outbox, 'outbox')}>
+          {at > 0 && ' · '}
+          <a href={hrefOf('/outbox/', { outbox: textOf(outbox, 'outbox') })}>{titleOf(textOf(outbox, 'outbox'))}</a>{' '}
+          {numberText(Number(outbox.waiting))}
+        </Fragment>
+      ))}
+    </Line>
+  );
+}
+
+/** A sink of the audit trail: whether it has every record. */
+function Sink({ sink }: { readonly sink: Item }): JSX.Element {
+  const waiting = Number(sink.waiting);
+  const problem = textOf(sink, 'error_message');
+  return (
+    <Line
+      tone={problem !== '' ? 'warn' : waiting > 0 ? 'busy' : 'good'}
+      title={t('Audit sink {name}', { name: textOf(sink, 'sink') })}
+    >
+      {problem !== ''
+        ? serverText(problem)
+        : waiting === 0
+          ? t('Has every record')
+          : plural(waiting, '{count} record waits', '{count} records wait')}
+    </Line>
+  );
+}
+
+function Backups({ status }: { readonly status: Item }): JSX.Element {
   const last = textOf(status, 'last_backup');
   const verified = textOf(status, 'last_verified_backup');
+  if (status.is_in_memory === true) return <Line tone="idle" title={t('Data in memory is not backed up.')} />;
   return (
-    <Card title={titleOf('backups')} more={hrefOf('/backups/')}>
-      {status.is_in_memory === true ? (
-        <p class="muted">{t('Data in memory is not backed up.')}</p>
-      ) : (
+    <Line
+      tone={last === '' ? 'warn' : 'good'}
+      title={last === '' ? t('No backups yet.') : t('Backed up')}
+      time={last}
+      more={isStaff.value ? [hrefOf('/backups/'), t('View backups')] : undefined}
+    >
+      {last !== '' && plural(Number(status.backup_count), '{count} backup', '{count} backups')}
+      {verified !== '' && (
         <>
-          <p>{last === '' ? <span class="muted">{t('No backups yet.')}</span> : <Time value={last} />}</p>
-          {verified !== '' && (
-            <p class="muted">
-              {t('Last verified backup')}: <Time value={verified} />
-            </p>
-          )}
-          <PostButton title={t('Back up now')} path="/api/backups/" about={titleOf('backups')} done={reload} />
+          {' · '}
+          {t('Last verified backup')}: <Time value={verified} />
         </>
       )}
-    </Card>
+    </Line>
+  );
+}
+
+/** The last health check, with its findings. */
+function Examination({ examination }: { readonly examination: Item }): JSX.Element {
+  const [state, finished, error] = ['state', 'finished', 'error_message'].map((name) => textOf(examination, name));
+  const findings = linesOf(examination.findings);
+  if (error)
+    return (
+      <Line tone="bad" title={t('The health check failed')}>
+        {serverText(error)}
+      </Line>
+    );
+  if (state === 'done')
+    return (
+      <Line
+        tone={findings.length > 0 ? 'warn' : 'good'}
+        title={
+          findings.length === 0
+            ? t('The health check found no problems')
+            : plural(findings.length, 'The health check has {count} finding', 'The health check has {count} findings')
+        }
+        time={finished}
+      >
+        {findings.length > 0 &&
+          findings.map((finding) => (
+            <span key={finding} class="sub text">
+              {finding}
+            </span>
+          ))}
+      </Line>
+    );
+  return state === 'never' ? (
+    <Line tone="idle" title={t('No health check has run yet')}>
+      {t('It recalculates usage and finds records without an owner.')}
+    </Line>
+  ) : (
+    <Line tone="busy" title={t('The health check is running')} />
   );
 }
 

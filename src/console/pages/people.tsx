@@ -1,28 +1,71 @@
 /** The lists of users and of invitations. */
 import type { JSX } from 'preact';
-import { type Item, textOf } from '../api/api.ts';
+import { useRef } from 'preact/hooks';
+import { type Item, itemsIn, textOf } from '../api/api.ts';
+import { usePage } from '../api/reading.ts';
 import { hrefOfLink } from '../api/route.ts';
-import { collections } from '../api/session.ts';
+import { collections, isStaff, me } from '../api/session.ts';
+import { Empty } from '../components/card.tsx';
 import { fieldColumn, timeColumn } from '../components/columns.tsx';
 import { Creation } from '../components/creation.tsx';
-import { ListPage } from '../components/list.tsx';
+import { ListPage, listQuery, pageSize } from '../components/list.tsx';
 import { Badge, Dot, WordStatus } from '../components/status.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
-import { Face, nameOf, Value } from '../components/values.tsx';
+import { Face, nameOf, roleIn, Time, Value } from '../components/values.tsx';
 import { t, titleOf } from '../i18n/words.ts';
 import { InvitationActions } from './team.tsx';
 
 export function PeoplePage(): JSX.Element {
   const collection = collections.value.get('users');
+  const stats = useStats(listQuery('users', collection?.filters ?? [], []).sent);
   return (
     <ListPage
       path="/users/"
       title={titleOf('users')}
       collection={collection}
-      columns={() => userColumns(collection?.orderings ?? [])}
+      actions={collection && <Creation collection={collection} button={t('New user')} isPrimary />}
+      columns={() => userColumns(collection?.orderings ?? [], (user) => stats.get(textOf(user, 'uuid')))}
     />
   );
 }
+
+/** Reads the roles of the users on the page, and when they were last seen; those of the previous page stay until then. */
+function useStats(query: URLSearchParams): ReadonlyMap<string, Item> {
+  query.set('page_size', String(pageSize));
+  const { value: page } = usePage(`/api/users/stats/?${query}`);
+  const latest = useRef<readonly Item[]>([]);
+  if (page) latest.current = page.items;
+  return new Map(latest.current.map((item) => [textOf(item, 'uuid'), item]));
+}
+
+/** The roles of a user: what they may do everywhere, then the first roles. */
+function Roles({ user, stats }: { readonly user: Item; readonly stats: Item | undefined }): JSX.Element {
+  const [first, ...others] = itemsIn(stats?.roles);
+  const more = Number(stats?.role_count ?? 0) - 1;
+  const place = first && <a href={hrefOfLink(textOf(first, 'scope'))}>{textOf(first, 'name')}</a>;
+  return (
+    <>
+      {user.is_staff === true ? (
+        <Badge>{titleOf('is_staff')}</Badge>
+      ) : (
+        user.is_support === true && <Badge>{titleOf('is_support')}</Badge>
+      )}
+      {first && (
+        <>
+          {(user.is_staff === true || user.is_support === true) && ' '}
+          {titleOf(textOf(first, 'role'))}
+          <small class="cut gone" title={[first, ...others].map(roleText).join('\n')}>
+            {place}
+            {more > 0 && ` ${t('and {count} more', { count: more })}`}
+          </small>
+        </>
+      )}
+    </>
+  );
+}
+
+/** Says a role, such as `Owner of Alice`. */
+const roleText = (role: Item): string => roleIn(textOf(role, 'role'), textOf(role, 'name'));
 
 /** Returns the ordering of a column, if the list has it. */
 const sortIn =
@@ -30,7 +73,7 @@ const sortIn =
   (name: string): string | undefined =>
     orderings.includes(name) ? name : undefined;
 
-function userColumns(orderings: readonly string[]): readonly Column[] {
+function userColumns(orderings: readonly string[], statsOf: (user: Item) => Item | undefined): readonly Column[] {
   const sortOf = sortIn(orderings);
   return [
     {
@@ -48,23 +91,13 @@ function userColumns(orderings: readonly string[]): readonly Column[] {
         </div>
       ),
     },
-    {
-      key: 'is_staff',
-      title: titleOf('role'),
-      cell: (user) =>
-        user.is_staff === true ? (
-          <Badge>{titleOf('is_staff')}</Badge>
-        ) : (
-          user.is_support === true && <Badge>{titleOf('is_support')}</Badge>
-        ),
-    },
+    { key: 'is_staff', title: titleOf('role'), cell: (user) => <Roles user={user} stats={statsOf(user)} /> },
     {
       key: 'email',
       title: titleOf('email'),
       sort: sortOf('email'),
       cell: (user) => <Value name="email" value={user.email} item={user} />,
     },
-    { ...fieldColumn('organization', sortOf('organization')), class: 'cut gone when-roomy' },
     {
       key: 'is_active',
       title: titleOf('state'),
@@ -75,13 +108,25 @@ function userColumns(orderings: readonly string[]): readonly Column[] {
         </Dot>
       ),
     },
-    timeColumn('date_joined', sortOf('date_joined')),
-    ...['job_title', 'phone_number', 'native_name'].map((name) => ({
+    // The server tells it staff and global support only (core.md 4.8).
+    ...(isStaff.value || me.value?.is_support === true ? [lastSeen(statsOf)] : []),
+    { ...timeColumn('date_joined', sortOf('date_joined')), isExtra: true },
+    ...['organization', 'job_title', 'phone_number', 'native_name'].map((name) => ({
       ...fieldColumn(name, sortOf(name)),
       isExtra: true,
     })),
   ];
 }
+
+const lastSeen = (statsOf: (user: Item) => Item | undefined): Column => ({
+  key: 'last_seen',
+  title: titleOf('last_seen'),
+  class: 'when-roomy',
+  cell: (user) => {
+    const seen = textOf(statsOf(user) ?? {}, 'last_seen');
+    return seen === '' ? '–' : <Time value={seen} />;
+  },
+});
 
 export function InvitationsPage(): JSX.Element {
   const list = 'user-invitations';
@@ -94,6 +139,11 @@ export function InvitationsPage(): JSX.Element {
       actions={collection && <Creation collection={collection} button={t('Invite')} isPrimary />}
       columns={() => invitationColumns(collection?.orderings ?? [])}
       rowActions={(invitation) => <InvitationActions invitation={invitation} />}
+      empty={
+        <Empty icon={list} title={t('No invitations yet.')}>
+          {t('An invitation gives a person a role as soon as they sign up or sign in.')}
+        </Empty>
+      }
     />
   );
 }

@@ -5,12 +5,38 @@ import { hrefOfLink } from '../api/route.ts';
 import { collections, impersonation, isStaff, me } from '../api/session.ts';
 import { Creation } from '../components/creation.tsx';
 import { Listing } from '../components/listing.tsx';
-import { roleIn, Time } from '../components/values.tsx';
+import { Badge } from '../components/status.tsx';
+import { roleIn, Time, Value } from '../components/values.tsx';
 import { phrase, t, titleOf } from '../i18n/words.ts';
 import { ApiKeys } from './api-keys.tsx';
 import { SecondFactors } from './factors.tsx';
 import { Identities } from './identities.tsx';
 import { Sessions } from './sessions.tsx';
+
+/** What a person may do everywhere, or that they cannot sign in. */
+export const PersonBadge = ({ user }: { readonly user: Item }): JSX.Element | null =>
+  user.is_active === false ? (
+    <Badge tone="idle">{t('Disabled')}</Badge>
+  ) : user.is_staff === true ? (
+    <Badge>{titleOf('is_staff')}</Badge>
+  ) : user.is_support === true ? (
+    <Badge>{titleOf('is_support')}</Badge>
+  ) : null;
+
+/** How to reach a person, and where they work. */
+export const PersonFacts = ({ user }: { readonly user: Item }): JSX.Element => (
+  <>
+    <span>{textOf(user, 'username')}</span>
+    {['email', 'phone_number', 'job_title', 'organization'].map(
+      (name) =>
+        textOf(user, name) !== '' && (
+          <span key={name}>
+            <Value name={name} value={user[name]} item={user} />
+          </span>
+        ),
+    )}
+  </>
+);
 
 export function PersonOverview({ user }: { readonly user: Item }): JSX.Element {
   const uuid = textOf(user, 'uuid');

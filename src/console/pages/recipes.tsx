@@ -6,15 +6,16 @@ import { Icon } from '../components/icons.tsx';
 import { t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../own.ts';
 import { works } from './attention.tsx';
+import { Deliveries } from './delivery.tsx';
 import { FailedResource } from './failed.tsx';
-import { Deliveries } from './hooks.tsx';
+import { HookBadge, HookFacts } from './hooks.tsx';
 import { machineProblem } from './machine.tsx';
 import { isMeasured, Measurements } from './measured.tsx';
 import { maker } from './new-resource.tsx';
 import type { ObjectRecipe } from './object.tsx';
 import { BackupContent } from './operation.tsx';
 import { organisation } from './organisation.tsx';
-import { PersonOverview } from './person.tsx';
+import { PersonBadge, PersonFacts, PersonOverview } from './person.tsx';
 import { AccountOverview, FailedAccount, LastSync } from './providers.tsx';
 import { cloudLinks, providerPage, ResourceFacts, ResourceOverview, resourceLinks } from './resource.tsx';
 import { serviceAccount } from './service-accounts.tsx';
@@ -62,10 +63,21 @@ const application: ObjectRecipe = {
     ),
 };
 
+const notification: ObjectRecipe = {
+  badge: (item) => <HookBadge hook={item} />,
+  facts: (item) => <HookFacts hook={item} />,
+  actionTitles: () => ({ test: t('Send test') }),
+  list: 'hooks',
+};
+
 const recipes: Readonly<Record<string, ObjectRecipe>> = {
   customers: organisation('customer'),
   projects: organisation('project'),
-  users: { overview: (item) => <PersonOverview user={item} /> },
+  users: {
+    overview: (item) => <PersonOverview user={item} />,
+    badge: (item) => <PersonBadge user={item} />,
+    facts: (item) => <PersonFacts user={item} />,
+  },
   quotas: { overview: (item) => <QuotaHistory quota={item} /> },
   'service-settings': {
     overview: (item) => <AccountOverview settings={item} />,
@@ -101,5 +113,7 @@ const recipes: Readonly<Record<string, ObjectRecipe>> = {
   'service-accounts': serviceAccount,
   'user-invitations': { actionTitles: invitationActions },
   backups: { overview: (item) => <BackupContent backup={item} /> },
-  'hooks-web': { overview: (item) => <Deliveries hook={item} /> },
+  'hooks-web': { ...notification, overview: (item) => <Deliveries hook={item} /> },
+  'hooks-email': notification,
+  'hooks-push': notification,
 };

@@ -6,6 +6,7 @@ import { Listing } from '../components/listing.tsx';
 import { PostButton } from '../components/post.tsx';
 import { Badge } from '../components/status.tsx';
 import { Time } from '../components/values.tsx';
+import { programOf } from '../format/programs.ts';
 import { phrase, t, titleOf } from '../i18n/words.ts';
 
 /** Sessions with buttons to end them; `isOwn`: they belong to the signed-in user. */
@@ -48,7 +49,7 @@ const lines = (sessions: readonly Item[]): JSX.Element => (
             <Badge tone="good">{t('This session')}</Badge>
           ) : (
             <PostButton
-              title={t('End it')}
+              title={t('End session')}
               method="DELETE"
               path={`/api/sessions/${textOf(session, 'uuid')}/`}
               about={programOf(session)}
@@ -59,29 +60,3 @@ const lines = (sessions: readonly Item[]): JSX.Element => (
     ))}
   </ul>
 );
-
-/** Names of programs by user agent. The first match counts, because most browsers also list the names of others. */
-const browsers: readonly (readonly [name: string, mark: RegExp])[] = [
-  ['Edge', /Edg\w*\//],
-  ['Opera', /OPR\//],
-  ['Firefox', /(Firefox|FxiOS)\//],
-  ['Chrome', /(Chrom(e|ium)|CriOS)\//],
-  ['Safari', /Safari\//],
-];
-const systems: readonly (readonly [name: string, mark: RegExp])[] = [
-  ['Windows', /Windows/],
-  ['Android', /Android/],
-  ['iOS', /iPhone|iPad/],
-  ['macOS', /Mac OS X/],
-  ['Linux', /Linux/],
-];
-
-/** Returns the name of the program of a session. */
-function programOf(session: Item): string {
-  const agent = textOf(session, 'user_agent');
-  const find = (known: typeof browsers): string => known.find(([, mark]) => mark.test(agent))?.[0] ?? '';
-  const [browser, system] = [find(browsers), find(systems)];
-  if (browser !== '' && system !== '') return t('{program} on {system}', { program: browser, system });
-  if (agent !== '') return browser || (agent.split(/[ (]/)[0] ?? agent);
-  return textOf(session, 'method') === 'operator' ? t('Token of the operator') : t('Unknown program');
-}

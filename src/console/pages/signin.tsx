@@ -10,7 +10,7 @@ import { challenge, continueWith, endSession, enter, ownerOf, resumeProblem, sig
 import { Button } from '../components/button.tsx';
 import { Callout, Skeleton } from '../components/card.tsx';
 import { product } from '../components/focus.ts';
-import { Mark } from '../components/icons.tsx';
+import { Icon, Mark } from '../components/icons.tsx';
 import { Languages } from '../components/languages.tsx';
 import { PasskeyButton } from '../components/passkey.tsx';
 import { Version } from '../components/version.tsx';
@@ -84,11 +84,11 @@ function SignIn(): JSX.Element {
       {isByPassword && (
         <>
           <PasswordForm />
-          {hasPasskeys && <PasskeySignIn />}
-          {demo && demo.logins.length > 0 && <DemoLogins {...demo} />}
           <p class="small">
             <a href={hrefOf('/forgotten/')}>{t('Forgot your password?')}</a>
           </p>
+          {hasPasskeys && <PasskeySignIn />}
+          {demo && demo.logins.length > 0 && <DemoLogins {...demo} />}
         </>
       )}
     </>
@@ -168,10 +168,40 @@ export function PasskeySignIn({ user }: { readonly user?: string }): JSX.Element
   );
 }
 
+/** How many users of the sample data are shown at once. */
+const shownLogins = 4;
+
 /** The users of the sample data: one press signs in. */
 function DemoLogins({ logins, password }: NonNullable<Configuration['demo']>): JSX.Element {
   const [busy, setBusy] = useState('');
   const [problem, setProblem] = useState('');
+  const linesOf = (some: typeof logins): JSX.Element => (
+    <ul class="lines">
+      {some.map(({ role, username }) => (
+        <li key={username}>
+          <span class="words">
+            <b>{username}</b>
+            <span class="sub">{serverText(role)}</span>
+          </span>
+          <span class="end">
+            <Button
+              small
+              isBusy={busy === username}
+              label={t('Sign in as {username}', { username })}
+              onClick={async () => {
+                setBusy(username);
+                const response = await signIn(username, password);
+                setBusy('');
+                if (!response.isOk) setProblem(problemOf(response.body) || t('Try again'));
+              }}
+            >
+              {t('Sign in')}
+            </Button>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
   return (
     <section class="card" aria-label={t('Sample data')}>
       <header>
@@ -183,31 +213,15 @@ function DemoLogins({ logins, password }: NonNullable<Configuration['demo']>): J
           {problem}
         </Callout>
       )}
-      <ul class="lines">
-        {logins.map(({ role, username }) => (
-          <li key={username}>
-            <span class="words">
-              <b>{username}</b>
-              <span class="sub">{serverText(role)}</span>
-            </span>
-            <span class="end">
-              <Button
-                small
-                isBusy={busy === username}
-                label={t('Sign in as {username}', { username })}
-                onClick={async () => {
-                  setBusy(username);
-                  const response = await signIn(username, password);
-                  setBusy('');
-                  if (!response.isOk) setProblem(problemOf(response.body) || t('Try again'));
-                }}
-              >
-                {t('Sign in')}
-              </Button>
-            </span>
-          </li>
-        ))}
-      </ul>
+      {linesOf(logins.slice(0, shownLogins))}
+      {logins.length > shownLogins && (
+        <details class="fold">
+          <summary>
+            <Icon name="next" size="sm" /> {t('{count} more users', { count: logins.length - shownLogins })}
+          </summary>
+          {linesOf(logins.slice(shownLogins))}
+        </details>
+      )}
     </section>
   );
 }

@@ -1,19 +1,19 @@
-/** Quotas, machines, alerts and creations over time. */
-import type { ComponentChildren, JSX } from 'preact';
+/** Quotas, machines, events, customers and projects over time. */
+import type { JSX } from 'preact';
 import { type Item, isItem, itemsIn, type Page, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
-import { useGet, useList, usePage } from '../api/reading.ts';
-import { hrefOf, hrefOfLink } from '../api/route.ts';
+import { useGet, usePage } from '../api/reading.ts';
+import { hrefOf, place } from '../api/route.ts';
 import { Bar, Card, Loading, Meter, Tile } from '../components/card.tsx';
-import { Behind, Chart, daysShown, Lengths, Ranges, span } from '../components/chart.tsx';
+import { Chart, daysShown, Ranges, span } from '../components/chart.tsx';
 import { useLatest } from '../components/chooser.tsx';
-import { PageHeader } from '../components/page.tsx';
+import type { DayCount } from '../components/day-bars.tsx';
+import { Choices, PageHeader } from '../components/page.tsx';
 import { Spark } from '../components/spark.tsx';
-import { WordBadge } from '../components/status.tsx';
-import { nameOf, ObjectLink, Time } from '../components/values.tsx';
+import { ObjectLink } from '../components/values.tsx';
 import { percentText, quotaAmountText, quotaTitle, sizeText } from '../format/text.ts';
 import { isQuotaInMebibytes } from '../i18n/labels.ts';
-import { instantText, numberText, t, titleOf } from '../i18n/words.ts';
+import { instantText, numberText, plural, t, titleOf } from '../i18n/words.ts';
 import { EventBars, useEventCounts } from './event-counts.tsx';
 
 const numberOf = (item: Item, name: string): number | undefined => {
@@ -67,6 +67,7 @@ function useUsage(aggregate: 'customer' | 'project', uuid?: string): readonly It
 }
 
 const measures = ['vcpu', 'ram', 'storage'] as const;
+type Measure = (typeof measures)[number];
 
 /** vCPUs, memory and storage over time, of the customer or project with a uuid. */
 export const UsageTimeline = ({
@@ -82,52 +83,72 @@ export const UsageTimeline = ({
     [aggregate, uuid],
   );
   const isLoading = rows === undefined || sums === undefined;
-  return (
-    <UsageCard
-      rows={isLoading ? [] : rows}
-      sums={sums?.isOk ? sums.body : {}}
-      isLoading={isLoading}
-      actions={<Ranges days={[7, 30, 90]} />}
-    />
-  );
-};
-
-function UsageCard({
-  rows,
-  sums,
-  isLoading = false,
-  actions,
-}: {
-  readonly rows: readonly Item[];
-  /** The present usage. */
-  readonly sums: Item;
-  readonly isLoading?: boolean;
-  readonly actions?: ComponentChildren;
-}): JSX.Element {
-  const known = measures.filter((name) => rows.some((row) => numberOf(row, `${name}_usage`) !== undefined));
+  const known = knownMeasures(rows ?? []);
   return (
     <Card
       title={t('Usage over time')}
       class="of-charts"
-      actions={actions}
+      actions={<Ranges days={[7, 30, 90]} />}
       isLoading={isLoading}
       empty={!isLoading && known.length === 0 ? t('No usage in this period.') : undefined}
     >
       <div class="thirds">
-        {known.map((name) => (
-          <Chart
-            key={name}
-            title={quotaTitle(name)}
-            isSize={isQuotaInMebibytes(name)}
-            now={numberOf(sums, `${name}_usage`)}
-            times={rows.map((row) => Number(row.from))}
-            series={[
-              { name: t('Usage'), values: rows.map((row) => numberOf(row, `${name}_usage`)) },
-              { name: t('Limit'), values: rows.map((row) => limitOf(row, `${name}_limit`)), isLimit: true },
-            ]}
-          />
-        ))}
+        {!isLoading &&
+          known.map((name) => <UsageChart key={name} name={name} rows={rows} sums={sums.isOk ? sums.body : {}} />)}
       </div>
+    </Card>
+  );
+};
+
+const knownMeasures = (rows: readonly Item[]): readonly Measure[] =>
+  measures.filter((name) => rows.some((row) => numberOf(row, `${name}_usage`) !== undefined));
+
+/** One measure over time, with its present value. */
+const UsageChart = ({
+  name,
+  rows,
+  sums,
+}: {
+  readonly name: Measure;
+  readonly rows: readonly Item[];
+  /** The present usage. */
+  readonly sums: Item;
+}): JSX.Element => (
+  <Chart
+    title={quotaTitle(name)}
+    isSize={isQuotaInMebibytes(name)}
+    now={numberOf(sums, `${name}_usage`)}
+    times={rows.map((row) => Number(row.from))}
+    series={[
+      { name: t('Usage'), values: rows.map((row) => numberOf(row, `${name}_usage`)) },
+      { name: t('Limit'), values: rows.map((row) => limitOf(row, `${name}_limit`)), isLimit: true },
+    ]}
+  />
+);
+
+/** One measure in a wide chart, chosen by the address. */
+function UsageCard({ rows, sums }: { readonly rows: readonly Item[]; readonly sums: Item }): JSX.Element {
+  const { path, query } = place.value;
+  const known = knownMeasures(rows);
+  const name = known.find((one) => one === query.get('measure')) ?? known[0];
+  return (
+    <Card
+      title={t('Usage over time')}
+      actions={
+        known.length > 1 && (
+          <Choices
+            label={t('Measure')}
+            tabs={known.map((one) => {
+              const other = new URLSearchParams(query);
+              other.set('measure', one);
+              return { href: hrefOf(path, other), title: quotaTitle(one), isCurrent: one === name };
+            })}
+          />
+        )
+      }
+      empty={name === undefined ? t('No usage in this period.') : undefined}
+    >
+      {name && <UsageChart name={name} rows={rows} sums={sums} />}
     </Card>
   );
 }
@@ -153,7 +174,7 @@ function UsageTiles({
           <Tile
             key={name}
             label={quotaTitle(name)}
-            value={quotaAmountText(name, now)}
+            value={now === 0 ? numberText(0) : quotaAmountText(name, now)}
             unit={change === 0 ? undefined : `${change > 0 ? '+' : '−'}${quotaAmountText(name, Math.abs(change))}`}
           >
             <Spark values={values} />
@@ -166,30 +187,36 @@ function UsageTiles({
 }
 
 /** The customers that use the most storage, with their shares of the largest. */
-function TopCustomers({ customers }: { readonly customers: readonly Item[] }): JSX.Element | null {
+function TopCustomers({ page }: { readonly page: Page }): JSX.Element | null {
   const used = (customer: Item): number =>
     Number(itemsIn(customer.quotas).find(({ name }) => name === 'nc_volume_size')?.usage ?? 0);
-  const top = [...customers]
+  const top = page.items
     .filter((customer) => used(customer) > 0)
     .sort((a, b) => used(b) - used(a))
     .slice(0, 5);
   const [first = {}] = top;
   if (top.length < 2) return null;
   return (
-    <Card title={t('Top customers by storage')} more={[hrefOf('/customers/'), t('All customers')]}>
-      <div class="meters">
-        {top.map((customer) => (
-          <a key={textOf(customer, 'url')} class="meter" href={hrefOfLink(textOf(customer, 'url'))}>
-            <span class="line">
-              <span>{nameOf(customer)}</span>
-              <span class="value">
-                <b>{sizeText(used(customer))}</b>
-              </span>
-            </span>
-            <Bar share={used(customer) / used(first)} />
-          </a>
-        ))}
-      </div>
+    <Card
+      title={t('Top customers by storage')}
+      more={[hrefOf('/customers/'), t('All {count} customers', { count: page.count })]}
+      isFlush
+    >
+      <table class="table">
+        <tbody>
+          {top.map((customer) => (
+            <tr key={textOf(customer, 'url')}>
+              <td class="name">
+                <ObjectLink item={customer} />
+              </td>
+              <td class="num">{sizeText(used(customer))}</td>
+              <td class="share">
+                <Bar share={used(customer) / used(first)} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </Card>
   );
 }
@@ -251,103 +278,88 @@ function useCreated(type: 'customer' | 'project'): Created | undefined {
   return response && (response.isOk ? response.body : []);
 }
 
-function CreatedCard({ title, rows }: { readonly title: string; readonly rows: Created }): JSX.Element {
-  const values = rows.map(({ value }) => value ?? 0);
-  const count = values.reduce((sum, value) => sum + value, 0);
+/** Converts counts of created objects to how many of the present ones existed at the start of each interval. */
+function existing(created: Created, count: number): readonly number[] {
+  let later = created.reduce((sum, { value = 0 }) => sum + value, 0);
+  return created.map(({ value = 0 }) => {
+    const before = count - later;
+    later -= value;
+    return before;
+  });
+}
+
+/** How many customers and projects there are, and how many there were before. */
+function Growth({
+  customers,
+  projects,
+  newCustomers,
+  newProjects,
+}: {
+  readonly customers: number;
+  readonly projects: number;
+  readonly newCustomers: Created;
+  readonly newProjects: Created;
+}): JSX.Element {
+  const added = (rows: Created): number => rows.reduce((sum, { value = 0 }) => sum + value, 0);
+  const line = (name: string, rows: Created, count: number) => ({ name, values: [...existing(rows, count), count] });
   return (
-    <Card title={title} empty={count === 0 ? t('None in this period.') : undefined}>
+    <section class="card" aria-label={t('Customers and projects')}>
       <Chart
-        title={title}
-        caption={t('{count} in all', { count })}
-        times={rows.map((row) => Number(row.from))}
-        series={[{ name: t('Count'), values }]}
-        isCount
+        title={t('Customers and projects')}
+        caption={
+          <span class="now">
+            {plural(projects, '{count} project', '{count} projects')}{' '}
+            <small>
+              {[
+                plural(customers, '{count} customer', '{count} customers'),
+                t('{count} created in this period', { count: numberText(added(newProjects) + added(newCustomers)) }),
+              ].join(', ')}
+            </small>
+          </span>
+        }
+        times={[...newProjects.map(({ from = 0 }) => from), span().to]}
+        series={[line(titleOf('projects'), newProjects, projects), line(titleOf('customers'), newCustomers, customers)]}
       />
-    </Card>
-  );
-}
-
-/** The sums of the quotas that have limits; the tiles show the others. */
-function Sums({ sums }: { readonly sums: Item }): JSX.Element | null {
-  const names = Object.keys(sums).filter((name) => `${name}_usage` in sums && limitOf(sums, name) !== undefined);
-  if (names.length === 0) return null;
-  return (
-    <Card title={t('Quotas')}>
-      <div class="meters">
-        {names.map((name) => (
-          <Meter key={name} quota={{ name, limit: sums[name], usage: sums[`${name}_usage`] }} />
-        ))}
-      </div>
-    </Card>
-  );
-}
-
-/** The alerts of a period, as bars from their creation to their closing. */
-function AlertsOverTime({ page }: { readonly page: Page }): JSX.Element {
-  const { from, to } = span();
-  const at = (text: string): number => (text === '' ? to : Date.parse(text) / 1000);
-  const rows = page.items.map((alert) => ({
-    start: at(textOf(alert, 'created')),
-    end: at(textOf(alert, 'closed')),
-    token: { Error: '--bad-solid', Warning: '--warn-solid' }[textOf(alert, 'severity')] ?? '--series-1',
-  }));
-  return (
-    <Card
-      title={t('Alerts over time')}
-      problem={page.problem}
-      empty={page.count === 0 ? t('No alerts in this period.') : undefined}
-    >
-      <Lengths title={t('Alerts over time')} from={from} to={to} rows={rows}>
-        <Behind
-          title={t('Alerts over time')}
-          heads={[titleOf('message'), titleOf('severity'), titleOf('created'), titleOf('closed')]}
-        >
-          {page.items.map((alert) => (
-            <tr key={textOf(alert, 'url')}>
-              <td>
-                <ObjectLink item={alert} />
-              </td>
-              <td>
-                <WordBadge word={textOf(alert, 'severity')} />
-              </td>
-              <td>
-                <Time value={textOf(alert, 'created')} />
-              </td>
-              <td>{textOf(alert, 'closed') === '' ? '–' : <Time value={textOf(alert, 'closed')} />}</td>
-            </tr>
-          ))}
-        </Behind>
-      </Lengths>
-    </Card>
+    </section>
   );
 }
 
 /** Reads all that the page shows; undefined until everything is read, so that it appears as a whole. */
 function useStatistics() {
   const { from, to } = span();
-  const alertsOf = { query: { from, to, o: ['-severity' as const], page_size: 30 } };
   const usage = useUsage('customer');
   const { value: sums } = useGet(() => api.GET('/api/stats/quota/'));
-  const { value: alerts } = useList(() => api.GET('/api/stats/alerts/', { params: alertsOf }), [from, to]);
   const { value: customers } = usePage('/api/customers/?field=url&field=name&field=quotas&page_size=300');
+  const { value: projects } = usePage('/api/projects/?field=url&page_size=1');
   const { value: machines } = usePage('/api/resources/?category=vms&page_size=1');
   const { value: available } = usePage(lowestAvailability);
   const events = useEventCounts(from, to, new URLSearchParams());
   const newCustomers = useCreated('customer');
   const newProjects = useCreated('project');
-  const isRead = usage && sums && alerts && customers && machines && available && events && newCustomers && newProjects;
+  const isRead =
+    usage && sums && customers && projects && machines && available && events && newCustomers && newProjects;
   return useLatest(
     isRead && {
       usage,
       sums: sums.isOk ? sums.body : {},
-      alerts,
       customers,
+      projects,
       machines,
       available: available.items,
       events,
       newCustomers,
       newProjects,
     },
+  );
+}
+
+/** The number of all events, and of the failed ones. */
+function EventTotals({ counts }: { readonly counts: readonly DayCount[] }): JSX.Element {
+  const sum = (name: 'all' | 'bad'): number => counts.reduce((total, count) => total + (count[name] ?? 0), 0);
+  return (
+    <span class="now">
+      {numberText(sum('all'))} <small>{t('{count} failed', { count: numberText(sum('bad')) })}</small>
+    </span>
   );
 }
 
@@ -365,15 +377,19 @@ export function StatisticsPage(): JSX.Element {
           <UsageTiles rows={all.usage} sums={all.sums} machines={all.machines.count} />
           <UsageCard rows={all.usage} sums={all.sums} />
           <div class="halves">
-            <TopCustomers customers={all.customers.items} />
+            <TopCustomers page={all.customers} />
             <section class="card">
-              <EventBars counts={all.events} />
+              <EventBars counts={all.events} caption={<EventTotals counts={all.events} />} />
             </section>
+            {all.customers.count + all.projects.count > 0 && (
+              <Growth
+                customers={all.customers.count}
+                projects={all.projects.count}
+                newCustomers={all.newCustomers}
+                newProjects={all.newProjects}
+              />
+            )}
             <AvailabilityCard resources={all.available} />
-            <Sums sums={all.sums} />
-            <AlertsOverTime page={all.alerts} />
-            <CreatedCard title={t('New customers')} rows={all.newCustomers} />
-            <CreatedCard title={t('New projects')} rows={all.newProjects} />
           </div>
         </div>
       ) : (

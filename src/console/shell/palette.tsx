@@ -155,7 +155,9 @@ function PaletteDialog(): JSX.Element {
               onClick={() => choose(choice)}
             >
               <Icon name={hasIcon(choice.icon) ? choice.icon : 'next'} />
-              <span>{choice.title}</span>
+              <span>
+                <Highlighted title={choice.title} text={text} />
+              </span>
               {choice.item && <StatusText item={choice.item} />}
               <small>{choice.kind}</small>
             </div>
@@ -234,6 +236,21 @@ function objectChoice(list: string, item: Item): Choice {
     ...(type !== '' && { item }),
     choose: () => go(path),
   };
+}
+
+/** A title with the part that the user typed marked. */
+function Highlighted({ title, text }: { readonly title: string; readonly text: string }): JSX.Element {
+  const at = text.trim() === '' ? -1 : startOf(title, text.trim());
+  const end = at + text.trim().length;
+  // Folding may change lengths: then the position is not that in the title.
+  if (at < 0 || folded(title).length !== title.length) return <>{title}</>;
+  return (
+    <>
+      {title.slice(0, at)}
+      <mark>{title.slice(at, end)}</mark>
+      {title.slice(end)}
+    </>
+  );
 }
 
 /** The position of a text in a title: titles that start with it come first. */
