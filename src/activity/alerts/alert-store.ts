@@ -60,8 +60,10 @@ export function putAlert(context: Context, alert: AlertContent): { id: number; i
   const report = (uuid: string): void =>
     notifyOf(context, 'alert_opened', { uuid, alert_type: alert.type, ...values }, scopeContext);
   if (present) {
-    const acknowledged = alert.acknowledged ?? (present.closed === null && present.acknowledged === 1);
-    db.update('alert', present.id, { ...values, closed: null, acknowledged: Number(acknowledged) });
+    const isAcknowledged = alert.acknowledged ?? (present.closed === null && present.acknowledged === 1);
+    const change = { ...values, closed: null, acknowledged: Number(isAcknowledged) };
+    // Each synchronisation raises the alerts of its resources again: most are open as they are.
+    if (namesOf(change).some((column) => present[column] !== change[column])) db.update('alert', present.id, change);
     if (present.closed !== null) report(present.uuid);
     return { id: present.id, isNew: false };
   }

@@ -22,6 +22,7 @@ import type { JobHandler } from '../../cloud/operations/job-handler.ts';
 import type { Job } from '../../cloud/operations/jobs.ts';
 import { membersHandler } from '../../cloud/people/follow.ts';
 import { forgetKeyHandler } from '../../cloud/people/uploaded-keys.ts';
+import { newListings } from '../../cloud/providers/simulator/backend.ts';
 import { measureHandler } from '../../cloud/resources/measuring.ts';
 import { resourceHandler } from '../../cloud/resources/operations.ts';
 import { syncHandler } from '../../cloud/sync/sync-handler.ts';
@@ -202,6 +203,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     },
     reactions,
     unchangedSyncs: new UnchangedSyncs(db.versions),
+    simulatedListings: newListings(db.versions),
     guards,
     nextFailures: new NextFailures(catalogue, memory?.nextFailures),
     lease: opening.access?.kind === 'held' ? opening.access.lease : undefined,

@@ -2,6 +2,7 @@ import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { nextTurn } from '../../kernel/next-turn.ts';
+import { present } from '../../kernel/present.ts';
 import type { BackendReference, Inventory } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import type { JobHandler, Store } from '../operations/job-handler.ts';
@@ -9,7 +10,7 @@ import { type Job, removeJob } from '../operations/jobs.ts';
 import { deletedSince, mustRepeat, requestSync } from '../operations/sync-jobs.ts';
 import { isAfter, type Position, startOfIndex, storeInSteps } from './store-inventory.ts';
 import { failSync, finishSync, startSync } from './sync.ts';
-import { digestOf } from './unchanged-syncs.ts';
+import { digestOf, type KnownResources } from './unchanged-syncs.ts';
 
 /** Synchronises settings with their provider. */
 export const syncHandler: JobHandler = {
@@ -28,27 +29,34 @@ export const syncHandler: JobHandler = {
 
 /** Resources that one query reads. Other requests are served between the queries. */
 const maxReadRows = 500;
+/** Bytes that a resource takes in the cache. */
+const bytesPerResource = 150;
 
-/** Reads the revisions of the resources of an account by id, and the resources that its provider should know. */
-async function resourcesOf(
-  { catalogue, db }: App,
-  settings: number,
-): Promise<{ readonly revisions: ReadonlyMap<number, number>; readonly known: readonly BackendReference[] }> {
+type KnownRow = Position & Pick<ResourceRow, 'revision'>;
+
+/** Reads the resources of an account. Only those that one query reads are cached: more may change in between. */
+async function resourcesOf({ catalogue, db, unchangedSyncs }: App, settings: number): Promise<KnownResources> {
+  const rowsAfter = (position: Position): KnownRow[] =>
+    db.all(sql`SELECT id, revision, kind, backend_id FROM resource
+      WHERE settings_id = ${settings} AND ${isAfter(position)} ORDER BY kind, backend_id, id LIMIT ${maxReadRows}`);
+  const key = String(settings);
+  const cached = unchangedSyncs.resources.get(key);
+  if (cached) return cached;
   const revisions = new Map<number, number>();
   const known: BackendReference[] = [];
-  let position: Position | undefined = startOfIndex;
-  while (position) {
-    const rows: (Position & Pick<ResourceRow, 'revision'>)[] =
-      db.all(sql`SELECT id, revision, kind, backend_id FROM resource
-      WHERE settings_id = ${settings} AND ${isAfter(position)} ORDER BY kind, backend_id, id LIMIT ${maxReadRows}`);
+  const { reads, result } = db.versions.observe(() => rowsAfter(startOfIndex));
+  for (let rows = result; ; rows = rowsAfter(present(rows.at(-1)))) {
     for (const { backend_id, id, kind, revision } of rows) {
       revisions.set(id, revision);
       if (backend_id !== '') known.push({ kind: catalogue.kind(kind).kind.name, backend_id });
     }
-    position = rows.length < maxReadRows ? undefined : rows.at(-1);
-    if (position) await nextTurn();
+    if (rows.length < maxReadRows) break;
+    await nextTurn();
   }
-  return { revisions, known };
+  const resources = { revisions, known };
+  if (result.length < maxReadRows)
+    unchangedSyncs.resources.set(key, resources, reads, bytesPerResource * revisions.size);
+  return resources;
 }
 
 /** Yields the steps that store an inventory. The last one finishes the synchronisation. */

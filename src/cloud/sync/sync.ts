@@ -139,6 +139,6 @@ export const isImportable = memoised(
 
 /** Whether the last synchronisation found objects that can still be imported. */
 const hasImportable = ({ app }: Context, settings: number): boolean =>
-  app.db.value(
-    sql`SELECT 1 FROM inventory i WHERE i.settings_id = ${settings} AND ${isImportable(app.catalogue)} LIMIT 1`,
-  ) !== undefined;
+  app.db.count(
+    sql`SELECT EXISTS (SELECT 1 FROM inventory i WHERE i.settings_id = ${settings} AND ${isImportable(app.catalogue)})`,
+  ) > 0;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { CacheBudget } from '../../kernel/cache/generational-cache.ts';
+import { VersionedCache } from '../../kernel/cache/versioned-cache.ts';
 import type { Basis, Versions } from '../../kernel/cache/versions.ts';
-import type { Inventory } from '../catalogue/driver.ts';
+import type { BackendReference, Inventory } from '../catalogue/driver.ts';
 import type { Store } from '../operations/job-handler.ts';
 
 declare module '../../kernel/app.ts' {
@@ -11,6 +12,14 @@ declare module '../../kernel/app.ts' {
 }
 
 const maxAccounts = 10_000;
+/** Bytes of the cache of resources. */
+const resourceBytes = 8 * 1024 * 1024;
+
+/** The resources of an account: their revisions by id, and those that its provider should know. */
+export interface KnownResources {
+  readonly revisions: ReadonlyMap<number, number>;
+  readonly known: readonly BackendReference[];
+}
 
 /** The inventory of a synchronisation that changed nothing, and the versions of what it was compared with. */
 interface UnchangedSync {
@@ -18,9 +27,17 @@ interface UnchangedSync {
   readonly bases: readonly Basis[];
 }
 
-/** Returns a digest of everything that a provider returned. */
-export const digestOf = (inventory: Inventory): string =>
-  createHash('sha256').update(JSON.stringify(inventory)).digest('base64');
+const digests = new WeakMap<Inventory, string>();
+
+/** Returns a digest of everything that a provider returned. A driver may return the same object again. */
+export function digestOf(inventory: Inventory): string {
+  let digest = digests.get(inventory);
+  if (digest === undefined) {
+    digest = createHash('sha256').update(JSON.stringify(inventory)).digest('base64');
+    digests.set(inventory, digest);
+  }
+  return digest;
+}
 
 /**
  * Caches synchronisations that changed nothing. While the provider returns the same inventory and nothing that it is compared
@@ -29,7 +46,12 @@ export const digestOf = (inventory: Inventory): string =>
 export class UnchangedSyncs {
   readonly #byAccount = new CacheBudget(2 * maxAccounts).cache<number, UnchangedSync>(() => 1);
 
-  constructor(private readonly versions: Versions) {}
+  /** The resources of accounts, read again only after one has changed. */
+  readonly resources: VersionedCache<KnownResources>;
+
+  constructor(private readonly versions: Versions) {
+    this.resources = new VersionedCache(versions, resourceBytes);
+  }
 
   /** Returns whether storing this inventory for these settings would change nothing. */
   has(settings: number, digest: string): boolean {

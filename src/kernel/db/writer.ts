@@ -163,11 +163,11 @@ export abstract class Writer extends Rows {
   /**
    * Runs work in a separate transaction, and does not wait for the sync. For work that is repeated when a
    * power failure has undone it, such as removing old rows: no other change becomes less durable, and the writer is blocked
-   * for as long as the work takes, not for as long as the disk does. Throws, too, when it cannot be committed.
-   * See src/decisions/durability.md.
+   * for as long as the work takes, not for as long as the disk does. Throws, too, when it cannot be committed. In memory, where
+   * nothing is synced, it is an ordinary write. See src/decisions/durability.md.
    */
   writeRelaxed<T>(work: () => T): T {
-    if (this.#batch?.isExclusive) return this.write(work);
+    if (this.#batch?.isExclusive || this.handle.memory) return this.write(work);
     this.commit();
     this.handle.pragma('synchronous = NORMAL');
     try {

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { App } from '../../../kernel/app.ts';
+import { VersionedCache } from '../../../kernel/cache/versioned-cache.ts';
+import type { Versions } from '../../../kernel/cache/versions.ts';
 import { sql } from '../../../kernel/db/sql.ts';
-import type { DriverSettings, PlainValues } from '../../catalogue/driver.ts';
+import type { DriverSettings, Inventory, PlainValues } from '../../catalogue/driver.ts';
 import type { Generator } from '../../catalogue/simulation.ts';
 
 /** An object at the simulated provider. */
@@ -12,6 +14,24 @@ export interface SimulatedObject {
   readonly backend_id: string;
   readonly values: PlainValues;
 }
+
+/** All objects of an account, and the inventory that a synchronisation returns. */
+export interface Listing {
+  readonly objects: readonly SimulatedObject[];
+  readonly inventory: Inventory;
+}
+
+/** Bytes of the cache of listings. */
+const listingBytes = 8 * 1024 * 1024;
+
+declare module '../../../kernel/app.ts' {
+  interface App {
+    readonly simulatedListings: VersionedCache<Listing>;
+  }
+}
+
+/** Returns the cache of the listings of simulated accounts. */
+export const newListings = (versions: Versions): VersionedCache<Listing> => new VersionedCache(versions, listingBytes);
 
 interface Row extends Omit<SimulatedObject, 'values'> {
   readonly values: string;
@@ -68,6 +88,17 @@ export class SimulatedBackend {
     return this.app.db
       .all<Row>(sql`SELECT * FROM simulated_object WHERE settings_id = ${this.settings.id} ORDER BY kind, ordinal`)
       .map(parsed);
+  }
+
+  /** Returns what `make` computes from all objects, and from nothing else: again only after an object has changed. */
+  listing(make: (objects: readonly SimulatedObject[]) => Inventory): Listing {
+    const { db, simulatedListings } = this.app;
+    const key = String(this.settings.id);
+    const known = simulatedListings.get(key);
+    if (known) return known;
+    const { reads, result: objects } = db.versions.observe(() => this.all());
+    const inventory = make(objects);
+    return simulatedListings.set(key, { objects, inventory }, reads, 2 * JSON.stringify(inventory).length);
   }
 
   ofKind(kind: string): SimulatedObject[] {

@@ -5,7 +5,7 @@ import type { Driver, DriverCall, DriverSettings, Inventory, PlainValues, Step }
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import type { SimulatedKind } from '../../catalogue/simulation.ts';
 import type { ProviderType } from '../../catalogue/type.ts';
-import { SimulatedBackend, type SimulatedObject } from './backend.ts';
+import { type Listing, SimulatedBackend, type SimulatedObject } from './backend.ts';
 import { Objects, runtime } from './objects.ts';
 import { Tuning } from './tuning.ts';
 
@@ -39,9 +39,13 @@ export class SimulatorDriver implements Driver {
     await this.#pass('sync');
     return this.app.db.write(() => {
       this.#objects.addUnmanaged(Number(this.settings.options.simulator_inventory ?? 0));
-      const objects = this.#backend.all();
-      return this.#objects.inventory(this.#vanish(objects) ? this.#backend.all() : objects);
+      const { inventory, objects } = this.#listing();
+      return this.#vanish(objects) ? this.#listing().inventory : inventory;
     });
+  }
+
+  #listing(): Listing {
+    return this.#backend.listing((objects) => this.#objects.inventory(objects));
   }
 
   async create(call: DriverCall): Promise<Step> {
@@ -204,7 +208,8 @@ export class SimulatorDriver implements Driver {
   #vanish(all: readonly SimulatedObject[]): boolean {
     const runs = ({ backend_id, kind }: SimulatedObject): string => `runs ${kind} ${backend_id} vanish`;
     const objects = all.filter(({ kind }) => this.#objects.isResource(kind));
-    this.#backend.countEach(objects.map(runs));
+    const drawn = objects.filter(({ kind }) => this.#tuning.failure('vanish', kind) > 0);
+    if (drawn.length > 0) this.#backend.countEach(drawn.map(runs));
     const lost = objects.filter((object) => {
       const run = (): number => this.#backend.count(runs(object));
       if (this.#failure('vanish', object.kind, String(object.values.name), run) === undefined) return false;
