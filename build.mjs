@@ -228,11 +228,17 @@ async function bundled(format, modules, notices = []) {
         export const { ${names.join(', ')} } = runProgram(import.meta.url, '${digest}');`,
       resolveDir: root,
     },
-    ...(format === 'cjs' && {
-      banner: { js: `const ${urlOfFile} = require('node:url').pathToFileURL(__filename).href;` },
-      define: { 'import.meta.url': urlOfFile },
-    }),
-    plugins: [replacements(modules, listed)],
+    ...(format === 'cjs'
+      ? {
+          banner: { js: `const ${urlOfFile} = require('node:url').pathToFileURL(__filename).href;` },
+          define: { 'import.meta.url': urlOfFile },
+        }
+      : {
+          banner: {
+            js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);",
+          },
+        }),
+    plugins: [replacements(modules, listed), requiredModules],
     format,
   });
   rejectWarnings([start]);
@@ -310,6 +316,19 @@ const replacements = (modules, { lateModules }) => ({
     onLoad({ filter: /.*/, namespace: 'replaced' }, ({ path }) => ({ contents: replaced[path], resolveDir: root }));
   },
 });
+
+/** Requires modules of Node.js: an import reads all of their exports, some of which load further modules. */
+const requiredModules = {
+  name: 'required modules',
+  setup({ onLoad, onResolve }) {
+    onResolve({ filter: /^node:/ }, ({ kind, path }) =>
+      kind === 'require-call' ? { path, external: true } : { path, namespace: 'required' },
+    );
+    onLoad({ filter: /.*/, namespace: 'required' }, ({ path }) => ({
+      contents: `module.exports = require('${path}');`,
+    }));
+  },
+};
 
 /** The module that replaces src/kernel/native/embedded.ts. */
 function embedded(modules) {
