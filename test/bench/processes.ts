@@ -97,6 +97,27 @@ export async function measureNode(): Promise<number> {
   return performance.now() - started;
 }
 
+/** Milliseconds from the start of the program until it prints that it is ready, also in CPU time where the kernel has /proc. */
+export async function measureReady(
+  bundle: string,
+  words: readonly string[],
+): Promise<{ milliseconds: number; processorMilliseconds: number | undefined }> {
+  const started = performance.now();
+  const child = spawn(process.execPath, [bundle, 'serve', '--port', '0', '--admin-listen', 'off', ...words], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const isReady = await Promise.race([
+    once(child.stdout, 'data').then(() => true),
+    once(child, 'exit').then(() => false),
+  ]);
+  const milliseconds = performance.now() - started;
+  if (!isReady) throw new Error(`serve ${words.join(' ')} ended with exit code ${child.exitCode}`);
+  const seconds = processorSeconds(child.pid as number);
+  child.stdout.resume();
+  await end(child);
+  return { milliseconds, processorMilliseconds: seconds && seconds * 1000 };
+}
+
 /** Milliseconds from the start of the program to its first 200, and its resident memory (MB) a second later. */
 export async function measureStart(
   bundle: string,

@@ -20,7 +20,7 @@
  * Prints Markdown tables on stdout and progress on stderr. Servers alternate within a round, so that ratios hold on a busy
  * machine.
  */
-import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,8 +41,6 @@ import {
   type Bare,
   dataFolder,
   type Load,
-  measureNode,
-  measureStart,
   processorSeconds,
   type Running,
   startBare,
@@ -50,9 +48,10 @@ import {
   startPeer,
   startTenantry,
 } from './processes.ts';
-import { footprintTable, median, type Result, type Round, shortTable, table } from './report.ts';
+import { type Result, type Round, shortTable, table } from './report.ts';
 import { run as measureResources } from './resources.ts';
-import { large, type Size, small, tokenOf } from './seed.ts';
+import { large, type Size, small } from './seed.ts';
+import { run as measureStarts } from './start.ts';
 import { run as measureSync } from './sync.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -189,35 +188,6 @@ async function measureCases(chosen: readonly Case[]): Promise<Result[]> {
   }
 }
 
-/** Enough for a median: single starts differ by a third. */
-const startsMeasured = 25;
-
-async function measureFootprint(): Promise<string> {
-  const data = dataFolder(join(folder, 'start'), await seeded(folder, small, report));
-  // The first start unpacks the native modules, and stores its code a second later.
-  await measureStart(bundle, data, tokenOf('staff'));
-  const starts: Awaited<ReturnType<typeof measureStart>>[] = [];
-  const nodes: number[] = [];
-  for (let i = 0; i < startsMeasured; i++) {
-    nodes.push(await measureNode());
-    starts.push(await measureStart(bundle, data, tokenOf('staff')));
-  }
-  rmSync(data, { recursive: true });
-  const memory = starts.map(({ megabytes }) => megabytes).filter((megabytes) => megabytes !== undefined);
-  const beyond = starts.map(({ milliseconds }, i) => milliseconds - (nodes[i] as number));
-  return footprintTable([
-    { what: `Node.js alone, median of ${startsMeasured}`, value: median(nodes), unit: 'ms' },
-    { what: 'Start to the first 200, beyond that', value: median(beyond), unit: 'ms', atMost: 90 },
-    {
-      what: 'Resident memory when idle',
-      value: memory.length > 0 ? median(memory) : undefined,
-      unit: 'MB',
-      atMost: 110,
-    },
-    { what: 'Size of dist/tenantry.mjs', value: statSync(bundle).size / 1e6, unit: 'MB', atMost: 4 },
-  ]);
-}
-
 const print = (text: string): void => void process.stdout.write(`${text}\n\n`);
 if (options.against !== undefined) {
   const kind = kinds.find((name) => name === options.only);
@@ -239,14 +209,14 @@ const chosen = cases.filter(({ name }) => isAsked(name) || options.only === 'cas
 print(
   `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}; ${connections} connections, ${pace.rounds} rounds of ${pace.milliseconds} ms.`,
 );
-if (isAsked('keys')) print(await compareKeys(folder, bundle));
-if (isAsked('start')) print(await measureFootprint());
+if (isAsked('start')) print(await measureStarts(folder, bundle, report));
 if (isAsked('fixture')) print(measureFixture(bundle));
 if (chosen.length > 0) {
   const results = await measureCases(chosen);
   print(table(results));
   print(`For the manual:\n\n${shortTable(results)}`);
 }
+if (isAsked('keys')) print(await compareKeys(folder, bundle));
 if (isAsked('hooks')) print(await measureHooks(folder, bundle, report));
 if (isAsked('notifications')) print(await measureNotifications(folder, bundle, report));
 const count = options.size === undefined ? undefined : Number(options.size);
