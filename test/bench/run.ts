@@ -3,7 +3,7 @@
  *
  *   npm run bench                    everything, about ten minutes; the large database and the long log are created once
  *   npm run bench -- --quick         the small database alone, short bursts, no log
- *   npm run bench -- --only create   one case, `cases` for all of them, or `start` for start-up time, memory and size, `fixture` for servers in memory, `hooks`, `notifications`, `events`, `resources`, `sync`, `console`,
+ *   npm run bench -- --only create   one case, `cases` for all of them, or `start` for start-up time, memory and size, `fixture` for servers in memory, `hooks`, `notifications`, `backups`, `events`, `resources`, `sync`, `console`,
  *                                    or `decisions`: the gain of each page of src/decisions
  *   npm run bench -- --only growth   growth with the data: 100, 10,000 and 1,000,000 customers; the largest takes about ten
  *                                    gigabytes, twice, and half an hour on the first run
@@ -27,6 +27,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { compare, compareKeys, kinds } from './against.ts';
+import { run as measureBackups } from './backups.ts';
 import { agreed, type Case, cases, type Sample } from './cases.ts';
 import { run as measureConsole } from './console.ts';
 import { readSample, seeded } from './databases.ts';
@@ -77,6 +78,7 @@ const names = [
     'fixture',
     'hooks',
     'notifications',
+    'backups',
     'events',
     'resources',
     'sync',
@@ -219,6 +221,7 @@ if (chosen.length > 0) {
 if (isAsked('keys')) print(await compareKeys(folder, bundle));
 if (isAsked('hooks')) print(await measureHooks(folder, bundle, report));
 if (isAsked('notifications')) print(await measureNotifications(folder, bundle, report));
+if (isAsked('backups') && !options.quick) print(await measureBackups(folder, bundle, report));
 const count = options.size === undefined ? undefined : Number(options.size);
 if (isAsked('events') && !options.quick) print(await measureEvents(folder, report, count));
 if (isAsked('resources') && !options.quick) print(await measureResources(folder, report, count));
