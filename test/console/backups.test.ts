@@ -29,11 +29,11 @@ browser('staff take a backup, download it, and delete it', async () => {
   const boss = await Console.open(chromium as Browser, `${server.url}/`);
   await boss.signIn('boss');
   await boss.go('/operation/', 'Operation');
-  const part = boss.page.getByRole('region', { name: 'Backups', exact: true });
-  await part.getByText('No backups yet.').waitFor();
-  await part.getByRole('button', { name: 'Back up now: Backups' }).click();
-  await part.locator('time').waitFor();
-  await part.getByRole('link', { name: 'Show all' }).click();
+  const checks = boss.page.getByRole('region', { name: 'Checks' }).getByRole('listitem');
+  await checks.filter({ hasText: 'No backups yet.' }).waitFor();
+  await boss.button('Back up now: Backups').click();
+  await checks.filter({ hasText: 'Backed up' }).locator('time').first().waitFor();
+  await checks.filter({ hasText: '1 backup' }).getByRole('link', { name: 'View backups' }).click();
   await boss.heading('Backups').waitFor();
   await boss.page.getByRole('link', { name: /^backup-/ }).click();
   await boss.heading(/^backup-/).waitFor();

@@ -210,7 +210,7 @@ browser('offers the logins of the sample data, and signs in with one press', asy
     await sample.getByText('staff: sees and does everything').waitFor();
     await visitor.page.getByText(/^Tenantry \d+\.\d+\.\d+$/).waitFor();
     assert.equal(await findFaults(visitor), []);
-    await sample.getByText(/^\d+ more users$/).click();
+    await sample.getByText(/\d+ more users/).click();
     assert.equal(await findFaults(visitor), []);
     await sample.getByRole('button', { name: 'Sign in as emeka.obi' }).click();
     await visitor.heading('Good').waitFor();

@@ -108,8 +108,8 @@ browser('shows the request and response of a delivery, and repeats it from its p
   await page.getByRole('region', { name: 'Deliveries' }).getByRole('row').nth(1).getByRole('link').click();
   const drawer = page.getByRole('dialog');
   await drawer.getByText('Delivered', { exact: true }).first().waitFor();
-  await drawer.getByText('"message": "Test delivery of the hook."').waitFor();
-  await drawer.getByText('Response', { exact: true }).click();
+  await drawer.getByText('"message": "Test delivery of the hook."').first().waitFor();
+  await drawer.locator('summary').filter({ hasText: 'Response' }).press('Enter');
   await drawer.getByText(/^200 after \d+ ms$/).waitFor();
   assert.equal(await owner.findings(), []);
   await page.keyboard.press('ArrowDown');

@@ -11,7 +11,7 @@ import { Creation } from '../components/creation.tsx';
 import { ListPage, listQuery, pageSize } from '../components/list.tsx';
 import { Badge, Dot, WordStatus } from '../components/status.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
-import { Face, nameOf, roleIn, Time, Value } from '../components/values.tsx';
+import { Face, nameOf, Time, Value } from '../components/values.tsx';
 import { t, titleOf } from '../i18n/words.ts';
 import { InvitationActions } from './team.tsx';
 
@@ -65,7 +65,8 @@ function Roles({ user, stats }: { readonly user: Item; readonly stats: Item | un
 }
 
 /** Says a role, such as `Owner of Alice`. */
-const roleText = (role: Item): string => roleIn(textOf(role, 'role'), textOf(role, 'name'));
+const roleText = (role: Item): string =>
+  t('{role} of {place}', { role: titleOf(textOf(role, 'role')), place: textOf(role, 'name') });
 
 /** Returns the ordering of a column, if the list has it. */
 const sortIn =
