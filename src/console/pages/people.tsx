@@ -92,7 +92,12 @@ function userColumns(orderings: readonly string[], statsOf: (user: Item) => Item
         </div>
       ),
     },
-    { key: 'is_staff', title: titleOf('role'), cell: (user) => <Roles user={user} stats={statsOf(user)} /> },
+    {
+      key: 'is_staff',
+      title: titleOf('role'),
+      class: 'roles',
+      cell: (user) => <Roles user={user} stats={statsOf(user)} />,
+    },
     {
       key: 'email',
       title: titleOf('email'),
@@ -122,10 +127,11 @@ function userColumns(orderings: readonly string[], statsOf: (user: Item) => Item
 const lastSeen = (statsOf: (user: Item) => Item | undefined): Column => ({
   key: 'last_seen',
   title: titleOf('last_seen'),
-  class: 'when-roomy',
+  class: 'seen when-roomy',
   cell: (user) => {
-    const seen = textOf(statsOf(user) ?? {}, 'last_seen');
-    return seen === '' ? '–' : <Time value={seen} />;
+    const stats = statsOf(user);
+    const seen = textOf(stats ?? {}, 'last_seen');
+    return seen === '' ? stats && '–' : <Time value={seen} />;
   },
 });
 
