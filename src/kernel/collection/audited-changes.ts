@@ -124,7 +124,8 @@ export function noteUpdate(
   after: string,
 ): void {
   draft.isUpdate = true;
-  draft.changes.push(...plain, ...hidden);
+  for (const change of plain) draft.changes.push(change);
+  for (const change of hidden) draft.changes.push(change);
   if (shown.length === 0) return;
   const [from, to]: readonly Record<string, unknown>[] = [JSON.parse(before), JSON.parse(after)];
   const value = (name: string, object: Record<string, unknown> | undefined): unknown => {

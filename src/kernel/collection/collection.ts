@@ -1,8 +1,9 @@
 import type { Request } from '../access/request.ts';
 import { authenticated } from '../access/right.ts';
-import { raw, type Sql, sql } from '../db/sql.ts';
+import { raw, Sql, sql, type Value } from '../db/sql.ts';
 import { notFound, reject } from '../http/error.ts';
 import { changed, created, empty, type Reply } from '../http/reply.ts';
+import { memoised } from '../memoised.ts';
 import { present } from '../present.ts';
 import { deletedValues, noteBody, notedUpdate, noteUpdate } from './audited-changes.ts';
 import { type Columns, storedColumns } from './changes.ts';
@@ -376,24 +377,29 @@ interface Place {
 /** What a row is looked up by. */
 type Named = { readonly id: number } | { readonly uuid: string };
 
+/** The beginnings of the queries for a row: by id, by uuid, and by uuid with its known id. */
+const searchesOf = memoised(({ alias, table }: Place) => {
+  const every = `SELECT ${alias}.* FROM ${table} ${alias} WHERE`;
+  return {
+    byId: `${every} ${alias}.id = ? AND (`,
+    byUuid: `${every} ${alias}.uuid = ? AND (`,
+    // The index of UUIDs would read pages of a large table that no other request has read recently.
+    byKnownId: `${every} ${alias}.id = ? AND +${alias}.uuid = ? AND (`,
+  };
+});
+
 /** The row with an id or a uuid, if it fulfils the condition. See src/decisions/caching.md. */
-function seek<R extends Row>(
-  { app, db }: Request,
-  { alias: name, table }: Place,
-  named: Named,
-  visible: Sql,
-): R | undefined {
-  const alias = raw(name);
-  const row = (condition: Sql): R | undefined =>
-    db.get<R>(sql`SELECT ${alias}.* FROM ${raw(table)} ${alias} WHERE ${condition} AND (${visible})`);
-  if ('id' in named) return row(sql`${alias}.id = ${named.id}`);
+function seek<R extends Row>({ app, db }: Request, place: Place, named: Named, visible: Sql): R | undefined {
+  const { byId, byKnownId, byUuid } = searchesOf(place);
+  const row = (beginning: string, ...values: readonly Value[]): R | undefined =>
+    db.get<R>(new Sql(`${beginning}${visible.text})`, [...values, ...visible.values]));
+  if ('id' in named) return row(byId, named.id);
   const { ids } = app.objectCaches;
   const { uuid } = named;
   const known = ids.get(uuid);
-  // Its id leads straight to the row; the index of UUIDs would read pages of a large table that no other request has read recently.
-  const result = known === undefined ? undefined : row(sql`${alias}.id = ${known} AND +${alias}.uuid = ${uuid}`);
+  const result = known === undefined ? undefined : row(byKnownId, known, uuid);
   if (result) return result;
-  const searched = row(sql`${alias}.uuid = ${uuid}`);
+  const searched = row(byUuid, uuid);
   if (searched) ids.set(uuid, searched.id);
   return searched;
 }

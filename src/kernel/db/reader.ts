@@ -38,6 +38,8 @@ export class Reader {
   readonly #rowCounts: RowCounts;
   readonly #steps = new Steps();
   readonly #boundTexts = new BoundTexts();
+  /** The parts of the tables whose rows are counted. */
+  readonly #tables = new Map<string, readonly [Part]>();
 
   constructor(handle: SQLite.Database) {
     this.#handle = handle;
@@ -225,12 +227,10 @@ export class Reader {
 
   /** How many rows a table has, counted once: what comes and goes is added and taken away. */
   rowsIn(table: string): number {
-    const part = partOf(table);
-    const query = sql`SELECT count(*) FROM ${raw(table)}`;
-    // Of a view, nothing says what comes and goes.
-    if (!this.readsOf(query.text).includes(part)) return this.count(query);
-    this.versions.note([part]);
-    return this.#rowCounts.of(table, part, this.#deferredReads);
+    const parts = this.#tables.get(table) ?? this.#tableOf(table);
+    if (!parts) return this.count(sql`SELECT count(*) FROM ${raw(table)}`);
+    this.versions.note(parts);
+    return this.#rowCounts.of(table, parts[0], this.#deferredReads);
   }
 
   /** Registers a callback for the ids of objects whose representation a changed row affects, as `RowWatch` says; undefined inside a transaction. */
@@ -245,6 +245,14 @@ export class Reader {
     const access = this.statements.accessOf(stored);
     this.#rowCounts.changed(access, count);
     this.versions.changed(access.changes);
+  }
+
+  /** Returns the part of a table; undefined for a view, of which nothing says what comes and goes. */
+  #tableOf(table: string): readonly [Part] | undefined {
+    const part = partOf(table);
+    if (!this.readsOf(`SELECT count(*) FROM ${table}`).includes(part)) return undefined;
+    this.#tables.set(table, [part]);
+    return this.#tables.get(table);
   }
 
   #cache(
