@@ -253,7 +253,7 @@ test('gives all threads of a backup the lowest priority', async () => {
         priorities.add(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ')[1]?.split(' ')[16] ?? '');
     return undefined;
   };
-  const child = program.start(['backups', 'now', ...encrypted()], { env: store.environment });
+  const child = program.start(['backups', 'now', '--quiet', ...encrypted()], { env: store.environment });
   pid = child.pid;
   await once(child, 'close');
   assert.equal([...priorities], ['19']);
