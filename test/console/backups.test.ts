@@ -16,7 +16,7 @@ let server: Serving;
 tests.before(async () => {
   if (!chromium) return;
   program = new Program(undefined);
-  server = await program.serve();
+  server = await program.serve(['--backup-schedule', '03:00']);
   await program.run(['user', 'add', 'boss', '--staff', '--password-stdin'], { input: password });
 });
 tests.after(async () => {
@@ -44,6 +44,26 @@ browser('staff take a backup, download it, and delete it', async () => {
   await boss.dialog().getByRole('button', { name: 'Delete' }).click();
   await boss.heading('Backups').waitFor();
   await boss.page.getByText('Nothing here yet.').waitFor();
+  assert.equal(boss.complaints, []);
+});
+
+browser('staff see how old scheduled backups are, and whether they are verified', async () => {
+  for (const command of ['now', 'verify'])
+    assert.is((await program.run(['backups', command, '--quiet', '--data', 'data'])).code, 0);
+  const boss = await Console.open(chromium as Browser, `${server.url}/`);
+  await boss.signIn('boss');
+  await boss.go('/operation/', 'Operation');
+  const part = boss.page.getByRole('region', { name: 'Backups', exact: true });
+  await part.getByText('Last verified backup').locator('time').waitFor();
+  await part.getByRole('link', { name: 'Show all' }).click();
+  await boss.heading('Backups').waitFor();
+  const row = boss.page.getByRole('row', { name: /^tenantry-/ });
+  assert.match((await row.textContent()) ?? '', /Folder.*\d MiB/);
+  assert.is(await row.locator('time').count(), 2, 'created and verified');
+  await row.getByRole('link', { name: /^tenantry-/ }).click();
+  await boss.heading(/^tenantry-/).waitFor();
+  const [download] = await Promise.all([boss.page.waitForEvent('download'), boss.button('Download').click()]);
+  assert.match(download.suggestedFilename(), /^tenantry-\w+-\w+\.db\.gz$/);
   assert.equal(boss.complaints, []);
 });
 

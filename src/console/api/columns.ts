@@ -71,7 +71,7 @@ const byList: Readonly<Record<string, readonly string[]>> = {
     'next_attempt',
   ],
   sessions: ['name', 'method', 'is_current', 'created', 'last_use', 'expires'],
-  backups: ['name', 'state', 'size', 'created'],
+  backups: ['name', 'state', 'target', 'size', 'created', 'verified'],
   deliveries: ['created', 'event_type', 'status', 'attempts', 'response_code', 'error_message', 'next_attempt'],
 };
 

@@ -1,5 +1,6 @@
 /** Renders values by the format of their field. Values are text; links lead only to pages and http addresses. */
 import type { JSX } from 'preact';
+import { listOf } from '../api/columns.ts';
 import { hrefOfLink } from '../api/route.ts';
 import { choiceText } from '../format/choices.ts';
 import { kindOfType } from '../format/kinds.ts';
@@ -135,6 +136,9 @@ export const isSentence = (name: string): boolean => ['message', 'error_message'
 /** Members whose values are words of the API that the console translates. */
 const wordMembers = new Set(['role', 'kind', 'event_type', 'registration_method', 'alert_type', 'method', 'hook_type']);
 
+/** The sizes of backups are in bytes, other sizes in MiB. */
+const bytesPerMebibyte = 1024 ** 2;
+
 const None = (): JSX.Element => <span class="none">–</span>;
 
 /**
@@ -157,6 +161,8 @@ export function Value({
   const format = fieldLabel(name)?.format ?? '';
   if (format === 'badge' && name === 'is_simulated') return value === true ? <SimulatedBadge /> : <None />;
   if (typeof value === 'boolean') return <span>{value ? t('Yes') : t('No')}</span>;
+  if (typeof value === 'number' && format === 'MiB' && listOf(item) === 'backups')
+    return <Size mib={value / bytesPerMebibyte} exact={exact} />;
   if (typeof value === 'number') return <NumberValue format={format} value={value} exact={exact} />;
   if (typeof value === 'string')
     return <TextValue name={name} format={format} text={value} item={item} exact={exact} />;

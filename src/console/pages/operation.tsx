@@ -351,10 +351,13 @@ function Simulator(): JSX.Element | null {
   );
 }
 
-/** Downloads a backup. */
+/** Names of requested backups have no ending. */
+const fileNameOf = (name: string): string => (/\.gz(\.age)?$/.test(name) ? name : `${name}.gz`);
+
+/** Downloads a backup, unless it is in an object store. */
 export function BackupContent({ backup }: { readonly backup: Item }): JSX.Element | null {
   const [isBusy, setBusy] = useState(false);
-  if (textOf(backup, 'state') !== 'ready') return null;
+  if (textOf(backup, 'state') !== 'ready' || textOf(backup, 'target') === 's3') return null;
   return (
     <Callout
       tone="warn"
@@ -372,7 +375,7 @@ export function BackupContent({ backup }: { readonly backup: Item }): JSX.Elemen
                 parseAs: 'blob',
               });
               const content = await responseOf(sent);
-              if (content.isOk) saveFile(content.body, `${textOf(backup, 'name')}.gz`);
+              if (content.isOk) saveFile(content.body, fileNameOf(textOf(backup, 'name')));
               else notify(problemOf(content.body), { tone: 'bad' });
               setBusy(false);
             })()
