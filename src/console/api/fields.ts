@@ -81,8 +81,8 @@ export function formFieldsOf(described: unknown, collection: Collection | undefi
   });
 }
 
-/** Help that names fields of the API, or their unit, is for programs: the console has pickers and units instead. */
-const helpOf = (help: string): string => (/\b[a-z]+_[a-z_]+\b|\bMiB\b/.test(help) ? '' : help);
+/** Help that names fields of the API, their unit or their numbers is for programs: the console has pickers and units instead. */
+const helpOf = (help: string): string => (/\b[a-z]+_[a-z_]+\b|\bMiB\b|^\d/.test(help) ? '' : help);
 
 function formField(name: string, field: Item, collection: Collection | undefined): FormField {
   const type = textOf(field, 'type');

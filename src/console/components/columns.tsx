@@ -6,7 +6,7 @@ import { addressOf } from '../format/address.ts';
 import { iconOfList, kindOfType } from '../format/kinds.ts';
 import { sizeText } from '../format/text.ts';
 import { fieldLabel } from '../i18n/labels.ts';
-import { numberText, t, titleOf } from '../i18n/words.ts';
+import { numberText, serverText, t, titleOf } from '../i18n/words.ts';
 import { type Item, textOf } from '../item.ts';
 import { StatusText } from './status.tsx';
 import { type Column, NameCell } from './table.tsx';
@@ -87,7 +87,7 @@ export const statusColumn = (sort?: string): Column => ({
     <>
       <StatusText item={item} />
       {textOf(item, 'error_message') !== '' && (
-        <small class="cut gone">
+        <small class="cut gone" title={serverText(textOf(item, 'error_message'))}>
           <ServerText text={textOf(item, 'error_message')} />
         </small>
       )}
@@ -99,7 +99,7 @@ export const statusColumn = (sort?: string): Column => ({
 const projectColumn = (): Column => ({
   key: 'project',
   title: titleOf('project'),
-  class: 'cut',
+  class: 'cut short',
   cell: (item) => (
     <>
       <Value name="project" value={item.project} item={item} />

@@ -132,6 +132,7 @@ export function CreationForm({
   fixed = {},
   button = t('Create'),
   sectionOf,
+  sectionTitles = [],
   adapt = (fields) => fields,
   onMade,
   onCancel,
@@ -140,6 +141,8 @@ export function CreationForm({
   readonly button?: string;
   /** The title of the card of a field, for a page of several cards. */
   readonly sectionOf?: (field: FormField) => string;
+  /** The order of the cards. */
+  readonly sectionTitles?: readonly string[];
   /** What OPTIONS says of POST. */
   readonly post: unknown;
   readonly given?: Item;
@@ -166,6 +169,7 @@ export function CreationForm({
       given={{ link_template: invitationLink, ...given }}
       button={button}
       sectionOf={sectionOf}
+      sectionTitles={sectionTitles}
       onTyped={(values) => setTyped(textsOf(values))}
       {...(onCancel && { onCancel })}
       send={async (body) => {

@@ -26,6 +26,7 @@ export function Form({
   onTyped,
   children,
   sectionOf,
+  sectionTitles = [],
   sectionNotes = {},
 }: {
   readonly fields: readonly FormField[];
@@ -47,6 +48,8 @@ export function Form({
   readonly children?: ComponentChildren;
   /** The title of the card that a field stands in, for forms of several cards. */
   readonly sectionOf?: ((field: FormField) => string) | undefined;
+  /** The order of the cards; by default, that of their fields. */
+  readonly sectionTitles?: readonly string[];
   /** What stands above the fields of a card, by its title. */
   readonly sectionNotes?: Readonly<Record<string, ComponentChildren>>;
 }): JSX.Element {
@@ -134,7 +137,8 @@ export function Form({
     </footer>
   );
   const visible = fields.filter(({ isFolded }) => !isFolded);
-  const sections = sectionOf ? [...new Set(visible.map(sectionOf))] : [];
+  const place = (title: string): number => sectionTitles.indexOf(title);
+  const sections = sectionOf ? [...new Set(visible.map(sectionOf))].sort((a, b) => place(a) - place(b)) : [];
   const fieldsIn = (title: string): readonly FormField[] => {
     const own = visible.filter((field) => sectionOf?.(field) === title);
     return own.map((field) => ({ ...field, isTitled: own.length === 1 && field.isOfCards === true }));

@@ -119,6 +119,7 @@ function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
         post={post}
         given={{ ...(link !== '' && { service_project_link: link }), ...repeated, ...given }}
         button={t('Create {title}', { title: wordOfList(list) })}
+        sectionTitles={sections().map(([title]) => title)}
         sectionOf={({ name }) => (sections().find(([, names]) => names.has(name)) ?? sections()[0])[0]}
         onCancel={() => go(hrefOf(maker, place.value.query).slice(1))}
         onMade={async (made) => go(hrefOfLink(textOf(made, 'url')).slice(1))}

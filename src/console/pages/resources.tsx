@@ -71,6 +71,7 @@ export function ResourcesPage(): JSX.Element {
         />
       }
       hiddenFilters={['category']}
+      facets={['state', 'service_settings_uuid', 'customer_uuid', 'project_uuid', 'tag']}
       rowActions={canWork ? resourceActions : undefined}
       {...(canWork && {
         selection: { selected, select },

@@ -28,7 +28,7 @@ export function Usage({ uuid, page }: { readonly uuid: string; readonly page: Pa
       more={page.count > 10 ? hrefOf(path, { o: '-resource_count' }) : undefined}
     >
       {page.count > 0 && (
-        <PlainTable label={t('Usage by customer')} heads={[titleOf('customer'), ...counted.map(titleOf)]}>
+        <PlainTable label={titleOf('customers')} heads={[titleOf('customer'), ...counted.map(titleOf)]}>
           {page.items.map((customer) => (
             <tr key={textOf(customer, 'customer_uuid')}>
               <td>
