@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, existsSync, readdirSync, rmSync, type Stats, statSync } from 'node:fs';
+import { createReadStream, createWriteStream, readdirSync, rmSync, type Stats, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -7,6 +7,7 @@ import { day } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { makeFolder, placeNew, syncFolder } from '../../kernel/files.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
+import { codeOf } from '../../kernel/present.ts';
 import type { BackupTarget, StoredFile } from './backup-target.ts';
 import { backupFolder } from './before-upgrade.ts';
 import { isS3 } from './config.ts';
@@ -43,7 +44,7 @@ class FolderTarget implements BackupTarget {
     try {
       return this.#entries().flatMap(({ name, stats }) => (stats.isFile() ? [{ name, size: stats.size }] : []));
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+      if (codeOf(error) === 'ENOENT') return [];
       throw this.#failure('read', error);
     }
   }
@@ -70,11 +71,11 @@ class FolderTarget implements BackupTarget {
   /** Removes drafts that are older than a day: another server may write to the same folder. */
   async removeRemains(): Promise<void> {
     try {
-      if (!existsSync(this.place)) return;
       for (const { name, stats } of this.#entries())
         if (name.startsWith(draftPrefix) && Date.now() - stats.mtimeMs > day / 1000)
           rmSync(join(this.place, name), { recursive: true, force: true });
     } catch (error) {
+      if (codeOf(error) === 'ENOENT') return;
       throw this.#failure('read', error);
     }
   }
