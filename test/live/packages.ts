@@ -11,6 +11,8 @@ const cache = fileURLToPath(new URL('../../node_modules/.cache/live', import.met
 
 /** How long a package manager may take, in milliseconds. */
 const installTimeoutMs = 300_000;
+/** The same for a Go program, which is compiled with all of its modules. */
+const goTimeoutMs = 900_000;
 
 /**
  * Returns a folder that `install` has filled once for these `inputs`, such as the lines of a lock file. A folder that an
@@ -63,16 +65,27 @@ export async function goProgram(path: string): Promise<string> {
   return join(folder, 'program');
 }
 
+/** Installs a Go program of a module, with exactly this version; returns its path. */
+export async function goInstalled(path: string, version: string): Promise<string> {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const folder = await installedOnce(name, `${path}@${version}`, async (target) => {
+    const env = { ...goEnvironment(target), GOBIN: target };
+    await run('go', ['install', `${path}@${version}`], { env, timeout: goTimeoutMs });
+  });
+  return join(folder, name);
+}
+
 /** Builds the Go program whose source is in a folder; returns its path, in that folder or in `target`. */
 export async function goBuild(source: string, target = source): Promise<string> {
-  const env = {
-    ...process.env,
-    GOPATH: join(target, 'path'),
-    GOTOOLCHAIN: 'local',
-    // Modules are read-only otherwise, and npm could not remove them.
-    GOFLAGS: '-mod=readonly -modcacherw -buildvcs=false',
-  };
   const program = join(target, 'program');
-  await run('go', ['build', '-o', program, '.'], { cwd: source, env, timeout: installTimeoutMs });
+  await run('go', ['build', '-o', program, '.'], { cwd: source, env: goEnvironment(target), timeout: goTimeoutMs });
   return program;
 }
+
+const goEnvironment = (target: string): NodeJS.ProcessEnv => ({
+  ...process.env,
+  GOPATH: join(target, 'path'),
+  GOTOOLCHAIN: 'local',
+  // Modules are read-only otherwise, and npm could not remove them.
+  GOFLAGS: '-mod=readonly -modcacherw -buildvcs=false',
+});

@@ -9,7 +9,7 @@
  *   npm run live -- jira                   … Needs python3-jira
  *   npm run live -- litestream             … Needs python3 with venv and the registry of Python packages
  *   npm run live -- moto                   … Needs python3 with venv and the registry of Python packages
- *   npm run live -- objects                … Needs python3 with venv and the registry of Python packages
+ *   npm run live -- objects                … Needs python3 with venv, go, and registries of Python and Go packages
  *   npm run live -- postgres               … Needs postgresql
  *   npm run live -- rsyslog                … Needs rsyslog and rsyslog-gnutls
  *   npm run live -- schemathesis           … Needs python3 with venv and the registry of Python packages; makes 20,000 requests

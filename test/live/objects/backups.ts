@@ -1,13 +1,16 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import SQLite from 'better-sqlite3';
 import * as assert from 'uvu/assert';
 import { FaultyProxy, type ProxyFault } from '../../support/faulty-proxy.ts';
 import { type Ended, nativeCache, Program } from '../../support/program.ts';
+import { goInstalled } from '../packages.ts';
 import { print } from '../python.ts';
 import type { Steps } from '../steps.ts';
 import { Bucket, type Store } from './bucket.ts';
@@ -15,6 +18,7 @@ import { Bucket, type Store } from './bucket.ts';
 /** Rows of 400 random bytes, so that a backup has several parts. */
 const rows = 45_000;
 const prefix = 'prod';
+const ageVersion = 'v1.3.2';
 /** Bytes a second of the slow upload. */
 const slowRate = 4_000_000;
 /** The upload of a backup needs at most so much memory, in megabytes. */
@@ -76,6 +80,7 @@ export class Backups {
       steps.step(`${this.store.name}: ${name}`, work);
     const name = await step('a backup is uploaded in parts, listed and fetched', () => this.#first());
     await step('it is verified', () => this.#verify(name));
+    await step('the public program age decrypts it', () => this.#decrypt(name));
     await step('two commands on an empty machine serve it', () => this.#recover());
     for (const kind of this.#uploading)
       for (const cut of ['request', 'response'] as const)
@@ -137,6 +142,15 @@ export class Backups {
   async #verify(name: string): Promise<void> {
     const { code, stderr, stdout } = await this.#command(['backups', 'verify', name, ...this.#options(true)]);
     assert.equal([code, stderr, stdout], [0, '', `Backup ${name} is verified: it was restored and has no problems.\n`]);
+  }
+
+  async #decrypt(name: string): Promise<void> {
+    const { folder } = this.program;
+    const age = await goInstalled('filippo.io/age/cmd/age', ageVersion);
+    writeFileSync(join(folder, 'sealed.age'), await this.#bucket.get(`${prefix}/${name}`));
+    await promisify(execFile)(age, ['-d', '-i', 'identity', '-o', 'plain.backup', 'sealed.age'], { cwd: folder });
+    const { code, stderr } = await this.#command(['restore', 'plain.backup', '--data', 'decrypted']);
+    assert.is(code, 0, stderr);
   }
 
   /** Restores and serves the newest backup, and prints how long each of the two commands takes. */
