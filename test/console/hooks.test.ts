@@ -140,7 +140,7 @@ browser('shows the request and response of a delivery, and repeats it from its p
   fixture.clock.advance(60);
   await deliver();
   await page.goBack();
-  await page.keyboard.press('Escape');
+  await drawer.press('Escape');
   await drawer.waitFor({ state: 'detached' });
   await page.getByRole('region', { name: 'Deliveries' }).getByText('Delivered', { exact: true }).waitFor();
 });
