@@ -304,7 +304,7 @@ test('ends a backup and a restore by a signal, in the middle of a SQLite call, w
       const ended = once(child, 'close');
       // The mark of a backup, which is followed by the check.
       const isChecked = (): boolean => existsSync(copy()) && textAt(copy(), 68, 4) === 'TNRB';
-      await eventually('the copy is marked', isChecked);
+      await eventually('the copy is marked', isChecked, 60, 5);
       // The start of the check is not visible from outside.
       await pause(200);
       assert.is(child.exitCode, null, 'the check still runs');
