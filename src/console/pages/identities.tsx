@@ -37,7 +37,7 @@ export function Identities({ user }: { readonly user: Item }): JSX.Element | nul
   return (
     <Card
       title={titleOf('identities')}
-      isFlush
+      isFlush={identities.length > 0}
       actions={isStaff.value && providers.length > 0 && <AddIdentity user={user} />}
     >
       {identities.length === 0 ? (
