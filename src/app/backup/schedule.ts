@@ -1,7 +1,7 @@
 import { day, hour, minute } from '../../kernel/clock.ts';
 
 /** A schedule in UTC: the minutes at which something is due. */
-export interface Schedule {
+interface Schedule {
   readonly minutes: ReadonlySet<number>;
   readonly hours: ReadonlySet<number>;
   readonly days: ReadonlySet<number>;

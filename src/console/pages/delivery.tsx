@@ -20,7 +20,7 @@ import { durationText } from '../format/text.ts';
 import { phrase, serverText, t, titleOf } from '../i18n/words.ts';
 
 /** Whether the user may change the hook at this path, and so redeliver. */
-export function useIsManaged(hook: string): boolean {
+function useIsManaged(hook: string): boolean {
   const { value: options } = useRequest<Description>('OPTIONS', hook);
   return options?.isOk === true && permittedMethods(options.headers)?.includes('PATCH') === true;
 }
@@ -83,7 +83,7 @@ export function DeliveryPage({ hook, uuid }: { readonly hook: string; readonly u
 }
 
 /** A delivery beside the list: why it failed, its payload, then the messages in full. */
-export function DeliveryDrawer({
+function DeliveryDrawer({
   hook,
   uuid,
   onClose,
