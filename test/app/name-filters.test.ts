@@ -33,7 +33,9 @@ const { test: sample, fixture: samples } = suiteWithServer('filters by name, in 
 
 sample('finds the objects with exactly this name by name_exact in every list', async () => {
   const lackObjects: string[] = [];
-  for (const path of lists.filter(({ isList, path }) => isList && !path.includes(':')).map(({ path }) => path)) {
+  // The statistics of users have their filters, but do not show names.
+  const named = lists.filter(({ isList, path }) => isList && !path.includes(':') && path !== '/api/users/stats/');
+  for (const { path } of named) {
     const namesFound = async (query: string): Promise<string[][]> => {
       const { body, status } = await samples.staff.get(`${path}?page_size=200&${query}`);
       assert.is(status, 200, path);
