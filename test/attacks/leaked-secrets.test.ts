@@ -152,18 +152,18 @@ test('a tour of all logins and keys', async () => {
   await provider.next({ accountId: 'subject-of-bob', claims: { preferred_username: 'bob' } });
   const start = `${server.url}/api-auth/oidc/company/login/`;
   const isLocal = (url: string): boolean => url.startsWith('http://127.0.0.1') && !url.includes('/complete/');
-  const answer = await jar.follow(start, isLocal);
-  for (const name of ['state', 'code']) secrets.set(name, new URL(answer).searchParams.get(name) ?? '');
+  const page = await jar.follow(start, isLocal);
+  for (const name of ['state', 'code']) secrets.set(name, new URL(page).searchParams.get(name) ?? '');
   secrets.set('cookie', jar.cookieFor(server.url).replace('oidc=', ''));
   // Without the cookie, at another path, and as a body.
-  const { pathname, search } = new URL(answer);
+  const { pathname, search } = new URL(page);
   await send(anonymous, 'GET', pathname + search, undefined, 302);
   await send(anonymous, 'GET', pathname.replace('complete', 'completed') + search);
   await send(anonymous, 'POST', '/api-auth/oidc/company/backchannel-logout/', { logout_token: search }, 400);
-  const completed = (await jar.get(answer)).headers.get('location') ?? '';
+  const completed = (await jar.get(page)).headers.get('location') ?? '';
   secrets.set('token of the login at the provider', tokenOf(completed));
   // Again, with the used code.
-  assert.is((await jar.get(answer)).status, 302);
+  assert.is((await jar.get(page)).status, 302);
   const end = (await jar.get(`${server.url}/api-auth/oidc/company/logout/`)).headers.get('location') ?? '';
   const idToken = new URL(end).searchParams.get('id_token_hint') ?? '';
   assert.is(idToken.split('.').length, 3);

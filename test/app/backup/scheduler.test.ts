@@ -19,7 +19,7 @@ const fixture = new Fixture();
 let folder: string;
 let schedule: ScheduledBackups;
 /** Seconds that a command may take: it has a low priority, and other tests run beside it. */
-const patience = 110;
+const timeoutSeconds = 110;
 /** Commands that the schedule has started, and those that have ended. */
 let [started, ended] = [0, 0];
 
@@ -75,13 +75,13 @@ function tick(settings: Readonly<Record<string, string>> = {}): void {
 }
 
 const reach = (count: number): Promise<void> =>
-  eventually(`there are ${count} backups`, () => backups().length === count, patience);
+  eventually(`there are ${count} backups`, () => backups().length === count, timeoutSeconds);
 const kinds = (): string[] =>
   fixture.server.app.db.values<string>(sql`SELECT kind FROM notification WHERE kind LIKE 'backup%' ORDER BY id`);
 
 test('makes a backup when it is due, once, and verifies it', async () => {
   tick();
-  assert.equal([started, backups()], [0, []], 'what was due before the schedule was set is not made up for');
+  assert.equal([started, backups()], [0, []], 'skips backups that were due before the schedule was set');
   fixture.clock.set(`${today}T03:00:00Z`);
   tick();
   tick();
@@ -93,7 +93,7 @@ test('makes a backup when it is due, once, and verifies it', async () => {
       tick();
       return (await fixture.staff.get('/api/backups/')).body[0]?.verified != null;
     },
-    patience,
+    timeoutSeconds,
   );
   assert.is(backups().length, 1);
   const { body } = await fixture.staff.get('/api/backups/');
@@ -136,8 +136,8 @@ test('a failed backup notifies staff at once and is tried twice more within the 
   fixture.clock.set(`${today}T03:00:00Z`);
   for (const count of [1, 2, 3]) {
     tick(broken);
-    await eventually(`${count} failures are reported`, () => kinds().length === count, patience);
-    await eventually(`${count} commands have ended`, () => ended === count, patience);
+    await eventually(`${count} failures are reported`, () => kinds().length === count, timeoutSeconds);
+    await eventually(`${count} commands have ended`, () => ended === count, timeoutSeconds);
     fixture.clock.advance(19 * 60);
     tick(broken);
     assert.equal([started, kinds().length], [count, count]);

@@ -85,9 +85,9 @@ export class Backups {
     for (const kind of this.#uploading)
       for (const cut of ['request', 'response'] as const)
         await step(`the connection of ${kind} is cut before the ${cut}`, () => this.#survive(kind, { cut }));
-    for (const [what, answer] of Object.entries(faults))
-      await step(`${what} (${answer.status}): the backup fails with the reason, and leaves nothing`, () =>
-        this.#fail(answer),
+    for (const [what, fault] of Object.entries(faults))
+      await step(`${what} (${fault.status}): the backup fails with the reason, and leaves nothing`, () =>
+        this.#fail(fault),
       );
     await step('the store is unreachable', () => this.#unreachable());
     if (this.store.verifiesSignatures) await step('a wrong secret', () => this.#wrongSecret());
@@ -187,11 +187,11 @@ export class Backups {
   }
 
   /** The store rejects the second part. */
-  async #fail(answer: { readonly status: number; readonly body: string }): Promise<void> {
-    const [code = ''] = /(?<=<Code>)\w+/.exec(answer.body) ?? [];
+  async #fail(fault: { readonly status: number; readonly body: string }): Promise<void> {
+    const [code = ''] = /(?<=<Code>)\w+/.exec(fault.body) ?? [];
     await this.#failing(
-      new RegExp(`cannot upload a part in s3://\\S+: .* responds with ${answer.status} ${code}`),
-      (kind) => (kind === 'part 2' ? { answer } : undefined),
+      new RegExp(`cannot upload a part in s3://\\S+: .* responds with ${fault.status} ${code}`),
+      (kind) => (kind === 'part 2' ? { answer: fault } : undefined),
     );
   }
 

@@ -16,23 +16,23 @@ export const canSendLocally = (url: URL, { body, headers, redirect, signal }: Re
   entriesOf(headers).every(([name, value]) => name.toLowerCase() !== 'accept-encoding' || value === 'identity') &&
   (body === undefined || body === null || typeof body === 'string' || body instanceof Uint8Array);
 
-interface Exchange {
+interface RoundTrip {
   readonly message: IncomingMessage;
   readonly bytes: Buffer;
 }
 
 /** Sends a request. Rejects as `fetch` does. */
 export async function sendLocally(url: URL, init: RequestInit): Promise<Response> {
-  const { message, bytes } = await exchange(url, init);
+  const { message, bytes } = await send(url, init);
   return new LocalResponse(url, message, bytes) as unknown as Response;
 }
 
-const exchange = (url: URL, init: RequestInit): Promise<Exchange> =>
+const send = (url: URL, init: RequestInit): Promise<RoundTrip> =>
   new Promise((resolve, reject) => {
     const fail = (cause: Error): void => {
       // The server has closed the idle connection, which this process was too busy to see.
       const wasIdle = sent.reusedSocket && (cause as NodeJS.ErrnoException).code === 'ECONNRESET';
-      if (wasIdle && ['GET', 'HEAD'].includes(sent.method)) exchange(url, init).then(resolve, reject);
+      if (wasIdle && ['GET', 'HEAD'].includes(sent.method)) send(url, init).then(resolve, reject);
       else reject(new TypeError('fetch failed', { cause }));
     };
     const sent = request(url, { agent, method: init.method ?? 'GET', headers: headersOf(init) }, (message) => {
