@@ -20,3 +20,7 @@ export const textOf = (item: Item, name: string): string => {
 
 /** The items of a list that are objects. */
 export const itemsIn = (value: unknown): readonly Item[] => (Array.isArray(value) ? value.filter(isItem) : []);
+
+/** Returns an own value of a table, never an inherited one: keys may come from addresses and responses. */
+export const ownValue = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;

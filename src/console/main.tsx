@@ -1,7 +1,6 @@
 // Must precede the chart library, which formats numbers by the language of the browser while it loads.
 import './i18n/browser-languages.ts';
-import type { JSX } from 'preact';
-import { render } from 'preact';
+import { type JSX, render } from 'preact';
 import { useErrorBoundary, useLayoutEffect } from 'preact/hooks';
 import { token } from './api/connection.ts';
 import { place, replace } from './api/route.ts';
@@ -10,7 +9,7 @@ import { Callout, Empty } from './components/card.tsx';
 import { expectHeading } from './components/focus.ts';
 import { ListPage } from './components/list.tsx';
 import { loadLanguage, t, titleOf } from './i18n/words.ts';
-import { ownValue } from './own.ts';
+import { ownValue } from './item.ts';
 import { Enrolment } from './pages/enrolment.tsx';
 import { EventsPage } from './pages/events.tsx';
 import { Explorer } from './pages/explorer.tsx';

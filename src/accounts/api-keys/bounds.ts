@@ -3,8 +3,14 @@ import * as v from 'valibot';
 import type { Request } from '../../kernel/access/request.ts';
 import { connectedCustomers, connectedProjects } from '../../kernel/access/visibility.ts';
 import type { App } from '../../kernel/app.ts';
-import { FieldError, inputOf, messages, readOnlyList, type WritableField } from '../../kernel/collection/field.ts';
-import { listOfForm } from '../../kernel/collection/form.ts';
+import {
+  FieldError,
+  inputOf,
+  listOfForm,
+  messages,
+  readOnlyList,
+  type WritableField,
+} from '../../kernel/collection/field.ts';
 import { type LinkTarget, linkText, resolveLink } from '../../kernel/collection/links.ts';
 import { linkShape, linkValue, listValue } from '../../kernel/collection/representation.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';

@@ -9,6 +9,7 @@ import { datetime } from '../../kernel/collection/datetime.ts';
 import {
   FieldError,
   inputOf,
+  listOfForm,
   messages,
   readOnly,
   readOnlyList,
@@ -19,7 +20,6 @@ import {
   uuidField,
   type WritableField,
 } from '../../kernel/collection/field.ts';
-import { listOfForm } from '../../kernel/collection/form.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import {
   linkValue,

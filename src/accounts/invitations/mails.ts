@@ -2,11 +2,11 @@ import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { newUuid } from '../../kernel/app.ts';
 import { hour } from '../../kernel/clock.ts';
-import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { removeStep } from '../../kernel/db/writer.ts';
 import { tooMany } from '../../kernel/http/error.ts';
 import { dueInstants } from '../../kernel/outbox/outcome.ts';
-import { digestOfSecret, newMailedSecret } from '../../kernel/security/mailed-secrets.ts';
+import { digestOfSecret, newMailedSecret } from '../../kernel/security/digests.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { linkOf } from './link-template.ts';
 

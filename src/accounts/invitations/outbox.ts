@@ -1,8 +1,7 @@
 import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { type Letter, letter } from '../../kernel/mail/letter.ts';
-import { nameInMail } from '../../kernel/mail/text.ts';
+import { type Letter, letter, nameInMail } from '../../kernel/mail/letter.ts';
 import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
 import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
 import type { RoleScope } from '../roles/roles.ts';

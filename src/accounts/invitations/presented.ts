@@ -1,7 +1,7 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { notFound } from '../../kernel/http/error.ts';
-import { digestOfSecret } from '../../kernel/security/mailed-secrets.ts';
+import { digestOfSecret } from '../../kernel/security/digests.ts';
 import { type InvitationRow, invitations } from './invitations.ts';
 
 /** The callers who may accept and check an invitation, for the documentation. */

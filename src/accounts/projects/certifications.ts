@@ -5,12 +5,12 @@ import {
   FieldError,
   type IsRequired,
   inputOf,
+  listOfForm,
   messages,
   objectShape,
   readOnlyList,
   type WritableField,
 } from '../../kernel/collection/field.ts';
-import { listOfForm } from '../../kernel/collection/form.ts';
 import { linkText, resolveLink } from '../../kernel/collection/links.ts';
 import {
   type Json,

@@ -46,7 +46,6 @@ import {
   targetOf,
   visibleAccounts,
 } from './rights.ts';
-import { usernameOf } from './username.ts';
 
 const ofUser = (column: string): string => `(SELECT ${column} FROM user WHERE id = a.user_id)`;
 const uuidOfRow = (table: string): string => `(SELECT uuid FROM ${table} WHERE id = a.${table}_id)`;
@@ -255,4 +254,28 @@ export function deactivateAccountsIn(context: Context, structure: RoleScope, sco
   const accounts = db.values<number>(sql`
     SELECT user_id FROM service_account WHERE ${raw(`${structure}_id`)} = ${scope} ORDER BY id`);
   for (const user of accounts) updateUser(context, userOf({ db }, user), { is_active: false }, false);
+}
+
+/** Longest username (core.md 4.1). */
+const maxLength = 30;
+
+/** Returns the part of a name that usernames may contain: lower-case Latin letters and digits, separated by dashes. */
+const slugOf = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '');
+
+/**
+ * Returns the username of a new service account: `sa-<8 hex>-<slug>`, cut to 30 characters. `hex` returns 8 random hexadecimal
+ * digits; it is called again while the username is taken.
+ */
+function usernameOf(name: string, hex: () => string, isTaken: (username: string) => boolean): string {
+  const slug = slugOf(name) || 'account';
+  for (;;) {
+    const username = `sa-${hex()}-${slug}`.slice(0, maxLength).replace(/-$/, '');
+    if (!isTaken(username)) return username;
+  }
 }

@@ -7,7 +7,7 @@ import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
-import { digestOfSecret, newMailedSecret } from '../../kernel/security/mailed-secrets.ts';
+import { digestOfSecret, newMailedSecret } from '../../kernel/security/digests.ts';
 import { changePassword } from '../users/password-change.ts';
 import { passwordField, rejectWeak } from '../users/passwords.ts';
 import { actedBy, type UserRow, updateUser } from '../users/users.ts';

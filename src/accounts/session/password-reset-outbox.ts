@@ -1,7 +1,6 @@
 import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
-import { type Letter, letter } from '../../kernel/mail/letter.ts';
-import { nameInMail } from '../../kernel/mail/text.ts';
+import { type Letter, letter, nameInMail } from '../../kernel/mail/letter.ts';
 import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
 import { afterAttempt, type Outcome } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';

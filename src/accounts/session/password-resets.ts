@@ -2,10 +2,10 @@ import type { Context } from '../../kernel/access/context.ts';
 import { newUuid } from '../../kernel/app.ts';
 import { day, hour } from '../../kernel/clock.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
-import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { removeStep } from '../../kernel/db/writer.ts';
 import { dueInstants } from '../../kernel/outbox/outcome.ts';
-import { digestOfSecret, newMailedSecret } from '../../kernel/security/mailed-secrets.ts';
+import { digestOfSecret, newMailedSecret } from '../../kernel/security/digests.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { oidcRegistration, samlRegistration, type UserRow } from '../users/users.ts';
 

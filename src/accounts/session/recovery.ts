@@ -9,8 +9,8 @@ import { validate } from '../../kernel/collection/validate.ts';
 import { text } from '../../kernel/collection/values.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
+import { digestOfSecret, newMailedSecret } from '../../kernel/security/digests.ts';
 import { expiringRows } from '../../kernel/security/expiring-rows.ts';
-import { digestOfSecret, newMailedSecret } from '../../kernel/security/mailed-secrets.ts';
 import { issueToken, loginBy } from '../../kernel/security/tokens.ts';
 import { actedBy, tokenShape, type UserRow } from '../users/users.ts';
 

@@ -3,9 +3,15 @@ import * as v from 'valibot';
 import type { Caller } from '../../kernel/access/caller.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { inputOf, messages, objectShape, readOnlyList, type WritableField } from '../../kernel/collection/field.ts';
+import {
+  inputOf,
+  listOfForm,
+  messages,
+  objectShape,
+  readOnlyList,
+  type WritableField,
+} from '../../kernel/collection/field.ts';
 import type { Filter } from '../../kernel/collection/filter.ts';
-import { listOfForm } from '../../kernel/collection/form.ts';
 import { listValue, notNullText, objectValue } from '../../kernel/collection/representation.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { kindName } from '../../kernel/http/body.ts';

@@ -1,8 +1,8 @@
 import type { Context } from '../../kernel/access/context.ts';
 import { type App, newUuid } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
-import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { removeStep } from '../../kernel/db/writer.ts';
 import { namesOf } from '../../kernel/present.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { notify, responsibleFor } from '../notifications/notify.ts';

@@ -3,9 +3,8 @@ import { personalUuid, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { authenticated, authenticatedOver } from '../../kernel/access/right.ts';
 import { describeFields, type Endpoint, type Operation } from '../../kernel/collection/endpoint.ts';
-import { type Field, inputOf } from '../../kernel/collection/field.ts';
+import { type Field, inputOf, jsonOrText } from '../../kernel/collection/field.ts';
 import { type Filter, historyParameters } from '../../kernel/collection/filter.ts';
-import { jsonOrText } from '../../kernel/collection/form.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import {
   computedValue,

@@ -10,9 +10,8 @@ import { plainName } from '../scopes/scopes.ts';
 import { eventGroups, eventTypes, typesOfGroups } from './catalogue.ts';
 import { aboutKind, aboutObject, byColumn, byWords, type Predicate, type Selection, select } from './query-plan.ts';
 import { type SubjectKind, subjectKeys } from './record.ts';
-import { phrasesOf } from './search.ts';
+import { phrasesOf, wordsOf } from './search.ts';
 import { namesCaller, namesCustomerOf, namesProjectOf, visibleEvents } from './visibility.ts';
-import { wordsOf } from './words.ts';
 
 type ContextKey = keyof typeof subjectKeys | 'service_type';
 

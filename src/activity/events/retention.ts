@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/access/context.ts';
 import type { Database } from '../../kernel/db/database.ts';
-import { removeStep } from '../../kernel/db/removal.ts';
 import { type Sql, sql } from '../../kernel/db/sql.ts';
+import { removeStep } from '../../kernel/db/writer.ts';
 import type { Level } from './catalogue.ts';
 import { contextOf } from './damaged.ts';
 import { removeFromAll, removeSubjects } from './record.ts';

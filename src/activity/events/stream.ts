@@ -12,8 +12,8 @@ import { contextOf, despiteDamage } from './damaged.ts';
 import { represent } from './events.ts';
 import { conditionsOf, selected } from './filters.ts';
 import { count, pageIds } from './query-plan.ts';
+import { containsPhrase, searchableWords, wordsOf } from './search.ts';
 import { isVisible } from './visibility.ts';
-import { containsPhrase, searchableWords, wordsOf } from './words.ts';
 
 /** The media type of server-sent events. */
 export const eventStreamType = 'text/event-stream';

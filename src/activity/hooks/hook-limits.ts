@@ -3,8 +3,14 @@ import * as v from 'valibot';
 import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import type { Columns } from '../../kernel/collection/changes.ts';
-import { FieldError, inputOf, messages, readOnlyList, type WritableField } from '../../kernel/collection/field.ts';
-import { listOfForm } from '../../kernel/collection/form.ts';
+import {
+  FieldError,
+  inputOf,
+  listOfForm,
+  messages,
+  readOnlyList,
+  type WritableField,
+} from '../../kernel/collection/field.ts';
 import { linkText } from '../../kernel/collection/links.ts';
 import { linkShape, linkValue, listValue } from '../../kernel/collection/representation.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';

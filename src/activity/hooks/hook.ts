@@ -9,6 +9,7 @@ import type { Operation } from '../../kernel/collection/endpoint.ts';
 import {
   type Fields,
   inputOf,
+  jsonOrText,
   messages,
   readOnly,
   readOnlyText,
@@ -18,7 +19,6 @@ import {
   type WritableField,
 } from '../../kernel/collection/field.ts';
 import { type Filters, truth, uuidOf } from '../../kernel/collection/filter.ts';
-import { jsonOrText } from '../../kernel/collection/form.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import type { Parameters } from '../../kernel/collection/listing.ts';
 import { computedValue, constant, plainValue } from '../../kernel/collection/representation.ts';

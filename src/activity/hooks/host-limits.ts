@@ -4,8 +4,7 @@ import type { Config } from '../../kernel/config/config.ts';
 import { checkedAddress, hostOf } from '../../kernel/net/destination.ts';
 import { inNetworks, parseNetworks } from '../../kernel/net/networks.ts';
 import type { Resolver } from '../../kernel/net/resolver.ts';
-import { type ConcurrencyLimit, concurrencyLimit } from '../../kernel/outbox/delivery-worker.ts';
-import { Rate } from '../../kernel/outbox/rate.ts';
+import { type ConcurrencyLimit, concurrencyLimit, Rate } from '../../kernel/outbox/delivery-worker.ts';
 
 const maxConcurrent = 20;
 const maxPerSecond = 200;

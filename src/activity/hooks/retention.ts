@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/access/context.ts';
 import type { Database } from '../../kernel/db/database.ts';
-import { removeStep } from '../../kernel/db/removal.ts';
 import { among, sql } from '../../kernel/db/sql.ts';
+import { removeStep } from '../../kernel/db/writer.ts';
 
 /**
  * Removes a batch of the deliveries that finished longer ago than the setting hook_delivery_retention. Returns whether the

@@ -1,8 +1,7 @@
 import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
-import type { Mail } from '../../kernel/mail/letter.ts';
+import { escaped, type Mail, nameInMail, withoutLinks } from '../../kernel/mail/letter.ts';
 import { Mailer } from '../../kernel/mail/mail.ts';
-import { escaped, nameInMail, withoutLinks } from '../../kernel/mail/text.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';
 import { contextOf } from '../events/damaged.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/access/context.ts';
 import { day, hour, minute, second } from '../../kernel/clock.ts';
-import { removeStep } from '../../kernel/db/removal.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { removeStep } from '../../kernel/db/writer.ts';
 import { dueInstants } from '../../kernel/outbox/outcome.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { queueMail } from './notify.ts';

@@ -3,7 +3,7 @@ import type { Request } from '../../kernel/access/request.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { notFound } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
-import { escaped } from '../../kernel/mail/text.ts';
+import { escaped } from '../../kernel/mail/letter.ts';
 import type { Language, Translations } from './catalogue.ts';
 import { isSubscribed, unsubscribe, unsubscribePath } from './mails.ts';
 

@@ -9,8 +9,8 @@ import {
   plainValue,
 } from '../../kernel/collection/representation.ts';
 import type { Database } from '../../kernel/db/database.ts';
-import { removeStep } from '../../kernel/db/removal.ts';
 import { sql, type Value } from '../../kernel/db/sql.ts';
+import { removeStep } from '../../kernel/db/writer.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { present } from '../../kernel/present.ts';
 import type { ScopeKind } from '../scopes/scope.ts';

@@ -1,5 +1,4 @@
-import { appendRecord, ofService } from '../../activity/audit/append.ts';
-import { authorOf } from '../../activity/audit/author.ts';
+import { appendRecord, authorOf, ofService } from '../../activity/audit/append.ts';
 import { AuditDraft } from '../../kernel/access/audit-draft.ts';
 import type { App } from '../../kernel/app.ts';
 import { sql } from '../../kernel/db/sql.ts';

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { CompressedForms } from '../../kernel/http/encoding.ts';
 import { notFound } from '../../kernel/http/error.ts';
 import { encoded, type Reply } from '../../kernel/http/reply.ts';
-import { escaped } from '../../kernel/mail/text.ts';
+import { escaped } from '../../kernel/mail/letter.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import { type ConsoleFile, embeddedConsole } from '../../kernel/native/embedded.ts';
 

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { notFound } from '../../kernel/http/error.ts';
 import type { Reply } from '../../kernel/http/reply.ts';
-import { escaped } from '../../kernel/mail/text.ts';
+import { escaped } from '../../kernel/mail/letter.ts';
 import { embeddedManual, type ManualPage } from '../../kernel/native/embedded.ts';
 import { title } from './openapi.ts';
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { type Address, addressOf, authorityOf, usualAdminAddress } from '../../kernel/config/address.ts';
-import { listenOn } from '../../kernel/http/listen.ts';
+import { listenOn } from '../../kernel/http/listener-options.ts';
 import { errorOf, present } from '../../kernel/present.ts';
 import { openExposition } from './exposition.ts';
 import { examineHealth, type Health, type Vitals } from './health.ts';

@@ -4,7 +4,7 @@ import type { Config } from '../../kernel/config/config.ts';
 import type { Call, Forwarding, Result } from '../../kernel/http/call.ts';
 import { HttpError } from '../../kernel/http/error.ts';
 import { pathOf } from '../../kernel/http/incoming-request.ts';
-import { invalidTarget } from '../../kernel/http/own-responses.ts';
+import { invalidTarget } from '../../kernel/http/rejection.ts';
 import type { Log } from '../../kernel/log.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { errorOf, present } from '../../kernel/present.ts';

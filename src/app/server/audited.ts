@@ -1,5 +1,4 @@
-import { appendRecord, type NewRecord } from '../../activity/audit/append.ts';
-import { authorOf } from '../../activity/audit/author.ts';
+import { appendRecord, authorOf, type NewRecord } from '../../activity/audit/append.ts';
 import { AuditDraft } from '../../kernel/access/audit-draft.ts';
 import type { Caller } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';

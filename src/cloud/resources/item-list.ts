@@ -1,7 +1,13 @@
 import * as v from 'valibot';
 import type { Request } from '../../kernel/access/request.ts';
-import { FieldError, inputOf, messages, readOnlyList, type WritableField } from '../../kernel/collection/field.ts';
-import { listOfForm } from '../../kernel/collection/form.ts';
+import {
+  FieldError,
+  inputOf,
+  listOfForm,
+  messages,
+  readOnlyList,
+  type WritableField,
+} from '../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import type { Json } from '../../kernel/collection/representation.ts';
 import { kindName } from '../../kernel/http/body.ts';

@@ -32,7 +32,7 @@ import { invalid, notFound } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/query.ts';
 import { document, empty, json, type Reply } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
-import { resourceLink } from '../catalogue/paths.ts';
+import { resourceLink } from '../catalogue/catalogue.ts';
 import { periodPattern, periodRule } from './listing.ts';
 import { visibleResources } from './rights.ts';
 

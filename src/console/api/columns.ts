@@ -1,6 +1,6 @@
 /** Chooses the columns of a table. */
 
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 import { type Item, pathOf, textOf } from './api.ts';
 
 /** The most informative columns, in their order. */

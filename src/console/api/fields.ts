@@ -1,10 +1,10 @@
 /** The fields of forms, from both formats of OPTIONS. */
 
-import { choiceText } from '../format/choices.ts';
 import { parseSize, sizeInput } from '../format/size.ts';
+import { choiceText } from '../format/text.ts';
 import { fieldLabel } from '../i18n/labels.ts';
 import { countryText, serverText, t, titleOf } from '../i18n/words.ts';
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 import { type Item, isItem, itemsIn, pathOf, textOf } from './api.ts';
 import { configuration } from './configuration.ts';
 import type { Collection, ItemMember } from './document.ts';

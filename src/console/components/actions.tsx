@@ -10,7 +10,7 @@ import { go } from '../api/route.ts';
 import { actAs, me } from '../api/session.ts';
 import { exactTime } from '../format/text.ts';
 import { actionTitle, plural, serverText, t } from '../i18n/words.ts';
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 import { Button } from './button.tsx';
 import { Skeleton } from './card.tsx';
 import { changedFields, currentVersion, type EditResponse, type Version } from './conflict.tsx';

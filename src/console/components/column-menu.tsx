@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { storageKeyOf } from '../api/connection.ts';
 import { t } from '../i18n/words.ts';
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 import { Icon } from './icons.tsx';
 import { Menu } from './menu.tsx';
 import type { Column } from './table.tsx';

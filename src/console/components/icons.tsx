@@ -1,6 +1,6 @@
 /** Decorative icons of the set Lucide. They are hidden from screen readers, because a word always accompanies them. */
 import { h, type JSX } from 'preact';
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 import lucide from './lucide.json' with { type: 'json' };
 
 /** An icon of Lucide: the elements inside its `svg`. */

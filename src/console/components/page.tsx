@@ -1,10 +1,11 @@
 /** The header of a page, and its tabs. */
+
+import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { numberText, t } from '../i18n/words.ts';
 import { Icon } from './icons.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
-import { pageMenu } from './page-menu.ts';
 
 /** An address with its text. */
 export type Crumb = readonly [href: string, title: string];
@@ -118,3 +119,7 @@ export const Choices = ({ tabs, label }: { readonly tabs: readonly Tab[]; readon
     ))}
   </nav>
 );
+
+/** The menu "…" of the open page. The command palette offers it, too. */
+
+export const pageMenu = signal<readonly MenuItem[]>([]);

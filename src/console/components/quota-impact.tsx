@@ -7,7 +7,7 @@ import { collections } from '../api/session.ts';
 import { parseSize } from '../format/size.ts';
 import { quotaAmountText, quotaTitle } from '../format/text.ts';
 import { t } from '../i18n/words.ts';
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 import { Fact, Facts, Meter, shareOf } from './card.tsx';
 import { Icon } from './icons.tsx';
 import { nameOf } from './values.tsx';

@@ -2,11 +2,11 @@
 import type { JSX } from 'preact';
 import { listOf } from '../api/columns.ts';
 import { hrefOfLink } from '../api/route.ts';
-import { choiceText } from '../format/choices.ts';
 import { kindOfType } from '../format/kinds.ts';
 import { programOf } from '../format/programs.ts';
 import { sentenceText } from '../format/sentences.ts';
 import {
+  choiceText,
   dayText,
   exactSizeText,
   exactTime,
@@ -20,8 +20,7 @@ import {
 } from '../format/text.ts';
 import { fieldLabel } from '../i18n/labels.ts';
 import { countryText, languageText, numberText, serverText, serverTextLanguage, t, titleOf } from '../i18n/words.ts';
-import { type Item, isItem, itemsIn, pathOf, textOf } from '../item.ts';
-import { ownValue } from '../own.ts';
+import { type Item, isItem, itemsIn, ownValue, pathOf, textOf } from '../item.ts';
 import { Code, CopyButton, Id } from './copy.tsx';
 import { HiddenSecret, isSecret } from './secret.tsx';
 import { SimulatedBadge, StatusText, WordStatus } from './status.tsx';

@@ -1,5 +1,5 @@
 /** Names and icons of object types. */
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 
 interface Kind {
   /** In English. */

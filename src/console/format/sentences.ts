@@ -1,8 +1,7 @@
 /** What events, alerts and notifications say: a sentence by their type, in which the objects are links. */
 import sentences from '../i18n/sentences.json' with { type: 'json' };
 import { changesText, phrase, serverText, t } from '../i18n/words.ts';
-import { type Item, isItem, pathOf, textOf } from '../item.ts';
-import { ownValue } from '../own.ts';
+import { type Item, isItem, ownValue, pathOf, textOf } from '../item.ts';
 import { listOfType } from './kinds.ts';
 import { exactTime, lifetimeText, percentText, quotaTitle } from './text.ts';
 

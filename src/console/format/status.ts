@@ -1,6 +1,5 @@
 /** Texts of states: one word with a tone, for the state of an object and its state at the provider together. */
-import { type Item, textOf } from '../item.ts';
-import { ownValue } from '../own.ts';
+import { type Item, ownValue, textOf } from '../item.ts';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'busy' | 'idle';
 

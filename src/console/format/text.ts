@@ -137,3 +137,6 @@ export const plainLabel = (label: string): string =>
 /** The title of a list without its provider, such as `Private clouds`. */
 export const plainTitle = (list: string): string =>
   titleOf(list).replace(/^(?:OpenStack|GitLab|JIRA|Oracle) (\p{L})/u, (_, letter: string) => letter.toUpperCase());
+
+/** Returns the text of a value from a fixed set of the API. */
+export const choiceText = (name: string): string => (/^[a-z]+(_[a-z]+)+$/.test(name) ? titleOf(name) : t(name));

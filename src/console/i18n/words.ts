@@ -4,7 +4,7 @@
  */
 import { computed, effect, signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 import { browserLanguages } from './browser-languages.ts';
 import { englishOf, englishOfAction } from './english.ts';
 import { type Catalogue, lookupIn, partsOf, type Values } from './lookup.ts';

@@ -20,7 +20,7 @@ import { kindOfType } from '../format/kinds.ts';
 import { fixOf } from '../format/sentences.ts';
 import { durationText, quotaText } from '../format/text.ts';
 import { actionTitle, numberText, t, titleOf } from '../i18n/words.ts';
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 
 const path = '/alerts/';
 

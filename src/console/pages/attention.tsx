@@ -18,7 +18,7 @@ import { statusOf, type Tone } from '../format/status.ts';
 import { dayText, percentText, quotaTitle, sizeText } from '../format/text.ts';
 import { isQuotaInMebibytes } from '../i18n/labels.ts';
 import { actionTitle, numberText, phrase, serverText, t, titleOf } from '../i18n/words.ts';
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 
 /** The number of listed problems; the pages behind them show the rest. */
 const maxProblems = 8;

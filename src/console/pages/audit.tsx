@@ -17,9 +17,9 @@ import { PageHeader } from '../components/page.tsx';
 import { Timeline } from '../components/timeline.tsx';
 import { notify } from '../components/toast.tsx';
 import { nameOf, Time } from '../components/values.tsx';
-import { choiceText } from '../format/choices.ts';
+import { choiceText } from '../format/text.ts';
 import { actionTitle, t, titleOf } from '../i18n/words.ts';
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 import { instantIn, PeriodChip } from './event-period.tsx';
 
 const list = '/api/audit/';

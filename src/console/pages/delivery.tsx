@@ -15,8 +15,7 @@ import { PostButton } from '../components/post.tsx';
 import { WordBadge } from '../components/status.tsx';
 import { type Column, NameCell, Table } from '../components/table.tsx';
 import { Details, nameOf, Time } from '../components/values.tsx';
-import { choiceText } from '../format/choices.ts';
-import { durationText } from '../format/text.ts';
+import { choiceText, durationText } from '../format/text.ts';
 import { phrase, serverText, t, titleOf } from '../i18n/words.ts';
 
 /** Whether the user may change the hook at this path, and so redeliver. */

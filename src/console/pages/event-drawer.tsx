@@ -12,10 +12,10 @@ import { Sentence } from '../components/sentence.tsx';
 import { WordBadge } from '../components/status.tsx';
 import { Timeline } from '../components/timeline.tsx';
 import { Time } from '../components/values.tsx';
-import { choiceText } from '../format/choices.ts';
 import { markOf } from '../format/events.ts';
 import { listOfType } from '../format/kinds.ts';
 import { changesOf } from '../format/sentences.ts';
+import { choiceText } from '../format/text.ts';
 import { serverText, t, titleOf } from '../i18n/words.ts';
 import { works } from './attention.tsx';
 

@@ -21,7 +21,7 @@ import { iconOfProvider } from '../format/kinds.ts';
 import { isTransient } from '../format/status.ts';
 import { listText, plainLabel, plainTitle } from '../format/text.ts';
 import { serverText, t, titleOf } from '../i18n/words.ts';
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 import { Import } from './import.tsx';
 import {
   addressOfProvider,

@@ -8,7 +8,7 @@ import { Badge } from '../components/status.tsx';
 import { Check, Checks } from '../components/timeline.tsx';
 import { listText, plainLabel } from '../format/text.ts';
 import { serverText, t } from '../i18n/words.ts';
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 
 /** All credentials; each type uses some of them. */
 const credentials = ['backend_url', 'username', 'password', 'token', 'certificate', 'domain'] as const;

@@ -4,7 +4,7 @@ import type { Collection } from '../api/document.ts';
 import { hrefOf } from '../api/route.ts';
 import { Icon } from '../components/icons.tsx';
 import { t, titleOf } from '../i18n/words.ts';
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 import { works } from './attention.tsx';
 import { Deliveries } from './delivery.tsx';
 import { FailedResource } from './failed.tsx';

@@ -25,7 +25,7 @@ import { kindOfType } from '../format/kinds.ts';
 import { plainTitle, sizeText } from '../format/text.ts';
 import { fieldLabel } from '../i18n/labels.ts';
 import { phrase, t, titleOf } from '../i18n/words.ts';
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 import { Activity, eventsPath } from './events.tsx';
 import { AlsoFailed, useAlsoFailed } from './failed.tsx';
 import { isMachine, MachineParts, sizeWords } from './machine.tsx';

@@ -16,7 +16,7 @@ import { type Column, Table } from '../components/table.tsx';
 import { Face, nameOf, ObjectLink, roleIn, Time } from '../components/values.tsx';
 import { matches } from '../format/search.ts';
 import { inOrder, numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
-import { ownValue } from '../own.ts';
+import { ownValue } from '../item.ts';
 import { expiresSoon } from './attention.tsx';
 import type { ObjectRecipe } from './object.tsx';
 import { usageOf } from './projects.tsx';

@@ -12,7 +12,7 @@ import { go, hrefOfLink } from '../api/route.ts';
 import { collections } from '../api/session.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { hasIcon, Icon } from '../components/icons.tsx';
-import { pageMenu } from '../components/page-menu.ts';
+import { pageMenu } from '../components/page.tsx';
 import { StatusText } from '../components/status.tsx';
 import { nameOf } from '../components/values.tsx';
 import { iconOfList, kindOfType } from '../format/kinds.ts';

@@ -1,5 +1,6 @@
 import type { Request } from '../access/request.ts';
 import { parseDatetime } from '../clock.ts';
+import { emailForms } from '../db/email-address.ts';
 import { among, any, contains, raw, type Sql, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { FieldError, messages } from './field.ts';
@@ -205,3 +206,18 @@ export const historyParameters: Filters = {
   end: parameter('integer', 'Last point, UNIX timestamp.'),
   points_count: parameter('integer', 'Number of points from start to end, 2 to 1000.'),
 };
+
+/** The same filter by an address, whose domain may be written in either form. */
+const byForms = (filter: Filter, condition: (form: string) => Sql): Filter => ({
+  ...filter,
+  condition: ({ query }, name) => {
+    const value = query.one(name);
+    return value === undefined ? undefined : any(emailForms(value).map(condition));
+  },
+});
+
+/** A part of the address in a column, without case. */
+export const partialEmail = (column: string): Filter => byForms(partial(column), (form) => contains(column, form));
+
+/** The address in a column. */
+export const exactEmail = (column: string): Filter => byForms(exact(column), (form) => sql`${raw(column)} = ${form}`);

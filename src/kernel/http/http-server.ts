@@ -12,19 +12,19 @@ import { Connections } from './connections.ts';
 import { Cors, isPreflight } from './cors.ts';
 import { Expectation } from './expectation.ts';
 import { IncomingRequest, isReading } from './incoming-request.ts';
-import { listenOn } from './listen.ts';
-import type { ListenerOptions } from './listener-options.ts';
+import { type ListenerOptions, listenOn } from './listener-options.ts';
 import { peerOf, requestBase, targetOf } from './origin.ts';
 import {
   internalError,
   invalidHost,
   invalidTarget,
   noSpace,
+  type ParserError,
   preflight,
   rejectedPreflight,
   unrouted,
-} from './own-responses.ts';
-import { type ParserError, writeRejection } from './rejection.ts';
+  writeRejection,
+} from './rejection.ts';
 import { Upload, UploadBudget } from './uploads.ts';
 
 const headerBytes = 16 * 1024;

@@ -1,5 +1,3 @@
-import { escaped } from './text.ts';
-
 /** Subject and both parts of a mail. */
 export interface Letter {
   readonly subject: string;
@@ -29,3 +27,27 @@ export function letter(subject: string, sentences: readonly string[], link?: str
     html: `${paragraphs}<p><a href="${href}">${href}</a></p>\n`,
   };
 }
+
+/** Characters of a name that a mail shows. */
+const longest = 60;
+
+/** What mail programs make links of: a scheme with what follows it, `www.`, and a host with a path. */
+const linkText = /(?:[a-z][a-z\d+.-]*:\/\/|mailto:|\bwww\.)\S*|(?:[\p{L}\p{N}_-]+\.)+\p{L}{2,}(?::\d+)?\/\S*/giu;
+
+/** A text of which a mail program makes no links. */
+export const withoutLinks = (text: string): string => text.replace(linkText, '[link]');
+
+/**
+ * A name as it stands in the subject or text of a mail. Names are people's own words: they stay on one line, where they
+ * cannot pass for another part of the mail, lead nowhere, and are too short for a message.
+ */
+export function nameInMail(name: string): string {
+  const line = withoutLinks(name.replace(/[\s\p{Cc}]+/gu, ' '));
+  return [...line.trim()].slice(0, longest).join('').trimEnd();
+}
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Text as it stands in HTML, in elements and in quoted attributes. */
+export const escaped = (text: string): string =>
+  text.replace(/[&<>"]/g, (character) => escapes[character] ?? character);

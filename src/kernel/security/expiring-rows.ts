@@ -1,6 +1,6 @@
 import type { Context } from '../access/context.ts';
-import { removeStep } from '../db/removal.ts';
 import { raw, sql } from '../db/sql.ts';
+import { removeStep } from '../db/writer.ts';
 import type { StoredInstants } from '../stored-instants.ts';
 
 /** What ends the rows of a table whose column `expires` has passed. */

@@ -1,8 +1,8 @@
 import type { Context } from '../access/context.ts';
 import { minute } from '../clock.ts';
 import type { Database } from '../db/database.ts';
-import { removeStep } from '../db/removal.ts';
 import { sql } from '../db/sql.ts';
+import { removeStep } from '../db/writer.ts';
 import { prefixOf, siteOf } from '../net/networks.ts';
 import type { StoredInstants } from '../stored-instants.ts';
 

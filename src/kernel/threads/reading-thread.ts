@@ -6,7 +6,7 @@ import { Statements } from '../db/statements.ts';
 import { openHandle } from '../durability/handle.ts';
 import { loadAgain } from '../native/thread-addon.ts';
 import type { ReadingOrder } from './long-reads.ts';
-import { serveTasks } from './task-server.ts';
+import { serveTasks } from './task-thread.ts';
 
 const { addon, file }: ReadingOrder = workerData;
 const handle = openHandle(file, addon && loadAgain(addon), { fileMustExist: true, readonly: true });

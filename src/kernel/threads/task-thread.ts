@@ -1,12 +1,10 @@
 /** A thread for work that would block all requests on the main one. See src/decisions/login-queues.md. */
-import { Worker } from 'node:worker_threads';
-import { errorOf } from '../present.ts';
+import { parentPort, Worker } from 'node:worker_threads';
+import { errorOf, present } from '../present.ts';
 import { FairQueue } from './fair-queue.ts';
 
 /** The response of the thread to a task: `displayed` is the message of the task's error for users. */
-export type TaskResponse<T> =
-  | { readonly value: T }
-  | { readonly error: string; readonly displayed: string | undefined };
+type TaskResponse<T> = { readonly value: T } | { readonly error: string; readonly displayed: string | undefined };
 
 /** A task that its thread has rejected, or did not finish in time. */
 export class TaskError extends Error {
@@ -49,7 +47,7 @@ export class TaskThread {
   readonly #waiting = new FairQueue(waitingAtMost);
 
   constructor(
-    /** Text of the program, which serves tasks (task-server.ts). */
+    /** Text of the program, which serves tasks (`serveTasks`). */
     private readonly program: () => string,
     /** The message for a holder whose task finds the queue full. */
     private readonly crowded: () => Error,
@@ -147,5 +145,21 @@ export class TaskThread {
     );
     this.#ending = ending;
     await ending;
+  }
+}
+
+/** Serves the tasks of a thread (task-thread.ts), one at a time: returns the result of `perform`, or its error. */
+export function serveTasks<T>(perform: (task: T) => unknown): void {
+  const port = present(parentPort);
+  port.on('message', async (task: T) => port.postMessage(await respondTo(perform, task)));
+  port.postMessage('ready');
+}
+
+async function respondTo<T>(perform: (task: T) => unknown, task: T): Promise<TaskResponse<unknown>> {
+  try {
+    return { value: await perform(task) };
+  } catch (thrown) {
+    const error = errorOf(thrown);
+    return { error: error.message, displayed: 'displayed' in error ? String(error.displayed) : undefined };
   }
 }

@@ -5,7 +5,7 @@ import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { raw, sql } from '../../../src/kernel/db/sql.ts';
-import { nameInMail } from '../../../src/kernel/mail/text.ts';
+import { nameInMail } from '../../../src/kernel/mail/letter.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { Mailbox, type ReceivedMail } from '../../support/mailbox.ts';
 import { createPersonas, type Personas } from '../../support/personas.ts';

@@ -6,7 +6,7 @@ import { TaskError, TaskThread } from '../../../src/kernel/threads/task-thread.t
 /** Tasks of the thread of these tests, as its program reads them. */
 type Task = 'thread' | 'forever' | 'exit' | 'throw' | 'refuse' | { readonly echo: unknown };
 
-/** Speaks as task-server.ts does. */
+/** Speaks as `serveTasks` does. */
 const program = `
   const { parentPort, threadId } = require('node:worker_threads');
   parentPort.on('message', (task) => {

@@ -1,8 +1,8 @@
 /** The lock of codes by user: addresses do not matter, because a user who knows the password can guess from many (core.md 2.11). */
 import type { Context } from '../../../kernel/access/context.ts';
 import { hour } from '../../../kernel/clock.ts';
-import { removeStep } from '../../../kernel/db/removal.ts';
 import { sql } from '../../../kernel/db/sql.ts';
+import { removeStep } from '../../../kernel/db/writer.ts';
 import type { StoredInstants } from '../../../kernel/stored-instants.ts';
 import { notifySecurity } from '../../users/notices.ts';
 import type { UserRow } from '../../users/users.ts';

@@ -1,7 +1,13 @@
 /** The verification of passkeys: WebAuthn level 2, in the JSON forms of level 3 (core.md 2.11). */
 import * as v from 'valibot';
-import { FieldError, inputOf, objectShape, secretField, type WritableField } from '../../../kernel/collection/field.ts';
-import { jsonOrText } from '../../../kernel/collection/form.ts';
+import {
+  FieldError,
+  inputOf,
+  jsonOrText,
+  objectShape,
+  secretField,
+  type WritableField,
+} from '../../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../../kernel/collection/json-schema.ts';
 import { kindName } from '../../../kernel/http/body.ts';
 import type { RelyingParty } from './relying-party.ts';

@@ -1,5 +1,5 @@
 import { errorOf } from '../../../kernel/present.ts';
-import { RejectedSignOn } from '../sso/rejected-sign-on.ts';
+import { RejectedSignOn } from '../sso/outcome.ts';
 
 /** Messages that web clients get at login_failed_url (services.md 11). */
 const messages = {

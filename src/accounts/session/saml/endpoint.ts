@@ -1,7 +1,14 @@
 /** The common parts of the endpoints of single sign-on. */
 import type { Request } from '../../../kernel/access/request.ts';
 import { describeFields } from '../../../kernel/collection/endpoint.ts';
-import type { Fields } from '../../../kernel/collection/field.ts';
+import {
+  FieldError,
+  type Fields,
+  type IsRequired,
+  type WritableField,
+  wrap,
+} from '../../../kernel/collection/field.ts';
+import { text } from '../../../kernel/collection/values.ts';
 import { present } from '../../../kernel/present.ts';
 import { requireMethod } from '../login-steps.ts';
 import { serviceBase } from '../sso/address.ts';
@@ -46,3 +53,22 @@ export const samlActions =
     requireMethod(request, 'SAML2');
     return { POST: describeFields(fields, request, 'create') };
   };
+
+const notBase64 = 'This field should be a valid Base64 encoded string.';
+const maxMessageLength = 256 * 1024;
+
+/** Limit of a body with such a message. A form may percent-encode its base64. */
+export const maxMessageBodyBytes = 512 * 1024;
+
+/** A SAML message as base64. Line breaks in it are removed. */
+export const messageField = <const W extends { readonly required: boolean }>(
+  writing: W,
+): WritableField<string, IsRequired<W>> =>
+  wrap(
+    text({ max: maxMessageLength, lines: 'verbatim', example: 'PHNhbWxwOlJlc3BvbnNlLz4=', ...writing }),
+    (parse) => (value, request, form) => {
+      const joined = parse(value, request, form).replace(/\s+/g, '');
+      if (joined.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(joined)) throw new FieldError([notBase64]);
+      return joined;
+    },
+  );

@@ -10,12 +10,18 @@ import { present } from '../../../kernel/present.ts';
 import { endPendingSessions } from '../factors/pending-logins.ts';
 import { requireMethod } from '../login-steps.ts';
 import { browserOf } from './browser.ts';
-import { addressesOf, newMessageId, samlActions, samlPath, setupOf } from './endpoint.ts';
+import {
+  addressesOf,
+  maxMessageBodyBytes,
+  messageField,
+  newMessageId,
+  samlActions,
+  samlPath,
+  setupOf,
+} from './endpoint.ts';
 import { findIdentityProvider, type IdentityProvider } from './identity-providers.ts';
 import type { LogoutMessage, RawMessage } from './logout-message.ts';
-import { maxMessageBodyBytes, messageField } from './message-field.ts';
-import { fail, noteRejected, rejectFlood } from './outcome.ts';
-import { RejectedMessage } from './rejected-message.ts';
+import { fail, noteRejected, RejectedMessage, rejectFlood } from './rejected-message.ts';
 import { findRequest, takeRequest, useOnce } from './requests.ts';
 import { rejectionOf, runSamlTask } from './saml-thread.ts';
 import { endSession, isOfSubject, type SamlSession, sessionsOf } from './sessions.ts';

@@ -1,7 +1,7 @@
 import type { Request } from '../../../kernel/access/request.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import type { Reply } from '../../../kernel/http/reply.ts';
-import { escaped } from '../../../kernel/mail/text.ts';
+import { escaped } from '../../../kernel/mail/letter.ts';
 import { addressesOf, samlPath } from './endpoint.ts';
 import { namespaces } from './xml-names.ts';
 

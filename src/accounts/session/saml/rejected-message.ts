@@ -1,4 +1,7 @@
-import { noSession, RejectedSignOn } from '../sso/rejected-sign-on.ts';
+import type { Request } from '../../../kernel/access/request.ts';
+import type { Reply } from '../../../kernel/http/reply.ts';
+import { present } from '../../../kernel/present.ts';
+import { noSession, noteRejected as noteRejectedSignOn, RejectedSignOn, redirectToFailure } from '../sso/outcome.ts';
 
 /** Messages that web clients get at login_failed_url and logout_failed_url (services.md 11). */
 export const problems = {
@@ -17,3 +20,13 @@ export class RejectedMessage extends RejectedSignOn {
     super(message, displayed);
   }
 }
+
+export { rejectFlood } from '../sso/outcome.ts';
+
+/** Sends the browser to the page of failed logins, or logouts. */
+export const fail = ({ config }: Request, page: 'login_failed_url' | 'logout_failed_url', message: string): Reply =>
+  redirectToFailure(present(config[page]), message);
+
+/** Counts a rejected message and logs the reason. */
+export const noteRejected = (request: Request, rejection: RejectedMessage, entityId?: string): void =>
+  noteRejectedSignOn(request, 'SAML', rejection, entityId);

@@ -1,8 +1,8 @@
 import type { Context } from '../../../kernel/access/context.ts';
 import { minute } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/db/database.ts';
-import { removeStep } from '../../../kernel/db/removal.ts';
 import { sql } from '../../../kernel/db/sql.ts';
+import { removeStep } from '../../../kernel/db/writer.ts';
 import type { StoredInstants } from '../../../kernel/stored-instants.ts';
 import type { Browser } from './browser.ts';
 

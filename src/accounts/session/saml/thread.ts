@@ -1,5 +1,5 @@
 /** The entry point of the thread of single sign-on. See src/decisions/login-queues.md. */
-import { serveTasks } from '../../../kernel/threads/task-server.ts';
+import { serveTasks } from '../../../kernel/threads/task-thread.ts';
 import { type Task, type TaskInput, type TaskName, tasks } from './tasks.ts';
 
 const taskFunctions: { readonly [N in TaskName]: (input: TaskInput<N>) => unknown } = tasks;

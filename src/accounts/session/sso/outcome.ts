@@ -4,7 +4,6 @@ import { tooMany } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { prefixOf } from '../../../kernel/net/networks.ts';
 import { RateLimit } from '../../../kernel/security/rate-limit.ts';
-import type { RejectedSignOn } from './rejected-sign-on.ts';
 
 declare module '../../../kernel/security/rate-limit.ts' {
   interface RateLimits {
@@ -54,3 +53,20 @@ export function noteRejected(
 export const redirectToFailure = (page: string, message: string): Reply =>
   // Appended to the end: pages with a fragment (#) read their parameters there.
   redirect(`${page}${page.includes('?') ? '&' : '?'}message=${encodeURIComponent(message)}`);
+
+/**
+ * The reason why a response or message of an identity provider is rejected. `message` is for the log, `displayed` for the page of
+ * failed logins or logouts.
+ */
+export class RejectedSignOn extends Error {
+  constructor(
+    message: string,
+    readonly displayed: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** The message after a logout in a browser without a session (services.md 11). */
+export const noSession = 'You are not logged in any IdP/AA.';

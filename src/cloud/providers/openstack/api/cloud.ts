@@ -1,8 +1,9 @@
+import * as v from 'valibot';
 import { ComputeApi } from './compute.ts';
 import { IdentityApi } from './identity.ts';
-import { publicImages, type VendorImage } from './image.ts';
 import { NetworkApi } from './network.ts';
-import type { Session } from './session.ts';
+import { list } from './responses.ts';
+import type { Call, Session } from './session.ts';
 import { VolumeApi } from './volume.ts';
 
 /** The services for one project. */
@@ -40,3 +41,19 @@ export class Cloud extends ProjectCloud {
 
   images = (): Promise<VendorImage[]> => publicImages(this.session.service('image'));
 }
+
+/* Image v2 (providers.md 4.7). */
+
+/** Disk in GiB, memory in MiB. */
+const image = v.object({
+  id: v.string(),
+  name: v.nullish(v.string(), ''),
+  min_disk: v.nullish(v.number(), 0),
+  min_ram: v.nullish(v.number(), 0),
+});
+
+export type VendorImage = v.InferOutput<typeof image>;
+
+/** Public images. */
+const publicImages = (call: Call): Promise<VendorImage[]> =>
+  list(call, '/images', 'images', image, { visibility: 'public', status: 'active' });

@@ -1,7 +1,7 @@
 import type { Inventory, PlainValues } from '../../../catalogue/driver.ts';
 import type { Property } from '../../../properties/property.ts';
+import type { VendorImage } from '../api/cloud.ts';
 import type { VendorFlavor, VendorServer } from '../api/compute.ts';
-import type { VendorImage } from '../api/image.ts';
 import type {
   VendorFloatingIp,
   VendorNetwork,
