@@ -1,4 +1,4 @@
-/** A function of an object that works its value out when it is first asked and keeps it for as long as the object lives. */
+/** Memoises a function of an object in a WeakMap. */
 export function memoised<K extends object, V>(make: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, { readonly value: V }>();
   return (key) => {
@@ -10,7 +10,7 @@ export function memoised<K extends object, V>(make: (key: K) => V): (key: K) => 
   };
 }
 
-/** A value that is worked out when it is first asked for. */
+/** Computes a value on first use. */
 export function once<V>(make: () => V): () => V {
   let created: { readonly value: V } | undefined;
   return () => {

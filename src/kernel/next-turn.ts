@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 
 /**
- * Resolves in a later iteration of the event loop: pending input has been read. Code that was called by a socket
- * brought would be back before any is read again with the first of these alone.
+ * Resolves in a later iteration of the event loop, after pending input has been read. For code called by a socket
+ * event, a single setImmediate would return before the next read.
  */
 export async function nextTurn(): Promise<void> {
   await setImmediate();
@@ -11,7 +11,7 @@ export async function nextTurn(): Promise<void> {
 
 let line: Promise<void> = Promise.resolve();
 
-/** Resolves like `nextTurn`, for one caller at a time: work in slices has one slice a turn, however many do such work. */
+/** Resolves like `nextTurn`, for one caller at a time: all sliced work together gets one slice per iteration. */
 export function nextSlice(): Promise<void> {
   line = line.then(nextTurn);
   return line;

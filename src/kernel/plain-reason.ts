@@ -2,8 +2,8 @@ import { getSystemErrorMap } from 'node:util';
 import { errorOf } from './present.ts';
 
 /**
- * Returns what went wrong in words for the operator: of an error of the operating system the path and the description, without
- * its code and the name of the system call; of any other its message. The path that `named` says is known already.
+ * Describes an error for the operator. For an error of the operating system: the path and the description, without
+ * its code and the name of the system call; for any other: its message. The path in `named` is omitted.
  */
 export function plainReason(thrown: unknown, named?: string): string {
   const error: NodeJS.ErrnoException = errorOf(thrown);
@@ -15,7 +15,7 @@ export function plainReason(thrown: unknown, named?: string): string {
   return paths.length === 0 ? description : `${paths.join(' and ')}: ${description}`;
 }
 
-/** What the operating system calls an error; other libraries use the same numbers for theirs. */
+/** Returns the operating system's description of an error. Other libraries reuse the same numbers, so the name must match. */
 function descriptionOf({ code, errno }: NodeJS.ErrnoException): string | undefined {
   const [name, description] = (errno === undefined ? undefined : getSystemErrorMap().get(errno)) ?? [];
   return name === code ? description : undefined;

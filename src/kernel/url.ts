@@ -1,5 +1,5 @@
 /**
- * A text as a URL, or undefined if it is invalid. Not URL.canParse: once optimised, that of Node 20 rejects every text with
+ * Parses a URL; returns undefined if it is invalid. URL.canParse is not used: once optimised, that of Node 20 rejects every text with
  * a letter between U+0080 and U+00FF.
  */
 export function urlOf(text: string, base?: string): URL | undefined {
@@ -10,9 +10,9 @@ export function urlOf(text: string, base?: string): URL | undefined {
   }
 }
 
-/** An address to which paths are added: without slashes at its end. */
+/** Returns an address without trailing slashes, to append paths to. */
 export const baseOf = (address: string): string => address.replace(/\/+$/, '');
 
-/** A text with stars for the user and password in each URL; the password may hold any character but the end of its host. */
+/** Masks the user and password in each URL of a text. */
 export const withoutCredentials = (text: string): string =>
   text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/?#,|"]*@/gi, '$1********@');

@@ -1,8 +1,8 @@
-/** Checks that the program makes of itself, which cost too much for production. */
+/** Self-checks that are too expensive for production. */
 export interface SelfChecks {
-  /** Compares whatever comes from a cache with a fresh value; a difference is an error. */
+  /** Compares cached values with freshly computed ones; a difference is an error. */
   readonly caches: boolean;
-  /** Runs each write that may be run again twice, and takes the first run back, as a commit does that others have failed. */
+  /** Runs each repeatable write twice and rolls the first run back, as happens when another write fails the commit. */
   readonly repeatableWrites: boolean;
   /** Compares the context of each event with the keys that its type declares; a difference is an error. */
   readonly eventContexts: boolean;
@@ -18,7 +18,7 @@ export const selfChecks: { -readonly [name in keyof SelfChecks]: SelfChecks[name
 /** Switches checks on or off. */
 export const setSelfChecks = (checks: Partial<SelfChecks>): void => void Object.assign(selfChecks, checks);
 
-/** Throws when a cached value is not what would be made now. */
+/** Throws if a cached value differs from a freshly computed one. */
 export function verify(what: () => string, cached: () => unknown, make: () => unknown): void {
   if (!selfChecks.caches) return;
   const [was, is] = [cached(), make()].map((value) => JSON.stringify(value));

@@ -6,7 +6,7 @@ import { issueApiKey } from '../../kernel/security/api-keys.ts';
 import { userOf } from '../users/users.ts';
 import { type Bounds, isBound, storeBounds } from './bounds.ts';
 
-/** What a new key is made of, all of it valid. Lists of texts are JSON. */
+/** Validated columns of a new key. Lists of texts are JSON. */
 interface NewApiKey {
   /** Id of the owner. */
   readonly user: number;

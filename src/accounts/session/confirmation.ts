@@ -54,7 +54,7 @@ class ConfirmedRight<S> extends Right<S> {
 export const confirmed = <S>({ denialReason, words }: Right<S>): Right<S> =>
   new ConfirmedRight(`${words}, in a confirmed session`, denialReason);
 
-/** What a request presents: a password that matched this hash, or a second factor that is not accepted yet. */
+/** The proof in a request: a password that matched this hash, or a second factor that is not accepted yet. */
 type Presented = { readonly hash: string | null } | { readonly factor: PreparedFactor };
 
 const passwordRejected = (): HttpError => invalid({ password: ['Confirm with a second factor.'] });

@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readSync, sta
 import { dirname, join } from 'node:path';
 import { readText, syncFolder } from '../../kernel/files.ts';
 
-/** What a head states. */
+/** The content of a head. */
 export interface HeadStatement {
   readonly chain: string;
   readonly sequence: number;

@@ -23,7 +23,7 @@ declare module '../../kernel/app.ts' {
 const privatePrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 const publicPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** What the sealed key is bound to, and the name of its file in the data folder. */
+/** The context that the sealed key is bound to; also the name of its file in the data folder. */
 const keyName = 'audit.key';
 
 const auditKeyFile = (folder: string): string => join(folder, keyName);

@@ -42,7 +42,7 @@ export function newestCheckpoint(db: Database): Head | undefined {
   return text === undefined ? undefined : asHead(JSON.parse(text));
 }
 
-/** What an auditor has from elsewhere. */
+/** Evidence that an auditor holds outside of the database. */
 interface Evidence {
   /** Heads that have left the machine. */
   readonly heads?: readonly Head[] | undefined;

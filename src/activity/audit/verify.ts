@@ -61,7 +61,7 @@ export interface Verified {
   readonly records: number;
   readonly chains: number;
   readonly redacted: number;
-  /** What is wrong, as a sentence; undefined if nothing is. */
+  /** The fault as a sentence; undefined if there is none. */
   readonly finding: string | undefined;
   /** Sentences about signed records that a restore has replaced. */
   readonly replaced: readonly string[];

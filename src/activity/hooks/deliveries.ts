@@ -19,7 +19,7 @@ import { webhookSpecs } from './webhook-schemas.ts';
 /** States of a delivery (events.md 5). */
 const statuses = ['pending', 'delivered', 'failed', 'canceled', 'skipped'];
 
-/** What a delivery can be about: a type of event, or a kind of notification. */
+/** The subject of a delivery: a type of event, or a kind of notification. */
 const messageTypes = webhookSpecs.map(({ name }) => name);
 
 const shared = {

@@ -18,7 +18,7 @@ import { kindName } from '../../kernel/http/body.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { resolveScope } from '../scopes/resolve.ts';
 
-/** What a hook can be limited to, by the name of the field. */
+/** Kinds of objects that a hook can be limited to, by field name. */
 const kinds = { customers: 'customer', projects: 'project' } as const;
 type LimitField = keyof typeof kinds;
 

@@ -26,7 +26,7 @@ interface SecretHolder {
 /** A new signing secret. */
 interface NewSecret {
   readonly columns: Columns;
-  /** What the response shows of it: the secret, or the public key of a private one. */
+  /** The part shown in the response: the secret, or the public key of a private key. */
   readonly shown: { readonly secret: string } | { readonly public_key: string };
 }
 

@@ -18,7 +18,7 @@ import { webHooks } from './hooks-web.ts';
 const kinds = [webHooks, pushHooks, emailHooks];
 const rank = raw("CASE h.kind WHEN 'web' THEN 0 WHEN 'push' THEN 1 ELSE 2 END");
 
-/** What hooks of any kind show. */
+/** Fields common to all kinds of hooks. */
 const memberNames = (): string[] => kinds.flatMap(({ shape }) => Object.keys(shape.properties ?? {}));
 
 interface HookPage {

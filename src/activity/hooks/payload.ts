@@ -10,7 +10,7 @@ export interface EventPayload {
   readonly levelname: string;
 }
 
-/** What the outbox knows of an event; `context` is JSON. */
+/** An event as stored in the outbox; `context` is JSON. */
 export interface SentEvent {
   readonly at: number;
   readonly type: string;

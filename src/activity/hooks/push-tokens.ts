@@ -17,7 +17,7 @@ const columnsOf = (
   token_digest: digestOf(app, purpose, token),
 });
 
-/** What the columns hold of the token that a body brings; nothing where the hook has that token already. */
+/** Returns the columns for the token of a body; none if the hook already has that token. */
 export function tokenColumns(
   app: App,
   token: Value,
@@ -29,7 +29,7 @@ export function tokenColumns(
   return stored && columns.token_digest.equals(stored) ? {} : columns;
 }
 
-/** What a column of digests holds of a token, if any does; else null, which equals nothing. */
+/** Returns the stored digest of a token, or null, which equals no value in SQL. */
 export const knownToken = (app: App, token: string): Buffer | null => knownDigestOf(app, purpose, token) ?? null;
 
 /** Encrypts the tokens that an earlier version has stored as they are, and overwrites these in the file. */

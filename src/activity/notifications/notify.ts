@@ -29,7 +29,7 @@ interface Details {
   readonly context: EventContext;
   /** Selects the ids of the users who receive it. Inactive users never do. */
   readonly users: Sql;
-  /** What it is about, such as a uuid: users get at most one mail an hour about a kind and this. */
+  /** The subject, such as a uuid: users get at most one mail an hour about each kind and subject. */
   readonly about: string;
   /** The part of the message that the context does not have. */
   readonly detail?: string;

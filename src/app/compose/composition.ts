@@ -78,7 +78,7 @@ import { scopesOf } from './scopes.ts';
 /** Bytes of the cache of tokens. */
 const tokenBytes = 8 * 1024 * 1024;
 
-/** What an embedding program can replace. */
+/** Parts that an embedding program can replace. */
 export interface Replacements {
   readonly clock?: Clock;
   /** Source of random bytes for ids, tokens and secrets. */
@@ -108,7 +108,7 @@ export interface Opening extends Replacements {
   /** By the setting lease_url; undefined without it. */
   readonly access?: WriteAccess | undefined;
   readonly wakeOutbox?: App['wakeOutbox'];
-  /** What the process around the server provides; default: nothing. */
+  /** Facilities of the process that runs the server; default: none. */
   readonly hostProcess?: HostProcess;
   /** The name of the command whose changes are recorded as its own; default: none. */
   readonly command?: string | undefined;

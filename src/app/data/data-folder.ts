@@ -19,7 +19,7 @@ import { keyFile } from '../../kernel/security/secrets.ts';
 /** Name of the database in the data folder. */
 export const databaseFile = 'tenantry.db';
 
-/** What the folder's server or a command last knew of the lease (core.md 14.8). */
+/** The state of the lease as last seen by the folder's server or a command (core.md 14.8). */
 export const leaseFile = 'lease.json';
 
 const lockFile = 'serve.lock';

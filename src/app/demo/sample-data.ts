@@ -10,7 +10,7 @@ export interface Handle {
 }
 
 export interface Person extends Visitor, Handle {
-  /** What staff enter, and what users add to their profiles themselves. */
+  /** Fields entered by staff, and fields that users add to their own profiles. */
   readonly fields: object;
   readonly profile: object;
   /** When the account is created, and when it is deactivated or deleted; the history sets both. */

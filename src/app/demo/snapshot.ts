@@ -69,7 +69,7 @@ export function fittingSnapshot({ catalogue, clock, config, db }: App): DemoSnap
   return hasOtherRows ? undefined : snapshot;
 }
 
-/** What the rows of the sample data are relative to. */
+/** Base values that the rows of the sample data are relative to. */
 export const originAt = (now: number, passwordHash: string): Origin => ({
   now,
   month: monthOf(now - sinceMeasured),

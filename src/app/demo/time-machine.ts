@@ -28,7 +28,7 @@ export type Representation = Readonly<Record<string, unknown>> & { readonly url:
 
 interface Content {
   readonly body?: object;
-  /** What the operation would have prepared outside of its transaction. */
+  /** Values that the operation prepares before its transaction. */
   readonly prepared?: unknown;
 }
 

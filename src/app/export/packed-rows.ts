@@ -9,7 +9,7 @@ import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { encryptedColumns } from '../data/encryption.ts';
 import { columnList, quoted, type StoredValue, type Table } from './tables.ts';
 
-/** What the values of columns are relative to. */
+/** Base values that columns are relative to. */
 export interface Origin {
   readonly now: number;
   readonly month: number;
@@ -49,7 +49,7 @@ const isInstant = (value: unknown, { now }: Origin): boolean =>
 /** Texts with a time of day of the years of the origin, or with microseconds. */
 const instantPattern = /\b20\d\d-\d\d-\d\dT\d\d|\b1[45]\d{14}\b/;
 
-/** What simulated vendors offer: the dates in it are theirs, and stay as they are. */
+/** Offers of simulated vendors. Their dates belong to the vendors and are not shifted. */
 const columnsWithFixedDates: ReadonlySet<string> = new Set(['property.details']);
 
 /** Packs rows of a table. Throws where a column has instants and something else, or texts with instants. */

@@ -1,4 +1,4 @@
-/** What staff can read and do about the running program itself, in addition to its data (core.md 14.6). */
+/** The running program as staff see and control it, in addition to its data (core.md 14.6). */
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';

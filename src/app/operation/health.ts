@@ -30,7 +30,7 @@ export interface Health {
   readonly follower?: FollowerState;
 }
 
-/** What the readiness depends on. */
+/** Dependencies of the readiness check. */
 export interface Vitals {
   readonly app: App;
   /** The data folder; undefined if all data is in memory. */

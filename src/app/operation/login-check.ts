@@ -20,7 +20,7 @@ import { json } from '../../kernel/http/reply.ts';
 import type { Resolver } from '../../kernel/net/resolver.ts';
 import { requireStaff } from './requests.ts';
 
-/** What is checked, and with what. */
+/** The checked provider and the means of the check. */
 interface Setup {
   readonly config: Config;
   readonly clients: ReadonlyMap<string, OidcClient>;

@@ -13,7 +13,7 @@ export interface Program {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** What the process around a server provides. */
+/** Facilities of the process that runs a server. */
 export interface HostProcess {
   /** Returns the source of a setting; undefined for a default. */
   readonly sourceOf: (name: SettingName) => string | undefined;

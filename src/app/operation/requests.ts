@@ -1,4 +1,4 @@
-/** What the endpoints of this folder share: rights, and pages of values from outside of the database. */
+/** Code shared by the endpoints of this folder: rights, and pages of values that are not in the database. */
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { right, staff, visibleTo } from '../../kernel/access/right.ts';

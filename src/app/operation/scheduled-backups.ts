@@ -59,7 +59,7 @@ export class ScheduledBackups {
     const state = stateOf(app);
     this.#reportOverdue(context, text, state);
     if (due === undefined) return;
-    // What was due before the schedule was set is not made up for.
+    // Backups that were due before the schedule was set are skipped.
     if (state.handled === null) this.#markHandled(context, due);
     else if (due > state.handled) {
       const isMissed = due < this.#started;

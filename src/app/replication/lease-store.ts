@@ -37,7 +37,7 @@ interface StoreResponse {
   readonly text: string;
 }
 
-/** What a lease needs from the object store. */
+/** Operations of the object store that a lease uses. */
 export type Leases = Pick<LeaseStore, 'read' | 'write'>;
 
 /** Returns the bucket and the key of a lease URL. Throws with a sentence. */

@@ -1,7 +1,7 @@
 /** The scopes of API keys in words (core.md 2.9). */
 import { type ScopeLevel, scopeLevels } from '../../kernel/access/api-key.ts';
 
-/** What a scope can cover: a group of paths. */
+/** A group of paths that a scope can cover. */
 const scopeGroups = [
   'users',
   'customers',
@@ -25,7 +25,7 @@ export type ScopeGroup = (typeof scopeGroups)[number];
 /** A group at a level: `customers:read`. */
 export type Scope = `${ScopeGroup}:${ScopeLevel}`;
 
-/** What each group covers. */
+/** The coverage of each group. */
 const contents: Readonly<Record<ScopeGroup, string>> = {
   users: 'users',
   customers: 'customers and their images',

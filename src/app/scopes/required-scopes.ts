@@ -115,7 +115,7 @@ function ruleOf(catalogue: Catalogue, absent: readonly string[], path: string): 
   return rulesOf(catalogue).get(segment) ?? (absent.includes(segment) ? { requires: 'none' } : closed);
 }
 
-/** What an operation requires of an API key: scopes, all of which it needs, or one of the words. */
+/** The requirement of an operation for API keys: a list of scopes, all of them required, or one of the words. */
 export type RequiredScopes = readonly Scope[] | 'closed' | 'none';
 
 function scopesIn({ requires, writes = requires, writesAlso }: Rule, level: ScopeLevel): RequiredScopes {

@@ -15,7 +15,7 @@ declare module '../../kernel/app.ts' {
 
 /** A kind of resource with the type it belongs to and its full name. */
 export interface TypedKind {
-  /** What it is registered in, where its other kinds are found by name. */
+  /** The catalogue that it is registered in, which finds other kinds by name. */
   readonly catalogue: Catalogue;
   readonly type: ProviderType;
   readonly kind: ResourceKind;
@@ -40,7 +40,7 @@ export class Catalogue {
   readonly #kinds: ReadonlyMap<string, TypedKind>;
   readonly #entityKinds: ReadonlyMap<string, EntityKind>;
 
-  /** Throws when there is no type, and when two of them, or two of what they serve, have one name or path. */
+  /** Throws if there is no type, or if two types or kinds share a name or path. */
   constructor(readonly types: readonly ProviderType[]) {
     if (types.length === 0) throw new Error('At least one provider type is needed');
     const named = <K extends { readonly name: string }>(type: ProviderType, kinds: readonly K[]) =>
@@ -99,6 +99,6 @@ export function definePaths(db: SqliteDatabase, catalogue: Catalogue): void {
   db.define('kind_path', (kind) => catalogue.kind(kind).kind.path);
 }
 
-/** The link of the resource whose id stands in a column; must not be null. */
+/** The link of the resource whose id is in a column; must not be null. */
 export const resourceLink = (id: string): Json =>
   linkOfPath(`kind_path((SELECT kind FROM resource WHERE id = ${id}))`, `(SELECT uuid FROM resource WHERE id = ${id})`);

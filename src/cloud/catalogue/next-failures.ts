@@ -9,7 +9,7 @@ declare module '../../kernel/app.ts' {
 }
 
 /**
- * Operations that the simulator fails when it is next asked for them, as a test has ordered: `DigitalOcean.Droplet` and
+ * Operations whose next run the simulator fails, as a test has requested: `DigitalOcean.Droplet` and
  * `create`, or of the settings as a whole `DigitalOcean` and `sync` or `ping`.
  */
 export class NextFailures {
@@ -41,7 +41,7 @@ export class NextFailures {
     this.#orders.set(key, [...(this.#orders.get(key) ?? []), message]);
   }
 
-  /** The message that an operation is to fail with; undefined where it is not to. The order is then done. */
+  /** Returns the message with which an operation must fail, and removes the request; undefined if it must not fail. */
   take(type: string, kind: string, operation: string): string | undefined {
     const key = `${kind === '' ? type : `${type}.${kind}`} ${operation}`;
     const [next, ...others] = this.#orders.get(key) ?? [];

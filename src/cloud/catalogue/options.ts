@@ -5,7 +5,7 @@ import { memoised } from '../../kernel/memoised.ts';
 import type { PlainValues } from './driver.ts';
 import type { OptionFields, ProviderType } from './type.ts';
 
-/** `<name>=<value>` items of a comma list; a bare value stands under `*`, a bare name under itself. */
+/** `<name>=<value>` items of a comma-separated list; a bare value is stored under `*`, a bare name under itself. */
 function items(text: string): [string, string | undefined][] {
   return text
     .split(',')
@@ -40,9 +40,9 @@ export function parseFailures(text: string): ReadonlyMap<string, number> | undef
   return new Map(parsed.map(([name, value]) => [name, value === undefined ? 1 : Number(value)]));
 }
 
-/** What settings as a whole are asked for. */
+/** Requests about settings as a whole. */
 const ofSettings = ['ping', 'sync'];
-/** What objects of every kind are asked for, and resources besides. */
+/** Requests about objects of every kind, and additional ones about resources. */
 const ofObjects = ['create', 'update', 'delete', 'pull'];
 const ofResources = [...ofObjects, 'vanish'];
 
@@ -52,7 +52,7 @@ const operationsByKind = ({ entities = [], kinds }: ProviderType) => [
   ...kinds.map(({ actions, name }) => [name, [...ofResources, ...actions.map((action) => action.name)]] as const),
 ];
 
-/** What the objects of a kind are asked for, or, without one, settings as a whole. */
+/** Requests about the objects of a kind or, without a kind, about settings as a whole. */
 export const operationsOf = (type: ProviderType, kind: string | undefined): readonly string[] =>
   kind === undefined ? ofSettings : (operationsByKind(type).find(([name]) => name === kind)?.[1] ?? []);
 

@@ -16,7 +16,7 @@ export const matches = (expression: string, text: string): boolean =>
   compiled(expression)?.matcher(text).find() ?? false;
 
 /**
- * What every text begins with that the expression matches, as far as it is plain to see: `amzn2-` of `^amzn2-.*-gp2$`; empty
+ * Returns the literal prefix of all texts that the expression matches, such as `amzn2-` for `^amzn2-.*-gp2$`; empty
  * of expressions that do not start with ^ or have an alternative outside of parentheses.
  */
 export function beginningOf(expression: string): string {

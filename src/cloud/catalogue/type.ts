@@ -15,9 +15,9 @@ import type { Simulation } from './simulation.ts';
 import type { VendorHttp } from './vendor-http.ts';
 
 /*
- * What a type of provider declares (providers.md 2). A type is one folder that exports a ProviderType, and one item of the
+ * The declaration of a provider type (providers.md 2). A type is one folder that exports a ProviderType, and one item of the
  * list in app/compose/providers.ts. The description is static: it feeds validation, OPTIONS, metadata and the OpenAPI document. What
- * its driver does stands in driver.ts.
+ * its driver does is in driver.ts.
  */
 
 export type Category = 'vms' | 'apps' | 'private_clouds' | 'storages';
@@ -38,7 +38,7 @@ export interface ProviderType {
 
 /** @internal The parts of a type that are not published. */
 export interface ProviderType {
-  /** Work of this type that comes due by time. */
+  /** Scheduled work of this type. */
   readonly tasks?: readonly Task[];
   /** Whether its properties are the same for all simulated settings. */
   readonly hasGlobalProperties: boolean;
@@ -113,13 +113,13 @@ interface OwnQuotas {
   readonly usages?: readonly string[];
 }
 
-/** What deleting a resource requires and causes. Denial reasons are the text of the 409, or undefined. */
+/** Requirements and effects of deleting a resource. Denial reasons are the text of the 409, or undefined. */
 interface DeletionRules {
   /** Who can delete; default: who can change. */
   readonly right?: Right<ResourceRow>;
   /** Flags with their defaults, read from the query. */
   readonly flags?: Readonly<Record<string, boolean>>;
-  /** Conditions besides the common ones. Applies to erred resources, too. */
+  /** Additional conditions, which also apply to resources in the state Erred. */
   readonly denialReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Conditions of both deleting and unlinking, in any state. */
   readonly removalDenialReason?: (request: Request, resource: ResourceRow) => string | undefined;
@@ -176,7 +176,7 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly filters?: Filters;
   /** Orderings by fields of the kind: name to SQL. */
   readonly orderings?: Readonly<Record<string, string>>;
-  /** Whether the list takes POST; parts and snapshots are made by actions of others. */
+  /** Whether the list accepts POST; parts and snapshots are created by actions of others. */
   readonly isCreatable: boolean;
   /** Whether changed names and descriptions (or only names) go to the provider. */
   readonly pushes?: readonly ('name' | 'description')[];
@@ -184,7 +184,7 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly isUpdatable?: boolean;
   /** For the documentation: a name, and what a valid body of creation has besides it and the link; default: the required fields with their examples. */
   readonly examples?: { readonly name: string; readonly create?: PlainValues };
-  /** What names must match, and the message when they do not. */
+  /** The pattern of valid names, and the message for others. */
   readonly nameRules?: readonly TextRule[];
   /** Columns that follow from a value that names another object of the same link by its id at the provider. */
   readonly references?: Readonly<
@@ -206,7 +206,7 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly creationRight?: Right<CommonValues>;
   /** Checks a creation; a method, so that kinds with any fields fit in one list. Throws 400 and 409. */
   accept?(request: Request, values: NewResource<F>, place: ResourceLocation): CreationPlan;
-  /** What it adds to quotas, by what they belong to. */
+  /** Its contribution to quotas, by their owner. */
   readonly quotaDeltas: (resource: ResourceRow) => KindDeltas;
   /** Quotas that each resource of the kind has itself. */
   readonly ownQuotas?: OwnQuotas;
@@ -222,10 +222,10 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly importing?: ImportRules;
 }
 
-/** Declares a kind of resource: what accepts a creation must know the fields that it names. */
+/** Declares a kind of resource. The types connect the accepted fields with the function that resolves them. */
 export const resourceKind = <F extends Fields>(kind: ResourceKind<F>): ResourceKind => kind;
 
-/** Where a resource is made: ids of the link and of what it connects. */
+/** The place of a new resource: ids of the link, and of the service and project that it connects. */
 export interface ResourceLocation {
   readonly link: number;
   readonly service: number;
@@ -235,11 +235,11 @@ export interface ResourceLocation {
   readonly isShared: boolean;
 }
 
-/** What an accepted creation or import consists of. */
+/** The parts of an accepted creation or import. */
 export interface CreationPlan {
   /** Columns of the row; `details` is an object. */
   readonly row: PlainValues;
-  /** What the driver gets besides the row's values. */
+  /** Parameters for the driver besides the row's values. */
   readonly parameters?: PlainValues;
   /** Encrypted with the job, and with the row under the same names. */
   readonly secrets?: PlainValues;
@@ -295,26 +295,26 @@ export interface ResourceAction<F extends Fields = Fields> {
   readonly right?: Right<ResourceRow>;
   /** Further conditions: the text of the 409, or undefined. */
   readonly denialReason?: (request: Request, resource: ResourceRow) => string | undefined;
-  /** Checks the body and says what the driver gets. Throws 400 and 409. Without it the body's values are the parameters. */
+  /** Checks the body and returns the parameters for the driver. Throws 400 and 409. Default: the values of the body. */
   accept?(request: Request, resource: ResourceRow, values: NewValues<F>): ActionPlan;
   /** Whether it only reads from the provider, which is no event. */
   readonly isPull?: boolean;
   /** The body of the 202. */
   readonly response: Readonly<Record<string, string>>;
-  /** The full name of the kind of which `make` makes a resource. */
+  /** The full name of the kind of resource that `make` creates. */
   readonly makes?: string;
   /** An action that creates another resource and returns it with 201, without changing its state. Throws 400 and 409. */
   make?(request: Request, resource: ResourceRow, values: NewValues<F>): ResourceRow;
 }
 
-/** Declares an action with fields: what takes their values must know them. */
+/** Declares an action with fields, whose types the functions of the action share. */
 export const resourceAction = <F extends Fields>(action: ResourceAction<F>): ResourceAction => action;
 
 export interface ActionPlan {
   readonly parameters?: PlainValues;
   /** They become the row's when the action succeeds. */
   readonly secrets?: PlainValues;
-  /** Quotas the action adds to at once; taken back when it fails. */
+  /** Quotas that the action uses immediately; released if it fails. */
   readonly quotaDeltas?: KindDeltas;
   readonly attached?: readonly AttachedResource[];
   /** Ids of other resources that are Updating as long as this one. */

@@ -60,7 +60,7 @@ export interface VendorHttpOptions {
   readonly allows: AddressRule;
   /** PEM of a further trust anchor. */
   readonly certificate?: string | null;
-  /** What must not stand in texts. */
+  /** Secrets that must not appear in texts. */
   readonly secrets?: readonly string[];
   readonly log: Log;
   readonly limits?: Partial<CallLimits>;

@@ -57,7 +57,7 @@ export async function parsedXml(document: Buffer, item: string): Promise<unknown
     return undefined;
   }
   const { members } = root;
-  // The parser is done with, but may be in memory for long before that is noticed; what it has read shall not be with it.
+  // The parser may stay in memory until it is collected; its content must not.
   root.members = undefined;
   open.length = 0;
   return members && Object.fromEntries(members);

@@ -5,7 +5,7 @@ import type { BackendReference, Person } from '../catalogue/driver.ts';
 import { isCallable } from '../operations/simulated.ts';
 
 /*
- * Which users should be members of which objects at providers, and which are (providers.md 2 "Members"). Both are compared, not
+ * The required and the actual members of objects at providers (providers.md 2 "Members"). Both are compared, not
  * followed change by change: roles begin, end and expire, people leave or get another email, projects move.
  */
 
@@ -21,11 +21,11 @@ export interface Differences {
   readonly resource: number;
   readonly uuid: string;
   readonly object: BackendReference;
-  /** To be looked for at the provider, and added where they are none of its members. */
+  /** Users to find at the provider, and to add if they are not members. */
   readonly missing: readonly (Person & { readonly folded: string })[];
   /** To be added: that account was no member before. */
   readonly requested: readonly MemberRow[];
-  /** To be taken away, if it was us who added them. */
+  /** Members to remove, if this service added them. */
   readonly surplus: readonly MemberRow[];
 }
 

@@ -32,10 +32,10 @@ export const memberInstants: StoredInstants = {
   isDue: true,
 };
 
-/** How often roles and members are compared at least, where nothing has changed but the time. */
+/** Interval at which roles and members are compared without a change. */
 const maxRestMs = minute;
 
-/** Queues a job for every resource whose members differ from the roles. Compares some of them at a time, and nothing while all is as it was. */
+/** Queues a job for every resource whose members differ from the roles. Compares a batch at a time, and only after changes. */
 export function followMembers(): Task {
   let after = 0;
   let begun = 0;
@@ -76,7 +76,7 @@ function queueFollowing(
   }
 }
 
-/** What a job is to set right now. */
+/** Changes that a job makes now. */
 function differencesFor(app: App, job: Job, now: number): Differences | undefined {
   const { resource }: { readonly resource: number } = JSON.parse(job.parameters);
   return differencesOf(app, resource, now);
@@ -157,7 +157,7 @@ const postponeAll = ({ requested, missing, surplus }: Differences): Outcome[] =>
   ...[...requested, ...surplus].map((row): Outcome => ({ ...row, pause: removalPause })),
 ];
 
-/** Continues with the next request, and with changes made meanwhile. */
+/** Continues with the next request, including changes made meanwhile. */
 const continueJob = (app: App, job: Job, now: number): void => postpone(app, job, now, { retries: 0 });
 
 /** Members of a resource. */

@@ -16,7 +16,7 @@ interface UploadedKey {
   readonly fingerprint: string;
 }
 
-/** Notes that the provider will be given a key. */
+/** Notes that the provider will get a key. */
 export function noteUploadedKey({ app: { db } }: Context, settings: number, key: number): void {
   db.run(sql`
     INSERT INTO uploaded_key (settings_id, user_id, fingerprint)
@@ -24,7 +24,7 @@ export function noteUploadedKey({ app: { db } }: Context, settings: number, key:
     ON CONFLICT DO NOTHING`);
 }
 
-/** Takes a deleted key away from every provider that was given it. */
+/** Removes a deleted key from every provider that has it. */
 export function forgetDeletedKey(context: Context, user: number, fingerprint: string): void {
   const { db } = context.app;
   forget(

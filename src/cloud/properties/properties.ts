@@ -20,7 +20,7 @@ const knownSettings = (caller: Caller): Sql =>
 
 const bySettings = linked('st.id', 'service_settings', () => settingsTarget);
 
-/** Condition: such settings (alias `st`) use the property in alias `d`, and keep it. */
+/** Condition: settings (alias `st`) use the property in alias `d` and keep it. */
 function usedBy({ db }: Request, kind: PropertyKind, name: string, settingsCondition: Sql): Sql {
   const inSet = inSetOf(settingsCondition);
   if (!kind.isIncluded) return inSet;

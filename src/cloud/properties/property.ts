@@ -10,7 +10,7 @@ import { invalid } from '../../kernel/http/error.ts';
 import { simulatedSql } from '../operations/simulated.ts';
 import { readableServices, readableSettings } from '../services/readable.ts';
 
-/** What a provider offers: an image, a size, a region. */
+/** An offer of a provider: an image, a size, a region. */
 export interface PropertyRow extends Row {
   readonly kind: string;
   readonly settings_id: number | null;
@@ -95,7 +95,7 @@ export const propertyLink = (
       }),
     }),
   ),
-  // Where it is shown, the property may be gone.
+  // The property may have been removed since.
   shape: { type: ['string', 'null'], format: 'uri' },
   select: () => ({
     path,
@@ -124,7 +124,7 @@ export function chosenProperty<K extends string>(
   return property;
 }
 
-/** A property by what the provider calls it, in the set that the settings use. */
+/** Finds a property by its id at the provider, in the set that the settings use. */
 export function propertyCalled(
   { db }: Pick<Request, 'db'>,
   kind: string,

@@ -101,7 +101,7 @@ function scheduledAction(on: Parent<ResourceRow>, own: ResourceAction): Action<R
   });
 }
 
-/** Counts what an accepted action adds, and queues it. Throws 409. */
+/** Counts the quotas that an accepted action uses, and queues it. Throws 409. */
 function schedule(request: Request, { name }: ResourceAction, row: ResourceRow, acceptance: ActionPlan): void {
   const { attached, together = [] } = acceptance;
   const deltas = acceptance.quotaDeltas ? placedDeltas(row, acceptance.quotaDeltas) : [];
@@ -138,7 +138,7 @@ const makingAction = (on: Parent<ResourceRow>, own: MakingAction, creation: Made
     run: (request, row, values) => creation.created(request, own.make(request, row, values).id),
   });
 
-/** POST …/unlink/: the row goes here only, whatever it is doing. */
+/** POST …/unlink/: removes the row only here, in any state. */
 const unlink = (typed: TypedKind, on: Parent<ResourceRow>): Action<ResourceRow> =>
   action({
     ...common(on, 'unlink'),
@@ -152,7 +152,7 @@ const unlink = (typed: TypedKind, on: Parent<ResourceRow>): Action<ResourceRow> 
     },
   });
 
-/** The actions of a kind, with those every kind has. `made` leads to the resources of a kind that an action makes. */
+/** The actions of a kind, including the common ones. `made` returns the resources of a kind that an action creates. */
 export const kindActions = (
   typed: TypedKind,
   on: Parent<ResourceRow>,

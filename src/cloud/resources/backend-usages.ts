@@ -9,7 +9,7 @@ import type { ResourceKind } from '../catalogue/type.ts';
 import { quotaDeltasOf, reservedIn } from './counting.ts';
 import { knownResource } from './resource.ts';
 
-/** What a provider listed, and how our rows were when it began to. */
+/** The list of a provider, and the state of our rows when listing began. */
 export interface Listing {
   /** By `<Type>.<Kind> <id at the provider>`. */
   readonly listed: ReadonlyMap<string, BackendObject>;
@@ -72,7 +72,7 @@ function pendingUsages(
       if (!listed) add(quotaDeltasOf(catalogue, row));
       continue;
     }
-    // What has ended since is in the row, and not yet in what was listed.
+    // Jobs that have ended since are in the row, but not yet in the list.
     const hasEnded = listing && row.state === 'OK' && isNewer;
     if (hasEnded && listed)
       add([...quotaDeltasOf(catalogue, asListed(row, listed), -1), ...quotaDeltasOf(catalogue, row)]);

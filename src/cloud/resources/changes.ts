@@ -62,7 +62,7 @@ function deletionReason(request: Request, { kind }: TypedKind, row: ResourceRow)
     : 'Valid states for operation: OK, Erred.';
 }
 
-/** The text of the 409 that unlinking would get now, whatever the state (services.md 8.2, 8.5). */
+/** The text of the 409 that unlinking would get now in any state (services.md 8.2, 8.5). */
 export const unlinkingReason = (request: Request, { kind }: TypedKind, row: ResourceRow): string | undefined =>
   kind.deletion?.removalDenialReason?.(request, row) ?? hostReason(request, row);
 
@@ -78,7 +78,7 @@ export function hostReason({ db, app }: Pick<Request, 'db' | 'app'>, row: Resour
   return first === undefined ? undefined : `Cannot delete resource that hosts service settings with existing ${first}`;
 }
 
-/** Deletions of a kind: accepted, and done by a job; from Erred the row goes whatever the provider says. */
+/** Deletions of a kind are accepted and done by a job. In the state Erred, the row is removed whatever the provider responds. */
 export function deletionOf(typed: TypedKind): NonNullable<KindSpec['delete']> {
   const { flags = {}, right } = typed.kind.deletion ?? {};
   return {

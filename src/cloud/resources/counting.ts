@@ -6,7 +6,7 @@ import type { Category, KindDeltas } from '../catalogue/type.ts';
 
 type Counted = Pick<ResourceRow, 'kind' | 'link_id' | 'service_id' | 'project_id' | 'customer_id' | 'parent_id'>;
 
-/** What a job holds until its end. */
+/** Resources that a job reserves until its end. */
 interface Reserved {
   /** Quotas that it has counted already. */
   readonly quotas: readonly QuotaDelta[];
@@ -27,7 +27,7 @@ const countOf: Readonly<Record<Category, string>> = {
   storages: 'nc_storage_count',
 };
 
-/** What a resource adds to quotas, by itself and by what it is (services.md 7.5). */
+/** The contribution of a resource to quotas, by its existence and by its kind (services.md 7.5). */
 export function quotaDeltasOf(catalogue: Catalogue, resource: ResourceRow, sign: 1 | -1 = 1): QuotaDelta[] {
   const { kind } = catalogue.kind(resource.kind);
   const own = placedDeltas(resource, kind.quotaDeltas(resource), sign);

@@ -21,7 +21,7 @@ import { insertResource } from './resource-store.ts';
 import { type ResourcePlace, resourceWriters } from './rights.ts';
 import { replaceTags } from './tags.ts';
 
-/** A body of creation with what it comes to: where the link puts the resource, and what the kind makes of the values. */
+/** A body of creation with its resolved values: the place of the resource, and the values that the kind derives. */
 export interface NewOfKind {
   readonly values: NewValues<KindFields>;
   readonly place: ResourceLocation;
@@ -43,7 +43,7 @@ export function placeOf({ db }: Pick<Request, 'db'>, link: number): ResourceLoca
   return { ...place, isShared: shared === 1 };
 }
 
-/** What certifications the settings lack for the project: the text of services.md 2.6, empty when none. */
+/** Returns the text of services.md 2.6 about certifications that the settings lack for the project; empty if none. */
 function validationMessage({ db }: Pick<Request, 'db'>, place: Pick<ResourceLocation, 'project' | 'settings'>): string {
   const missing = db.values<string>(sql`
     SELECT s.name
@@ -139,18 +139,18 @@ function storeResource(
   return row;
 }
 
-/** The same for a resource of a kind that is made of another, in the same place. */
+/** The same for a resource that is created from another one, in the same place. */
 export const makeResource = (request: Request, kind: string, of: ResourceRow, acceptance: CreationPlan): ResourceRow =>
   storeResource(request, request.app.catalogue.kind(kind), placeOf(request, of.link_id), acceptance);
 
-/** What rows that are made with another will add to quotas. */
+/** Quotas that the rows created together with a resource will use. */
 export const quotaDeltasOfAttached = (
   catalogue: Catalogue,
   place: ResourceLocation,
   attached: readonly AttachedResource[] = [],
 ): QuotaDelta[] => attached.flatMap(({ kind, values }) => quotaDeltasOf(catalogue, draft(kind, place, values)));
 
-/** Stores the rows that are made with another, attached to it; its operation creates them. */
+/** Stores the rows that are created together with another and attached to it; its operation creates them at the provider. */
 export function storeAttached(
   request: Request,
   place: ResourceLocation,
@@ -202,7 +202,7 @@ const draft = (kind: string, place: ResourceLocation, values: PlainValues): Reso
   customer_id: place.customer,
 });
 
-/** What every kind keeps of a body: name, description, user data, and the key to inject. */
+/** Values of a body that every kind stores: name, description, user data, and the key to inject. */
 const ownValues = (
   { description, name, user_data: userData }: PlainValues,
   key: InjectedKey | undefined,

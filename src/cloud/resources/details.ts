@@ -40,7 +40,7 @@ export const resourceTarget = (kind: string, path: string) => (): LinkTarget => 
     ),
 });
 
-/** The link of the resource whose id stands in a column, or null. */
+/** The link of the resource whose id is in a column, or null. */
 const linkOfResource = (path: string, column: string): Field<never> =>
   readOnly(
     'field',

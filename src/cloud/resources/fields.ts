@@ -30,7 +30,7 @@ import { linkTarget } from '../services/targets.ts';
 import { relatedItem } from './details.ts';
 import { tagsField } from './tags.ts';
 
-/** What the resource in alias `r` belongs to. */
+/** The owners of the resource in alias `r`. */
 export const parents = `
   CROSS JOIN service ON service.id = r.service_id
   CROSS JOIN service_settings ON service_settings.id = r.settings_id
@@ -134,7 +134,7 @@ const addresses: Json = computedValue(
 const option = (name: string): Json =>
   computedValue(`ifnull((SELECT options -> '$.${name}' FROM service_settings WHERE id = r.settings_id), 'null')`);
 
-/** What virtual machines add. */
+/** Additional fields of virtual machines. */
 const virtualMachineFields = {
   start_time: readOnly('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue),
   cores: readOnly('integer', { type: 'integer' }, numberValue),

@@ -47,7 +47,7 @@ const withSecrets =
 /** Whether responses may contain passwords, which an API key for reading does not show (core.md 2.9). */
 const showsPasswords = ({ caller: { apiKey } }: Request): boolean => !apiKey || hasScope(apiKey, 'resources', 'write');
 
-/** What links of forms about a resource are narrowed by: its settings, and the tenant that it is or that it is in. */
+/** Filters for the links in forms of a resource: its settings, and its tenant (itself if it is one). */
 function narrowingOf({ db }: Request, row: ResourceRow): Narrowing {
   const settings = db.scalar<string>(sql`SELECT uuid FROM service_settings WHERE id = ${row.settings_id}`);
   const tenant = db.value<string>(
@@ -117,7 +117,7 @@ export const actionsOf = memoised((typed: TypedKind): readonly Action<ResourceRo
   kindActions(typed, collectionOf(typed), (created) => collectionOf(typed.catalogue.kind(created))),
 );
 
-/** The JSON texts of resources of whatever kinds, in the order of their ids. */
+/** The JSON texts of resources of any kinds, in the order of the ids. */
 export function representResources(request: Request, ids: readonly number[]): string[] {
   const kinds = new Map(
     request.db

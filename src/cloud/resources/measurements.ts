@@ -301,6 +301,6 @@ function keepValue({ db, now }: Request, resource: number, name: string, value: 
       LIMIT 1 OFFSET ${maxValuesPerItem})`);
 }
 
-/** Forgets what an item was, which is gone itself. */
+/** Removes the state of an item that no longer exists. */
 const forgetValues = ({ db }: Request, resource: number, name: string): void =>
   void db.run(sql`DELETE FROM monitoring_value WHERE resource_id = ${resource} AND name = ${name}`);

@@ -44,7 +44,7 @@ const nextResource = ({ catalogue, db }: App, { memo, settings_id: settings }: J
 const continueLater = ({ app, now }: Context, job: Job, { id }: ResourceRow): void =>
   postpone(app, job, now, { memo: { after: id }, retries: 0 });
 
-/** Usages of the resources of settings, one after the other; what cannot be measured is logged and left as it was. */
+/** Measures the resources of settings one after the other. Failures are logged and leave the usage unchanged. */
 export const measureHandler: JobHandler = {
   call: async (app, job, driver) => {
     const resource = nextResource(app, job);

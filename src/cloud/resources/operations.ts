@@ -22,8 +22,8 @@ import { detailsOf, resourceContext, resourceOf } from './resource.ts';
 import { applyChanges, changeResource, changeTogether, removeResource } from './resource-store.ts';
 
 /*
- * What happens to a resource while a job about it runs (services.md 8.1, 8.3). Every transition is a transaction of its
- * own, made by the worker.
+ * The transitions of a resource while a job about it runs (services.md 8.1, 8.3). Each is a separate transaction,
+ * made by the worker.
  */
 
 const running: Readonly<Record<string, State>> = { create: 'Creating', delete: 'Deleting' };
@@ -101,10 +101,10 @@ function finishOperation(
     raiseAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');
 }
 
-/** What the parameters of a job carry for its end. */
+/** Parameters of a job that its end needs. */
 interface Carried extends PlainValues {
   readonly forced?: boolean;
-  /** What a changed name or description adds to the message of the event. */
+  /** Text that a changed name or description adds to the message of the event. */
   readonly changes?: string;
   /** Details of the running operation. */
   readonly shown?: PlainValues;

@@ -16,7 +16,7 @@ import { backendNames, withLocalNames } from './local-names.ts';
 import { referredColumns } from './references.ts';
 import { detailsOf, knownResource, resourceContext, resourceOf } from './resource.ts';
 
-/** Columns that drivers and descriptions may name; everything else is a detail of the kind. */
+/** Columns that drivers and declarations may name; everything else is a detail of the kind. */
 const columns = new Set([
   'name',
   'description',
@@ -51,7 +51,7 @@ function stored(values: PlainValues, present: Record<string, unknown> = {}): Rec
   for (const [name, value] of Object.entries(values)) {
     // Quotas have separate rows.
     if (value === undefined || name === 'quotas') continue;
-    // What drivers and descriptions name as a column, they give as the column holds it.
+    // Drivers and descriptions pass values of columns in their stored form.
     if (columns.has(name)) row[name] = value as Value;
     else if (lists.has(name) || name === 'action_details') row[name] = JSON.stringify(value);
     else {
@@ -119,9 +119,9 @@ export function insertResource(context: Context, resource: NewResource): Resourc
 interface ResourceChange {
   /** Columns besides those that the values come to. */
   readonly columns?: Columns;
-  /** What has been counted of the change already. */
+  /** The part of the change that has been counted already. */
   readonly counted?: readonly QuotaDelta[] | undefined;
-  /** What the values come from, where the provider listed all it has. */
+  /** The complete list of the provider that the values come from, if there is one. */
   readonly listing?: Listing;
 }
 
@@ -161,7 +161,7 @@ function notifyFailure(context: Context, resource: ResourceRow): void {
 interface Removal {
   /** Flags of the deletion; absent when the row goes here only. */
   readonly deletion?: PlainValues;
-  /** Whether the provider has it no more, nor what goes along with it. */
+  /** Whether the provider has removed it and its parts. */
   readonly isGone?: boolean;
   /** Whether to record no event. */
   readonly isSilent?: boolean;
@@ -203,7 +203,7 @@ function forgetObject(db: Database, { backend_id: id, kind, settings_id: setting
   recordDeletion(db, settings, `${kind} ${id}`);
 }
 
-/** Gives back what a job had reserved that ends with its resource: quotas, and the states of resources beside it. */
+/** Releases the reservations of a job that ends with its resource: quotas, and the states of related resources. */
 function releaseWork(context: Context, resource: ResourceRow): void {
   const { db } = context.app;
   const parameters = db.value<string>(sql`SELECT parameters FROM job WHERE resource_id = ${resource.id}`);
@@ -240,7 +240,7 @@ export function failCreation(context: Context, resource: ResourceRow, text: stri
   record(context, 'resource_creation_failed', { ...resourceContext(context.app.db, erred), error_message: text });
 }
 
-/** Carries out what an operation did to other rows, such as the root volume of an instance. */
+/** Applies the effects of an operation on other rows, such as the root volume of an instance. */
 export function applyChanges(context: Context, resource: ResourceRow, changes: readonly RowChange[] = []): void {
   const { db } = context.app;
   for (const change of changes) {

@@ -13,7 +13,7 @@ export const visibleResources = (caller: Caller): Sql =>
 /** Who sees resources, in alias `r`. */
 export const resourceReaders = visibleTo('callers who can see the project', visibleResources);
 
-/** What a right about resources looks at: a resource, or the place of one that is to be made. */
+/** The subject of a right about resources: a resource, or the place of a new one. */
 export type ResourcePlace = Pick<ResourceRow, 'customer_id' | 'project_id'>;
 
 const projectManagers: Right<ResourcePlace> = right(

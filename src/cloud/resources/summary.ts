@@ -15,7 +15,7 @@ import { visibleResources } from './rights.ts';
 /** The kinds that the summary lists: all but parts. */
 const kindsOf = memoised((catalogue: Catalogue) => catalogue.kinds.filter(({ kind }) => !kind.isPart));
 
-/** What resources of any of these kinds show. */
+/** Fields of resources of all these kinds. */
 const memberNames = memoised((catalogue: Catalogue): string[] =>
   kindsOf(catalogue).flatMap((typed) => Object.keys(collectionOf(typed).shape.properties ?? {})),
 );

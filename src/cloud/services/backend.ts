@@ -8,10 +8,10 @@ import { isSimulated } from '../operations/simulated.ts';
 import { secretChange } from './secrets.ts';
 import type { SettingsRow, SettingsValues } from './settings-row.ts';
 
-/* The backend of provider accounts: which one it is, and what must be given for it (services.md 2.2, 2.5). */
+/* The backend of provider accounts and its required credentials (services.md 2.2, 2.5). */
 
 /**
- * Where new settings of a type have their backend: as said, or null for the simulator. Where that is switched off, a public
+ * Returns the backend URL of new settings: the given one, or null for the simulator. If the simulator is switched off, a public
  * vendor is meant.
  */
 export const backendOfNew = ({ app, config }: Request, type: string, input: string | null | undefined): string | null =>
@@ -50,7 +50,7 @@ export function rejectMissingCredentials(
   if (Object.keys(missing).length > 0) throw invalid(missing);
 }
 
-/** Throws 400 for options of the simulator that name what no kind of the type does: they would never have an effect. */
+/** Throws 400 for options of the simulator that name an operation of no kind of the type: they would never have an effect. */
 export function rejectUnknownOperations({ app }: Request, type: string, values: SettingsValues): void {
   const problems = unknownOperations(app.catalogue.type(type), { ...values });
   if (Object.keys(problems).length > 0) throw invalid(problems);

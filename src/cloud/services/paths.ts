@@ -15,7 +15,7 @@ import { settingsStateValue } from './states.ts';
 /** Segment of a type's links. */
 export const linkPath = (type: Pick<ProviderType, 'prefix'>): string => `${type.prefix}-service-project-link`;
 
-/** A link whose path depends on a type: of a service, or with the tail of its links. */
+/** A link whose path depends on a type: of a service, or of its links. */
 export const typedLink = (type: string, tail: string, uuid: string): Json =>
   linkOfPath(`concat(service_path(${type}), '${tail}')`, uuid);
 

@@ -22,7 +22,7 @@ export const readableServices = (
 export const readableLinks = (user: Sql): Sql =>
   sql`SELECT id FROM service_project_link WHERE project_id IN (${connectedProjects(user)})`;
 
-/** Condition: the caller sees the settings whose id stands in the column. */
+/** Condition: the caller sees the settings whose id is in the column. */
 export const visibleSettings = (caller: Caller, column = 'st.id'): Sql =>
   seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${readableSettings(callerId(caller))})`;
 

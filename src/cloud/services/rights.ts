@@ -18,7 +18,7 @@ export const serviceManagers = anyOf(
   authenticated.as('owners of a customer').unless('only_staff_manages_services'),
 );
 
-/** Who writes the services of the customer whose id the subject has. */
+/** The right to write the services of the customer whose id the subject has. */
 export const serviceWriters = anyOf(staff, ownersOf('customer_id').unless('only_staff_manages_services'));
 
 /** Who imports objects into a service, and unlinks it. */

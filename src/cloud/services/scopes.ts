@@ -38,7 +38,7 @@ export const settingsScope: Scope = {
 
 type ServiceNames = Named & { readonly type: string; readonly settings_id: number; readonly customer_id: number };
 
-/** A service is called what its settings are called. */
+/** A service has the name of its settings. */
 const serviceNames = (db: Database, id: number): ServiceNames =>
   db.one<ServiceNames>(sql`SELECT v.uuid, st.name, st.type, v.settings_id, v.customer_id
     FROM service v JOIN service_settings st ON st.id = v.settings_id WHERE v.id = ${id}`);

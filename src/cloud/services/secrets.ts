@@ -1,7 +1,7 @@
-/** How a stored secret reads, and what leaves it as it is when written back (services.md 2.2). */
+/** Shown instead of a stored secret; writing it back leaves the secret unchanged (services.md 2.2). */
 export const masked = '********';
 
-/** What a written secret does: keeps the stored one, clears it, or replaces it. */
+/** The effect of a written secret: it keeps, clears or replaces the stored one. */
 type SecretChange =
   | { readonly kind: 'keep' }
   | { readonly kind: 'clear' }

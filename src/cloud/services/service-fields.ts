@@ -34,7 +34,7 @@ import { credentialFields, geolocations, hostField, optionFields, settingsCertif
 import { settingsStateValue } from './states.ts';
 import { settingsTarget } from './targets.ts';
 
-/** What the service in alias `v` belongs to. */
+/** The owners of the service in alias `v`. */
 export const parents = `
   CROSS JOIN customer ON customer.id = v.customer_id
   CROSS JOIN service_settings st ON st.id = v.settings_id`;
@@ -65,7 +65,7 @@ const unseen = <T, Q extends boolean>(field: WritableField<T, Q>): WritableField
 
 /** All members of services, in order (services.md 4.1), with the options of all types. */
 export const serviceFields = memoised((catalogue: Catalogue) => {
-  // What members these are is not known to the types: the catalogue says it.
+  // The catalogue names the members, so types cannot know them.
   const options: object = Object.fromEntries(
     Object.entries(optionFields(catalogue)).map(([name, field]) => [name, unseen(field)]),
   );

@@ -7,7 +7,7 @@ import { raw, sql } from '../../kernel/db/sql.ts';
 import type { ProviderType } from '../catalogue/type.ts';
 
 /*
- * How services and links come and go, by request or by themselves (services.md 2.6). What happens by itself is counted
+ * Creation and removal of services and links, by request or automatically (services.md 2.6). Automatic changes are counted
  * but never rejected by quotas.
  */
 
@@ -72,7 +72,7 @@ export function connectCustomers(context: Context, settings: number): void {
     createService(context, { customer, settings, isAvailableForAll: true }, 'automatic');
 }
 
-/** Links a service to a project. Throws 409 when that was asked for and exceeds a quota. `columns` are further ones of its row. Returns its id. */
+/** Links a service to a project. Throws 409 if a requested link exceeds a quota. `columns` are additional columns of its row. Returns its id. */
 export function createLink(
   context: Context,
   service: number,
@@ -134,7 +134,7 @@ export function removeSettings(context: Context, settings: number): void {
   db.run(sql`DELETE FROM service_settings WHERE id = ${settings}`);
 }
 
-/** Removes what a customer without projects has of services and private settings. */
+/** Removes the services and private settings of a customer without projects. */
 export function disconnectCustomer(context: Context, customer: number): void {
   const { db } = context.app;
   for (const service of db.values<number>(sql`SELECT id FROM service WHERE customer_id = ${customer}`))
@@ -143,7 +143,7 @@ export function disconnectCustomer(context: Context, customer: number): void {
     removeSettings(context, settings);
 }
 
-/** The text of the 409 while there are resources, of whatever kind, in the column's object (services.md 8.5). */
+/** The text of the 409 while the object in the column has resources of any kind (services.md 8.5). */
 export function resourcesReason(
   { app: { catalogue, db } }: Pick<Context, 'app'>,
   column: 'project_id' | 'link_id' | 'service_id' | 'settings_id',

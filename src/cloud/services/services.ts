@@ -170,7 +170,7 @@ export const importFields = {
   resource_type: text({ max: 100 }),
 };
 
-/** What one does with a service besides writing it; the endpoints are made where resources are known. */
+/** Actions on a service besides writes. Their endpoints are created in a layer that knows resources. */
 export const unlinkAction = { name: 'unlink', right: importers, isDestructive: true } as const;
 export const importAction = { name: 'link', right: importers, fields: importFields } as const;
 

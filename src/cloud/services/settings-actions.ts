@@ -45,7 +45,7 @@ const sums = ({ db }: Request, scope: string, ids: Sql, name: string): { limit: 
 const ofCustomers = ({ caller }: Request, column: string): Sql =>
   seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${customersWithRole(callerId(caller))})`;
 
-/** Who reads the statistics: of shared settings, users whose customer uses them, about its usage alone. */
+/** The right to read the statistics: of shared settings, users whose customer uses them read the usage of that customer. */
 const statisticsReaders: Right<SettingsRow> = right(
   'callers who can see private settings; of shared ones staff, global support, and owners and support of customers with a service on them, over their own usage',
   (request, row) =>
@@ -56,7 +56,7 @@ const statisticsReaders: Right<SettingsRow> = right(
       undefined,
 );
 
-/** What the settings of a provider with machines have, and how much of it is used (services.md 2.5 "stats"). */
+/** Capacity and usage of a provider account with machines (services.md 2.5 "stats"). */
 function statistics(request: Request, row: SettingsRow): Record<string, number> {
   const type = request.app.catalogue.type(row.type);
   const isCloud = type.quotas.settings.length > 0;

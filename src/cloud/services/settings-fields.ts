@@ -53,7 +53,7 @@ const toCredentialReaders = `@detail AND (@staff OR (NOT st.shared AND st.custom
 const secretValue = (column: string): ReturnType<typeof computedValue> =>
   computedValue(`iif(${column} IS NULL, 'null', '"${masked}"')`);
 
-/** A text that may be null and stays as written; the caller decides what an empty one means. */
+/** A nullable text that is stored unchanged; the caller decides what an empty one means. */
 const secret = (max: number): WritableField<string | null, false> => {
   const { input, ...field } = text({ max, lines: 'verbatim' });
   return {
@@ -188,7 +188,7 @@ export const optionNames = ({ types }: Catalogue, type: string): readonly string
   ...Object.keys(simulatorOptions),
 ];
 
-/** Credentials: what settings are written with, and what only some callers read. */
+/** Credentials: writable for settings, readable for some callers only. */
 export const credentialFields = {
   backend_url: backendUrl,
   username: nullableText({ max: 100, shownIf: toCredentialReaders }),
@@ -200,7 +200,7 @@ export const credentialFields = {
 
 /** All members of service settings, in order (services.md 2.1). */
 export const settingsFields = memoised((catalogue: Catalogue) => {
-  // What members these are is not known to the types: the catalogue says it.
+  // The catalogue names the members, so types cannot know them.
   const options: object = optionFields(catalogue);
   return {
     url: selfLink('service-settings', 'st.uuid'),
@@ -239,8 +239,8 @@ export const settingsFields = memoised((catalogue: Catalogue) => {
 const block = /-----BEGIN ([^\n]*?)-----[^-]*-----END \1-----/g;
 
 /**
- * The certificates of a PEM file, without the text that may stand between them. Throws FieldError where there is none, where
- * one cannot be read, and where the file holds anything else, such as a private key.
+ * The certificates of a PEM file, without any text between them. Throws FieldError if there is none, if
+ * one is invalid, and if the file contains anything else, such as a private key.
  */
 function certificatesIn(text: string): string {
   const blocks = [...text.matchAll(block)];

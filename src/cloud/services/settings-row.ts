@@ -29,10 +29,10 @@ export interface SettingsRow extends Row {
   readonly secret_options: Uint8Array | null;
 }
 
-/** What a body says of settings. */
+/** Values of a body for settings. */
 export type SettingsValues = Values<ReturnType<typeof settingsFields>>;
 
-/** What of the present row a change depends on. */
+/** Columns of the present row that a change depends on. */
 type Stored = Pick<SettingsRow, 'uuid' | 'options' | 'secret_options' | 'type'>;
 
 /** Values of a body as columns of settings: secrets sealed, options merged. */

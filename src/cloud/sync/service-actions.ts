@@ -27,11 +27,11 @@ import { removeService } from '../services/service-lifecycle.ts';
 import { importAction, type importFields, type ServiceRow, servicesOf, unlinkAction } from '../services/services.ts';
 import { evaluateImports, isImportable } from './sync.ts';
 
-/* What one does with a service besides writing it: unlink it, and import objects of its provider (services.md 4.2). */
+/* Actions on a service besides writes: unlink it, and import objects of its provider (services.md 4.2). */
 
 function unlink(request: Request, service: ServiceRow): Reply {
   const { db } = request;
-  // Parts and children go before what they belong to; some take others along.
+  // Parts and children are removed before their parents; some removals cascade.
   for (const id of db.values<number>(sql`SELECT id FROM resource WHERE service_id = ${service.id} ORDER BY id DESC`)) {
     const row = resourceOf(db, id);
     const rejection = row && hostReason(request, row);

@@ -21,7 +21,7 @@ export interface KnownResources {
   readonly known: readonly BackendReference[];
 }
 
-/** The inventory of a synchronisation that changed nothing, and the versions of what it was compared with. */
+/** The inventory of a synchronisation that changed nothing, and the versions of the compared rows. */
 interface UnchangedSync {
   readonly digest: string;
   readonly bases: readonly Basis[];

@@ -27,7 +27,7 @@ export interface AuditRow {
   readonly row?: object;
 }
 
-/** What a change reports about itself while it runs; it becomes one audit record (audit.md 2). */
+/** Details that a change reports while it runs; they become one audit record (audit.md 2). */
 export class AuditDraft {
   object: AuditObject | null = null;
   objectName: string | null = null;
@@ -60,7 +60,7 @@ export interface TrailTail {
   readonly generation: number;
 }
 
-/** What the audit records of a deployment need in memory. */
+/** In-memory state for the audit records of a deployment. */
 export class Trail {
   /** The change that runs now; undefined for timers and jobs. */
   current: AuditDraft | undefined;

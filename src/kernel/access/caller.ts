@@ -1,7 +1,7 @@
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { type ApiKey, closedText, impersonatedText } from './api-key.ts';
 
-/** The user who acts, as events show them. */
+/** The acting user as shown in events. */
 export interface Actor {
   readonly uuid: string;
   readonly username: string;
@@ -34,7 +34,7 @@ export interface Caller extends Actor {
   readonly impersonator: Actor | null;
 }
 
-/** The columns of the user that a caller is made of. */
+/** The columns of the user that a caller consists of. */
 export interface CallerRow {
   readonly id: number;
   readonly uuid: string;

@@ -2,7 +2,7 @@ import type SQLite from 'better-sqlite3';
 import { present } from '../present.ts';
 
 /*
- * Finds what a statement reads and changes from the output of EXPLAIN, which includes cascades of foreign keys and triggers, and
+ * Finds the tables that a statement reads and changes from the output of EXPLAIN, which includes cascades of foreign keys and triggers, and
  * expands views. A cached value is valid until one of the parts that it was read from changes. See src/decisions/caching.md.
  */
 
@@ -12,7 +12,7 @@ import { present } from '../present.ts';
  */
 export type Part = number;
 
-/** What a statement reads and changes. */
+/** Tables that a statement reads and changes. */
 export interface Access {
   readonly reads: readonly Part[];
   readonly changes: readonly Part[];

@@ -26,7 +26,7 @@ export interface Viewer {
   readonly key: string;
 }
 
-/** What the cache needs to know about the objects of a collection. */
+/** The declaration of a collection's objects for the cache. */
 export interface CachedCollection {
   readonly table: string;
   readonly invalidatedBy: RowRules;

@@ -14,28 +14,28 @@ interface ActionSpec<F extends Fields, R extends Row, P, A = NewValues<F>> {
   readonly on: Parent<R>;
   /** Last segment of its path. */
   readonly name: string;
-  /** What OPTIONS calls it behind the kind; default: its name in title case. */
+  /** The name in OPTIONS, after the kind; default: the name in title case. */
   readonly title?: string;
   /** One sentence for the documentation. */
   readonly summary: string;
-  /** What OPTIONS says of it; default: the summary. */
+  /** The description in OPTIONS; default: the summary. */
   readonly description?: string;
   readonly right: Right<R>;
-  /** Fields of the body; absent: none is read. */
+  /** Fields of the body; default: the body is not read. */
   readonly fields?: F;
   /** A valid body for the documentation; default: the required fields with their examples. */
   readonly example?: Readonly<Record<string, unknown>> | undefined;
   readonly isDestructive?: boolean;
-  /** What the values come to, before the state is looked at; throws 400. Absent: the values themselves. */
+  /** Resolves the values before the state is checked. Throws 400. Default: the values unchanged. */
   readonly accept?: (request: Request, row: R, values: NewValues<F>) => A;
-  /** The text of the 409 it would get now; undefined when nothing is in its way. */
+  /** The text of the 409 that it would get now; undefined if it is possible. */
   readonly denialReason?: (request: Request, row: R) => string | undefined;
   /** Slow work that must not happen inside the transaction. */
   readonly prepare?: (request: Request, row: R, accepted: NoInfer<A>) => Promise<P>;
   readonly run: (request: Request, row: R, accepted: NoInfer<A>, prepared: P) => Reply;
   /** The response to a success. */
   readonly output: Output;
-  /** Error responses besides those that every action has, for the documentation. */
+  /** Additional error responses, for the documentation. */
   readonly rejections?: Operation['rejections'];
 }
 
@@ -44,7 +44,7 @@ export interface Action<R> extends ObjectAction<R> {
   readonly endpoint: Endpoint;
 }
 
-/** Makes an action from its declaration: 404, right, body, state, in this order (core.md 1.2). */
+/** Builds an action from its declaration. It checks existence, right, body and state, in this order (core.md 1.2). */
 export function action<R extends Row, F extends Fields = Record<never, never>, P = undefined, A = NewValues<F>>(
   spec: ActionSpec<F, R, P, A>,
 ): Action<R> {
@@ -52,7 +52,7 @@ export function action<R extends Row, F extends Fields = Record<never, never>, P
   const accepted = (request: Request): [R, A] => {
     const row = on.find(request);
     right.require(request, row);
-    // Without fields the values are empty, which the compiler cannot know; the body is not even looked at.
+    // Without fields the values are empty, which the compiler cannot know; the body is not read.
     const values = fields ? validate(fields, request, 'create') : ({} as NewValues<F>);
     if (fields) noteBody(request, fields, values, row);
     // Without `accept` the two types are one, which it cannot know either.

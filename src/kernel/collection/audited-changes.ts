@@ -5,16 +5,16 @@ import { UploadedFile } from '../http/multipart.ts';
 import type { Columns } from './changes.ts';
 import type { Field, Fields } from './field.ts';
 
-/** What replaces a secret in audit records. */
+/** Replaces a secret in audit records. */
 const concealed = '***';
 
 const secretName = /password|secret|token|certificate|private_key/i;
 
-/** Whether audit records conceal the value of a field: it is declared a secret, or named like one and has text. */
+/** Whether audit records mask a field: it is declared secret, or is a text field named like a secret. */
 const isSecret = (name: string, { conceals, type }: Field): boolean =>
   conceals === 'value' || (secretName.test(name) && /^(string|field|file upload)$/.test(type));
 
-/** A value of a field as audit records show it. Objects are shown without values of members named like secrets. */
+/** Returns a value as audit records show it, with members named like secrets masked. */
 export function auditValue(name: string, field: Field, value: unknown): unknown {
   if (value === null || value === undefined || value === '') return value ?? null;
   if (isSecret(name, field) || value instanceof Uint8Array) return concealed;
@@ -43,13 +43,13 @@ function withoutSecrets(value: unknown): unknown {
   );
 }
 
-/** The column that has the value of a field itself; undefined for links and for values that are stored elsewhere. */
+/** Returns the column with the value of a field; undefined for links and for values that are stored elsewhere. */
 const plainColumn = (name: string, { input }: Field): string | undefined => {
   const column = input?.column === false ? undefined : input?.column(name);
   return column?.endsWith('_id') && column !== name ? undefined : column;
 };
 
-/** Notes the fields of a body, as it has them: those of a new object, or of an action. */
+/** Notes the fields of a body: those of a new object, or of an action. */
 export function noteBody(
   request: Request,
   fields: Fields,
@@ -69,17 +69,17 @@ export function noteBody(
   }
 }
 
-/** The accepted value, or that of the body, where the accepted one is the id of an object or no JSON. */
+/** The accepted value, or the value from the body if the accepted one is an id or not JSON. */
 function shownValue(request: Request, column: string | undefined, value: unknown, sent: unknown): unknown {
   const shown = column !== undefined && (typeof value !== 'object' || value === null) ? value : sent;
   return typeof shown === 'string' && shown.startsWith(request.base) ? shown.slice(request.base.length) : shown;
 }
 
-/** What an update can change, by what its row has before. */
+/** Columns that an update can change, with their previous values. */
 interface NotedUpdate {
   /** Fields whose stored values differ. */
   readonly plain: readonly FieldChange[];
-  /** Names of fields whose values only the representation shows. */
+  /** Names of fields whose values only exist in the representation. */
   readonly shown: readonly string[];
   /** Fields that no representation shows. */
   readonly hidden: readonly FieldChange[];
@@ -114,7 +114,7 @@ export function notedUpdate(
   return { plain, shown, hidden };
 }
 
-/** Notes an update by what its representations before and after show. */
+/** Notes an update by comparing the representations before and after it. */
 export function noteUpdate(
   draft: AuditDraft,
   { hidden, plain, shown }: NotedUpdate,

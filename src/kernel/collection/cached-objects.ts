@@ -13,7 +13,7 @@ import type { CachedObjects, Listing, Row } from './listing.ts';
 declare module './listing.ts' {
   interface ListSpec {
     /**
-     * The rows that change a representation, or who can see the object. Present: objects are cached one by one. They have no
+     * The rows that affect a representation or its visibility. If set, objects are cached one by one. They have no
      * secrets and take no parameters. Callers who see everything get the same representation, except for what only staff see.
      */
     readonly invalidatedBy?: RowRules;
@@ -60,11 +60,11 @@ class RepresentationCache implements CachedObjects {
       const pieces = objects.flatMap(({ body }, i) => [i === 0 ? opening : comma, bytesOf(body)]);
       return Buffer.concat([...(pieces.length === 0 ? [opening] : pieces), closing]);
     });
-    // At one URL, the same objects out of the same number have the same links to other pages.
+    // For one URL, the same objects and the same total give the same links to other pages.
     return page(bytes, `"${bytes.digest}.${headers['X-Result-Count']}"`, headers);
   }
 
-  /** Represents the missing objects together. */
+  /** Represents the uncached objects in one query. */
   #objects(request: Request, ids: readonly number[]): Reply[] {
     const cache = this.#cache(request);
     const viewer = viewerOf(request);

@@ -34,7 +34,7 @@ function storable(name: string, value: unknown): Value {
   throw new TypeError(`no column can hold a value of the field ${name}: declare where it is stored`);
 }
 
-/** The same fields, whose values the collection stores elsewhere than in columns of its row. */
+/** Marks fields whose values are not stored in columns of the row. */
 export const storedElsewhere = (fields: Fields): Fields =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [

@@ -20,7 +20,7 @@ import { nounOf, pluralOf, withArticle } from './wording.ts';
 
 export type { CollectionSpec, Created, Parent, Row } from './collection-spec.ts';
 
-/** A collection made from its declaration: list, retrieve, create, update, delete and OPTIONS. */
+/** A collection built from its declaration: list, retrieve, create, update, delete and OPTIONS. */
 export class Collection<F extends Fields, R extends Row, A = NewValues<F>> implements LinkTarget {
   readonly path: string;
   readonly listing: Listing;
@@ -30,7 +30,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     this.listing = new Listing({ ...spec, title: spec.title ?? spec.kind.replaceAll(/[ .]/g, '') });
   }
 
-  /** The row a path names, if the caller sees it. The only way from a uuid in a URL to a row. Throws 404. */
+  /** Returns the row that a path names, if the caller sees it. The only way from a uuid in a URL to a row. Throws 404. */
   find(request: Request, visible: Sql = this.visible(request)): R {
     const row = this.#seek(request, visible);
     if (!row) throw notFound();
@@ -77,7 +77,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
       : this.created(request, creation.id, creation.parameters);
   }
 
-  /** What a body of creation comes to, and the columns that it fills, for a caller who may create it. Throws 403, 400. */
+  /** Returns the values of a creation and the columns they fill, for a caller who may create the object. Throws 403, 400. */
   acceptNew(request: Request): { readonly accepted: A; readonly columns: Columns; readonly values: NewValues<F> } {
     const rule = present(this.spec.create);
     rule.right?.require(request, undefined);
@@ -89,7 +89,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     return { accepted, columns: storedColumns(this.spec.fields, values), values };
   }
 
-  /** 201 with a new object and where it is. */
+  /** 201 with a new object and its location. */
   created(request: Request, id: number, parameters?: Parameters): Reply {
     const key = this.#keyOf(request, id);
     const draft = request.app.trail.current;
@@ -139,7 +139,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     return changed(after);
   }
 
-  /** What a body changes, for a caller who may change it. Throws 404, 403, 400. */
+  /** Returns the changes of a body, for a caller who may change the object. Throws 404, 403, 400. */
   #acceptChange(request: Request, purpose: Purpose): { readonly row: R; readonly values: Values<F> } {
     const rule = present(this.spec.update);
     const row = this.#findToWrite(request);
@@ -194,7 +194,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     return [list, detail];
   }
 
-  /** What a sentence calls one of its objects. */
+  /** The name of one object in sentences. */
   get noun(): string {
     return this.spec.noun ?? nounOf(this.spec.kind);
   }
@@ -208,7 +208,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   accepted(request: Request, row?: R): F {
     const { accepts, fields } = this.spec;
     if (!accepts) return fields;
-    // Fields that are left out are as absent from a body as optional ones, which the types allow for.
+    // Omitted fields are absent from the body like optional ones, so the types still hold.
     return Object.fromEntries(Object.entries(fields).filter(([name]) => accepts(request, name, row))) as F;
   }
 
@@ -339,7 +339,7 @@ interface Described {
 /** The body of a write as the documentation describes it; `title` is that of the objects. */
 function bodyOf(title: string, { examples, fields }: Described, purpose: Purpose): BodySpec {
   const example = examples?.[purpose];
-  // What must be uploaded is no JSON.
+  // Uploaded files cannot be sent as JSON.
   const isUpload =
     purpose === 'create' && Object.values(fields).some(({ input, type }) => type === 'file upload' && input?.required);
   return {
@@ -358,7 +358,7 @@ const permittedOnList = <F extends Fields, R extends Row, A>(
 ): readonly Method[] =>
   create && (create.right?.may(request, undefined) ?? create.isPossible?.(request) ?? true) ? ['POST'] : [];
 
-/** Which changes of an object the rights of the caller allow, whatever its state says to them. */
+/** Returns the changes of an object that the caller's rights allow, regardless of its state. */
 const permittedOnObject = <F extends Fields, R extends Row, A>(
   { delete: deletion, update }: Pick<CollectionSpec<F, R, A>, 'delete' | 'update'>,
   request: Request,
@@ -368,13 +368,13 @@ const permittedOnObject = <F extends Fields, R extends Row, A>(
   ...(deletion?.right.may(request, row) ? (['DELETE'] as const) : []),
 ];
 
-/** Where the rows of a collection are. */
+/** The table of a collection. */
 interface Place {
   readonly table: string;
   readonly alias: string;
 }
 
-/** What a row is looked up by. */
+/** The key of a row lookup. */
 type Named = { readonly id: number } | { readonly uuid: string };
 
 /** The beginnings of the queries for a row: by id, by uuid, and by uuid with its known id. */
@@ -388,7 +388,7 @@ const searchesOf = memoised(({ alias, table }: Place) => {
   };
 });
 
-/** The row with an id or a uuid, if it fulfils the condition. See src/decisions/caching.md. */
+/** Returns the row with an id or a uuid if it satisfies the condition. See src/decisions/caching.md. */
 function seek<R extends Row>({ app, db }: Request, place: Place, named: Named, visible: Sql): R | undefined {
   const { byId, byKnownId, byUuid } = searchesOf(place);
   const row = (beginning: string, ...values: readonly Value[]): R | undefined =>

@@ -12,7 +12,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export interface BodySpec {
   readonly fields: Fields;
   readonly purpose: Purpose;
-  /** Name of its schema, where it is worth one. */
+  /** Name of its schema, if it has one. */
   readonly title?: string;
   /** A valid body; default: the required fields with their examples. */
   readonly example?: Readonly<Record<string, unknown>>;
@@ -45,13 +45,13 @@ export interface Operation {
    *   the commit fails (BatchRolledBack), so it changes nothing outside the database, unless `isHandledOnce`.
    */
   handle(request: Request, prepared: unknown): Reply;
-  /** Returns the cached response for the object in the path, whatever the query; undefined when `handle` must run. */
+  /** Returns the cached response for the object in the path; undefined if `handle` must run. */
   readonly fromCache?: (request: Request) => Reply | undefined;
-  /** Slow work that must not happen inside a transaction; its result is given to `handle`. Writes nothing. */
+  /** Slow work that must not happen inside a transaction; `handle` receives its result. Writes nothing. */
   readonly prepare?: (request: Request) => Promise<unknown>;
   /**
    * Whether a write must not be handled twice, as writes that share a commit with one that fails may be: it changes something
-   * outside of the database, such as a count of calls, which nothing takes back.
+   * outside of the database, such as a count of calls, that cannot be rolled back.
    */
   readonly isHandledOnce?: boolean;
   /** Fields of the body, for the documentation. */
@@ -65,7 +65,7 @@ export interface Operation {
   /** Schemas of error bodies with other members than usual, by status. */
   readonly rejectionShapes?: Readonly<Partial<Record<Rejection, JsonSchema>>>;
   readonly filters?: Filters | undefined;
-  /** Headers that it reads besides those that all do, with what they ask for. */
+  /** Additional request headers, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly orderings?: readonly string[] | undefined;
   readonly paginated?: boolean | undefined;
@@ -73,7 +73,7 @@ export interface Operation {
   readonly selectable?: boolean | undefined;
   /** Whether it accepts any parameter and body member: its client is another service, which sends more than it reads. */
   readonly takesAnything?: boolean;
-  /** Why a write has no audit record, such as one that only reads; default: each change has one (audit.md 2). */
+  /** The reason why a write has no audit record, such as a POST that only reads; default: each change has one (audit.md 2). */
   readonly unaudited?: string;
   /** Whether it has an audit record although it changes nothing in the database. */
   readonly isAlwaysAudited?: boolean;
@@ -81,7 +81,7 @@ export interface Operation {
   readonly isLogin?: boolean;
   /** Whether a GET changes something or must be recorded: it runs in a transaction and is not cached, like other methods. */
   readonly isWriting?: boolean;
-  /** Who may call it, in words. */
+  /** The permitted callers, in words. */
   readonly allowedFor?: string | undefined;
 }
 
@@ -89,31 +89,31 @@ export interface Operation {
 export interface Endpoint {
   /** With `:name` segments and a trailing slash. */
   readonly path: string;
-  /** What `:key` in the path stands for; default: uuid. */
+  /** The meaning of `:key` in the path; default: uuid. */
   readonly key?: KeyKind;
-  /** The name OPTIONS gives, such as `Customer List`. */
+  /** The name in OPTIONS, such as `Customer List`. */
   readonly name: string;
-  /** What operation ids are made from where the name has a namesake; default: the name. */
+  /** The base of operation ids if another endpoint has the same name; default: the name. */
   readonly calledInIds?: string;
   readonly description: string;
   /** Open endpoints need no token and ignore one. */
   readonly open?: boolean;
   /** A page for people who follow a link in a mail: the OpenAPI document omits it. */
   readonly isPage?: boolean;
-  /** Whether it serves a request without Authorization all the same, which has no caller then; default: it serves none. */
+  /** Whether it also serves requests without Authorization, which have no caller; default: false. */
   readonly servesWithoutToken?: (request: Request) => boolean;
   /** Whether the log redacts the path, which may contain a secret; default: if a segment is called `:secret`. */
   readonly hidesPath?: boolean;
-  /** Largest body in bytes, where it is not the setting's, for open endpoints at most 64 KiB of it. */
+  /** Maximum body size in bytes; default: the setting, for open endpoints at most 64 KiB. */
   readonly bodyLimit?: number;
-  /** What an open endpoint asks of a request before it takes a body of the size that callers with a token may send. Throws. */
+  /** Checks a request to an open endpoint before it may send a body as large as authenticated callers may. Throws. */
   readonly admit?: (request: Request) => void;
   readonly operations: Readonly<Partial<Record<Method, Operation>>>;
-  /** Whether the path leads the caller to an object; absent where it is not the path of one. */
+  /** Whether the path names an object that the caller sees; undefined for paths of no object. */
   readonly shows?: (request: Request) => boolean;
-  /** The methods besides GET that the caller's rights allow on the path, as far as they are known without a body (core.md 1.10). Throws 404. */
+  /** The methods besides GET that the caller's rights allow on the path, as far as they do not depend on a body (core.md 1.10). Throws 404. */
   readonly permits?: (request: Request) => readonly Method[];
-  /** Why a POST would be rejected now, whatever its body; undefined if it would not (core.md 1.10). Throws 404. */
+  /** The reason why any POST would be rejected now; undefined if there is none (core.md 1.10). Throws 404. */
   readonly denial?: (request: Request) => string | undefined;
   /** The `actions` of OPTIONS; also checks that the addressed object is visible. Throws 404, and 401 where the path is switched off. */
   readonly actions?: (request: Request) => Readonly<Record<string, unknown>> | undefined;

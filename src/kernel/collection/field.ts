@@ -33,9 +33,9 @@ export class FieldError extends Error {
   }
 }
 
-/** How a value in a body becomes a value of the table. Made by `inputOf` only; `refine` and `wrap` make another of it. */
+/** Converts a value in a body to a value of the table. Created by `inputOf`; `refine` and `wrap` derive others from it. */
 export interface Input<T, Required extends boolean = boolean> {
-  /** Throws FieldError. `form` says that the value came from a form, where everything is text. */
+  /** Throws FieldError. `form` is true for values from a form, where everything is text. */
   readonly parse: (value: unknown, request: Request, form: boolean) => T;
   /** The accepted values: `parse` checks against it, and the documentation is generated from it. */
   readonly schema: v.GenericSchema;
@@ -43,19 +43,19 @@ export interface Input<T, Required extends boolean = boolean> {
   readonly shape?: JsonSchema | undefined;
   readonly nullable: boolean;
   readonly required: Required;
-  /** Whether PUT does without it. */
+  /** Whether PUT may omit it. */
   readonly isIncluded?: boolean;
-  /** Whether a body may be this list alone, for bodies that have no other field. */
+  /** Whether the body may be just this list, for bodies without another field. */
   readonly mayBeBare?: boolean;
-  /** The message about a missing value; default: the usual text. */
+  /** The message for a missing value; default: the usual text. */
   readonly missing?: string;
   readonly create: boolean;
   readonly update: boolean | ((caller: Caller) => boolean);
   /** The column that holds the value in the row of a field with this name; false: the collection stores it elsewhere. */
   readonly column: false | ((name: string) => string);
   /**
-   * No other row has the same value in this column; `of` gives what the column holds of it. With `within` no other row that
-   * this condition holds for; its parameter is the id of the object being changed.
+   * The value is unique in this column; `of` returns its stored form. With `within`, it is unique among the rows that
+   * satisfy this condition, whose parameter is the id of the object being changed.
    */
   readonly unique?:
     | {
@@ -67,7 +67,7 @@ export interface Input<T, Required extends boolean = boolean> {
     | undefined;
 }
 
-/** One member of a representation and, unless it is read-only, of a body. The one description of a field. */
+/** The only declaration of a field: a member of a representation and, unless it is read-only, of a body. */
 export interface Field<T = unknown, Required extends boolean = boolean> {
   readonly type: FieldType;
   readonly label?: string | undefined;
@@ -81,9 +81,9 @@ export interface Field<T = unknown, Required extends boolean = boolean> {
   /** SQL condition under which the key is present in a response. */
   readonly shownIf?: string | undefined;
   readonly shape: JsonSchema;
-  /** What audit records replace: the value, or the path of an address. Values of text fields named like secrets are replaced, too. */
+  /** The part that audit records mask: the value, or the path of an address. Text fields named like secrets are always masked. */
   readonly conceals?: 'value' | 'path' | undefined;
-  /** Where the choices of a link come from, in the actions format (services.md 9). */
+  /** The source of a link's choices, in the actions format (services.md 9). */
   readonly select?:
     | (() => { readonly path: string; readonly by?: 'user' | 'settings' | 'tenant'; readonly displayName?: string })
     | undefined;
@@ -92,22 +92,22 @@ export interface Field<T = unknown, Required extends boolean = boolean> {
 
 export type Fields = Readonly<Record<string, Field>>;
 
-/** A field that bodies may bring. */
+/** A field that bodies may contain. */
 export interface WritableField<T = unknown, Required extends boolean = boolean> extends Field<T, Required> {
   readonly input: Input<T, Required>;
 }
 
-/** The names of the fields that bodies may bring; read-only ones hold `never`. */
+/** The names of writable fields; read-only ones have the type `never`. */
 type Writable<F extends Fields> = { [K in keyof F]: F[K] extends Field<never> ? never : K }[keyof F];
 
-/** The names of the fields that creation demands. */
+/** The names of the fields that creation requires. */
 type RequiredFields<F extends Fields> = {
   [K in Writable<F>]: F[K] extends Field<unknown, true> ? K : never;
 }[Writable<F>];
 
 type ValueOf<T> = T extends Field<infer V> ? V : never;
 
-/** The values a body may bring. */
+/** The values that a body may contain. */
 export type Values<F extends Fields> = { -readonly [K in Writable<F>]?: ValueOf<F[K]> };
 
 /** The values of a body of a creation, including every required one. */
@@ -119,18 +119,18 @@ export interface Writing<T> {
   readonly create?: boolean;
   readonly update?: boolean | ((caller: Caller) => boolean);
   readonly unique?: Input<T>['unique'];
-  /** The column, where it is not the one that the kind of field has by default; false: the collection stores the value elsewhere. */
+  /** The column, if not the default of this kind of field; false: the collection stores the value elsewhere. */
   readonly storedIn?: string | false;
   readonly shownIf?: string;
   readonly help?: string;
   readonly label?: string;
-  /** What a boolean is where nothing is given: forms begin with it. */
+  /** The default of a boolean, with which forms start. */
   readonly fallback?: boolean;
-  /** A value as the documentation shows it; default: one that its kind suggests. */
+  /** The example in the documentation; default: one that fits its kind. */
   readonly example?: unknown;
 }
 
-/** The part of a shape with the example of a field, if it declares one. */
+/** The example of a field as a part of its schema, if it declares one. */
 export const exampleShape = ({ example }: Pick<Writing<never>, 'example'>): JsonSchema =>
   example === undefined ? {} : { examples: [example] };
 
@@ -172,24 +172,24 @@ export function check<T>(
   return result.output;
 }
 
-/** Throws FieldError for a list of more items than any may have, before they are looked at (core.md 1.1 "Lists"). */
+/** Throws FieldError for a list with too many items before it is parsed (core.md 1.1 "Lists"). */
 export function requireFew(value: unknown): void {
   if (Array.isArray(value) && value.length > ofBodies.most) throw new FieldError([ofBodies.message]);
 }
 
-/** What `inputOf` makes an input of. */
+/** The declaration from which `inputOf` makes an input. */
 interface Acceptance<S extends v.GenericSchema, T> {
   /** The accepted values; the output is the value, unless `resolve` converts it. */
   readonly schema: S;
   readonly shape?: JsonSchema;
   readonly nullable?: boolean;
-  /** Brings the spellings of a value that core.md 1.5 allows into the form that `schema` knows; anything else stays as it is. */
+  /** Normalises the spellings of a value that core.md 1.5 allows to the form that `schema` expects. */
   readonly coerce?: (value: unknown, form: boolean) => unknown;
   /** The column of a field with this name; default: of the same name. */
   readonly columnOf?: (name: string) => string;
   /** Whether the response contains only the first message of the schema. */
   readonly isTerse?: boolean;
-  /** The last step, which may look at the request: its caller, the settings, other objects. Throws FieldError. */
+  /** The last step, which may use the request: its caller, the settings, other objects. Throws FieldError. */
   readonly resolve?: (value: v.InferOutput<S>, request: Request) => T;
 }
 
@@ -228,7 +228,7 @@ export function inputOf(writing: Writing<never>, acceptance: Acceptance<v.Generi
 /** Whether a declaration says that the field is required. */
 export type IsRequired<W> = W extends { readonly required: true } ? true : false;
 
-/** The same field where a value that it accepts must pass a further check, which throws FieldError. */
+/** Adds a check to a field. The check throws FieldError. */
 export const refine = <T, Q extends boolean, F extends WritableField<T, Q>>(
   field: F & WritableField<T, Q>,
   check: (value: T, request: Request) => void,
@@ -239,13 +239,13 @@ export const refine = <T, Q extends boolean, F extends WritableField<T, Q>>(
     return accepted;
   });
 
-/** The same field with another way to its value, made of the one that it has. */
+/** Wraps the parser of a field. */
 export const wrap = <T, Q extends boolean, F extends WritableField<T, Q>>(
   field: F & WritableField<T, Q>,
   parseWith: (parse: Input<T>['parse']) => Input<T>['parse'],
 ): F => ({ ...field, input: wrapInput(field.input, parseWith) });
 
-/** The same input with another way to its value. */
+/** Wraps the parser of an input. */
 export const wrapInput = <T, Q extends boolean>(
   input: Input<T, Q>,
   parseWith: (parse: Input<T>['parse']) => Input<T>['parse'],
@@ -257,7 +257,7 @@ export const requiredOnCreation = <T>(field: WritableField<T, true>, missing: st
   input: { ...field.input, isIncluded: true, missing },
 });
 
-/** The same field that bodies need not bring. */
+/** Makes a field optional. */
 export const optional = <T>(field: WritableField<T>): WritableField<T, false> => ({
   ...field,
   input: { ...field.input, required: false },
@@ -302,11 +302,11 @@ export const readOnlyList = (json: Json): Field<never> => readOnly('list', json.
 /** A member that is accepted in a body but never shown. */
 export const writeOnly = <F extends Field>(field: F): F => ({ ...field, json: undefined });
 
-/** The same field, whose value audit records do not show. */
+/** Masks a field in audit records. */
 export const secretField = <F extends Field>(field: F): F => ({ ...field, conceals: 'value' });
 
 const secretName = /password|secret|token/i;
-/** What has many lines wherever it stands (core.md 1.5 "Control characters"). */
+/** Fields that have many lines in every collection (core.md 1.5 "Control characters"). */
 const linedNames: ReadonlySet<string> = new Set([
   'description',
   'contact_details',
@@ -316,8 +316,8 @@ const linedNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The error in a text inside a list or object, or in the name of a file, as the message about it is called. Undefined
- * when all are valid, and for a text that is a value on its own, which values.ts checks. Passwords and secrets may hold any
+ * Returns the error in a text inside a list or object, or in a file name, by the name of its message. Undefined
+ * if all are valid, and for a text that is a value by itself, which values.ts checks. Passwords and secrets may contain any
  * character.
  */
 function oddTextIn(value: unknown, name = ''): 'nul' | 'control' | 'string' | undefined {
@@ -335,11 +335,11 @@ function oddOf(text: string, name: string): 'nul' | 'control' | 'string' | undef
   if (secretName.test(name)) return undefined;
   if (text.includes('\0')) return 'nul';
   if (linedNames.has(name) ? controlsInLines.test(text.replaceAll('\r', '')) : controls.test(text)) return 'control';
-  // Half of a surrogate pair is no character.
+  // Half of a surrogate pair is not a character.
   return /\p{Surrogate}/u.test(text) ? 'string' : undefined;
 }
 
-/** What a text of a form says as JSON; the text itself where it is none. */
+/** Parses a form value as JSON; returns the text itself if it is not JSON. */
 export function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -348,7 +348,7 @@ export function jsonOrText(text: string): unknown {
   }
 }
 
-/** A list in a form is JSON text; of a repeated field the last counts. */
+/** Parses a list in a form, which is JSON text; the last value of a repeated field counts. */
 export function listOfForm(value: unknown): unknown {
   const text: unknown = Array.isArray(value) ? value.at(-1) : value;
   return typeof text !== 'string' || text.trim() === '' ? [] : jsonOrText(text);

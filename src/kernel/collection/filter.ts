@@ -14,9 +14,9 @@ export interface Filter {
   readonly repeatable?: boolean;
   /** Requests without it are rejected. */
   readonly required?: boolean;
-  /** What the names start with, of `named` ones. */
+  /** The prefix of the names, for `named` filters. */
   readonly starts?: readonly string[];
-  /** The condition it stands for; undefined when the parameter is not given or does not apply. Throws 400. */
+  /** The condition; undefined if the parameter is missing or does not apply. Throws 400. */
   readonly condition: (request: Request, name: string) => Sql | undefined;
 }
 
@@ -32,7 +32,7 @@ export const partial = (column: string): Filter => ({
   },
 });
 
-/** The very value of a column. */
+/** The exact value of a column. */
 export const exact = (column: string, help = 'The exact value.'): Filter => ({
   type: 'string',
   help,
@@ -42,13 +42,13 @@ export const exact = (column: string, help = 'The exact value.'): Filter => ({
   },
 });
 
-/** The filters of a name: a part of it, and all of it. */
+/** The filters by name: a part of it, and the exact name. */
 export const ofName = (column: string): Readonly<Record<'name' | 'name_exact', Filter>> => ({
   name: partial(column),
   name_exact: exact(column, 'The exact name.'),
 });
 
-/** The filters of an object without a name column: a part of one of several names, or all of one. */
+/** The filters of an object with several names: a part of one of them, or one exact name. */
 export const ofNames = (
   columns: readonly string[],
   which: string,
@@ -57,7 +57,7 @@ export const ofNames = (
   name_exact: inAny(columns, exact, `The exact name ${which}.`),
 });
 
-/** A filter that holds where it holds for one of the columns. */
+/** A filter that matches if it matches one of the columns. */
 const inAny = (columns: readonly string[], ofColumn: (column: string) => Filter, help: string): Filter => ({
   type: 'string',
   help,
@@ -108,12 +108,12 @@ const helpOfComparison = {
   '>=': 'Not before this datetime.',
 } as const;
 
-/** An instant, compared with the one that is asked for. */
+/** Compares an instant with the parameter. */
 export const instant = (column: string, comparison: keyof typeof helpOfComparison = '='): Filter => ({
   type: 'datetime',
   help: helpOfComparison[comparison],
   condition: (request, name) => {
-    // A "+" of a zone that was not encoded arrives as a blank.
+    // An unencoded "+" of a time zone arrives as a space.
     const value = request.query.one(name)?.replace(/ (\d\d:?\d\d)$/, '+$1');
     if (value === undefined) return undefined;
     const at = parseDatetime(value);
@@ -190,10 +190,10 @@ export const parameter = (type: Filter['type'], help: string, repeatable = false
   condition: () => undefined,
 });
 
-/** The same parameter where requests without it are rejected. */
+/** Makes a parameter required. */
 export const required = (filter: Filter): Filter => ({ ...filter, required: true });
 
-/** Booleans of a query, each with the value that counts where it is not given. */
+/** Booleans of a query with their defaults. */
 export const flagParameters = (flags: Readonly<Record<string, boolean>>): Filters =>
   Object.fromEntries(
     Object.entries(flags).map(([name, fallback]) => [name, parameter('boolean', `Default: ${fallback}.`)]),
@@ -207,7 +207,7 @@ export const historyParameters: Filters = {
   points_count: parameter('integer', 'Number of points from start to end, 2 to 1000.'),
 };
 
-/** The same filter by an address, whose domain may be written in either form. */
+/** Extends a filter by email address to both forms of the domain. */
 const byForms = (filter: Filter, condition: (form: string) => Sql): Filter => ({
   ...filter,
   condition: ({ query }, name) => {
@@ -216,8 +216,8 @@ const byForms = (filter: Filter, condition: (form: string) => Sql): Filter => ({
   },
 });
 
-/** A part of the address in a column, without case. */
+/** Case-insensitive substring of an email address in a column. */
 export const partialEmail = (column: string): Filter => byForms(partial(column), (form) => contains(column, form));
 
-/** The address in a column. */
+/** The exact email address in a column. */
 export const exactEmail = (column: string): Filter => byForms(exact(column), (form) => sql`${raw(column)} = ${form}`);

@@ -6,7 +6,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** Where the links of examples start. */
 const exampleBase = 'https://tenantry.example.com';
 
-/** A uuid that stands for the objects of a collection in every example. */
+/** The uuid of a collection's objects in all examples. */
 export function exampleUuid(collection: string): string {
   const known = uuids.get(collection) ?? [0, 1, 2, 3].map((part) => checksum(collection, part)).join('');
   uuids.set(collection, known);
@@ -15,7 +15,7 @@ export function exampleUuid(collection: string): string {
 
 const uuids = new Map<string, string>();
 
-/** Eight hexadecimal digits: a start makes some sixty uuids, each with a digest would take it a millisecond. */
+/** Eight hexadecimal digits. A start makes some sixty of these uuids; digests for all would cost a millisecond. */
 const checksum = (text: string, part: number): string => crc32(`${part} ${text}`).toString(16).padStart(8, '0');
 
 /** The link of an object of a collection in examples. */
@@ -29,7 +29,7 @@ const texts: Readonly<Record<string, string>> = {
 };
 
 /**
- * A value that keeps to a JSON Schema: its first example, or one that its kind suggests. `name` is the member that has it.
+ * Returns a value that satisfies a JSON Schema: its first example, or one that fits its type. `name` is the member's name.
  * References are not followed.
  */
 export function exampleOf(shape: JsonSchema, name = ''): unknown {

@@ -14,7 +14,7 @@ import {
 } from './field.ts';
 import { linkShape, linkValue, optionalLink } from './representation.ts';
 
-/** What a link field needs to know of the collection it points to. */
+/** The parts of the target collection that a link field uses. */
 export interface LinkTarget {
   readonly path: string;
   /** Id of the object with this uuid, if the caller sees it. */
@@ -25,11 +25,11 @@ interface LinkOptions extends Writing<never> {
   readonly to: () => LinkTarget;
   /** SQL of the shown object's uuid. */
   readonly key: string;
-  /** An absent link may be null. */
+  /** Nullable links. */
   readonly nullable?: boolean;
 }
 
-/** The id that a link names; null only where it may be. */
+/** The id that a link names; null only if the link is nullable. */
 type LinkValue<O> = O extends { readonly nullable: true } ? number | null : number;
 
 /** A link to an object of another collection; its value is the object's id, in the column `<name>_id`. */
@@ -60,7 +60,7 @@ export const linkText: v.GenericSchema<unknown, string> = v.string(
   ({ input }) => `Incorrect type. Expected URL string, received ${kindName(input)}.`,
 );
 
-/** An empty text stands for nothing (core.md 1.5). */
+/** An empty text means null (core.md 1.5). */
 export const emptyAsNull = (value: unknown): unknown => (value === '' ? null : value);
 
 /** The id of the visible object a link points to (core.md 1.4 "link"). Throws FieldError. */
@@ -71,7 +71,7 @@ export function resolveLink(link: string, target: LinkTarget, request: Request):
   return id;
 }
 
-/** The uuid in a link to an object of the collection with this path. Throws FieldError when it is no such link. */
+/** Returns the uuid in a link to an object of the collection with this path. Throws FieldError for any other text. */
 export function linkKey(value: string, path: string, request: Request): string {
   const location = linkPath(value.trim(), request);
   const match = location === undefined ? null : /^\/api\/([a-z0-9-]+)\/([0-9a-fA-F]{32})\/$/.exec(location);

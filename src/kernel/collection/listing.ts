@@ -40,14 +40,14 @@ declare module '../app.ts' {
   }
 }
 
-/** What a list is made of. Column names inside are written with the alias. See also cached-objects.ts. */
+/** The declaration of a list. Column names in it include the alias. See also cached-objects.ts. */
 export interface ListSpec {
   readonly table: string;
   readonly alias: string;
   /** Name of its objects, by which the documentation calls their schema. */
   readonly title: string;
   readonly fields: Fields;
-  /** Joins with rows that every object refers to, one row each: values that several fields take from it are looked up once. */
+  /** Joins with one row for each object, for values that several fields use. */
   readonly parents?: string;
   /** Who can see an object. */
   readonly visible?: Visibility;
@@ -58,7 +58,7 @@ export interface ListSpec {
   readonly privilegedOrderings?: Readonly<Record<string, string>>;
   /** Default order: `column` or `-column` of the table, as SQL. */
   readonly order: string;
-  /** Whether a response contains something that must not be cached: the list, or the object with this id. */
+  /** Whether the list, or the object with this id, contains values that must not be cached. */
   readonly isSecret?: (request: Request, id?: number) => boolean;
   /** Further parameters of the fields' expressions, besides those of the viewer. */
   readonly parameters?: (request: Request) => Parameters;
@@ -85,7 +85,7 @@ export class Listing {
   /** Queries of objects, by the names of the members that are chosen. */
   readonly #queries = new Map<string, string>();
   readonly #ofPages = new CacheBudget(maxPageTexts).cache<string, PageTexts>(() => 1);
-  /** What names of filters start with that have a form of names. */
+  /** The prefix of filters that follow a naming scheme. */
   readonly #starts: readonly string[];
   readonly #ownOrder: string;
   #shape: JsonSchema | undefined;
@@ -95,7 +95,7 @@ export class Listing {
     this.#ownOrder = this.#orderOf([spec.order]);
   }
 
-  /** A page of the objects that satisfy the conditions and the request's filters. Throws 400, 404. */
+  /** Returns a page of the objects that satisfy the conditions and the request's filters. Throws 400, 404. */
   page(request: Request, conditions: readonly Sql[], parameters: Parameters = none): Reply {
     const { headers, ids } = this.pageIds(request, conditions);
     const cached = this.#cachedObjects(request);
@@ -123,7 +123,7 @@ export class Listing {
       ? db.rowsIn(this.spec.table)
       : db.count({ text: texts.count, values }, () => {
           const hoped = pageOf(query, Number.POSITIVE_INFINITY);
-          // Which page is the last one is known when the total is.
+          // The last page depends on the total.
           return Number.isFinite(hoped.offset) ? [idsOf(hoped)] : [];
         });
     const page = pageOf(query, total);
@@ -132,9 +132,9 @@ export class Listing {
     return { ids, headers: pageHeaders(page, total, request.url, query) };
   }
 
-  /** The queries of a page: how many there are, and which are on it. */
+  /** The queries of a page: the total, and the ids on the page. */
   #pageTexts(condition: string, order: string): PageTexts {
-    // Conditions of filters are many; of visibility there are some, and each is the same string every time.
+    // Filters produce many conditions. Visibility produces few, each always the same string.
     const key = order === this.#ownOrder ? condition : `${condition} ORDER BY ${order}`;
     const known = this.#ofPages.get(key);
     if (known) return known;
@@ -182,7 +182,7 @@ export class Listing {
     return first && others.length === 0 ? first : all(first ? [first, ...others] : []);
   }
 
-  /** The JSON texts of the objects with these ids, in their order; `field=` of the request is heeded where it applies. */
+  /** Returns the JSON texts of the objects with these ids, in order; applies `field=` of the request. */
   represent(request: Request, ids: readonly number[], parameters: Parameters = none): string[] {
     const text = this.#query(request);
     if (ids.length === 0) return [];
@@ -198,7 +198,7 @@ export class Listing {
     return request.db.inSteps(this.#query(request), ids, (some) => this.represent(request, some, parameters));
   }
 
-  /** The JSON text of the object with this id, which must be there. */
+  /** Returns the JSON text of an existing object. */
   representOne(request: Request, id: number, parameters?: Parameters): string {
     const [text] = this.represent(request, [id], parameters);
     if (text === undefined) throw new Error(`No ${this.spec.table} with id ${id}`);
@@ -212,7 +212,7 @@ export class Listing {
       : request.app.cachedObjectsOf(this);
   }
 
-  /** What its objects show; made when it is first asked for, since a start asks for that of few lists. */
+  /** The representation of its objects, built on first use: most lists are not used during a start. */
   get #members(): readonly Member[] {
     const { alias, fields } = this.spec;
     this.#madeMembers ??= Object.entries(fields).flatMap(([name, field]) =>
@@ -221,7 +221,7 @@ export class Listing {
     return this.#madeMembers;
   }
 
-  /** JSON Schema of an object of the list, all of it: what `field=` of a request leaves out is not looked at. */
+  /** JSON Schema of a complete object of the list; `field=` is ignored. */
   get shape(): JsonSchema {
     this.#shape ??= this.#makeShape();
     return this.#shape;
@@ -273,7 +273,7 @@ export class Listing {
     );
   }
 
-  /** Whether a filter may have something to say: one of their names, or of the forms of their names, is given. */
+  /** Whether the query has a parameter that is, or may be, a filter. */
   #narrows({ query }: Request): boolean {
     if (query.text === '') return false;
     for (const name of query.names())
@@ -291,7 +291,7 @@ export class Listing {
     ).flat();
   }
 
-  /** The terms of the order that is asked for. Throws 400. */
+  /** Returns the terms of the requested order. Throws 400. */
   #order(request: Request): string {
     const requested = Object.keys(this.spec.orderings).length > 0 ? request.query.list('o') : [];
     return requested.length === 0
@@ -304,7 +304,7 @@ export class Listing {
     const directions = new Map<string, string>();
     for (const term of terms) {
       const column = term.replace(/^-/, '');
-      // A column named again orders nothing more, and SQLite takes only so many terms.
+      // A repeated column has no effect, and SQLite limits the number of terms.
       if (!directions.has(column)) directions.set(column, term === column ? '' : ' DESC');
     }
     // Every order ends with the internal id, in the direction of the last term, so that an index serves both.

@@ -4,27 +4,27 @@ import { json, type Reply } from '../http/reply.ts';
 import type { Field, Fields } from './field.ts';
 
 /*
- * The actions format of OPTIONS (services.md 9): what creation takes, and which actions the caller may take on an object
- * now, or why not.
+ * The actions format of OPTIONS (services.md 9): the fields of creation, and the actions that the caller may take on an object
+ * now, or the reasons why not.
  */
 
-/** What one does with an object, as OPTIONS describes it in the actions format (services.md 9). */
+/** Actions on an object, as OPTIONS describes them in the actions format (services.md 9). */
 export interface ObjectAction<R> {
   readonly name: string;
   readonly method: 'POST' | 'PUT' | 'DELETE';
   readonly isDestructive?: boolean | undefined;
-  /** Behind the address of the object; empty: the object itself. */
+  /** The path after the address of the object; empty: the object itself. */
   readonly tail: string;
   /** Fields of the form; none: a button. */
   readonly fields?: Fields | undefined;
   /** Booleans in the query, with their defaults. */
   readonly flags?: Readonly<Record<string, boolean>> | undefined;
   readonly right: Right<R>;
-  /** The text of the 409 it would get now; undefined when nothing is in its way. */
+  /** The text of the 409 that it would get now; undefined if it is possible. */
   readonly denialReason?: ((request: Request, row: R) => string | undefined) | undefined;
 }
 
-/** The uuids that links of a form are narrowed by, on the address of an object. */
+/** The uuids that filter the choices of a form's links, for the address of an object. */
 export type Narrowing = Readonly<Partial<Record<'settings' | 'tenant', string>>>;
 
 /** `set_rules` as `Set Rules`. */
@@ -103,7 +103,7 @@ function formOf<R>(
   return Object.keys(described).length > 0 ? { type: 'form', fields: described } : { type: 'button' };
 }
 
-/** Tags are written by their own means. */
+/** Tags are written by a separate endpoint. */
 const skipped = new Set(['tags']);
 
 function describeForm(
@@ -138,7 +138,7 @@ function describeInput(request: Request, name: string, field: Field, narrowing: 
   };
 }
 
-/** Where the choices of a link come from: the list of its collection, narrowed to what can be chosen. */
+/** The source of a link's choices: the list of its collection, filtered to valid choices. */
 function selectOf(
   request: Request,
   { by, displayName = 'name', path }: ReturnType<NonNullable<Field['select']>>,

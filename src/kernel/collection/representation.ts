@@ -84,7 +84,7 @@ export const linkShape = (path: string): JsonSchema => ({
 /** An instant that is never null. */
 export const notNullTime = (column: string): Json => timeValue(column, { type: 'string', format: 'date-time' });
 
-/** The link of the object of a collection whose uuid (or pk) stands in `key`; must not be null. */
+/** The link of the object whose uuid (or pk) is in the column `key`; must not be null. */
 export const linkValue = (path: string, key: string, tail = ''): Json =>
   value(
     linkShape(path),
@@ -110,7 +110,7 @@ export const optionalLink = (path: string, key: string, tail = ''): Json => {
   return value(orNullShape(link.shape), expression(`iif(${key} IS NULL, 'null', ${render(link)})`));
 };
 
-/** The shape of a value that may be null, too. */
+/** The schema of a nullable value. */
 export const orNullShape = (shape: JsonSchema): JsonSchema => ({ ...shape, type: [shape.type, 'null'].flat() });
 
 /** An object of the given members, in order. */
@@ -152,14 +152,14 @@ export function renderObject(members: readonly Member[]): string {
   const [first] = pieces;
   if (first?.kind === 'literal')
     return renderPieces([literal(`{${first.text.slice(1)}`), ...pieces.slice(1), literal('}')]);
-  // Where the first member may be left out, the comma before the first that is there is cut off.
+  // If the first member is conditional, the comma before the first present member is removed.
   return `concat('{', substr(${renderPieces(pieces)}, 2), '}')`;
 }
 
 /** A value as one SQL expression. */
 export const render = ({ pieces }: Json): string => renderPieces(pieces);
 
-/** Pieces as one SQL expression; neighbouring literals become one. */
+/** Joins pieces into one SQL expression; adjacent literals are merged. */
 export function renderPieces(pieces: readonly Piece[]): string {
   const parts: string[] = [];
   let text = '';
@@ -190,8 +190,8 @@ export function chosenNames(request: Request, names: readonly string[]): readonl
 }
 
 /**
- * Objects with the members alone that `field=` asks for, where they are not made by a listing. Without `names`, the members
- * that any of the objects has are known.
+ * Returns objects with only the members that `field=` selects, for objects that no listing makes. Without `names`, the members
+ * of any of the objects are the known names.
  */
 export function withChosen<T extends object>(
   request: Request,

@@ -12,7 +12,7 @@ import {
   type Values,
 } from './field.ts';
 
-/** What a body is read for: creation, a whole update (PUT), or a partial one (PATCH). */
+/** The purpose of a body: creation, complete update (PUT), or partial update (PATCH). */
 export type Purpose = 'create' | 'replace' | 'change';
 
 /** Whether a caller may write a field for this purpose; what the caller may not write is ignored. */

@@ -21,7 +21,7 @@ export function addressOf(text: string): Address | undefined {
 /** An address as it is written in a URL. */
 export const authorityOf = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** Where this machine reaches what listens on a host, which may be all of its addresses. */
+/** Returns the address at which this machine reaches a listener, which may listen on all addresses. */
 export const reachable = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host);
 
 /** An address, stored as `host:port`, or the word `off`; null if unset. */

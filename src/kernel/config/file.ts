@@ -3,7 +3,7 @@ import { suggestion } from '../nearest.ts';
 import { plainReason } from '../plain-reason.ts';
 import { ConfigError, type Settings } from './config.ts';
 
-/** Settings that a file gives: their texts, and where each stands. */
+/** Settings of a file: their texts and positions. */
 export type ConfigFile = ReadonlyMap<string, { readonly source: string; readonly text: string }>;
 
 /**

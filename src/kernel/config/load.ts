@@ -11,12 +11,12 @@ type SettingsRule = (config: Config, reject: (name: SettingName, rule: string) =
 
 /** Where settings come from besides their defaults. */
 export interface Sources {
-  /** Values of an embedding program: texts as on the command line, or what these are read as. */
+  /** Values of an embedding program: texts as on the command line, or parsed values. */
   readonly input?: Readonly<Record<string, unknown>>;
   /** Texts of the command line, by the names of settings. */
   readonly options?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What gives way to all of these but the defaults. */
+  /** Overridden by every other source except the defaults. */
   readonly file?: ConfigFile | undefined;
 }
 
@@ -39,7 +39,7 @@ export function loadSettings(settings: Settings, rules: readonly SettingsRule[],
     else if (written !== undefined) config[name] = named(written.source, () => setting.read(written.text()));
     else config[name] = setting.fallback;
   }
-  // Every setting has been read by its own reader.
+  // Each setting was parsed by its declaration.
   const loaded = config as unknown as Config;
   for (const check of rules)
     check(loaded, (name, rule) => {
@@ -48,11 +48,11 @@ export function loadSettings(settings: Settings, rules: readonly SettingsRule[],
   return loaded;
 }
 
-/** What names a setting on the command line, in the environment or in a file; undefined where the default holds. */
+/** Returns the option, variable or line that sets a setting; undefined for the default. */
 export const sourceOfSetting = (settings: Settings, name: SettingName, sources: Sources): string | undefined =>
   writtenText(name, present(settings[name]), sources)?.source;
 
-/** The text of a setting that was written somewhere, and how it is called there. */
+/** The text of a setting with its name at its source. */
 function writtenText(
   name: string,
   { isSecret }: Setting<unknown>,
@@ -75,7 +75,7 @@ export const fileVariable = 'TENANTRY_CONFIG';
 /** The variable that names the file of a secret setting. */
 const fileName = (name: string): string => `${environmentName(name)}_FILE`;
 
-/** What a file holds but the newline at its end. Throws with the end of a sentence. */
+/** Returns the content of a file without its final newline. Throws with the end of a sentence. */
 function contentOf(file: string): string {
   let content: string;
   try {
@@ -83,7 +83,7 @@ function contentOf(file: string): string {
   } catch (error) {
     throw new Error(`cannot be read: ${plainReason(error)}`, { cause: error });
   }
-  // An empty text would leave the default: for encryption keys a fresh one, which opens nothing that is stored.
+  // An empty text would mean the default: for encryption keys a new one, which opens no stored secret.
   if (content.trim() === '') throw new Error('is empty');
   if (/[\r\n]/.test(content)) throw new Error('must hold one line');
   return content;
@@ -100,11 +100,11 @@ function named(shownAs: string, read: () => unknown): unknown {
 
 interface UnknownVariable {
   readonly variable: string;
-  /** The known one that is most probably meant. */
+  /** The closest known name. */
   readonly did_you_mean?: string;
 }
 
-/** Variables of the environment that look like settings, or files of secret ones, and are none. */
+/** Environment variables that look like settings, or files of secret settings, but are not. */
 export function findUnknownVariables(
   settings: Settings,
   env: Readonly<Record<string, string | undefined>>,
@@ -123,7 +123,7 @@ export function findUnknownVariables(
 }
 
 /**
- * Reads a value that an embedding program passes: a text as on the command line, or the value itself, with durations in
+ * Checks a value of an embedding program: a text as on the command line, or the value itself, with durations in
  * microseconds. Throws an Error with a sentence that names the rule.
  */
 function readValue(setting: Setting<unknown>, value: unknown): unknown {

@@ -3,7 +3,7 @@ import { isNetwork } from '../net/networks.ts';
 import { baseOf, urlOf, withoutCredentials } from '../url.ts';
 
 /*
- * The kinds of settings: how each is read from the text of an environment variable or option. Durations are stored in
+ * The kinds of settings and their parsers for texts of environment variables and options. Durations are stored in
  * microseconds.
  */
 
@@ -60,7 +60,7 @@ export const optionalInteger = (help: string, minimum: number, maximum = 2 ** 31
   fallback: null,
 });
 
-/** A boolean, in the words that people use for it. */
+/** A boolean, in its common spellings. */
 export const flag = (fallback: boolean, help: string): Setting<boolean> => ({
   kind: 'boolean',
   fallback,
@@ -83,7 +83,7 @@ export const oneOf = (words: readonly string[], fallback: string, help: string):
   },
 });
 
-/** Texts between commas, each checked where there is a rule. */
+/** Comma-separated texts, each checked by the rule if there is one. */
 export const list = (
   fallback: readonly string[],
   help: string,
@@ -102,7 +102,7 @@ export const list = (
   },
 });
 
-/** Addresses and networks between commas. */
+/** Comma-separated addresses and networks. */
 export const networks = (help: string): Setting<readonly string[]> => ({
   ...list([], help, (item) => {
     if (!isNetwork(item)) {
@@ -112,7 +112,7 @@ export const networks = (help: string): Setting<readonly string[]> => ({
   kind: 'networks',
 });
 
-/** Numbers of ports between commas. */
+/** Comma-separated port numbers. */
 export const ports = (help: string): Setting<readonly number[]> => ({
   kind: 'ports',
   fallback: [],
@@ -128,7 +128,7 @@ export const ports = (help: string): Setting<readonly number[]> => ({
       }),
 });
 
-/** Microseconds of each unit that a duration may be written in. */
+/** The units of durations in microseconds. */
 const durationUnits: Record<string, number> = { s: second, m: minute, h: hour, d: day };
 
 /** A duration, stored in microseconds, up to `max`; null (if it is the default) means unlimited. */
@@ -153,7 +153,7 @@ export const duration = <T extends number | null>(
 
 /** The rule of a host, with or without a port. Throws. */
 export const hostName = (item: string): void => {
-  // Each scheme drops the port that goes without saying in it.
+  // Each scheme omits its default port.
   const isHost = ['http', 'https'].some((scheme) => urlOf(`${scheme}://${item}`)?.host === item);
   if (!/^[\w.:[\]-]+$/.test(item) || !isHost) {
     throw new Error(`must list hosts such as app.example.com or localhost:3000, but has "${item}"`);
@@ -162,7 +162,7 @@ export const hostName = (item: string): void => {
 
 /** The rule of a web origin, or of a pattern of them: `*` for any, for the port, or for the first label. Throws. */
 export const origin = (item: string): void => {
-  // What a star stands for does not matter here.
+  // The meaning of a star is irrelevant here.
   const example = item.replace(/:\*$/, ':4711').replace(/:\/\/\*\./, '://any.');
   if (item !== '*' && (example.includes('*') || urlOf(example)?.origin !== example)) {
     throw new Error(
@@ -202,7 +202,7 @@ function isPercentEncoded(text: string): boolean {
   }
 }
 
-/** The URL of another service, as it stands. */
+/** The URL of another service, unchanged. */
 export const remoteAddress = (help: string, schemes: readonly string[]): Setting<string | null> => ({
   kind: 'URL',
   fallback: null,
@@ -224,7 +224,7 @@ export const encryptionKey = (item: string): void => {
   if (key === undefined) throw new Error('must list keys such as 2024:<base64 of 32 bytes>');
 };
 
-/** Where browsers are sent to: an address as it stands, with places to fill in, of which some may be missing. */
+/** The target of a redirect: an address with placeholders, some of which are optional. */
 export const redirectAddress = (
   help: string,
   places: readonly string[] = [],
@@ -241,7 +241,7 @@ export const redirectAddress = (
   },
 });
 
-/** Returns the rule that the text of such an address breaks, as the end of a sentence; undefined where it is valid. */
+/** Returns the rule that such an address violates, as the end of a sentence; undefined if it is valid. */
 export function problemOfAddress(
   text: string,
   places: readonly string[],
@@ -249,7 +249,7 @@ export function problemOfAddress(
 ): string | undefined {
   const missing = places.find((place) => !text.includes(`{${place}}`));
   if (missing) return `must hold {${missing}}`;
-  // A place in the host would send the token to whatever its value names.
+  // A placeholder in the host would let its value choose the receiver of the token.
   const all = [...places, ...optional];
   const filled = urlOf(all.reduce((address, place) => address.replaceAll(`{${place}}`, 'x'), text));
   const emptied = urlOf(all.reduce((address, place) => address.replaceAll(`{${place}}`, ''), text));
@@ -261,10 +261,10 @@ export function problemOfAddress(
     : undefined;
 }
 
-/** A setting's value as one would write it on the command line; credentials are stars. */
+/** Prints the value of a setting as on the command line, with credentials masked. */
 export function printValue(setting: Setting<unknown>, value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return '';
-  // The rest of a URL is not secret, and shows whether it is the right one.
+  // The rest of a URL is not secret and helps to identify it.
   if (setting.isSecret && setting.kind !== 'URL') return '********';
   return withoutCredentials(printed(setting, value));
 }

@@ -61,7 +61,7 @@ export const serverSettings = {
   memory_budget_bytes: integer(67_108_864, 'Memory of the response cache, in bytes; 0 turns it off.', 0),
 } satisfies Settings;
 
-/** Settings of web pages that call the API. */
+/** Settings for web pages that call the API. */
 export const originSettings = {
   allowed_origins: list(
     [],

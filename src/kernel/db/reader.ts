@@ -25,12 +25,12 @@ const queryBytes = 8 * 1024 * 1024;
 
 /** Queries of an open database, whose statements are prepared once and cached. */
 export class Reader {
-  /** What has changed, committed or pending, that of other processes included as far as it has been noticed. */
+  /** Changes, committed or pending, including those of other processes that have been noticed. */
   readonly versions = new Versions();
   /** Which reads take long. */
   readonly long: LongReadDetector;
   protected readonly statements: Statements;
-  /** Of the handler that runs now. */
+  /** The deferred reads of the current handler. */
   #deferredReads: DeferredReads | undefined;
   readonly #handle: SQLite.Database;
   readonly #queries = new VersionedCache<readonly number[]>(this.versions, queryBytes);
@@ -47,14 +47,14 @@ export class Reader {
     this.#rowCounts = new RowCounts(this.statements, this.versions, this.long);
   }
 
-  /** Makes a pure function of one text available in SQL; null stays null. */
+  /** Registers a pure SQL function of one text; null stays null. */
   define(name: string, of: (text: string) => string): void {
     this.#handle.function(name, { deterministic: true }, (text: unknown) =>
       typeof text === 'string' ? of(text) : null,
     );
   }
 
-  /** Makes what opens the sealed value of an object with a uuid available in SQL; null stays null. */
+  /** Registers an SQL function that opens the sealed value of an object with a uuid; null stays null. */
   defineOpening(name: string, open: (sealed: Uint8Array, uuid: string) => string): void {
     this.#handle.function(name, (sealed: unknown, uuid: unknown) =>
       sealed instanceof Uint8Array ? open(sealed, String(uuid)) : null,
@@ -193,7 +193,7 @@ export class Reader {
     return this.#steps.run(text, reads, reads.progress<T>(text, basis, this.versions), ids, make);
   }
 
-  /** What the query of this text reads. */
+  /** Returns the tables that a query reads. */
   readsOf(text: string): readonly Part[] {
     return this.#accessOf(this.statements.values(text)).reads;
   }
@@ -301,7 +301,7 @@ export class Reader {
     return this.statements.accessOf(stored);
   }
 
-  /** The statement, of which is noted what it reads. */
+  /** Returns the statement and notes the tables that it reads. */
   #noted<T>(stored: Statement<T>): Statement<T> {
     if (this.versions.isObserved) this.versions.note(this.#accessOf(stored).reads);
     return stored;

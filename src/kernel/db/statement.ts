@@ -11,7 +11,7 @@ let count = 0;
 export class Statement<T = unknown> {
   /** A short cache key, unique in this process. */
   readonly number = ++count;
-  /** What the statement reads and changes; undefined until `Statements.accessOf` plans it. */
+  /** Tables that the statement reads and changes; undefined until `Statements.accessOf` plans it. */
   access: Access | undefined;
 
   constructor(

@@ -89,7 +89,7 @@ export abstract class Writer extends Rows {
     return this.scalar<number>(sql`SELECT total_changes()`);
   }
 
-  /** Notices commits of other processes, at most a quarter of a millisecond late; to be called before a response is built. */
+  /** Detects commits of other processes, at most a quarter of a millisecond late. Call it before a response is built. */
   catchUp(): void {
     // While it writes, no other process does.
     if (!this.#batch) this.#others.catchUp();

@@ -1,4 +1,4 @@
-/** What moves the write-ahead log into the file: a thread, seen from the writer, or commits. See src/decisions/checkpoint-thread.md. */
+/** Checkpoints of the write-ahead log, by a thread or by commits. See src/decisions/checkpoint-thread.md. */
 import { Worker } from 'node:worker_threads';
 import type SQLite from 'better-sqlite3';
 import { embeddedThread } from '../native/embedded.ts';
@@ -8,40 +8,40 @@ import { present } from '../present.ts';
 import type { LogRepair } from './log-repair.ts';
 import { isFor, storageError } from './storage-error.ts';
 
-/** What the thread is given. */
+/** Input of the thread. */
 export interface CheckpointOrder {
   readonly file: string;
   readonly addon: AddonFile | undefined;
 }
 
-/** Pages of the log, and how many of them are in the file. */
+/** The number of pages in the log, and of those already in the file. */
 export interface LogState {
   readonly log: number;
   readonly checkpointed: number;
 }
 
-/** Pages of the log from which on commits move it, where no thread does: SQLite's default, 1,000, took up to 30 ms. */
+/** Pages in the log after which commits checkpoint if no thread does: SQLite's default, 1,000, took up to 30 ms. */
 const commitPages = 300;
-/** Pages that are in the log alone from which on they are moved, 8 MB: the more, the rarer a page is written that changes again. */
+/** Unmoved pages after which the thread checkpoints, 8 MB: with more, a page that changes repeatedly is written less often. */
 const longLag = 2000;
-/** Pages of the log from which on every commit checkpoints, until a moment without writes lets the log restart. */
+/** Pages in the log after which every commit requests a checkpoint, until a pause in writes lets the log restart. */
 const longLog = 6000;
-/** Pages from which on the writer moves what the thread has left, for under writes without end that moment never comes. */
+/** Pages after which the writer moves the rest itself, because continuous writes never leave such a pause. */
 const maxLogPages = 16_000;
-/** Pages that are in the log alone from which on the program to which it is left seems to have gone, 400 MB. */
+/** Unmoved pages after which the external checkpointing program is considered gone, 400 MB. */
 const abandonedLag = 100_000;
 
 /**
- * Moves the write-ahead log into the file of the database, which takes 10 ms and more, and as long as the disk likes. A
+ * Moves the write-ahead log into the file of the database, which takes 10 ms or much longer, depending on the disk. A
  * checkpoint blocks no writer except the thread that makes it: a database that stays open has a separate thread. It starts
- * when it is first needed, and ends after some seconds without writes. Else commits do it, and not those of SQLite, which
+ * on first use and ends after some seconds without writes. Otherwise commits checkpoint; SQLite's automatic checkpoints
  * would not report a failed sync.
  *
  * A long reader, such as a backup, keeps new pages in the log. When it ends, the thread
  * moves all of it, however long the log is.
  */
 export class Checkpoints {
-  /** Of the thread, where there is to be one. */
+  /** Input of the thread, if there is one. */
   #order: CheckpointOrder | undefined;
   #failed: (error: unknown) => void = () => undefined;
   /** Whether another program moves the log. */
@@ -52,14 +52,14 @@ export class Checkpoints {
   #ended: Promise<void> | undefined;
   #isBusy = false;
   #waiting: (() => void)[] = [];
-  /** Pages of the log when it was last to be moved, and how many of them were not in the file. */
+  /** Pages of the log at the last checkpoint, and the number of unmoved ones. */
   #requested = { log: 0, lag: Number.POSITIVE_INFINITY };
   /** Whether a reader blocked the last checkpoint. */
   #isHeld = false;
 
   constructor(
     private readonly handle: SQLite.Database,
-    /** No checkpoint is made after a failure: a power failure in the middle would leave the file half moved beside a log with a hole. */
+    /** No checkpoint runs after a failure: a power failure during it would leave a half-updated file beside a log with a hole. */
     private readonly log: Pick<LogRepair, 'fail' | 'failure'>,
   ) {
     this.#look = handle.prepare('PRAGMA wal_checkpoint(NOOP)');
@@ -72,12 +72,12 @@ export class Checkpoints {
     this.#failed = failed;
   }
 
-  /** From now on the log is left to another program; only a thread moves it when that one seems to have gone. */
+  /** Leaves the log to another program; a thread moves it only if that program seems to have gone. */
   leave(): void {
     this.#isLeft = true;
   }
 
-  /** To be called after every commit, also a failed one: on a full disk the next one has space once the log restarts. */
+  /** Call it after every commit, even a failed one: on a full disk, the next commit has space once the log restarts. */
   committed(isDone: boolean): void {
     if (this.#isBusy || this.log.failure) return;
     try {
@@ -99,7 +99,7 @@ export class Checkpoints {
 
   /** Resolves when the thread has ended, after its current checkpoint; later pages are checkpointed by commits. */
   async stop(): Promise<void> {
-    // The process stays for it, though nothing else may keep it.
+    // A checkpoint keeps the process alive.
     this.#thread?.ref();
     this.#thread?.postMessage('end');
     await this.#ended;
@@ -107,7 +107,7 @@ export class Checkpoints {
   }
 
   #moveLog(log: number, lag: number, order: CheckpointOrder): void {
-    // As long as it is less than half of what the last time began with, the thread comes closer, and little is left to wait for.
+    // While each round leaves less than half of the previous one, the thread catches up, and the wait is short.
     if (log >= maxLogPages && !this.#isHeld && lag >= this.#requested.lag / 2) {
       this.#requested.lag = Number.POSITIVE_INFINITY;
       this.#move.get();
@@ -127,7 +127,7 @@ export class Checkpoints {
         workerData: order,
       });
       thread.on('message', (reports: 'ready' | (LogState & { readonly code?: string })) => {
-        // The kernel reports a sync that fails from now on to the thread as well, but not one that failed before.
+        // The kernel reports future sync failures to the thread as well, but no earlier ones.
         if (reports === 'ready') return this.log.failure ? this.#rest() : thread.postMessage('checkpoint');
         const { checkpointed, code, log } = reports;
         if (code !== undefined) this.#stopAfter(Object.assign(new Error('A checkpoint failed'), { code }));
@@ -137,14 +137,14 @@ export class Checkpoints {
       });
       thread.on('error', (error) => this.#giveUp(error));
       this.#ended = new Promise((resolve) => {
-        // What it was asked for while it ended is done after the next commit.
+        // Requests that arrived while it ended are served after the next commit.
         thread.on('exit', () => {
           this.#thread = undefined;
           this.#rest();
           resolve();
         });
       });
-      // After the listeners: each of them would keep the process alive again.
+      // Called after the listeners are added, because each of them would keep the process alive again.
       thread.unref();
       return thread;
     } catch (error) {

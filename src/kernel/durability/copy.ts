@@ -5,9 +5,9 @@ import type { Addon } from '../native/native.ts';
 import { plainReason } from '../plain-reason.ts';
 import { openHandle } from './handle.ts';
 
-/* Databases that cannot be written, where SQLite cannot even read: it makes an index of the log beside them. */
+/* Read-only databases, which SQLite cannot even read because it creates an index of the log beside them. */
 
-/** Whether a database, or what SQLite keeps beside it, cannot be written by this process. */
+/** Whether this process cannot write a database or the files that SQLite creates beside it. */
 export const isReadOnly = (file: string): boolean =>
   [dirname(file), file, `${file}-wal`, `${file}-shm`].some((path) => existsSync(path) && !isWritable(path));
 
@@ -23,7 +23,7 @@ function isWritable(path: string): boolean {
 /**
  * Copies the files of a database, its log included. A server may be writing to it elsewhere, through a mount that is not this
  * one: both files exist then, and a reader keeps its snapshot from leaving the log or changing in the file, so that the
- * copies belong together. Rejects with a sentence when they cannot be read.
+ * copies are consistent. Rejects with a sentence if they cannot be read.
  */
 export async function copyDatabase(file: string, copy: string, addon: Addon | undefined): Promise<void> {
   const log = `${file}-wal`;
@@ -36,7 +36,7 @@ export async function copyDatabase(file: string, copy: string, addon: Addon | un
     ] as const) {
       if (!existsSync(from)) continue;
       await copyFile(from, to);
-      // The mode came along.
+      // The copy has the mode of the original.
       await chmod(to, 0o600);
     }
   } catch (error) {

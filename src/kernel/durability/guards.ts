@@ -6,8 +6,8 @@ import { openHandle } from './handle.ts';
 import { StorageError } from './storage-error.ts';
 
 /**
- * Takes a lock file for this process and returns its release. The operating system releases it when the process
- * ends, however it ends. Throws, with the sentence given, when another process holds it.
+ * Locks a file for this process and returns the release function. The operating system releases the lock when the process
+ * ends for any reason. Throws with the given sentence if another process holds it.
  */
 export function takeLock(file: string, held: string, addon?: Addon): () => void {
   let handle: SQLite.Database | undefined;

@@ -7,7 +7,7 @@ import { codeOf } from '../present.ts';
 
 /** The oldest SQLite whose write-ahead log is known not to corrupt under checkpoints. */
 const oldestSqlite = [3, 51, 3];
-/** Bytes of the log that stay when it restarts, more than it grows to normally: space that a long reader needed is freed. */
+/** Size of the log that remains when it restarts, larger than usual: the extra space that a long reader needed is freed. */
 const maxLogBytes = 80_000_000;
 
 /** Milliseconds for which a command waits for another process that writes. */
@@ -21,12 +21,12 @@ export function openHandle(
 ): SQLite.Database {
   // better-sqlite3 takes the loaded addon as well as its path, but its types allow only the path.
   const handle = new SQLite(file, { ...options, ...(addon && { nativeBinding: addon.exports as unknown as string }) });
-  // Besides the defensive mode, which better-sqlite3 switches on: a schema may come from elsewhere.
+  // In addition to the defensive mode of better-sqlite3, because the schema may come from an untrusted file.
   handle.pragma('trusted_schema = OFF');
   return handle;
 }
 
-/** Marks a file as ours ("TNRY"), so that no other program's database is taken for one. */
+/** The application id ("TNRY") of our databases, which tells them from those of other programs. */
 export const applicationId = 0x544e5259;
 
 /**
@@ -34,7 +34,7 @@ export const applicationId = 0x544e5259;
  * this program needs it. Throws when SQLite is too old or the file another program's.
  */
 export function openOwnHandle(file: string | Buffer, addon?: Addon): SQLite.Database {
-  // What other users of the machine may read is decided here: the log beside the file gets the mode that the file has.
+  // This mode decides which users of the machine can read the data: the log beside the file gets the mode of the file.
   if (typeof file === 'string' && file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
   const handle = openHandle(file, addon);
   rejectOldSqlite(String(handle.prepare('SELECT sqlite_version()').pluck().get()));
@@ -73,7 +73,7 @@ function setUp(handle: SQLite.Database): void {
   if (!handle.memory) syncFolder(dirname(handle.name));
 }
 
-/** Closes a handle and leaves the log as it is: SQLite moves it when the last handle is closed, unless that can only read. */
+/** Closes a handle without a checkpoint: SQLite checkpoints when the last handle is closed, unless that is read-only. */
 export function closeWithoutCheckpoint(handle: SQLite.Database, addon: Addon | undefined): void {
   const last = openHandle(handle.name, addon, { readonly: true, fileMustExist: true });
   try {
@@ -85,8 +85,8 @@ export function closeWithoutCheckpoint(handle: SQLite.Database, addon: Addon | u
 }
 
 /**
- * Has a file use a write-ahead log from now on. Where another process gives the same new file its log at this moment, SQLite
- * does not wait for it: this does, as a writer does.
+ * Switches a file to a write-ahead log. If another process does the same with a new file at this moment, SQLite
+ * does not wait for it, so this function waits as a writer does.
  */
 export function enterWriteAheadLog(handle: SQLite.Database): void {
   const until = performance.now() + busyTimeout;
@@ -101,9 +101,9 @@ export function enterWriteAheadLog(handle: SQLite.Database): void {
   }
 }
 
-/** Looks before anything is changed: to open with a write-ahead log is a change to the file already. */
+/** Checks before any change: switching to a write-ahead log already changes the file. */
 function rejectForeignFile(handle: SQLite.Database): void {
-  // In this order: meanwhile another process may fill an empty file, and marks it as it does.
+  // The order matters: another process may be creating the same database, and marks it first.
   const isEmpty = handle.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
   const owner = handle.pragma('application_id', { simple: true });
   if (owner === applicationId || (owner === 0 && isEmpty)) return;
@@ -120,7 +120,7 @@ function rejectOldSqlite(version: string): void {
   }
 }
 
-/** Throws with a sentence when a newer program wrote a database with this `user_version`, or none did. */
+/** Throws with a sentence if the `user_version` of a database is that of a newer program, or of none. */
 export function rejectNewer(version: number, newest: number): void {
   if (version < 0) throw new Error(`The database has schema ${version}, which no version has: it is damaged`);
   if (version > newest)

@@ -78,7 +78,7 @@ export class LogRepair {
     }
   }
 
-  /** Removes the pages of a failed commit, which the next process would take for committed. */
+  /** Removes the pages of a failed commit, which the next process would treat as committed. */
   #truncateUncommitted(): void {
     try {
       this.#withLog((log, index) => truncateLog(log, index.pages));

@@ -8,7 +8,7 @@ import type { SnapshotOrder, SnapshotOutcome } from './snapshots.ts';
 const { addon: file, work }: SnapshotOrder = workerData;
 const addon = file && loadAgain(file);
 
-/** Errors of SQLite do not get out of a thread by themselves. */
+/** A thread does not pass on errors of SQLite by itself. */
 function outcome(): SnapshotOutcome {
   try {
     if (work.kind === 'take') takeSnapshot(work.file, work.copy, addon);

@@ -1,9 +1,9 @@
 /**
- * Copies of a database, and what makes a backup of one.
+ * Copies of a database, and backups made from them.
  *
  * A backup is a SQLite database, so that an operator can look into it without this program. A table of
- * its own carries what stands beside the database in the data folder, and another application id keeps a server from
- * taking the file for its database, with a key missing.
+ * its own contains the other files of the data folder, and a different application id keeps a server from
+ * opening the backup as its database without the key.
  */
 import { existsSync } from 'node:fs';
 import type SQLite from 'better-sqlite3';
@@ -14,7 +14,7 @@ import { applicationId, openHandle, rejectNewer } from './handle.ts';
 /** Marks a backup ("TNRB"). */
 const backupId = 0x544e5242;
 
-/** What a backup has besides the tables of a database. */
+/** Contents of a backup besides the tables of the database. */
 export const backupTable = {
   name: 'tenantry_backup',
   sql: 'CREATE TABLE tenantry_backup (made INTEGER NOT NULL, keys TEXT) STRICT',
@@ -23,7 +23,7 @@ export const backupTable = {
 /** Bytes of the header of a database. */
 export const databaseHeaderBytes = 100;
 
-/** The bytes that a backup has by its header (https://www.sqlite.org/fileformat2.html). Throws with a sentence when it is none. */
+/** Returns the size of a backup by its header (https://www.sqlite.org/fileformat2.html). Throws with a sentence if it is not a backup. */
 export function sizeOfBackup(header: Buffer): number {
   if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0' || header.readUInt32BE(68) !== backupId)
     throw new Error('The file is not a backup');
@@ -31,17 +31,17 @@ export function sizeOfBackup(header: Buffer): number {
   return (pageBytes === 1 ? 65_536 : pageBytes) * header.readUInt32BE(28);
 }
 
-/** What a backup holds besides the database. */
+/** Contents of a backup besides the database. */
 export interface Carried {
   /** Instant at which it was made. */
   readonly made: number;
-  /** Text of the key file; null where the keys stand in the settings. */
+  /** Text of the key file; null if the keys are in the settings. */
   readonly keys: string | null;
 }
 
 /**
- * Writes what a database holds at this moment into a new file. One reading transaction does it: it is neither torn nor
- * restarted by writes of a server meanwhile, and no write waits for it. Throws with a sentence that names the file.
+ * Writes a snapshot of a database into a new file, in one read transaction: it is consistent, and not
+ * restarted by concurrent writes of a server, and no write waits for it. Throws with a sentence that names the file.
  */
 export function takeSnapshot(file: string, copy: string, addon: Addon | undefined): void {
   try {
@@ -78,7 +78,7 @@ export function unpackBackup(copy: string, newest: number, addon: Addon | undefi
     rejectNewer(Number(handle.pragma('user_version', { simple: true })), newest);
     rejectDamaged(handle, 'The backup');
     const carried = present(handle.prepare<[], Carried>('SELECT made, keys FROM tenantry_backup').get());
-    // The keys shall not stay behind in the free pages of the database that they guard.
+    // The keys must not remain in the free pages of the database that they protect.
     handle.pragma('secure_delete = ON');
     handle.exec('DROP TABLE tenantry_backup');
     handle.pragma(`application_id = ${applicationId}`);
@@ -114,7 +114,7 @@ function rejectDamaged(handle: SQLite.Database, what: string): void {
   if (result !== undefined) throw new Error(`${what} is damaged (${result})`);
 }
 
-/** The first thing that SQLite finds wrong, in a line; undefined when all is well. */
+/** Returns the first fault that SQLite finds, in one line; undefined if there is none. */
 function damage(handle: SQLite.Database): string | undefined {
   try {
     const reports = String(handle.pragma('integrity_check(1)', { simple: true }));

@@ -10,7 +10,7 @@ import type { Carried } from './snapshot.ts';
  * meanwhile.
  */
 
-/** What a thread is to do. */
+/** The task of a thread. */
 export interface SnapshotOrder {
   readonly addon: AddonFile | undefined;
   readonly work:
@@ -21,13 +21,13 @@ export interface SnapshotOrder {
 
 /** The result of a thread. */
 export interface SnapshotOutcome {
-  /** Of the unpacked content. */
+  /** Size of the unpacked content. */
   readonly carried?: Carried;
   /** A sentence. */
   readonly failure?: string;
 }
 
-/** Writes what a database holds at this moment into a new file. Rejects with a sentence. */
+/** Writes a snapshot of a database into a new file. Rejects with a sentence. */
 export async function takeSnapshotInThread(file: string, copy: string, addon: Addon | undefined): Promise<void> {
   await inThread({ kind: 'take', file, copy }, addon);
 }

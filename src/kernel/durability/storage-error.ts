@@ -22,15 +22,15 @@ export class StorageError extends Error {
   }
 }
 
-/** Whether it is that nothing can be stored, for this reason. */
+/** Whether the error is a StorageError with this reason. */
 export const isFor = (error: unknown, reason: Reason): error is StorageError =>
   error instanceof StorageError && error.reason === reason;
 
-/** Returns the sentence of an error if it is that the lease is missing; then nothing may be sent either. */
+/** Returns the sentence of an error if it reports a missing lease; then nothing may be sent either. */
 export const missingLease = (error: unknown): string | undefined => (isFor(error, 'lease') ? error.message : undefined);
 
 /**
- * Whether a write or sync failed, so that the log on the disk may have a hole. A full disk is no failed write, and a page that
+ * Whether a write or sync failed, so that the log on the disk may have a hole. A full disk is not a failed write, and a page that
  * cannot be read leaves the log as it was.
  */
 export const isFailedWrite = (error: unknown): error is StorageError =>
@@ -43,14 +43,14 @@ const reasons: readonly (readonly [RegExp, Reason, string])[] = [
   [/^SQLITE_(IOERR|READONLY|CANTOPEN)/, 'broken', 'the disk fails'],
 ];
 
-/** The error itself, or what it says of the storage when SQLite threw it because of that. */
+/** Converts an error of SQLite about the storage to a StorageError; returns other errors unchanged. */
 export function storageError(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const [, reason, sentence] = reasons.find(([pattern]) => pattern.test(code)) ?? [];
   return reason === undefined ? error : new StorageError(reason, `${sentence} (${code})`, error);
 }
 
-/** Receives what happens to the storage. */
+/** Receives failures of the storage. */
 export interface StorageReport {
   /** A commit failed; a later one may succeed. */
   readonly failed: (error: StorageError) => void;

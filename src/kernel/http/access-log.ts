@@ -7,13 +7,13 @@ import { inNetworks, type Network } from '../net/networks.ts';
 import { pathOf } from './incoming-request.ts';
 import { clientAddress, peerOf } from './origin.ts';
 
-/** The properties of a request that are known from its beginning. */
+/** Properties of a request that are known when it arrives. */
 export interface Asked {
   readonly id: string;
   /** By the monotonic clock, in milliseconds. */
   readonly started: number;
   readonly message: IncomingMessage;
-  /** What it asks for, without a host. */
+  /** The request target, without a host. */
   readonly target: string;
   /** Of the client. */
   readonly address: string;
@@ -29,7 +29,7 @@ interface LoggedFields {
 /** Characters of an unrouted path that are logged. */
 const maxPathLength = 200;
 
-/** One line a request, which is counted, too, and what the operator has to know of who asks. */
+/** Writes one log line for each request and counts it; warns the operator about suspicious clients. */
 export class AccessLog {
   #hasWarned = false;
 
@@ -39,7 +39,7 @@ export class AccessLog {
     private readonly counts: RequestCounts,
   ) {}
 
-  /** The address of the client. The first address that comes from an untrusted proxy is worth a warning. */
+  /** Returns the address of the client. Warns once about addresses reported by an untrusted proxy. */
   addressOf({ headers, socket }: IncomingMessage): string {
     const peer = peerOf(socket);
     if (!this.#hasWarned && headers['x-forwarded-for'] !== undefined && !inNetworks(peer, this.proxies)) {
@@ -65,7 +65,7 @@ export class AccessLog {
     this.log.info({ request: id, method, path, route, status, ms, address, user: caller }, 'request');
   }
 
-  /** Logs the line of input that was no request. */
+  /** Logs the line of input that was not a request. */
   logRejection(id: string, socket: Socket, status: number): void {
     this.counts.add('', 'other', status, 0);
     this.log.info({ request: id, route: '', status, address: peerOf(socket) }, 'request');
@@ -73,8 +73,8 @@ export class AccessLog {
 }
 
 /**
- * The path of a request for the log: without the query, which may contain anything, and without secrets. Where the
- * path holds one it is the pattern of the path; of a path that leads nowhere, whatever looks like one is left out.
+ * Returns the path of a request for the log: without the query, which may contain anything, and without secrets. If the
+ * path contains one, it is the pattern of the path. In unknown paths, anything that looks like a secret is removed.
  */
 function loggedPath(target: string, route: string, holdsSecret: boolean): string {
   if (holdsSecret) return route;

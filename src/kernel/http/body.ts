@@ -58,11 +58,11 @@ function parseJson(content: Buffer): Body | ListBody {
   return { form: false, values: Object.setPrototypeOf(value, null) };
 }
 
-/** The message about a JSON body that is not an object where one is required. */
+/** The error for a JSON body that is not an object. */
 export const noObject = (value: unknown): HttpError =>
   invalidRequest(`Invalid data. Expected a dictionary, but got ${kindName(value)}.`);
 
-/** The name existing clients know for the kind of a JSON value. */
+/** Returns the type name of a JSON value that existing clients know. */
 export function kindName(value: unknown): string {
   if (Array.isArray(value)) return 'list';
   if (typeof value === 'string') return 'str';
@@ -89,8 +89,8 @@ const [quote, backslash, comma, colon, bracket, brace, bracketEnd, braceEnd] = [
 );
 
 /**
- * How deep the lists and objects of a JSON text lie in each other, how many members the objects have, and about how many
- * values there are. It is not parsed.
+ * Returns the nesting depth of a JSON text, the number of object members, and the approximate number of
+ * values, without parsing it.
  */
 function measured(json: Buffer): { depth: number; members: number; values: number } {
   let depth = 0;
@@ -111,7 +111,7 @@ function measured(json: Buffer): { depth: number; members: number; values: numbe
       if (++depth > deepest) deepest = depth;
     } else if (sign === bracketEnd || sign === braceEnd) depth--;
   }
-  // What lies in the outermost value is on the first level.
+  // Members of the outermost value are on the first level.
   return { depth: deepest - 1, members, values };
 }
 
@@ -134,7 +134,7 @@ function parseForm(text: string): Record<string, unknown> {
   return gather(pairs);
 }
 
-/** A name or value of a form. Throws 400 where its percent-encoded bytes are no UTF-8. */
+/** Decodes a name or value of a form. Throws 400 if its percent-encoded bytes are not UTF-8. */
 function formText(encoded: string): string {
   if (!/[%+]/.test(encoded)) return encoded;
   try {
@@ -145,7 +145,7 @@ function formText(encoded: string): string {
   }
 }
 
-/** Counts a field, of which a list has an item each. Throws 400. */
+/** Counts the items of a field. Throws 400 for too many. */
 function countField(counts: Map<string, number>, name: string): void {
   const count = (counts.get(name) ?? 0) + 1;
   if (count > ofBodies.most) throw invalid({ [name]: [ofBodies.message] });

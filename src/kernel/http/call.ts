@@ -4,7 +4,7 @@ import { chosenEncoding, compress, isCompressible } from './encoding.ts';
 import type { Expectation } from './expectation.ts';
 import { encodedTag, etagOf, matches, type Reply } from './reply.ts';
 
-/** What the application makes of a request: the reply, and what the log line says about it. */
+/** The result of a request: the reply, and the fields of its log line. */
 export interface Result {
   readonly reply: Reply;
   /** The Allow header of an existing path; empty otherwise. */
@@ -28,14 +28,14 @@ export interface Call extends Asked {
 }
 
 /**
- * Checks whether another server responds to the request: resolves with the status that was sent, with a response to send, or with
- * undefined, as it is at once for most, if this server responds.
+ * Checks whether another server responds to the request. Resolves with the status that was sent, with a response to send, or with
+ * undefined if this server responds. Most requests resolve immediately.
  */
 export type Forwarding = (call: Call, base: string) => Promise<Result | number | undefined> | undefined;
 
 /**
- * Sends a response with the headers that every response has, and logs its line. `instead` is asked for another response when the
- * body has been compressed, which takes a while.
+ * Sends a response with the common headers and logs its line. `instead` may replace the response after its
+ * body has been compressed, because that takes time.
  */
 export function send(call: Call, response: Result, log: AccessLog, instead?: () => Result | undefined): void {
   const { cors, message } = call;

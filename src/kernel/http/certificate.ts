@@ -9,20 +9,20 @@ interface CertificateFiles {
   readonly key: string;
 }
 
-/** What a server shows its clients, and until when, in milliseconds since 1970. */
+/** The certificate that a server presents, and its expiry in milliseconds since 1970. */
 export interface Certificate {
   readonly options: SecureContextOptions;
   readonly expires: number;
 }
 
-/** Reads a certificate with its key. Throws with a sentence where they are no pair that a server can use. */
+/** Reads a certificate with its key. Throws with a sentence if they do not form a pair that a server can use. */
 export function readCertificate(files: CertificateFiles): Certificate {
   const [cert, key] = [readText(files.cert), readText(files.key)];
   const options = { cert, key, minVersion: 'TLSv1.2' } as const;
   try {
     createSecureContext(options);
     const own = new X509Certificate(cert);
-    // OpenSSL says nothing of a key of another kind.
+    // OpenSSL does not reject a key of another type.
     if (!own.checkPrivateKey(createPrivateKey(key))) throw new Error('the key is another one');
     return { options, expires: Date.parse(own.validTo) };
   } catch (error) {

@@ -3,20 +3,20 @@ import type { Socket } from 'node:net';
 import { inNetworks, type Network, prefixOf } from '../net/networks.ts';
 import { peerOf } from './origin.ts';
 
-/** Connections at a time (core.md 1.1 "Connections"). */
+/** Maximum numbers of open connections (core.md 1.1 "Connections"). */
 export interface ConnectionLimits {
-  /** Of all clients together. */
+  /** From all clients together. */
   readonly all: number;
-  /** Of one prefix; trusted proxies and the machine itself may have more. */
+  /** From one prefix; trusted proxies and the machine itself may have more. */
   readonly each: number;
 }
 
 /** Counts the connections of a server: those beyond the limits are closed at once. */
 export class Connections {
   readonly #counts = new Map<string, number>();
-  /** Connections that have asked nothing yet. */
+  /** Connections that have not sent a request yet. */
   readonly #silent = new Set<Socket>();
-  /** Connections below those that are encrypted, by the address and port of the other end. */
+  /** The TCP connections below TLS connections, by remote address and port. */
   readonly #below = new Map<string, Socket>();
 
   constructor(
@@ -31,17 +31,17 @@ export class Connections {
     server.on('secureConnection', (socket: Socket) => this.#secured(socket));
   }
 
-  /** The connection that an encrypted one is made of, as long as that is open. */
+  /** Returns the open TCP connection below a TLS connection. */
   below(socket: Socket): Socket | undefined {
     return this.#below.get(endOf(socket));
   }
 
-  /** A connection has asked something. */
+  /** Notes that a connection has sent a request. */
   requested(socket: Socket): void {
     this.#silent.delete(socket);
   }
 
-  /** Closes those that have asked nothing: to node:http they are not idle. */
+  /** Closes connections without a request, which node:http does not treat as idle. */
   closeSilent(): void {
     for (const socket of this.#silent) socket.destroy();
   }
@@ -82,7 +82,7 @@ export class Connections {
   }
 }
 
-/** Of a connection the address and port at the other end, which an encrypted one has from that below it. */
+/** Returns the remote address and port, which a TLS connection shares with the TCP connection below it. */
 const endOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 const isLocal = (address: string): boolean => address.startsWith('127.') || address === '::1';

@@ -10,7 +10,7 @@ export const localOrigins: readonly string[] = ['http', 'https'].flatMap((scheme
 const maxReportedOrigins = 100;
 const maxReportedLength = 200;
 
-/** Which web pages may read responses (core.md 1.11). */
+/** Decides which web pages may read responses (core.md 1.11). */
 export class Cors {
   readonly #reported = new Set<string>();
 
@@ -34,7 +34,7 @@ export class Cors {
   reportRejected({ origin }: IncomingHttpHeaders, bases: readonly string[]): void {
     if (origin === undefined || this.#reported.size >= maxReportedOrigins) return;
     const displayed = origin.slice(0, maxReportedLength);
-    // Not by the scheme: TLS may end at a proxy that is not trusted.
+    // The scheme is ignored: TLS may end at a proxy that is not trusted.
     const host = urlOf(origin)?.host;
     if (this.#reported.has(displayed) || bases.some((base) => urlOf(base)?.host === host)) return;
     this.#reported.add(displayed);
@@ -45,7 +45,7 @@ export class Cors {
   }
 }
 
-/** Whether a browser asks what a page may send. */
+/** Whether a request is a CORS preflight. */
 export const isPreflight = ({ headers, method }: IncomingMessage): boolean =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
@@ -58,8 +58,8 @@ export const preflightHeaders: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether an origin is one of these, or fits a pattern: `*` is any, `null` included; `*` as the port, or as the
- * first label, stands for exactly one (core.md 1.11).
+ * Whether an origin is in the list or matches a pattern: `*` matches any origin, `null` included; `*` as the port or as the
+ * first label matches exactly one (core.md 1.11).
  */
 const isAllowedOrigin = (origin: string, patterns: readonly string[]): boolean =>
   patterns.includes(origin) || patterns.some((pattern) => pattern.includes('*') && fits(origin, pattern));

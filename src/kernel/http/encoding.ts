@@ -2,7 +2,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 
 export type Encoding = 'br' | 'gzip';
 
-/** Bytes from which compressing is worth its time: less fits into one packet anyway. */
+/** Minimum size in bytes for compression: a smaller body fits into one packet anyway. */
 const compressedFrom = 1400;
 
 /** Whether a body may be compressed, so that the response depends on Accept-Encoding. */
@@ -20,7 +20,7 @@ export function chosenEncoding(header: string | string[] | undefined): Encoding 
   return accepted.includes('gzip') ? 'gzip' : undefined;
 }
 
-/** The time that a compression may take: `once` is for a body that is compressed once and sent often. */
+/** The effort of a compression: `once` is for a body that is compressed once and sent often. */
 type Effort = 'each' | 'once';
 
 // Quality 4 costs about what gzip costs and is smaller; 11 takes seconds for the documentation.
@@ -45,10 +45,10 @@ export function compress(
 /** The compressed forms of a body that is sent more than once: each is created on first use and cached. */
 export class CompressedForms {
   readonly #created = new Map<Encoding, Uint8Array>();
-  /** Who waits for a form that is being made. */
+  /** Callbacks waiting for a form that is being created. */
   readonly #waiting = new Map<Encoding, ((compressed: Uint8Array) => void)[]>();
 
-  /** `kept` receives the bytes of a new form. */
+  /** `stored` receives the size in bytes of a new form. */
   constructor(
     private readonly effort: Effort,
     private readonly stored: (bytes: number) => void = () => undefined,

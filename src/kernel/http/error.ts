@@ -23,8 +23,8 @@ export const invalidRequest = (message: string): HttpError => invalid({ non_fiel
 type Results<Parts extends readonly (() => unknown)[]> = { [Index in keyof Parts]: ReturnType<Parts[Index]> };
 
 /**
- * The results of all of these, in their order. All invalid input is reported together; errors about the request as a
- * whole only when nothing else is wrong. Throws 400.
+ * Returns the results of all functions, in order. All invalid input is reported together; errors about the request as a
+ * whole only if there are no others. Throws 400.
  */
 export function gather<const Parts extends readonly (() => unknown)[]>(...parts: Parts): Results<Parts>;
 export function gather(...parts: readonly (() => unknown)[]): readonly unknown[] {
@@ -43,7 +43,7 @@ export function gather(...parts: readonly (() => unknown)[]): readonly unknown[]
   return results;
 }
 
-/** 401: no valid token, or a failed login; `wait`, in microseconds, until it may be tried again. */
+/** 401: no valid token, or a failed login; `wait` is the time in microseconds until the next attempt is allowed. */
 export const unauthenticated = (body: unknown, wait?: number): HttpError =>
   new HttpError(401, body, { 'WWW-Authenticate': 'Token', ...(wait !== undefined && retryAfter(wait)) });
 
@@ -58,7 +58,7 @@ export const notFound = (detail = 'Not found.'): HttpError => new HttpError(404,
 export const changedMeanwhile = (): HttpError =>
   new HttpError(412, { detail: 'The object has been changed since you read it.' });
 
-/** 429: asked too often; `wait`, in microseconds, until it may be asked again. */
+/** 429: too many requests; `wait` is the time in microseconds until the next one is allowed. */
 export const tooMany = (detail: string, wait: number): HttpError => new HttpError(429, { detail }, retryAfter(wait));
 
 /** 507: the disk is full; nothing was changed. */
@@ -76,11 +76,11 @@ export const leaseMissing = (): HttpError =>
     retryAfter(10 * second),
   );
 
-/** 503: so much that takes long is being read already. */
+/** 503: too many long reads are running. */
 export const tooManyReads = (): HttpError =>
   new HttpError(503, { detail: 'Too many long lists are being read at once. Try again.' }, retryAfter(second));
 
-/** 503: a read took longer than any request may. */
+/** 503: a read exceeded the time limit. */
 export const readTooLong = (): HttpError =>
   new HttpError(503, { detail: 'Reading this takes too long. Ask for less of it.' });
 

@@ -12,7 +12,7 @@ export class Expectation {
     this.#isPending = isPending;
   }
 
-  /** Whether the client still holds back its body. */
+  /** Whether the client is still waiting to send its body. */
   get isPending(): boolean {
     return this.#isPending;
   }
@@ -23,13 +23,13 @@ export class Expectation {
     this.#isPending = false;
   }
 
-  /** Gives up the body: one that the client holds back may never come, of any other the rest is read and discarded. */
+  /** Discards the body: a client that waits for `100 Continue` may never send it; otherwise the rest is read and dropped. */
   reject(): void {
     if (this.#isPending) this.outgoing.shouldKeepAlive = false;
     else this.message.resume();
   }
 
-  /** Whether the client holds back a body that is larger than this by its own word. */
+  /** Whether the client waits to send a body whose declared length exceeds a limit. */
   exceeds(bytes: number): boolean {
     return this.#isPending && Number(this.message.headers['content-length'] ?? 0) > bytes;
   }

@@ -4,7 +4,7 @@ const maxPoints = 1000;
 const latest = 253_402_300_799;
 const needed = '(Either "point" or "start" + "end" + "points_count" parameters have to be provided).';
 
-/** Gives the values of a parameter as text, in order, without empty ones. */
+/** Returns the non-empty values of a parameter, in order. */
 type ParameterSource = (name: string) => readonly string[];
 
 /**

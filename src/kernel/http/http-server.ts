@@ -83,12 +83,12 @@ export class HttpServer {
     });
   }
 
-  /** New connections are shown another certificate from now on; only of a server that speaks TLS. */
+  /** Presents another certificate to new connections; only for servers with TLS. */
   renew({ options }: Certificate): void {
     this.#secure?.setSecureContext(options);
   }
 
-  /** Starts listening; returns the port. Rejects with a sentence when that is impossible. */
+  /** Starts listening; resolves with the port. Rejects with a sentence if that is impossible. */
   async listen(host: string, port: number): Promise<number> {
     return (await listenOn(this.#server, { host, port })).port;
   }
@@ -157,7 +157,7 @@ export class HttpServer {
     const { expectation, message } = call;
     const { headers, method } = incoming;
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-    // The bodies of requests that only read are not looked at.
+    // Bodies of read-only requests are ignored.
     if (!hasBody || isReading(method)) {
       if (hasBody) message.resume();
       this.#respond(call, incoming);
@@ -212,7 +212,7 @@ export class HttpServer {
     });
   }
 
-  /** Responds 500 where this throws. */
+  /** Responds 500 if the function throws. */
   #guard(call: Call, work: () => void): void {
     try {
       work();
@@ -233,7 +233,7 @@ export class HttpServer {
       : this.#options.unsaved(incoming, error);
   }
 
-  /** The response instead of that to a change which may no longer be acknowledged; undefined for any other. */
+  /** Returns the response that replaces one to a change which may no longer be acknowledged; undefined for others. */
   #lapsed(incoming: IncomingRequest, { reply }: Result): Result | undefined {
     const failure = isReading(incoming.method) || reply.status >= 400 ? undefined : this.#options.lapsed?.();
     return failure === undefined ? undefined : this.#options.unsaved(incoming, failure);
@@ -249,14 +249,14 @@ export class HttpServer {
     send(call, response, this.#log, instead);
   }
 
-  /** Responds to input that is no request, after the responses to earlier requests of the connection. */
+  /** Responds to input that is not a request, after the responses to earlier requests of the connection. */
   #reject(error: ParserError, socket: Socket): void {
     if (/^ERR_(SSL|TLS)_/.test(error.code ?? '')) {
       this.#rejectUnencrypted(error, socket);
       return;
     }
     const before = this.#latest.get(socket);
-    // The response was sent before the request was complete, and its time is over.
+    // The response was sent before the request was complete, and the request has timed out.
     if (before && !before.message.complete && before.outgoing.headersSent) {
       socket.destroy();
       return;

@@ -3,14 +3,14 @@ import { type Body, ListBody, noObject, parseBody } from './body.ts';
 import { HttpError } from './error.ts';
 import { Query } from './query.ts';
 
-/** The path of a target, with its trailing slash: without it the same is served (core.md 1.1). */
+/** Returns the path of a target with a trailing slash, which clients may omit (core.md 1.1). */
 export function pathOf(target: string): string {
   const mark = target.indexOf('?');
   const path = mark < 0 ? target : target.slice(0, mark);
   return path.endsWith('/') ? path : `${path}/`;
 }
 
-/** Whether a method asks for something and changes nothing. */
+/** Whether a method is safe: it only reads. */
 export const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 
 /** 415, with the codings that a body may have (RFC 9110 15.5.16). */
@@ -23,13 +23,13 @@ const unsupportedEncoding = (encoding: string): HttpError =>
 
 const noContent = Buffer.alloc(0);
 
-/** A request as it came from the network; its body comes last. */
+/** A request from the network; its body arrives last. */
 export class IncomingRequest {
   readonly path: string;
   readonly query: Query;
   /** Whether the client has disconnected. */
   isGone: () => boolean = () => false;
-  /** Whether it runs again if its changes are rolled back with those of others: nothing of it is committed before. */
+  /** Whether it runs again if its changes are rolled back with those of other requests; nothing of it is committed before. */
   isRepeatable = false;
   /** The raw body; null when it was larger than the limit. */
   #content: Buffer | null = noContent;
@@ -74,7 +74,7 @@ export class IncomingRequest {
     return { form: false, values: { [member]: body.items } };
   }
 
-  /** Whether reading the body has to wait for something, so that `prepareBody` is needed. */
+  /** Whether the body must be read asynchronously, by `prepareBody`. */
   get isMultipart(): boolean {
     return /^\s*multipart\//i.test(this.headers['content-type'] ?? '');
   }

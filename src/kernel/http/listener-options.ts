@@ -8,7 +8,7 @@ import type { Certificate } from './certificate.ts';
 import type { ConnectionLimits } from './connections.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 
-/** What a body may be that a request brings. */
+/** Limits for request bodies. */
 export interface Admission {
   /** Its largest size in bytes. */
   readonly bodyLimit: number;
@@ -37,14 +37,14 @@ export interface ListenerOptions {
   readonly baseUrl: string | null;
   readonly trustedProxies: readonly string[];
   readonly allowedOrigins: readonly string[];
-  /** What it speaks TLS with; without it plain HTTP. */
+  /** Key and certificate for TLS; plain HTTP without it. */
   readonly certificate?: Certificate | undefined;
   readonly log: Log;
   /** Called for every response. */
   readonly counts: RequestCounts;
 }
 
-/** Why a port cannot be had, in words for the operator. */
+/** Why a port is unavailable, in words for the operator. */
 const listenProblems: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is in use',
   EACCES: 'permission denied',
@@ -52,7 +52,7 @@ const listenProblems: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no such host',
 };
 
-/** Starts a listener; returns its address. Rejects with a sentence when that is impossible. */
+/** Starts a listener; resolves with its address. Rejects with a sentence if that is impossible. */
 export function listenOn(server: Server, { host, port }: Address): Promise<{ address: string; port: number }> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
@@ -63,7 +63,7 @@ export function listenOn(server: Server, { host, port }: Address): Promise<{ add
     server.listen(port, host, () => {
       server.off('error', fail);
       const address = server.address();
-      // Not of a server that listens on a port.
+      // Never the case for a server that listens on a port.
       if (address === null || typeof address === 'string') throw new Error('the server has no port');
       resolve(address);
     });

@@ -22,14 +22,14 @@ const maxFiles = 10;
 const maxHeaderBytes = 16 * 1024;
 /** RFC 2046 5.1.1. */
 const maxBoundaryLength = 70;
-/** Parts that are read at a time, which takes about a millisecond. */
+/** Number of parts read in one slice, about a millisecond of work. */
 const partsPerSlice = 200;
 
 const lineBreak = '\r\n';
 const headEnd = Buffer.from('\r\n\r\n');
 
 /**
- * Reads the parts of a form, in slices between which other requests have their turn. `add` gets each as it is read and may
+ * Reads the parts of a form in slices, between which other requests run. `add` receives each part and may
  * throw. Rejects with an Error that describes the error in the form, and with what `add` throws.
  */
 export async function readMultipart(content: Buffer, contentType: string, add: (pair: Pair) => void): Promise<void> {
@@ -46,13 +46,13 @@ export async function readMultipart(content: Buffer, contentType: string, add: (
     const [name, value] = readPart(content.subarray(start, at));
     if (value instanceof UploadedFile ? ++files > maxFiles : ++fields > maxFields)
       throw new Error(`more than ${maxFields} fields or ${maxFiles} files`);
-    // A file input in which nothing was chosen sends a file without a name and without bytes.
+    // A file input without a chosen file sends a file without a name and without bytes.
     if (!(value instanceof UploadedFile) || value.name !== '' || value.content.length > 0) add([name, value]);
     at += delimiter.length;
   }
 }
 
-/** Where the first delimiter ends, which needs no line break before it. Throws where there is none. */
+/** Returns the end of the first delimiter, which needs no line break before it. Throws if there is none. */
 function startOf(content: Buffer, delimiter: Buffer): number {
   const first = delimiter.subarray(lineBreak.length);
   if (content.subarray(0, first.length).equals(first)) return first.length;
@@ -61,7 +61,7 @@ function startOf(content: Buffer, delimiter: Buffer): number {
   return at + delimiter.length;
 }
 
-/** Where the line break behind a delimiter is; undefined behind the last one. Throws where anything else follows. */
+/** Returns the position of the line break after a delimiter; undefined after the last one. Throws if anything else follows. */
 function afterDelimiter(content: Buffer, at: number): number | undefined {
   if (content.toString('latin1', at, at + 2) === '--') return undefined;
   let start = at;
@@ -104,7 +104,7 @@ function headersOf(head: string): Map<string, string> {
   return headers;
 }
 
-/** Parameters of a header: quoted or not, or with a charset (RFC 5987), which some clients write for other than ASCII. */
+/** Parameters of a header: quoted, unquoted, or with a charset (RFC 5987), which some clients use for non-ASCII text. */
 function parametersOf(header: string): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const [, name = '', quoted, plain = ''] of header.matchAll(
@@ -129,7 +129,7 @@ const percentDecoded = (text: string, charset: string | undefined): string =>
     charset,
   );
 
-/** The text of bytes. Throws where they are none in this charset. */
+/** Decodes bytes. Throws if they are invalid in this charset. */
 function decoded(bytes: Buffer, charset = 'utf-8'): string {
   if (/^utf-?8$/i.test(charset)) {
     if (isUtf8(bytes)) return bytes.toString('utf8');

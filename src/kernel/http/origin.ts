@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { inNetworks, type Network } from '../net/networks.ts';
 import { urlOf } from '../url.ts';
 
-/** The address of the other end of a connection; an IPv4 address mapped into IPv6 as itself. */
+/** The remote address of a connection; IPv4-mapped IPv6 addresses are unmapped. */
 export function peerOf(socket: Socket): string {
   const peer = socket.remoteAddress ?? '';
   return peer.startsWith('::ffff:') ? peer.slice(7) : peer;
@@ -15,14 +15,14 @@ export function clientAddress(peer: string, headers: IncomingHttpHeaders, proxie
   if (!inNetworks(peer, proxies)) return peer;
   for (const entry of entriesOf(headers['x-forwarded-for']).reverse()) {
     const address = withoutPort(unquoted(entry));
-    // What stands before an entry that is no address was not written by a trusted proxy.
+    // Entries before one that is not an address were not written by a trusted proxy.
     if (!ipaddr.isValid(address)) return peer;
     if (!inNetworks(address, proxies)) return ipaddr.process(address).toString();
   }
   return peer;
 }
 
-/** Some proxies quote addresses, as RFC 7239 has it in another header. */
+/** Some proxies quote addresses as in the header of RFC 7239. */
 const unquoted = (entry: string): string => /^"([^"\\]*)"$/.exec(entry)?.[1] ?? entry;
 
 /** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
@@ -31,8 +31,8 @@ const withoutPort = (entry: string): string =>
 
 /**
  * The target and host of a request; a target in absolute form names the host itself (RFC 9112 3.2.2). Without a host,
- * as HTTP/1.0 has it, or with several headers that name one, the host is empty. All that depends on the target is decided
- * by this form of it, never by that of the message.
+ * as in HTTP/1.0, or with several Host headers, the host is empty. All decisions about the target use
+ * this form, never the one of the message.
  */
 export function targetOf(message: IncomingMessage): { target: string; host: string } {
   const { headers, rawHeaders } = message;
@@ -57,7 +57,7 @@ function normalized(url: string): string {
   return mark < 0 ? decoded : decoded + url.slice(mark);
 }
 
-/** Whether there is more than one Host header, of which node:http shows the first only. */
+/** Whether there is more than one Host header; node:http shows only the first. */
 function namesSeveralHosts(rawHeaders: readonly string[]): boolean {
   let hosts = 0;
   // Names and values alternate.
@@ -66,14 +66,14 @@ function namesSeveralHosts(rawHeaders: readonly string[]): boolean {
   return hosts > 1;
 }
 
-/** Longer than any name of a host with its port. */
+/** Longer than any host name with its port. */
 const maxHostLength = 300;
 const hostPattern = /^[A-Za-z0-9._-]+(:\d{1,5})?$|^\[[0-9A-Fa-f:.]+\](:\d{1,5})?$/;
 
-/** What a server speaks with its clients. */
+/** The protocol between a server and its clients. */
 type Scheme = 'http' | 'https';
 
-/** Scheme and host of the request as its client sees it; null when the host is none (core.md 1.6). */
+/** Scheme and host of the request as its client sees them; null if the host is invalid (core.md 1.6). */
 export function requestBase(
   peer: string,
   named: string,
@@ -97,7 +97,7 @@ const bases = { http: new Map<string, string | null>(), https: new Map<string, s
 const maxCachedBases = 1000;
 const defaultPorts = { http: /:0*80$/, https: /:0*443$/ } as const;
 
-/** Where links start with this host; null when it is not the host of a URL. The scheme's own port goes without saying. */
+/** Returns the base of links with this host; null if it is not the host of a URL. The default port of the scheme is omitted. */
 function baseOf(scheme: Scheme, host: string): string | null {
   if (host.length > maxHostLength) return null;
   const known = bases[scheme];

@@ -10,7 +10,7 @@ const latestTimestamp = 253_402_300_799;
 export const booleanWord = (word: string): boolean | undefined =>
   trueWords.test(word) ? true : falseWords.test(word) ? false : undefined;
 
-/** How many values one parameter may have, and the message about more (core.md 1.1 "Lists"). */
+/** The maximum number of values of a parameter, and the message for more (core.md 1.1 "Lists"). */
 interface ListRule {
   readonly most: number;
   readonly message: string;
@@ -48,7 +48,7 @@ export class Query {
     return new Query(new URLSearchParams(pairs).toString(), ofBodies);
   }
 
-  /** The last value of a parameter, unless it is empty. Throws 400 for too many, as whatever reads values does. */
+  /** The last value of a parameter, unless it is empty. Throws 400 for too many values, like every method that reads values. */
   one(name: string): string | undefined {
     return this.#input(name)?.at(-1) || undefined;
   }
@@ -150,7 +150,7 @@ export class Query {
     return this.#values.keys();
   }
 
-  /** The same parameters but those with these names. */
+  /** Returns the parameters without those of these names. */
   without(...names: readonly string[]): Query {
     const others = [...this.#values].flatMap(([name, values]) =>
       names.includes(name) ? [] : values.map((value): [string, string] => [name, value]),
@@ -177,7 +177,7 @@ function written(pairs: [string, string][] = []): string {
 
 const defaultSize = 10;
 const largestSize = 300;
-/** Clients bound the headers that they read, Node.js all of them together to 16 KiB. */
+/** Clients limit the size of headers; Node.js accepts 16 KiB for all of them together. */
 const maxLinkLength = 4096;
 
 /** A page of a list: how many objects to skip and to take. */
@@ -188,7 +188,7 @@ export interface Page {
   readonly last: number;
 }
 
-/** The page asked for, of a list with `total` objects. Throws 404 `Invalid page.` outside of the list (core.md 1.8). */
+/** Returns the requested page of a list with `total` objects. Throws 404 `Invalid page.` outside of the list (core.md 1.8). */
 export function pageOf(query: Query, total: number): Page {
   const sizeText = query.one('page_size') ?? '';
   const size = /^\s*\+?0*[1-9]\d*\s*$/.test(sizeText) ? Math.min(Number(sizeText), largestSize) : defaultSize;

@@ -14,11 +14,11 @@ export interface Reply {
    * the caller and the URL, and are cached while these are the same.
    */
   readonly conditional: boolean;
-  /** The instant from which the same data make another document, where it depends on the time, too. */
+  /** The time at which the document changes although the data do not, if it depends on the clock. */
   readonly until?: number | undefined;
-  /** Where it is sent more than once: its body as it was compressed. */
+  /** The compressed forms of a body that is sent more than once. */
   readonly compressed?: CompressedForms;
-  /** Its ETag, where that is not made from the body. */
+  /** Its ETag, if not computed from the body. */
   readonly etag?: string;
   /** Writes the body in pieces after the head is sent; replaces `body`. It ends the stream, unless the client does. */
   readonly stream?: (body: Writable) => void;
@@ -29,7 +29,7 @@ export interface Reply {
 const jsonType = 'application/json';
 const none: Readonly<Record<string, string>> = {};
 
-/** 200 with JSON text as it comes from the database: a list or a detail, with an ETag. */
+/** 200 with JSON text from the database: a list or a detail, with an ETag. */
 export const document = (text: string, headers: Readonly<Record<string, string>> = none, until?: number): Reply => ({
   status: 200,
   body: text,
@@ -46,7 +46,7 @@ export const page = (
   headers: Reply['headers'],
 ): Reply => ({ status: 200, body, type: jsonType, headers, conditional: true, compressed, etag, cacheable: 'body' });
 
-/** The same for what no cache may keep, such as a token. */
+/** The same for content that must not be cached, such as a token. */
 export const secret = (text: string, headers: Readonly<Record<string, string>> = none): Reply => ({
   status: 200,
   body: text,
@@ -73,7 +73,7 @@ export const changed = (text: string): Reply => ({
   conditional: false,
 });
 
-/** 201 with the JSON text of the new object, whose `url` goes into Location. */
+/** 201 with the JSON text of the new object; its `url` becomes the Location header. */
 export const created = (text: string, location: string): Reply => ({
   status: 201,
   body: text,

@@ -12,20 +12,20 @@ export interface Match<Endpoint> {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** What `:key` stands for in a path; for `text` the handler responds to any caller that the object does not exist. */
+/** The meaning of `:key` in a path; for `text` the handler responds 404 to every caller if the object does not exist. */
 export type KeyKind = 'uuid' | 'pk' | 'text';
 
 /** A path with anything else as its key does not exist (core.md 1.1). */
 export const keyPatterns: Readonly<Record<KeyKind, RegExp>> = { uuid: /^[0-9a-f]{32}$/i, pk: /^\d{1,15}$/, text: /./ };
 
-/** A list and what else has a path that starts like its own, made when one of these paths is first asked for. */
+/** A list and the endpoints below its path, created on the first request to one of them. */
 export interface LateEndpoints<Endpoint> {
   /** Of the list. */
   readonly path: string;
   readonly endpoints: () => readonly Endpoint[];
 }
 
-/** Endpoints of paths that start like that of a list, which are made once. */
+/** Endpoints with the path prefix of a list, created once. */
 export const late = <Endpoint>(path: string, make: () => readonly Endpoint[]): LateEndpoints<Endpoint> => ({
   path,
   endpoints: once(make),
@@ -99,7 +99,7 @@ export class Router<Endpoint extends { readonly path: string; readonly key?: Key
   }
 }
 
-/** The regular expression that itty-router makes of a path, with a group for each `:name`; anchored to one slash at its end. */
+/** Returns the regular expression that itty-router makes of a path, with a group for each `:name`; it ends with exactly one slash. */
 function patternOf(path: string): RegExp {
   const { routes } = IttyRouter().all(path, () => undefined);
   const [, pattern] = present(routes[0]);
@@ -109,7 +109,7 @@ function patternOf(path: string): RegExp {
 
 const none: Readonly<Record<string, string>> = {};
 
-/** `/api/keys/` of `/api/keys/0a…/`: what every path of a collection has in common. */
+/** Returns the common prefix of all paths of a collection: `/api/keys/` for `/api/keys/0a…/`. */
 function firstSegments(path: string): string {
   const second = path.indexOf('/', 1);
   const third = second < 0 ? -1 : path.indexOf('/', second + 1);

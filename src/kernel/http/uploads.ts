@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /*
- * Bodies while they arrive: how many bytes of them stay in memory, and per which caller (core.md 1.1 "Memory").
+ * Bodies while they arrive: the memory they use, in total and for each caller (core.md 1.1 "Memory").
  */
 
-/** Bytes of a body that count for nothing: those of ordinary requests never wait for a place. */
+/** Bytes of a body that are not counted: ordinary requests never wait for memory. */
 const freeBytes = 8 * 1024;
 
-/** The memory that unfinished bodies share; one holder, a user or the prefix of a network, has at most half of it. */
+/** The memory that unfinished bodies share. One holder (a user, or a network prefix) gets at most half of it. */
 export class UploadBudget {
   readonly #held = new Map<string, number>();
   #total = 0;
 
-  /** `bytes` is the most that all holders have together. */
+  /** `bytes` is the limit of all holders together. */
   constructor(private readonly bytes: number) {}
 
   /** Reserves bytes for a holder; returns whether the budget allows it. */
@@ -24,7 +24,7 @@ export class UploadBudget {
     return true;
   }
 
-  /** Gives bytes back that were taken. */
+  /** Releases reserved bytes. */
   give(holder: string, bytes: number): void {
     const held = (this.#held.get(holder) ?? 0) - bytes;
     if (held > 0) this.#held.set(holder, held);
@@ -33,18 +33,18 @@ export class UploadBudget {
   }
 }
 
-/** What became of bytes that arrived. */
+/** The outcome of received bytes. */
 type Arrival = 'complete' | 'too large' | 'no room';
 
 const nothing = Buffer.alloc(0);
 
-/** A body that arrives. Its bytes are in one buffer: thousands of small chunks would each cost far more than they hold. */
+/** A body while it arrives. Its bytes are in one buffer, because thousands of small chunks would cost far more memory. */
 export class Upload {
   #content: Buffer = nothing;
   #length = 0;
   #taken = 0;
 
-  /** At most `limit` bytes, in the name of `holder`. */
+  /** Accepts at most `limit` bytes, on the account of `holder`. */
   constructor(
     private readonly budget: UploadBudget,
     private readonly holder: string,
@@ -70,7 +70,7 @@ export class Upload {
   }
 
   /**
-   * Reads the body of a request; null where it is too large, undefined where there is no room for it. Of those the rest is read,
+   * Reads the body of a request; null if it is too large, undefined if there is no memory for it. The rest of such bodies is read
    * and dropped.
    */
   collect(
@@ -93,7 +93,7 @@ export class Upload {
     message.on('error', () => undefined);
   }
 
-  /** All that arrived. */
+  /** The received bytes. */
   get content(): Buffer {
     return this.#content.subarray(0, this.#length);
   }

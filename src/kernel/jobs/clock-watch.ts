@@ -18,22 +18,22 @@ declare module '../app.ts' {
 /** Effects of a jump on the rules of all modules. */
 export interface ClockRules {
   readonly instants: readonly StoredInstants[];
-  /** Each ends for good what has run out at the context's present. Run inside a write, before a clock that was set back counts. */
+  /** Each ends expired entries for good, as of the context's time. Runs inside a write, before a clock that was set back takes effect. */
   readonly ends: readonly ((context: Context) => void)[];
 }
 
-/** Less is no jump back: rounding, and seconds that are left out. */
+/** A smaller difference is not a jump back: rounding, and leap seconds. */
 const slack = 10 * second;
-/** A jump that may be a mistake, so that removals wait, is longer than this. */
+/** Removals wait after a longer jump, which may be a mistake. */
 const notable = hour;
 const waitFor = day;
 const storeInterval = minute;
 
 /** The stored state of the clock. */
 interface StoredClock {
-  /** The clock's instant when a server last ran; null: none ever did. */
+  /** The clock's time when a server last ran; null: never. */
   readonly clock_seen: number | null;
-  /** Microseconds that it jumped by, and that a server still has to run until removals resume; null: they run. */
+  /** Size of the jump, and running time until removals resume, in microseconds; null: removals run. */
   readonly clock_jump: number | null;
   readonly clock_wait: number | null;
 }
@@ -49,12 +49,12 @@ interface Reading {
 
 /**
  * Compares a clock with a monotonic clock beside it. A jump while the server runs is a difference between both; at
- * the start the clock is compared with what it was when a server last ran, so that a long rest counts as a jump forward.
+ * the start the clock is compared with the time when a server last ran, so that a long stop counts as a jump forward.
  */
 export class ClockWatch {
-  /** As of the last look that moved it; undefined while nothing is watched. */
+  /** As of the last check that moved it; undefined while nothing is watched. */
   #base: Reading | undefined;
-  /** When the instant was stored last, by the monotonic clock. */
+  /** Monotonic time at which the clock was last stored. */
   #storedAt = 0;
   #isWaiting = false;
 
@@ -63,12 +63,12 @@ export class ClockWatch {
     private readonly rules: ClockRules,
   ) {}
 
-  /** Compares the clock with what it was when a server last ran, and watches it from now on. */
+  /** Compares the clock with the time when a server last ran, and watches it from now on. */
   start(): void {
     const reading = this.#read();
     if (!reading) return;
     const jump = this.#sinceSeen(reading.now);
-    // A server starts on a full disk, too: then the jump stands until it can be settled, with the next look.
+    // A server also starts on a full disk: then the next check settles the jump.
     this.#base = { now: reading.now - jump, elapsed: reading.elapsed };
     this.#storedAt = reading.elapsed;
     try {
@@ -79,7 +79,7 @@ export class ClockWatch {
     this.#look();
   }
 
-  /** Looks at the clock; to be called once a second, before anything goes by it. */
+  /** Checks the clock. Call it once a second, before any code uses the clock. */
   look(): void {
     const reading = this.#base && this.#read();
     if (!reading) return;
@@ -89,7 +89,7 @@ export class ClockWatch {
     this.#look();
   }
 
-  /** Whether the clock may be wrong: it has just jumped, or did so less than a day of running time ago. */
+  /** Whether the clock may be wrong: it jumped less than a day of running time ago. */
   isDoubtful(): boolean {
     const reading = this.#base && this.#read();
     return reading !== undefined && (this.#isWaiting || Math.abs(this.#jumpAt(reading)) > notable);
@@ -112,13 +112,13 @@ export class ClockWatch {
     return elapsed === undefined ? undefined : { now: clock.now(), elapsed };
   }
 
-  /** By how much the clock has moved more than time has passed. */
+  /** Returns the movement of the clock minus the elapsed time. */
   #jumpAt({ elapsed, now }: Reading): number {
     const base = this.#base;
     return base ? now - base.now - (elapsed - base.elapsed) : 0;
   }
 
-  /** By how much the clock has moved since a server last ran; what an ordinary restart takes does not count. */
+  /** Returns the movement of the clock since a server last ran, without the duration of an ordinary restart. */
   #sinceSeen(now: number): number {
     const seen = readStored(this.app.db).clock_seen ?? now;
     return now < seen - slack || now > seen + notable ? now - seen : 0;
@@ -175,7 +175,7 @@ export class ClockWatch {
     this.#storedAt = elapsed;
   }
 
-  /** Sees whether removals wait: an operator may have ended that. */
+  /** Reads whether removals wait: an operator may have confirmed the clock. */
   #look(): void {
     const isWaiting = readStored(this.app.db).clock_wait !== null;
     if (this.#isWaiting && !isWaiting) this.app.log.info('expired data is removed again');
@@ -183,7 +183,7 @@ export class ClockWatch {
   }
 }
 
-/** What an operator runs who finds the clock right. */
+/** The command for operators who confirm that the clock is right. */
 const acceptance = (folder: string): string => `tenantry doctor --accept-clock --data ${folder}`;
 
 const jumpText = (jump: number): string => {
@@ -191,7 +191,7 @@ const jumpText = (jump: number): string => {
   return `${Math.round(Math.abs(amount))} ${unit} ${jump < 0 ? 'back' : 'ahead'}`;
 };
 
-/** A line about a jump that removals wait for; none while they do not. */
+/** Returns a line about the jump that removals wait for; none if they run. */
 export function clockDoubts({ config, db }: App): string[] {
   const { clock_jump: jump, clock_wait: wait } = readStored(db);
   if (jump === null || wait === null) return [];

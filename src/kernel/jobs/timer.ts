@@ -4,10 +4,10 @@ import { second } from '../clock.ts';
 import { StorageError } from '../durability/storage-error.ts';
 import { nextTurn } from '../next-turn.ts';
 
-/** Work that comes due by time, not by a request. */
+/** Work that is due at a time, not on a request. */
 export interface Task {
   readonly name: string;
-  /** Least time between two runs, in microseconds. */
+  /** Minimum time between two runs, in microseconds. */
   readonly every: number;
   /** Whether it removes old data, which waits when the clock has jumped (core.md 13). */
   readonly removes?: true;
@@ -19,7 +19,7 @@ export interface Task {
 const pauseMs = 10;
 
 /**
- * Polls the tasks once a second. What a task leaves to do is done in further pieces, one at a time and with pauses, so that
+ * Polls the tasks once a second. A task with more work continues in further pieces, one at a time and with pauses, so that
  * the writer is never blocked for long. A failing task is logged and retried, and does not stop the others.
  */
 export class Timer {
@@ -49,7 +49,7 @@ export class Timer {
     this.#unfinished.clear();
   }
 
-  /** For how many milliseconds nothing has been run. */
+  /** Milliseconds since the last run. */
   quiet(): number {
     return performance.now() - this.#ran;
   }

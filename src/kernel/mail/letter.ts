@@ -16,7 +16,7 @@ export interface Mail extends Letter {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A mail of a few sentences, a line or a paragraph each, and of a link where there is one to follow. */
+/** Builds a mail of a few sentences, each a line or a paragraph, with an optional link. */
 export function letter(subject: string, sentences: readonly string[], link?: string): Letter {
   const paragraphs = sentences.map((sentence) => `<p>${escaped(sentence)}</p>\n`).join('');
   if (link === undefined) return { subject, text: sentences.join('\n'), html: paragraphs };
@@ -28,18 +28,18 @@ export function letter(subject: string, sentences: readonly string[], link?: str
   };
 }
 
-/** Characters of a name that a mail shows. */
+/** Maximum length of a name in a mail. */
 const longest = 60;
 
-/** What mail programs make links of: a scheme with what follows it, `www.`, and a host with a path. */
+/** Text that mail programs turn into links: a scheme and its rest, `www.`, and a host with a path. */
 const linkText = /(?:[a-z][a-z\d+.-]*:\/\/|mailto:|\bwww\.)\S*|(?:[\p{L}\p{N}_-]+\.)+\p{L}{2,}(?::\d+)?\/\S*/giu;
 
-/** A text of which a mail program makes no links. */
+/** Removes text that mail programs would turn into links. */
 export const withoutLinks = (text: string): string => text.replace(linkText, '[link]');
 
 /**
- * A name as it stands in the subject or text of a mail. Names are people's own words: they stay on one line, where they
- * cannot pass for another part of the mail, lead nowhere, and are too short for a message.
+ * Returns a name for the subject or text of a mail. Users choose names freely, so the result is one line
+ * that cannot imitate another part of the mail, contains no links, and is too short for a message.
  */
 export function nameInMail(name: string): string {
   const line = withoutLinks(name.replace(/[\s\p{Cc}]+/gu, ' '));
@@ -48,6 +48,6 @@ export function nameInMail(name: string): string {
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Text as it stands in HTML, in elements and in quoted attributes. */
+/** Escapes text for HTML elements and quoted attributes. */
 export const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => escapes[character] ?? character);

@@ -10,20 +10,20 @@ declare module '../app.ts' {
   }
 }
 
-/** The folder in the data folder for mails that were not sent for want of a mail server. */
+/** The folder in the data folder for mails that were not sent because there is no mail server. */
 export const mailFolder = (folder: string): string => join(folder, 'mail');
 
 const storedFiles = 1000;
 const storedInMemory = 1000;
 const fileName = /^[\dTZ-]+-\d+\.eml$/;
 
-/** A mail, and as RFC 5322 has it. */
+/** A mail with its text in the format of RFC 5322. */
 interface StoredMail extends Mail {
   readonly message: Buffer;
 }
 
 /**
- * Mails of a deployment without a mail server: files of the data folder that only the operator reads, or, without a
+ * Mails of a deployment without a mail server: files in the data folder that only the operator can read, or, without a
  * folder, memory. Only the newest remain. They are not part of backups.
  */
 export class MailStore {

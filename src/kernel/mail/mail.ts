@@ -5,7 +5,7 @@ import { errorOf } from '../present.ts';
 import type { Mail } from './letter.ts';
 import type { MailStore } from './mail-store.ts';
 
-/** How sending a mail ended. Only `failed` may be tried again, unless it is final. */
+/** The outcome of sending a mail. Only `failed` can be retried, unless it is final. */
 export type MailOutcome =
   | { readonly status: 'sent' }
   | { readonly status: 'skipped'; readonly error: string }
@@ -19,9 +19,9 @@ interface MailerOptions {
   readonly smtp_url: string | null;
   readonly email_from: string | null;
   readonly log: Log;
-  /** Where mails go without a mail server. */
+  /** Stores mails if there is no mail server. */
   readonly mailStore: MailStore;
-  /** A certificate authority to trust besides the system's, in PEM. */
+  /** An additional certificate authority to trust, in PEM. */
   readonly authority?: string;
   /** Called for every mail. */
   readonly counts?: Metrics['mails'];
@@ -29,9 +29,9 @@ interface MailerOptions {
 
 /** Sends mails, each on a separate connection: nothing waits in memory while the mail server is down. */
 export class Mailer {
-  /** Made with the first mail: what it needs takes longer to load than the rest of the program. */
+  /** Created for the first mail: its library takes longer to load than the rest of the program. */
   #transport: Promise<Transporter> | undefined;
-  /** What breaks off the mails that are being sent. */
+  /** Aborts the mails that are being sent. */
   readonly #underWay = new Set<AbortController>();
   readonly #options: MailerOptions;
   readonly #from: string;
@@ -90,7 +90,7 @@ export class Mailer {
     };
   }
 
-  /** The log names the file, not the text: the links of mails are secrets. */
+  /** The log contains the file name, not the text: links in mails are secrets. */
   async #keep(mail: Mail): Promise<MailOutcome> {
     try {
       const { createTransport } = await import('nodemailer');
@@ -134,7 +134,7 @@ async function openTransport(address: string, authority: string | undefined): Pr
   });
 }
 
-/** 5xx is the mail server's last word; 4xx and a lost connection are not. */
+/** 5xx is final; 4xx and a lost connection are temporary. */
 function failure(error: Error): Extract<MailOutcome, { status: 'failed' }> {
   const { message } = error;
   // The status in the response of the mail server, if there was one.
@@ -157,8 +157,8 @@ function encodedWords(text: string): string {
 }
 
 /**
- * The subject of a mail as nodemailer takes it. Nodemailer leaves ASCII as it is, and mail programs decode encoded words in it:
- * a name that holds one would show there as another text.
+ * Encodes the subject of a mail for nodemailer. Nodemailer leaves ASCII unchanged, but mail programs decode encoded words in it:
+ * a name that contains one would be displayed as another text.
  */
 const subjectHeader = (
   subject: string,

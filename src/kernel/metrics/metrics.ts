@@ -70,15 +70,15 @@ export class CacheCounts {
   misses = 0;
 }
 
-/** What a running server counts for its operator; what counts it knows nothing of who reads it. */
+/** Counters of a running server for its operator. The code that counts does not depend on the reader. */
 export class Metrics {
   readonly requests = new RequestCounts();
   readonly caches = { answers: new CacheCounts(), texts: new CacheCounts(), tokens: new CacheCounts() } as const;
   /** Rejected attempts to log in, by reason. */
   readonly rejectedLogins = new Counts<[reason: 'credentials' | 'locked' | 'saml' | 'oidc']>();
-  /** By what became of them. */
+  /** By outcome. */
   readonly mails = new Counts<[result: 'sent' | 'skipped' | 'failed']>();
-  /** Attempts to deliver what stands in an outbox. */
+  /** Delivery attempts of outboxes. */
   readonly deliveries = new Counts<[outbox: string, result: 'delivered' | 'skipped' | 'failed']>();
   /** Calls of drivers by the type of the provider, and those that failed by the class of the error. */
   readonly providerCalls = new Counts<[provider: string]>();

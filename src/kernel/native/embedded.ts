@@ -39,7 +39,7 @@ export interface EmbeddedAddon {
   readonly bytes: () => Uint8Array;
 }
 
-/** What the file was built for; undefined in development. */
+/** The target platform of the build; undefined in development. */
 export const builtFor: Target | undefined = undefined;
 
 /** The addon inside the one-file build; undefined in development. */

@@ -44,7 +44,7 @@ export function sqliteAddon(cacheFolder?: string, isData = false): Addon | undef
 
 /** The argon2 addon, for the module that stands in for `@node-rs/argon2` in the bundle. Throws NativeAddonError. */
 export function argon2Addon(): Argon2 {
-  // What this addon exports is known by its name alone.
+  // The type of an addon follows from its name alone.
   return load('argon2').exports as Argon2;
 }
 

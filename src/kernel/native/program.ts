@@ -14,7 +14,7 @@ import { unpackPart } from './packed-parts.ts';
 import { reject, requirePlatform } from './platform.ts';
 import { folderOfUser, foreignWriter, makePrivateFolder, writeAtomically } from './private-folder.ts';
 
-/** What the program in the file is: a function, as Node.js makes one of each CommonJS module. */
+/** The program in the file: a function, like the wrapper that Node.js makes of each CommonJS module. */
 type Program = (module: { exports: Readonly<Record<string, unknown>> }, require: NodeJS.Require, url: string) => void;
 
 /** By then a server has started, and most has been compiled that it will need. */

@@ -35,7 +35,7 @@ const rejection = once(() =>
 /** Whether an address may be connected to. */
 export type AddressRule = (address: string) => boolean;
 
-/** The address that stands for a valid one: the IPv4 address that an IPv6 one embeds, else itself. */
+/** Returns the effective address: the IPv4 address embedded in an IPv6 one, else the address itself. */
 export const checkedAddress = (address: string): string => embeddedAddress(address) ?? address;
 
 /** The rule with the operator's exceptions. */
@@ -79,18 +79,18 @@ export function isDestinationAllowed(url: URL, allows: AddressRule, allowsPort: 
   return !ipaddr.isValid(host) || allows(host);
 }
 
-/** The port of a URL, the usual one of its scheme where it names none. */
+/** The port of a URL; default: that of its scheme. */
 export const portOf = ({ port, protocol }: URL): number =>
   port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 
-/** Host of a URL in lower case, without the brackets of an IPv6 address or the dot that ends a full name. */
+/** Host of a URL in lower case, without the brackets of an IPv6 address or a trailing dot. */
 export const hostOf = (url: URL): string =>
   url.hostname
     .toLowerCase()
     .replace(/^\[|\]$/g, '')
     .replace(/\.$/, '');
 
-/** How IPv6 addresses carry IPv4 ones: the 16-bit groups the address starts with, and the groups that hold the other. */
+/** Forms of IPv6 addresses that embed IPv4 ones: the leading 16-bit groups, and the position of the embedded address. */
 const embeddings: readonly {
   readonly prefix: readonly number[];
   readonly groups: readonly [number, number];
@@ -104,7 +104,7 @@ const embeddings: readonly {
   { prefix: [0, 0, 0, 0, 0, 0], groups: [6, 7] }, // compatible (RFC 4291); also :: and ::1, which are checked before
 ];
 
-/** The IPv4 address inside of an IPv6 one, if it has such a form. */
+/** Returns the IPv4 address embedded in an IPv6 address, if there is one. */
 function embeddedAddress(address: string): string | undefined {
   if (ipaddr.IPv4.isValid(address) || /^::1?$/.test(ipaddr.IPv6.parse(address).toString())) return undefined;
   const { parts } = ipaddr.IPv6.parse(address);

@@ -25,22 +25,22 @@ interface HttpRequest {
 export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** The address that it came from; empty where the connection was lost at once. */
+  /** The address of the server; empty if the connection was lost immediately. */
   readonly address: string;
-  /** The part of the body that was read. */
+  /** The received part of the body. */
   readonly body: Buffer;
-  /** How reading the body ended: at its end, at the bound of the client, or before its end. */
+  /** How reading the body ended: at its end, at the client's limit, or early. */
   readonly ending: 'complete' | 'too long' | 'cut short';
 }
 
-/** Why no response came; `message` is a sentence, and `cause` the error of Node's network modules, if there was one. */
+/** The reason for a missing response; `message` is a sentence, and `cause` the error of Node's network modules, if any. */
 export class NoResponseError extends Error {
   constructor(
     message: string,
-    /** Whether the address is one that must not be connected to, so that trying again is of no use. */
+    /** Whether the address is not allowed, so that a retry is useless. */
     readonly isRejectedAddress = false,
     options?: ErrorOptions,
-    /** Whether no address was found for the name. */
+    /** Whether the name did not resolve. */
     readonly isUnresolved = false,
   ) {
     super(message, options);
@@ -49,33 +49,33 @@ export class NoResponseError extends Error {
 
 export interface HttpClientOptions {
   readonly resolve: Resolver;
-  /** Which addresses may be connected to. */
+  /** The allowed addresses. */
   readonly allows: AddressRule;
-  /** Which ports; default: any. */
+  /** The allowed ports; default: all. */
   readonly allowsPort?: PortRule | undefined;
   /** Milliseconds for the whole call: resolving, connecting, sending, and reading the response. */
   readonly timeout: number;
-  /** Milliseconds until it is connected, where that is less. */
+  /** Milliseconds for connecting, if less. */
   readonly connectTimeout?: number;
-  /** Bytes of a response body. */
+  /** Maximum size of a response body in bytes. */
   readonly maxBytes: number;
   /**
-   * Whether connections stay open for the next request. A request that meets a connection its server has just closed is
-   * sent again: not for requests whose repetition does harm.
+   * Whether connections stay open for the next request. If the server has just closed the connection, the request is
+   * sent again, so do not use it for requests that must not be repeated.
    */
   readonly keepAlive?: boolean;
-  /** PEM of a further trust anchor. */
+  /** PEM of an additional trust anchor. */
   readonly certificate?: string | null;
   /** Returns a sentence while nothing may be sent. Default: never. */
   readonly pausedBy?: (() => string | undefined) | undefined;
 }
 
-/** Idle connections stay open for about as long as with servers. */
+/** Idle connections stay open about as long as servers keep them. */
 const agentOptions = { keepAlive: true, timeout: 15_000, maxFreeSockets: 64 };
 
 /**
- * Every outgoing HTTP request is sent from here: bounded in time and size, with TLS verified, and to allowed addresses
- * alone. A literal address is checked before the request, those of a name when they are found, and the connection goes to
+ * Sends every outgoing HTTP request: bounded in time and size, with verified TLS, and only to allowed
+ * addresses. A literal address is checked before the request, those of a name after resolution, and the connection uses
  * the checked address.
  */
 export class HttpClient {
@@ -118,7 +118,7 @@ export class HttpClient {
         });
         sent.on('error', (error: NodeJS.ErrnoException) => {
           if (hasResponded) return;
-          // The server closed an idle connection in the very moment it was used: nothing was read of the request.
+          // The server closed the idle connection as it was used: it has read nothing of the request.
           if (sent.reusedSocket && !isLate && /^(ECONNRESET|EPIPE)$/.test(error.code ?? '')) return attempt();
           fail(explained(error));
         });
@@ -138,7 +138,7 @@ export class HttpClient {
     });
   }
 
-  /** Ends all open connections, also those in use. */
+  /** Closes all connections, including those in use. */
   close(): void {
     this.#agents?.http.destroy();
     this.#agents?.https.destroy();
@@ -170,7 +170,7 @@ export class HttpClient {
   }
 }
 
-/** Returns how a connection finds its address: among those of the name, which must all be allowed. */
+/** Returns the lookup function of a connection: all addresses of the name must be allowed. */
 export const allowedLookup =
   (resolve: Resolver, allows: AddressRule): LookupFunction =>
   (hostname, options, callback) =>
@@ -191,10 +191,10 @@ const lengthOf = (body: Body): number =>
     ? Buffer.byteLength(body)
     : body.reduce((sum, { length }) => sum + length, 0);
 
-/** Bytes of a part that are handed to the socket at once. */
+/** Bytes written to the socket in one call. */
 const portion = 64 * 1024;
 
-/** Sends a body and ends the request; parts in portions, the next one when the socket has drained. */
+/** Sends a body and ends the request; waits for the socket to drain between portions. */
 function sendBody(request: ClientRequest, body: Body | undefined): void {
   if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) request.end(body);
   else Readable.from(portionsOf(body)).pipe(request);
@@ -204,7 +204,7 @@ function* portionsOf(parts: readonly Buffer[]): Iterable<Buffer> {
   for (const part of parts) for (let at = 0; at < part.length; at += portion) yield part.subarray(at, at + portion);
 }
 
-/** Reads a response to its end or to a bound. */
+/** Reads a response to its end or to the limit. */
 function readResponse(response: IncomingMessage, maxBytes: number): Promise<HttpResponse> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 export type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** Reads addresses and CIDR networks as they stand in settings. */
+/** Parses addresses and CIDR networks of settings. */
 export const parseNetworks = (texts: readonly string[]): readonly Network[] =>
   texts.map((text) => {
     if (text.includes('/')) return ipaddr.parseCIDR(text);
@@ -22,7 +22,7 @@ export function inNetworks(address: string, networks: readonly Network[]): boole
 }
 
 /**
- * What limits count a client by (core.md 2.1 "Client address"): an IPv4 address as it is, an IPv6 address cut to its /64
+ * The key under which limits count a client (core.md 2.1 "Client address"): an IPv4 address, or the /64
  * network, which one subscriber has alone. A text that is no address stays as it is.
  */
 export const prefixOf = (address: string): string => networkOf(address, 64) ?? address;

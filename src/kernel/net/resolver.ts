@@ -8,22 +8,22 @@ declare module '../app.ts' {
   }
 }
 
-/** Finds all addresses of a host name. */
+/** Resolves all addresses of a host name. */
 export type Resolver = (
   hostname: string,
   callback: (error: Error | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
-/** Whether the name servers say anything about a name, be it that it does not exist. */
+/** Whether the name servers respond about a name, even that it does not exist. */
 type Probe = (hostname: string, callback: (isResponsive: boolean) => void) => void;
 
 /** In milliseconds. */
 const probeTimeoutMs = 2500;
-/** Milliseconds after which callers have given up. */
+/** Milliseconds after which callers give up. */
 const waitingAtMost = 10_000;
 
 const askNameServers: Probe = (hostname, callback) => {
-  // A single label is a name of the machine or the local network.
+  // A single label is a local name.
   if (!hostname.includes('.')) return callback(true);
   const servers = new NameServers({ timeout: probeTimeoutMs, tries: 1 });
   let isResponsive = true;

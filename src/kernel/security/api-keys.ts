@@ -1,4 +1,4 @@
-/** API keys: their text, who presents one, and when each was last used (core.md 2.9). */
+/** API keys: their text, their owners, and their last use (core.md 2.9). */
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Caller, type CallerRow, callerColumns, callerOf } from '../access/caller.ts';
@@ -31,7 +31,7 @@ const shownCharacters = 8;
 /** Approximate bytes of a cached key with its owner. */
 const keyWeight = 1500;
 const useSavedEvery = 10 * minute;
-/** Networks stored for each key, the last ones. */
+/** Maximum number of networks stored for each key; the newest ones stay. */
 const maxNetworks = 100;
 /** Addresses of a key that are kept in memory: working out the network of one takes as long as the rest of the authentication. */
 const maxAddresses = 20;
@@ -96,7 +96,7 @@ interface ApiKeyRow extends CallerRow {
   readonly scopes: string;
   readonly networks: string;
   readonly is_bound: number;
-  /** Whether all that the key was bound to has been deleted. */
+  /** Whether every object that the key was bound to has been deleted. */
   readonly is_lost: number;
   readonly is_previous: number;
   readonly expires: number | null;

@@ -3,19 +3,19 @@ import type { App } from '../app.ts';
 import { sql } from '../db/sql.ts';
 
 const keyBytes = 32;
-/** What the key of the digests is sealed for. */
+/** The context that the key of the digests is sealed for. */
 const sealedFor = 'digest_key';
 
 /**
- * The HMAC-SHA256 of a text under the key of the deployment's digests: the same for the same text and purpose, and of use to
- * an attacker with only the database. Creates a missing key: inside a write, or between two.
+ * Returns the HMAC-SHA256 of a text under the deployment's digest key: equal for equal texts and purposes, and useless to
+ * an attacker with only the database. Creates a missing key, inside a write or between two.
  */
 export function digestOf(app: App, purpose: string, text: string): Buffer {
   const key = storedKey(app) ?? makeKey(app);
   return createHmac('sha256', Buffer.from(key, 'hex')).update(`${purpose}\n${text}`).digest();
 }
 
-/** The same digest; undefined where nothing has been digested yet, so that nothing can have it. */
+/** Returns the same digest; undefined if the deployment has no digest key yet, so that no stored digest can match. */
 export const knownDigestOf = (app: App, purpose: string, text: string): Buffer | undefined =>
   storedKey(app) === undefined ? undefined : digestOf(app, purpose, text);
 
@@ -32,12 +32,12 @@ function makeKey({ db, random, secrets }: App): string {
 }
 
 /*
- * Secrets that are handed out in the link of a mail. The database holds their digest, and, while the mail waits to be sent,
+ * Secrets in the links of mails. The database holds their digest, and, while the mail waits to be sent,
  * their encrypted text.
  */
 
 /** A new secret: 32 hex digits, all of them random. */
 export const newMailedSecret = ({ random }: Pick<App, 'random'>): string => random(16).toString('hex');
 
-/** The stored form of a secret, SHA-256; the case of its digits does not count, as in UUIDs. */
+/** Returns the stored form of a secret, SHA-256. The case of its digits is ignored, as in UUIDs. */
 export const digestOfSecret = (secret: string): Buffer => hash('sha256', secret.toLowerCase(), 'buffer');

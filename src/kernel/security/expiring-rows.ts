@@ -3,7 +3,7 @@ import { raw, sql } from '../db/sql.ts';
 import { removeStep } from '../db/writer.ts';
 import type { StoredInstants } from '../stored-instants.ts';
 
-/** What ends the rows of a table whose column `expires` has passed. */
+/** Removes the rows of a table whose column `expires` has passed. */
 export interface ExpiringRows {
   /** The correction of their ends after a jump of the clock. */
   readonly instants: StoredInstants;
@@ -13,7 +13,7 @@ export interface ExpiringRows {
   readonly removeBatch: (context: Context) => boolean;
 }
 
-/** Returns what ends the rows of a table that last `lifetime` microseconds; `key` is its primary key. */
+/** Returns the expiry of a table whose rows last `lifetime` microseconds; `key` is its primary key. */
 export function expiringRows(table: string, lifetime: number, key = 'id'): ExpiringRows {
   const [rows, id] = [raw(table), raw(key)];
   return {

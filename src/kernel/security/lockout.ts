@@ -9,9 +9,9 @@ import type { StoredInstants } from '../stored-instants.ts';
 const lockedAtFailures = 4;
 const lockedFor = 10 * minute;
 const addressLimit = 50;
-/** How many times the limits a whole /48 of IPv6 addresses has. */
+/** Factor of the limits for a whole /48 of IPv6 addresses. */
 const siteFactor = 10;
-/** What the failures of an address are counted under, and by how much the limits are larger there. */
+/** The keys under which the failures of an address are counted, each with the factor of its limits. */
 interface Counter {
   readonly network: string;
   readonly factor: number;
@@ -26,15 +26,15 @@ const countersOf = (address: string): Counter[] => {
 };
 
 /**
- * How long, in microseconds, logins of a username from an address stay locked (core.md 2.1 "Lock", "Address"); undefined where
- * they are not.
+ * Returns how long, in microseconds, logins of a username from an address stay locked (core.md 2.1 "Lock", "Address"); undefined if
+ * they are not locked.
  */
 export function lockOf(db: Database, username: string, address: string, now: number): number | undefined {
   const ends = countersOf(address).flatMap(({ factor, network }) => [
     db.value<number>(sql`SELECT expires FROM login_failure
       WHERE username_folded = ${username} AND address = ${network}
         AND failures >= ${lockedAtFailures * factor} AND expires > ${now}`) ?? 0,
-    // The failure whose end leaves fewer than the limit.
+    // The failure whose expiry leaves fewer than the limit.
     (db.value<number>(sql`SELECT at FROM address_failure WHERE address = ${network} AND at > ${now - lockedFor}
       ORDER BY at DESC LIMIT 1 OFFSET ${addressLimit * factor - 1}`) ?? -lockedFor) + lockedFor,
   ]);
@@ -42,7 +42,7 @@ export function lockOf(db: Database, username: string, address: string, now: num
   return end > now ? end - now : undefined;
 }
 
-/** Counts a failed login; every failure gives the pair's counter a fresh life. */
+/** Counts a failed login; every failure restarts the lifetime of the pair's counter. */
 export function countFailure(db: Database, username: string, address: string, now: number): void {
   for (const { network } of countersOf(address)) {
     db.run(sql`INSERT INTO login_failure (username_folded, address, failures, expires) VALUES (${username}, ${network}, 1, ${now + lockedFor})
@@ -62,7 +62,7 @@ export const lockInstants: readonly StoredInstants[] = [
   { table: 'address_failure', column: 'at', ahead: 0 },
 ];
 
-/** Removes expired counters, a bounded number at a time. Returns whether it was that many. */
+/** Removes a batch of expired counters. Returns whether the batch was full. */
 export function removeOldFailures({ app: { db }, now }: Context): boolean {
   return removeStep((limit) => {
     const pairs = db.run(sql`DELETE FROM login_failure WHERE (username_folded, address) IN

@@ -12,14 +12,14 @@ declare module '../app.ts' {
 
 const runningAtOnce = 4;
 const waitingAtMost = 64;
-/** Argon2id with 19 MiB, two passes, one lane: about 15 ms of a core, off the main thread. */
+/** Argon2id with 19 MiB, two passes, one lane: about 15 ms of CPU time, off the main thread. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** The hash of a random password, at the same cost: users without a password are compared with it. */
 const decoy = '$argon2id$v=19$m=19456,t=2,p=1$ZK6VZK5i9Q4Lc2Dxi8eXng$6iIxRK5pP38K/Kj6fjI3yq6X2kQuYNMjtSMZtz1kCws';
 
 /**
- * Hashes and checks passwords, a few at a time, from a queue that is fair between the network prefixes of clients,
- * and beyond the queue's length there is 503 (core.md 2.1 "Work"). `address` is the client's, empty for the operator's own.
+ * Hashes and checks passwords, a few at a time, from a fair queue over the network prefixes of clients;
+ * a full queue rejects with 503 (core.md 2.1 "Work"). `address` is that of the client; empty for the operator.
  */
 export class PasswordHasher {
   #running = 0;

@@ -1,6 +1,6 @@
 import { present } from '../present.ts';
 
-/** The rate limits of the program by name. Each module that has one adds it beside the code that asks it (`declare module`). */
+/** The rate limits of the program by name. Each module adds its own beside the code that uses it (`declare module`). */
 // biome-ignore lint/suspicious/noEmptyInterface: modules add its members
 export interface RateLimits {}
 
@@ -13,7 +13,7 @@ declare module '../app.ts' {
 /** Maximum number of keys; beyond it, the oldest are evicted. */
 const storedKeys = 10_000;
 
-/** Lets each key, such as a client's address, through so many times in a span of time that begins with the first. */
+/** Limits the calls of each key, such as a client's address, within a time span that starts with the first call. */
 export class RateLimit {
   readonly #spans = new Map<string, { readonly since: number; count: number }>();
 
@@ -23,14 +23,14 @@ export class RateLimit {
     private readonly span: number,
   ) {}
 
-  /** Another one that has counted the same. */
+  /** Returns a copy with the same counts. */
   copy(): RateLimit {
     const copy = new RateLimit(this.limit, this.span);
     for (const [key, span] of this.#spans) copy.#spans.set(key, { ...span });
     return copy;
   }
 
-  /** How long, in microseconds, until another call is let through; undefined when it is now. Counts nothing. */
+  /** Returns the time in microseconds until the next call is allowed; undefined if it is allowed now. Does not count a call. */
   wait(key: string, now: number): number | undefined {
     const known = this.#spans.get(key);
     if (!known || known.count < this.limit || now < known.since || now >= known.since + this.span) return undefined;
@@ -48,7 +48,7 @@ export class RateLimit {
     return known.count > this.limit ? known.since + this.span - now : undefined;
   }
 
-  /** Spans stand in the order in which they began: the first ones end first. */
+  /** Spans are ordered by their start, so the first ones end first. */
   #begin(key: string, now: number): void {
     this.#spans.delete(key);
     if (this.#spans.size >= storedKeys) this.#spans.delete(present(this.#spans.keys().next().value));

@@ -10,7 +10,7 @@ declare module '../app.ts' {
   }
 }
 
-/** The file of the data folder that holds the keys which the first start and `rotate-key` make. */
+/** The file in the data folder with the keys that the first start and `rotate-key` create. */
 export const keyFile = (folder: string): string => join(folder, 'secret.key');
 
 /** A key that secrets are encrypted with. */
@@ -26,7 +26,7 @@ const tagBytes = 16;
 const keyBytes = 32;
 
 /**
- * Encrypts what the database holds of secrets: signing secrets of hooks, credentials of providers. A sealed secret is the
+ * Encrypts the secrets in the database: signing secrets of hooks, credentials of providers. A sealed secret is the
  * length and the text of the key's id, a random nonce, the tag and the ciphertext. It opens only for the object it was
  * sealed for: a user who can write to the database still cannot move a secret to another object.
  */
@@ -67,7 +67,7 @@ export class Secrets {
   }
 }
 
-/** Keys as a setting or the key file lists them. Throws with a sentence when a line is no key. */
+/** Parses the keys of a setting or of the key file. Throws with a sentence if a line is not a key. */
 function parseKeys(lines: readonly string[]): EncryptionKey[] {
   return lines.map((line) => {
     const colon = line.indexOf(':');
@@ -78,13 +78,13 @@ function parseKeys(lines: readonly string[]): EncryptionKey[] {
   });
 }
 
-/** A fresh key as a line of the key file. Its id is random: another key never has the same. */
+/** Returns a new key as a line of the key file, with a random id. */
 const freshLine = (random: (bytes: number) => Buffer): string =>
   `${random(4).toString('hex')}:${random(keyBytes).toString('base64')}`;
 
 /**
- * The keys of a deployment: those of the setting, else of `secret.key` in the data folder, which is made where `mayMake`
- * says so. Without a folder a random one that nothing outlives. Throws with a sentence.
+ * Returns the keys of a deployment: those of the setting, else of `secret.key` in the data folder, which is created if `mayMake`
+ * is true. Without a folder, the key is random and temporary. Throws with a sentence.
  */
 export function openSecrets(
   setting: readonly string[],
@@ -97,7 +97,7 @@ export function openSecrets(
   const file = keyFile(folder);
   if (!existsSync(file)) {
     if (mayMake()) createKeyFile(file, freshLine(random));
-    // Looked for again: another command may have made it meanwhile, and sealed with it.
+    // Read again: another command may have created it meanwhile and used it.
     else if (!existsSync(file))
       throw new Error(
         `${file} is missing, and the database holds secrets that it opens: put it back, or restore a backup`,
@@ -106,11 +106,11 @@ export function openSecrets(
   return new Secrets(readKeyFile(file), random);
 }
 
-/** The keys that the content of a key file lists. Throws with a sentence when a line is no key. */
+/** Parses the content of a key file. Throws with a sentence if a line is not a key. */
 export const secretsOf = (content: string, random: (bytes: number) => Buffer): Secrets =>
   new Secrets(parseKeys(linesIn(content)), random);
 
-/** Throws with a sentence when a file is not one of keys. */
+/** Throws with a sentence if a file is not a key file. */
 export const requireKeyFile = (file: string): void => void readKeyFile(file);
 
 /** The keys of a file, at least one. Throws with a sentence that names the file. */
@@ -129,19 +129,19 @@ const linesOf = (file: string): string[] => linesIn(readFileSync(file, 'utf8'));
 
 const linesIn = (content: string): string[] => content.split('\n').filter((line) => line.trim() !== '');
 
-/** Commands that meet in a new folder agree on one key: the file gets its name when it is whole, and only once. */
+/** Concurrent commands in a new folder agree on one key: the complete file gets its name atomically, and only once. */
 function createKeyFile(file: string, line: string): void {
   const draft = `${file}.${randomUUID()}`;
   writeFileSync(draft, `${line}\n`, { mode: 0o600, flag: 'wx', flush: true });
   try {
     linkSync(draft, file);
   } catch (error) {
-    // A server that found the file of another command may have cleared this draft away.
+    // A server that found the file of another command may have removed this draft.
     if (!existsSync(file)) throw error;
   } finally {
     rmSync(draft, { force: true });
   }
-  // Also the name that another command has just given it, before anything is sealed with it.
+  // Syncs the name as well, even if another command has just created it, before the key is used.
   syncFolder(dirname(file));
 }
 
@@ -161,11 +161,11 @@ export function addKey(folder: string, random: (bytes: number) => Buffer): Secre
   return new Secrets(parseKeys(lines), random);
 }
 
-/** What opens with the first key of the key file alone. */
+/** Secrets that only the first key of the key file opens. */
 export const newestKey = (folder: string, random: (bytes: number) => Buffer): Secrets =>
   new Secrets(readKeyFile(keyFile(folder)).slice(0, 1), random);
 
-/** Leaves the first key of the key file; returns the number of removed keys. */
+/** Removes all keys but the first from the key file; returns their number. */
 export function dropOldKeys(folder: string): number {
   const file = keyFile(folder);
   const lines = linesOf(file);
@@ -173,16 +173,16 @@ export function dropOldKeys(folder: string): number {
   return lines.length - 1;
 }
 
-/** The whole file at once: a crash leaves the keys from before or these. */
+/** Replaces the file atomically: a crash leaves either the old keys or the new ones. */
 function replaceKeys(file: string, lines: readonly string[]): void {
   const draft = `${file}.new`;
   writeFileSync(draft, `${lines.join('\n')}\n`, { mode: 0o600, flush: true });
   place(draft, file);
 }
 
-/** The text of a key file that holds the keys of one, and those of an older one of the same folder that have gone since. */
+/** Returns the text of a key file with the keys of one, and the keys that an older one of the same folder has in addition. */
 export function withOlderKeys(newer: string, older: string): string {
-  // An editor may have left the last line without an end.
+  // The last line may lack a line break.
   const linesIn = (text: string): string[] => text.split('\n').filter((line) => line !== '');
   return [...new Set([...linesIn(newer), ...linesIn(older)])].map((line) => `${line}\n`).join('');
 }

@@ -10,10 +10,10 @@ declare module '../app.ts' {
 }
 
 const savedEvery = minute;
-/** After so long a use is stored, by a timer that runs every second. */
+/** A timer that runs every second stores uses that are older than this. */
 export const useSavedWithin = savedEvery + 10 * second;
 
-/** The last use of every token, exact in memory and written now and then, so that reading requests write nothing. */
+/** The last use of every token, exact in memory and stored with a delay, so that read requests do not write. */
 export class TokenUse {
   readonly #uses = new Map<number, { last: number; since: number }>();
 
@@ -50,7 +50,7 @@ export interface TokenRow extends CallerRow {
   readonly token_id: number;
   readonly credential: string;
   readonly last_used: number;
-  /** The session ends then, however often it is used. */
+  /** The session ends at this time even if it is in use. */
   readonly ends: number | null;
   readonly revoked: number | null;
   readonly token_lifetime: number | null;

@@ -26,13 +26,13 @@ interface KnownToken extends TokenRow {
   readonly caller: Caller;
 }
 
-/** Bytes of a token with its owner, about. */
+/** Approximate size of a token with its owner, in bytes. */
 const tokenWeight = 1000;
 const storedAfterEnd = 7 * day;
-/** How long a login, or a later confirmation, confirms a session. */
+/** Duration for which a login, or a later confirmation, confirms a session. */
 const confirmedFor = 15 * minute;
 const examinedAtOnce = 200;
-/** Up to which token the present removal has come. */
+/** Position of the current removal among the tokens. */
 const examined = new WeakMap<Database, number>();
 
 /**
@@ -48,7 +48,7 @@ export function authenticate(app: App, incoming: IncomingRequest, now: number): 
   return caller;
 }
 
-/** The owner of a token or API key, which is not used by this. Throws as `authenticate`. */
+/** Returns the owner of a token or API key without noting a use. Throws like `authenticate`. */
 export const ownerOf = (app: App, token: string, now: number, address: string): Caller =>
   isApiKey(token) ? ownerOfApiKey(app, token, now, address) : ownerOfToken(app, token, now, address);
 
@@ -105,10 +105,10 @@ const isLive = (app: App, row: TokenRow, now: number): boolean =>
   row.is_active === 1 && row.revoked === null && !hasEnded(app, row, now);
 
 function presentedToken(header = ''): string {
-  // As nearly all clients write it.
+  // The spelling of nearly all clients.
   const [, plain] = /^(?:token|bearer) ([\x21-\x7e]+)$/i.exec(header) ?? [];
   if (plain !== undefined) return plain;
-  // Words are parted by blanks alone: a no-break space is an invalid character like any other.
+  // Only spaces separate words: a no-break space is an invalid character like any other.
   const words = header.split(/[ \t]+/).filter((word) => word !== '');
   if (words.length === 0) throw denial('Authentication credentials were not provided.');
   if (!/^(token|bearer)$/i.test(words[0] ?? ''))
@@ -129,7 +129,7 @@ const digest = (token: string): Buffer => hash('sha256', token, 'buffer');
 export const loginMethods = ['password', 'saml', 'oidc', 'passkey', 'operator', 'recovery', 'impersonation'] as const;
 export type LoginMethod = (typeof loginMethods)[number];
 
-/** How a token comes about; by the operator: from the command line, or the program that embeds the server. */
+/** The origin of a token; `operator`: the command line, or the program that embeds the server. */
 interface Login {
   readonly method: LoginMethod;
   /** The header User-Agent of the request. */
@@ -154,7 +154,7 @@ const agentAtMost = 200;
 export const issueToken = (context: Context, user: number, login: Login): string =>
   createToken(context, user, login).text;
 
-/** The same, with the id of the token's row; `text` where it is to be a certain one. */
+/** The same, with the id of the token's row; `text` sets a specific token. */
 export function createToken(
   context: Context,
   user: number,
@@ -188,7 +188,7 @@ function noteLogin({ db, trail }: App, user: number, method: string, session: st
   trail.current.login = { method, session, user: row };
 }
 
-/** Whether a token would still be taken. */
+/** Whether a token is still valid. */
 export function isLiveToken({ app, now }: Context, token: number): boolean {
   const row = selectToken(app.db, sql`t.id = ${token}`);
   return row !== undefined && isLive(app, row, now);
@@ -199,7 +199,7 @@ export const isConfirmedToken = ({ app, now }: Context, token: number | null): b
   app.db.value(sql`SELECT 1 FROM token WHERE id = ${token} AND revoked IS NULL AND confirmed_until > ${now}`) !==
   undefined;
 
-/** Confirms a session and returns until when; undefined if it has been revoked. */
+/** Confirms a session and returns the end of the confirmation; undefined if the session has been revoked. */
 export function confirmToken({ app, now }: Context, token: number | null): number | undefined {
   const until = now + confirmedFor;
   const { changes } = app.db.run(
@@ -246,13 +246,13 @@ export function revokeToken(context: Context, token: number | null): void {
   context.app.db.run(sql`UPDATE token SET revoked = ${context.now} WHERE id = ${token} AND revoked IS NULL`);
 }
 
-/** Ends all tokens of a user, except that of this request if given. Returns how many. */
+/** Ends all tokens of a user, except that of this request if given. Returns their number. */
 export function revokeTokensOf(context: Context, user: number, except?: number | null): number {
   return context.app.db.run(sql`UPDATE token SET revoked = ${context.now}
     WHERE user_id = ${user} AND revoked IS NULL AND id IS NOT ${except ?? null}`).changes;
 }
 
-/** Ends every token and confirmation that has run out, for good: a clock that is set back brings none of them back. */
+/** Ends expired tokens and confirmations for good: a clock that is set back makes none of them valid again. */
 export function endRunOutTokens({ app: { db, tokenUse }, now }: Context): void {
   tokenUse.save(db);
   db.run(sql`UPDATE token SET revoked = ${now} WHERE revoked IS NULL

@@ -7,23 +7,23 @@ interface Waiting {
 }
 
 /**
- * A fair queue: scheduling rounds over the holders of tasks. The first task of each holder comes before the second one of any
- * holds many.
+ * A fair queue: scheduling rounds over the holders of tasks. The first task of each holder comes before the second one of a
+ * holder with many.
  */
 export class FairQueue {
-  /** By holder, the next first; a holder without waiting tasks has no entry. */
+  /** Tasks by holder, in scheduling order; a holder without waiting tasks has no entry. */
   readonly #queues = new Map<string, Waiting[]>();
   #size = 0;
 
   constructor(private readonly atMost: number) {}
 
-  /** Adds one; where the places are full, the newest of the holder of most gives way, which may be the one that is added. */
+  /** Adds a task. If the queue is full, drops the newest task of the holder with the most, which may be the added one. */
   add(holder: string, waiting: Waiting): void {
     const queue = this.#queues.get(holder) ?? [];
     this.#queues.set(holder, queue);
     queue.push(waiting);
     if (++this.#size <= this.atMost) return;
-    // Among equals the newest of all gives way: the one that has just been added.
+    // Among holders with equally many, the added task is dropped.
     let [most, longest] = [holder, queue];
     for (const [name, other] of this.#queues) if (other.length > longest.length) [most, longest] = [name, other];
     const last = present(longest.pop());
@@ -32,7 +32,7 @@ export class FairQueue {
     last.giveWay();
   }
 
-  /** Takes out the one whose turn it is; its holder's next turn comes after those of all others. */
+  /** Removes and returns the next task; its holder moves to the end of the round. */
   next(): Waiting | undefined {
     const first = this.#queues.entries().next();
     if (first.done) return undefined;

@@ -15,7 +15,7 @@ declare module '../app.ts' {
   }
 }
 
-/** What the thread is given when it starts. */
+/** Input of the thread at its start. */
 export interface ReadingOrder {
   readonly file: string;
   readonly addon: AddonFile | undefined;

@@ -20,7 +20,7 @@ function response({ isPlucked, text, values }: DeferredQuery): ReadResult {
   return { rows, milliseconds: performance.now() - started };
 }
 
-/** All of them as of one moment. */
+/** Runs all reads in one transaction. */
 const runAll = handle.transaction((queries: readonly DeferredQuery[]) => queries.map(response));
 
 serveTasks((queries: readonly DeferredQuery[]) => runAll(queries));

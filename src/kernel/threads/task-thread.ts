@@ -20,12 +20,12 @@ export class TaskError extends Error {
 /** A task that did not end in time. */
 export class OverdueTask extends TaskError {}
 
-/** Tasks that wait; more are turned away. */
+/** Maximum number of waiting tasks. */
 const waitingAtMost = 64;
 /** Milliseconds without a task after which the thread ends. */
 const timeout = 30_000;
 
-/** How a task is to be treated: whose turn it uses up, and how many milliseconds it may take once it has begun. */
+/** Scheduling of a task: its holder, and the time limit in milliseconds once it has started. */
 export interface TaskTerms {
   readonly holder: string;
   readonly milliseconds: number;
@@ -34,7 +34,7 @@ export interface TaskTerms {
 }
 
 /**
- * Gives tasks to a thread, one at a time. It starts with the first task, ends after half a minute without one, and is ended
+ * Runs tasks on a thread, one at a time. The thread starts with the first task, ends after half a minute without one, and is stopped
  * and restarted when a task takes too long. The queue is fair between the holders of tasks.
  */
 export class TaskThread {
@@ -51,12 +51,12 @@ export class TaskThread {
     private readonly program: () => string,
     /** The message for a holder whose task finds the queue full. */
     private readonly crowded: () => Error,
-    /** What its program finds as workerData. */
+    /** The workerData of the thread. */
     private readonly order?: unknown,
   ) {}
 
   /**
-   * What the thread makes of a task, both of which are copied; undefined for one that is not wanted any more. Rejects with
+   * Resolves with the result of a task (input and result are copied); undefined if the task is no longer needed. Rejects with
    * TaskError, and with `crowded`.
    */
   run<T>(task: unknown, terms: TaskTerms & { readonly isWanted: () => boolean }): Promise<T | undefined>;
@@ -74,14 +74,14 @@ export class TaskThread {
       this.#isBusy = false;
       const next = this.#waiting.next();
       if (next) {
-        // Taken at once: who asks before the next one runs must find it so.
+        // Set immediately, because callers may check it before the next task runs.
         this.#isBusy = true;
         next.begin();
       } else this.#idle = setTimeout(() => void this.#end(), timeout).unref();
     }
   }
 
-  /** Ends the thread, whatever it does; what it was asked for is rejected. */
+  /** Terminates the thread; its tasks are rejected. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idle);
@@ -105,19 +105,19 @@ export class TaskThread {
         );
       const fail = (error: unknown): void => settle(() => reject(new TaskError(errorOf(error).message)));
       const stop = (): void => fail(new Error('the thread that it was given to has ended'));
-      // Its memory goes with the thread, too.
+      // This also frees the memory of the thread.
       const limit = setTimeout(() => {
         settle(() => reject(new OverdueTask('it takes too long')));
         void this.#end();
       }, milliseconds);
       thread.on('message', take).on('error', fail).on('exit', stop);
-      // The process stays for a task; a thread that rests does not keep it.
+      // A running task keeps the process alive; an idle thread does not.
       thread.ref();
       thread.postMessage(task);
     });
   }
 
-  /** Resolves when the program is ready for tasks: loading it does not count for any task. */
+  /** Resolves when the program is ready for tasks: its loading time does not count for any task. */
   #start(): Promise<Worker> {
     const forget = (): void => {
       if (this.#thread === starting) this.#thread = undefined;
@@ -127,7 +127,7 @@ export class TaskThread {
       const fail = (error: unknown): void => reject(new TaskError(`the thread failed: ${errorOf(error).message}`));
       thread.once('message', () => resolve(thread));
       thread.on('error', fail).on('exit', (code) => fail(new Error(`it ended with ${code}`)));
-      // Before the holder of the current task is notified, because it may have another one.
+      // Before the holder of the current task is notified, because it may add another one.
       thread.on('error', forget).on('exit', forget);
     };
     const starting = Promise.resolve(this.#ending).then(() => new Promise<Worker>(start));

@@ -8,7 +8,7 @@ import { expiringRows } from '../../../kernel/security/expiring-rows.ts';
 const lifetime = 5 * minute;
 const challengeBytes = 32;
 
-/** What a stored challenge is for. Those of a login with a passkey alone belong to no session. */
+/** The purpose of a stored challenge. Challenges of a login with a passkey alone belong to no session. */
 type Purpose = 'enrol' | 'confirm' | 'login';
 
 const digestOf = (challenge: string): Buffer => hash('sha256', challenge, 'buffer');

@@ -31,7 +31,7 @@ export interface PendingLogin {
 
 const digestOf = (token: string): Buffer => hash('sha256', token, 'buffer');
 
-/** What a client needs to present the second factor. */
+/** Data with which a client presents the second factor. */
 export interface Challenge {
   readonly token: string;
   readonly methods: readonly string[];

@@ -11,7 +11,7 @@ const codeLength = 10;
 /** Base32 of RFC 4648 in lower case: without 0 and 1, which look like letters. */
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** What the digests are for. A code has only 50 bits: an unkeyed digest could be reversed. */
+/** The context of the digests. A code has only 50 bits: an unkeyed digest could be reversed. */
 const purposeOf = (user: number): string => `recovery code of user ${user}`;
 
 /** A random code, without its dash. Each byte gives 5 bits. */

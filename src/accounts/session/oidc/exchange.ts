@@ -9,7 +9,7 @@ import { clockToleranceSeconds, signatureAlgorithms, verifySignedToken } from '.
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** What a provider states about the user who logged in. */
+/** Claims of a provider about the user who logged in. */
 export interface ProviderLogin {
   readonly subject: string;
   /** The session at the provider. */

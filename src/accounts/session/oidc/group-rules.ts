@@ -1,4 +1,4 @@
-/** What the groups of a user at an OpenID Connect provider grant (services.md 11.1 "Group rules"). */
+/** Rights granted by the groups of a user at an OpenID Connect provider (services.md 11.1 "Group rules"). */
 import { day, minute } from '../../../kernel/clock.ts';
 import { duration } from '../../../kernel/config/setting.ts';
 import { errorOf } from '../../../kernel/present.ts';

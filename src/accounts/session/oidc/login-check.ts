@@ -8,7 +8,7 @@ import { checkedKeys, checkedMetadata, discoveryUrl, type OidcClient } from './c
 import { configure, loginUrl } from './exchange.ts';
 import { clockToleranceSeconds } from './signed-token.ts';
 
-/** What the steps share. `redirectUri` is undefined without an address of the service. */
+/** State shared by the steps. `redirectUri` is undefined without an address of the service. */
 interface Subject {
   readonly client: OidcClient;
   readonly redirectUri: URL | undefined;

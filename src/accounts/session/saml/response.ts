@@ -64,7 +64,7 @@ export async function checkResponse({ message, now, requestId, setup }: Response
   return readAssertion(assertion, { entityId, assertionConsumer, issuer: provider.entityId, requestId, now });
 }
 
-/** What stands around the assertion: often not signed, but nothing else is meant for us. */
+/** The envelope of the assertion: often unsigned, but it is the only part addressed to us. */
 function checkEnvelope(root: Element, { assertionConsumer, provider }: Setup): void {
   if (attributeOf(root, 'Destination') !== assertionConsumer)
     throw new RejectedMessage('its Destination is another one');

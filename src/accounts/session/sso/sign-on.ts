@@ -1,4 +1,4 @@
-/** What follows a successful login at an identity provider, and the end of its session (services.md 11). */
+/** Completes a successful login at an identity provider, and the end of its session (services.md 11). */
 import { affectedUser, userContext } from '../../../activity/events/context.ts';
 import { record } from '../../../activity/events/record.ts';
 import type { Context } from '../../../kernel/access/context.ts';

@@ -14,7 +14,7 @@ const minRetryDelay = 5 * second;
  */
 export class SinkFeed {
   #running: Promise<void> | undefined;
-  /** What the sink has received, until it is stored. */
+  /** Positions that the sink has confirmed but that are not stored yet. */
   #received: Mark | undefined;
   /** After a failure: when it was, and how long the next attempt waits. Starts with every process, so that a restart retries. */
   #failure: { readonly at: number; readonly delay: number } | undefined;

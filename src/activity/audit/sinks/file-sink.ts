@@ -14,7 +14,7 @@ const maxTail = 64 * 1024 * 1024;
 interface Tail {
   /** Bytes up to the end of the last complete line. */
   readonly end: number;
-  /** What follows it: the beginning of a line that a kill or a full disk cut off. */
+  /** The rest of the file: a partial line, cut off by a kill or a full disk. */
   readonly partial: Buffer;
   /** The last complete line; empty without one. */
   readonly line: string;

@@ -53,7 +53,7 @@ export const positionOf = ({ db }: Pick<App, 'db'>, { digest, name }: Destinatio
     SELECT id, received, received_head, batch_end, error_message, is_behind FROM audit_sink
     WHERE name = ${name} AND destination = ${digest}`);
 
-/** What a destination has received with a batch: the ids of its last record or head. */
+/** The ids of the last record and the last head of a batch that a destination has received. */
 export type Mark = Pick<Position, 'received'> | Pick<Position, 'received_head'>;
 
 /**

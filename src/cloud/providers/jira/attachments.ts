@@ -134,7 +134,7 @@ function download(request: Request): Reply {
 const [list, detail] = attachments.endpoints();
 
 export const attachmentEndpoints: readonly Endpoint[] = [
-  // The file, and what else a multipart body consists of.
+  // The file and the other parts of a multipart body.
   { ...list, bodyLimit: largestFile + 65_536 },
   detail,
   {

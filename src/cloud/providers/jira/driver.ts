@@ -11,7 +11,7 @@ interface Work {
   readonly creation: (call: DriverCall) => Omit<Creation, 'follow'>;
   readonly update: (call: DriverCall, id: string) => Promise<void>;
   readonly remove: (id: string, parent: string) => Promise<void>;
-  /** The values of the object with an id; undefined when JIRA has no such object. */
+  /** Returns the values of the object with an id; undefined if JIRA has no such object. */
   readonly read: (id: string, parent: string) => Promise<PlainValues | undefined>;
 }
 

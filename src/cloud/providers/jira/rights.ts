@@ -18,7 +18,7 @@ export interface MadeRow extends EntityRow {
 /** An issue, or what belongs to one. */
 type PlacedRow = MadeRow & ({ readonly jira_project_id: number } | { readonly issue_id: number });
 
-/** The JIRA project of the issue whose id this SQL gives. */
+/** The JIRA project of the issue whose id this SQL returns. */
 export const projectOfIssue = (issue: string): string => `(SELECT jira_project_id FROM jira_issue WHERE id = ${issue})`;
 
 /**
@@ -52,7 +52,7 @@ export const makers: Right<PlacedRow> = anyOf<PlacedRow>(
   ),
 );
 
-/** What deletions declare alike: they are scheduled, as those of resources. */
+/** Common declaration of deletions, which are scheduled like those of resources. */
 export const deletionByMakers = { right: makers, output: { status: 202, shape: messageShape } } as const;
 
 /** Whether OPTIONS lists the fields: those of an object to users who can change it, those of creation to users who can add one. */
