@@ -155,7 +155,7 @@ browser(
   async () => {
     await person.goTo('Provider accounts');
     await person.activate('Add provider account', 'link');
-    await person.activate('Amazon', 'link');
+    await person.activate(/^Amazon/, 'link');
     await person.arrived('Add an account at Amazon');
     await person.reach(person.page.getByRole('radio', { name: /^Amazon/ }));
     await person.press('ArrowDown');

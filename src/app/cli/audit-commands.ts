@@ -23,7 +23,7 @@ export const auditCommands: Commands = {
       copy: { type: 'boolean', help: 'FILE is what a sink has received' },
     },
     group,
-    help: 'Verify the audit trail of the data, an export or a copy',
+    help: 'Verify the audit trail, an export or a copy',
     details:
       'FILE is a response of /api/audit/export/ or, with --copy, the lines that a sink has received, with the heads between them; without it, verify the data folder, also while a server uses it. --heads has a head per line, as audit-heads.log and the log of the server; --key has public keys, as /api/audit/key/ returns them or one per line. Exit with 1 and the first problem.',
     examples: [

@@ -206,7 +206,7 @@ function TopCustomers({ page }: { readonly page: Page }): JSX.Element | null {
         <tbody>
           {top.map((customer) => (
             <tr key={textOf(customer, 'url')}>
-              <td class="name">
+              <td>
                 <ObjectLink item={customer} />
               </td>
               <td class="num">{sizeText(used(customer))}</td>
