@@ -53,9 +53,9 @@ browser('staff see how old scheduled backups are, and whether they are verified'
   const boss = await Console.open(chromium as Browser, `${server.url}/`);
   await boss.signIn('boss');
   await boss.go('/operation/', 'Operation');
-  const part = boss.page.getByRole('region', { name: 'Backups', exact: true });
-  await part.getByText('Last verified backup').locator('time').waitFor();
-  await part.getByRole('link', { name: 'Show all' }).click();
+  const line = boss.page.getByRole('listitem').filter({ hasText: 'Last verified backup' });
+  await line.locator('time').nth(1).waitFor();
+  await line.getByRole('link', { name: 'View backups' }).click();
   await boss.heading('Backups').waitFor();
   const row = boss.page.getByRole('row', { name: /^tenantry-/ });
   assert.match((await row.textContent()) ?? '', /Folder.*\d MiB/);

@@ -52,7 +52,7 @@ browser('shows and hides columns, and keeps the choice', async (demo) => {
   const { page } = staff;
   const heads = () => page.locator('main thead th:not(.pick, .acts)').allInnerTexts();
   await demo.visit('/resources/?category=vms');
-  assert.equal(await heads(), ['Name', 'Status', 'Size', 'Project', 'Created']);
+  assert.equal(await heads(), ['Name', 'Status', 'Size', 'IP address', 'Project', 'Created']);
   await staff.button('Columns').click();
   const item = (name: string) => page.getByRole('menuitemcheckbox', { name, exact: true });
   assert.is(await item('Name').count(), 0, 'the name always stays');

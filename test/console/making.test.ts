@@ -91,7 +91,9 @@ browser('a short list of flavors and images is offered as cards, the smallest fi
   assert.match(cards.at(-1) as string, /^m1\.xlarge\n8 vCPU · 16 GiB memory/);
   await flavors.getByRole('radio', { name: /m1\.small/ }).check();
   // The disk of the flavor is the system volume that it suggests.
-  assert.is(await page.getByLabel('System volume *').inputValue(), '20');
+  await page.waitForFunction('document.querySelector("[name=system_volume_size]")?.value === "20"', undefined, {
+    timeout: 30_000,
+  });
   await page
     .getByRole('region', { name: 'Quota impact' })
     .getByText(/All \d+ quotas$/)

@@ -111,6 +111,8 @@ async function targetsOf(
       ['POST', `${url}${name}/`],
     ]),
   ]);
+  // The page of a notification names the action by its effect.
+  if (/\/hooks-(web|email|push)\//.test(url)) targets.set('Send test', ['POST', `${url}test/`]);
   for (const [name, { method, title, url: address }] of Object.entries<Json>(body.actions ?? {}))
     if (method) targets.set(englishOfAction(name, title), [method, address]);
   return targets;

@@ -279,6 +279,7 @@ export async function signOut(): Promise<void> {
     keepToken(own);
   }
   const page = isExpired.value ? undefined : logoutAtProvider();
+  sessionStorage.removeItem(providerKey);
   // Also before a logout at the provider, which may not know the session any more.
   if (!isExpired.value) await responseOf(api.POST('/api-auth/logout/'));
   void preferLanguage(undefined);

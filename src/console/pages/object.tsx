@@ -13,6 +13,7 @@ import { Callout, Card, FieldFacts, isEmptyValue, Loading } from '../components/
 import { CopyButton } from '../components/copy.tsx';
 import { Icon } from '../components/icons.tsx';
 import { type Crumb, PageHeader, type Tab, Tabs } from '../components/page.tsx';
+import { isSecret } from '../components/secret.tsx';
 import { SimulatedBadge, StatusBadge } from '../components/status.tsx';
 import { Details, isObjectLink, nameOf, Time } from '../components/values.tsx';
 import { iconOfList, iconOfProvider, kindOfType } from '../format/kinds.ts';
@@ -299,9 +300,10 @@ function AllDetails({ item }: { readonly item: Item }): JSX.Element {
   );
 }
 
-/** The object as the API sends it. */
+/** The object as the API sends it, with its secrets masked. */
 function Raw({ item, path }: { readonly item: Item; readonly path: string }): JSX.Element {
-  const text = JSON.stringify(item, undefined, 2);
+  const masked = (name: string, value: unknown): unknown => (isSecret(name, value) ? '********' : value);
+  const text = JSON.stringify(item, masked, 2);
   return (
     <Card
       title={t('Raw')}
