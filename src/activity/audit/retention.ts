@@ -22,29 +22,20 @@ interface OldRecord {
   readonly hash: string;
 }
 
-/** The task that removes records older than the setting audit_retention, and records how many. */
-export function removingOldRecords(): Task {
-  let count = 0;
-  return {
-    name: 'remove old audit records',
-    every: hour,
-    removes: true,
-    run: (context) => {
-      const removed = removeBlock(context);
-      count += removed;
-      if (removed === blockSize) return true;
-      if (count > 0) context.app.db.write(() => auditHousekeeping(context, 'remove old audit records', count));
-      count = 0;
-      return false;
-    },
-  };
-}
+/** The task that removes records older than the setting audit_retention. */
+export const removingOldRecords: Task = {
+  name: 'remove old audit records',
+  every: hour,
+  removes: true,
+  run: (context) => removeBlock(context) === blockSize,
+};
 
 /**
- * Removes the oldest records up to a block, and leaves a signed checkpoint that the next record follows, in one transaction. The
- * newest record always stays. Returns how many it removed.
+ * Removes the oldest records up to a block, leaves a signed checkpoint that the next record follows, and records how many it has
+ * removed, in one transaction. The newest record always stays. Returns that number.
  */
-function removeBlock({ app, now }: Context): number {
+function removeBlock(context: Context): number {
+  const { app, now } = context;
   const { config, db } = app;
   const { audit_retention: retention } = config;
   if (retention === null) return 0;
@@ -67,6 +58,7 @@ function removeBlock({ app, now }: Context): number {
     // Sinks that have waited too long continue behind the checkpoint.
     db.run(sql`UPDATE audit_sink SET received = ${id}, batch_end = NULL WHERE received < ${id}`);
     db.insert('audit_checkpoint', { id, head: JSON.stringify(checkpoint) });
+    auditHousekeeping(context, removingOldRecords.name, old.length);
   });
   if (id >= missed) app.log.warn({ records: id - missed + 1 }, 'removed audit records that a sink has not received');
   return old.length;

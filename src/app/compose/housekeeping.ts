@@ -140,7 +140,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   removal('remove old notification mails', hour, removeOldNotificationMails),
   removal('fold old quota versions', second, foldOldVersions),
   signingHeads,
-  removingOldRecords(),
+  removingOldRecords,
   task('schedule synchronisations', second, scheduleSyncs),
   followMembers(),
   measuring,

@@ -59,6 +59,7 @@ interface RecordRow {
   readonly record: string;
   readonly private: string | null;
   readonly hash: string;
+  /** Or by a deleted user, who may have been staff. */
   readonly by_staff: number;
 }
 
@@ -138,7 +139,7 @@ function list(request: Request): Reply {
   const start = end - maxScanned;
   const rows = db.deferrableAll<RecordRow>(sql`
     SELECT r.id, r.record, r.private, r.hash,
-      EXISTS (SELECT 1 FROM user u WHERE u.uuid = r.actor AND u.is_staff) AS by_staff
+      NOT EXISTS (SELECT 1 FROM user u WHERE u.uuid = r.actor AND NOT u.is_staff) AS by_staff
     FROM audit_record r
     WHERE r.id < ${end} AND r.id >= ${start} AND ${all([...conditions, readable({ caller })])}
     ORDER BY r.id DESC LIMIT ${size}`);

@@ -182,6 +182,11 @@ test('shows owners the records of their customers, without addresses of staff', 
     hidden.address !== null,
   ]);
   for (const [isOwn, hasAddress] of addressed) assert.is(hasAddress, isOwn);
+  const former = await fixture.user('sam', { is_staff: true });
+  await fixture.as('sam').post('/api/projects/', { name: 'Theirs', customer: alice.url });
+  assert.is((await fixture.staff.delete(former.url)).status, 204);
+  const [latest] = (await client.get('/api/audit/?page_size=1')).body;
+  assert.equal([latest.actor.uuid, latest.private.actor_name, latest.private.address], [former.uuid, 'sam', null]);
   await fixture.user('pete');
   assert.is((await fixture.as('pete').get('/api/audit/')).status, 403);
 });
