@@ -1,10 +1,12 @@
 /** The options of web hooks: format, signature, and the customers and projects that a hook is limited to (events.md 5.1, 5.2). */
 import { createHmac, createPublicKey, verify } from 'node:crypto';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Client, Json } from '../../support/fixture.ts';
 import { type Received, Receiver } from '../../support/receiver.ts';
 import { suiteWithServer } from '../../support/suite.ts';
+import slackMessage from './slack-message.json' with { type: 'json' };
 
 const { test, fixture } = suiteWithServer('options of web hooks', { hooks_allowed_networks: ['127.0.0.1'] });
 let receiver: Receiver;
@@ -95,6 +97,29 @@ test('with the format slack, the body is the escaped message', async () => {
   await fixture.customer('Tom & <Jerry>');
   await fixture.server.settled();
   assert.equal(receiver.takeJson(), [{ text: 'Customer Tom &amp; &lt;Jerry&gt; has been created.' }]);
+});
+
+test('chat messages of events and notifications fit the recorded schema of Slack', async () => {
+  const validate = new Ajv2020().compile(slackMessage);
+  const rejected = ['<!channel> <b>', 'a < b', 'Tom & Jerry', ''].filter((text) => !validate({ text }));
+  assert.equal(rejected, ['<!channel> <b>', 'a < b', 'Tom & Jerry', '']);
+  await hook(fixture.staff, {
+    format: 'slack',
+    event_groups: ['customers', 'projects', 'users'],
+    notification_types: ['alert_opened', 'alert_closed'],
+  });
+  const hostile = '<!channel> & <https://example.com|click> &amp; \u2028 "é"';
+  const customer = await fixture.customer(hostile);
+  await fixture.staff.post('/api/projects/', { name: hostile, customer: customer.url });
+  await fixture.staff.patch(customer.url, { abbreviation: 'ABC' });
+  const users = (await fixture.staff.get('/api/users/')).body;
+  const alert = { alert_type: 'x', message: hostile, severity: 'Error', scope: users[0].url };
+  const { body: opened } = await fixture.staff.post('/api/alerts/', alert);
+  await fixture.staff.post(`${opened.url}close/`);
+  await fixture.server.settled();
+  const messages = receiver.takeJson();
+  assert.ok(messages.length > 2, JSON.stringify(messages));
+  for (const message of messages) assert.ok(validate(message), JSON.stringify([message, validate.errors]));
 });
 
 test('a form cannot carry chat messages', async () => {
