@@ -160,6 +160,29 @@ async function paths(): Promise<string[]> {
   return all;
 }
 
+/** Every writing operation with every object of its list that only one database has. */
+async function operationsElsewhere(): Promise<[string, string][]> {
+  const all: [string, string][] = [];
+  const keysIn = async ({ fixture }: Twin, path: string): Promise<string[]> => {
+    const { body } = await fixture.staff.get(`${path}?page_size=300`);
+    if (!Array.isArray(body)) return [];
+    return body.flatMap(({ url }: Json) => (typeof url === 'string' ? (url.split(path)[1]?.split('/')[0] ?? []) : []));
+  };
+  for (const { path } of reads) {
+    if (path.includes(':')) continue;
+    const common = await keysIn(left, path);
+    const keys = (await keysIn(right, path)).filter((key) => !common.includes(key));
+    const below = documented.filter(
+      (other) => !other.open && other.path.startsWith(`${path}:key/`) && other.path.split(':').length === 2,
+    );
+    for (const key of keys)
+      for (const other of below)
+        for (const method of Object.keys(other.operations))
+          if (method !== 'GET') all.push([method, other.path.replace(':key', key)]);
+  }
+  return all;
+}
+
 const described = ({ body, headers, status }: Awaited<ReturnType<Client['get']>>): unknown => [
   status,
   Object.fromEntries(comparedHeaders.map((name) => [name, headers.get(name)])),
@@ -211,6 +234,18 @@ for (const [i, owner] of ['the owner of two customers', 'the manager of two proj
         described(await two.send(method, path, body)),
         `${method} ${path}`,
       );
+  });
+
+  test(`no operation changes an object to which a key of ${owner} is not bound`, async () => {
+    const [one, two] = pair();
+    const all = await operationsElsewhere();
+    assert.ok(all.length > 100, String(all.length));
+    for (const [method, path] of all) {
+      const body = method === 'DELETE' ? undefined : {};
+      const [first, second] = [await one.send(method, path, body), await two.send(method, path, body)];
+      assert.equal(described(second), described(first), `${method} ${path}`);
+      assert.ok([403, 404].includes(second.status), `${method} ${path}: ${second.status}`);
+    }
   });
 
   test(`a stream of a bound key of ${owner} sends the same in both`, async () => {
