@@ -10,6 +10,7 @@ type Body = (place: Situation, url: string) => unknown;
 const name: Body = () => ({ name: 'Changed' });
 
 export const changedBodies: Readonly<Record<string, Body>> = {
+  'POST /api/alerts/:key/': () => ({ message: 'Changed.', severity: 'Info' }),
   'PUT /api/users/:key/': () => ({ full_name: 'Changed', agree_with_policy: true }),
   'PATCH /api/users/:key/': () => ({ full_name: 'Changed' }),
   'PUT /api/customers/:key/': name,
