@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
 import { createDroplet, type Droplets } from '../support/droplets.ts';
+import { eventually } from '../support/eventually.ts';
 import type { Json } from '../support/fixture.ts';
 import type { Personas } from '../support/personas.ts';
 import { simulatedService, work } from '../support/simulated.ts';
@@ -91,9 +92,8 @@ browser('a short list of flavors and images is offered as cards, the smallest fi
   assert.match(cards.at(-1) as string, /^m1\.xlarge\n8 vCPU · 16 GiB memory/);
   await flavors.getByRole('radio', { name: /m1\.small/ }).check();
   // The disk of the flavor is the system volume that it suggests.
-  await page.waitForFunction('document.querySelector("[name=system_volume_size]")?.value === "20"', undefined, {
-    timeout: 30_000,
-  });
+  const systemVolume = page.getByLabel('System volume *');
+  await eventually('the flavor suggests a volume', async () => (await systemVolume.inputValue()) === '20');
   await page
     .getByRole('region', { name: 'Quota impact' })
     .getByText(/All \d+ quotas$/)

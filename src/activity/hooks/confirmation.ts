@@ -4,14 +4,12 @@ import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { type App, newUuid } from '../../kernel/app.ts';
 import { day, hour } from '../../kernel/clock.ts';
-import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { removeStep } from '../../kernel/db/writer.ts';
 import { tooMany } from '../../kernel/http/error.ts';
 import { newMailedSecret } from '../../kernel/security/digests.ts';
-import { mailPage, unsubscribePage } from '../notifications/mail-pages.ts';
 import { UnsubscribeLinks } from '../notifications/unsubscribe-links.ts';
 import { cancelDeliveries, queueConfirmation } from './queue.ts';
 
@@ -23,8 +21,8 @@ const minInterval = day;
 const maxMails = 10;
 const mailSpan = hour;
 
-const confirmPath = '/hooks/confirm/';
-const unsubscribePath = '/hooks/unsubscribe/';
+export const confirmPath = '/hooks/confirm/';
+export const unsubscribePath = '/hooks/unsubscribe/';
 
 /** An email hook with its receiver. */
 interface Receiver {
@@ -104,10 +102,10 @@ function hookOfLink({ db, now }: Request, secret: string): { id: number; hook_id
 }
 
 /** Whether a confirmation link is valid. */
-const isConfirmable = (request: Request, secret: string): boolean => hookOfLink(request, secret) !== undefined;
+export const isConfirmable = (request: Request, secret: string): boolean => hookOfLink(request, secret) !== undefined;
 
 /** Records the receiver's consent, which enables deliveries. Returns whether the link is valid. */
-function confirm(request: Request, secret: string): boolean {
+export function confirm(request: Request, secret: string): boolean {
   const { db, now } = request;
   const confirmation = hookOfLink(request, secret);
   if (!confirmation) return false;
@@ -126,11 +124,11 @@ export const unsubscribeLinks = new UnsubscribeLinks<Pick<Receiver, 'uuid' | 'em
 });
 
 /** Whether an unsubscribe link is valid. */
-const isSubscribed = ({ app }: Request, secret: string): boolean =>
+export const isSubscribed = ({ app }: Request, secret: string): boolean =>
   unsubscribeLinks.targetOf(app, secret) !== undefined;
 
 /** Ends the mails of a hook until its receiver confirms again. Returns whether the link is valid. */
-function unsubscribe(request: Request, secret: string): boolean {
+export function unsubscribe(request: Request, secret: string): boolean {
   const hook = unsubscribeLinks.targetOf(request.app, secret);
   if (!hook) return false;
   request.db.update('hook', hook.id, { is_active: 0, is_confirmed: 0, modified: request.now });
@@ -147,23 +145,3 @@ export const removeOldConfirmations = ({ app: { db }, now }: Context): boolean =
           SELECT id FROM hook_confirmation WHERE created <= ${now - lifetime} LIMIT ${limit}
         )`).changes,
   );
-
-/** /hooks/confirm/<secret>/ and /hooks/unsubscribe/<secret>/ (events.md 5.10). */
-export const hookPages: readonly Endpoint[] = [
-  mailPage({
-    path: confirmPath,
-    name: 'Hook Confirmation',
-    question: {
-      en: 'Shall notifications be sent to your email address?',
-      et: 'Kas saata teavitused sinu e-posti aadressile?',
-    },
-    button: { en: 'Yes, send notifications', et: 'Jah, saada teavitused' },
-    done: {
-      en: 'Notifications will be sent to your email address.',
-      et: 'Teavitused saadetakse sinu e-posti aadressile.',
-    },
-    isValid: isConfirmable,
-    act: confirm,
-  }),
-  unsubscribePage({ path: unsubscribePath, name: 'Hook Unsubscription', isValid: isSubscribed, act: unsubscribe }),
-];

@@ -1,5 +1,5 @@
+import { ofCaller } from '../db/bound-callers.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
-import { ofCaller } from '../db/statements.ts';
 import { type Caller, callerId, seesAll } from './caller.ts';
 
 /*

@@ -3,7 +3,6 @@ import { authenticated } from '../access/right.ts';
 import { raw, Sql, sql, type Value } from '../db/sql.ts';
 import { notFound, reject } from '../http/error.ts';
 import { changed, created, empty, type Reply } from '../http/reply.ts';
-import { memoised } from '../memoised.ts';
 import { present } from '../present.ts';
 import { deletedValues, noteBody, notedUpdate, noteUpdate } from './audited-changes.ts';
 import { type Columns, storedColumns } from './changes.ts';
@@ -24,8 +23,10 @@ export type { CollectionSpec, Created, Parent, Row } from './collection-spec.ts'
 export class Collection<F extends Fields, R extends Row, A = NewValues<F>> implements LinkTarget {
   readonly path: string;
   readonly listing: Listing;
+  readonly #searches: Searches;
 
   constructor(readonly spec: CollectionSpec<F, R, A>) {
+    this.#searches = searchesOf(spec);
     this.path = spec.path;
     this.listing = new Listing({ ...spec, title: spec.title ?? spec.kind.replaceAll(/[ .]/g, '') });
   }
@@ -45,11 +46,11 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   #seek(request: Request, visible: Sql): R | undefined {
     const { key = '' } = request.params;
     const where = this.spec.key === 'pk' ? { id: Number(key) } : { uuid: key.toLowerCase() };
-    return seek<R>(request, this.spec, where, visible);
+    return seek<R>(request, this.#searches, where, visible);
   }
 
   visibleId(request: Request, uuid: string): number | undefined {
-    return seek<R>(request, this.spec, { uuid }, this.visible(request))?.id;
+    return seek<R>(request, this.#searches, { uuid }, this.visible(request))?.id;
   }
 
   /** The JSON text of one object as the caller sees it. */
@@ -378,7 +379,13 @@ interface Place {
 type Named = { readonly id: number } | { readonly uuid: string };
 
 /** The beginnings of the queries for a row: by id, by uuid, and by uuid with its known id. */
-const searchesOf = memoised(({ alias, table }: Place) => {
+interface Searches {
+  readonly byId: string;
+  readonly byUuid: string;
+  readonly byKnownId: string;
+}
+
+function searchesOf({ alias, table }: Place): Searches {
   const every = `SELECT ${alias}.* FROM ${table} ${alias} WHERE`;
   return {
     byId: `${every} ${alias}.id = ? AND (`,
@@ -386,11 +393,15 @@ const searchesOf = memoised(({ alias, table }: Place) => {
     // The index of UUIDs would read pages of a large table that no other request has read recently.
     byKnownId: `${every} ${alias}.id = ? AND +${alias}.uuid = ? AND (`,
   };
-});
+}
 
 /** Returns the row with an id or a uuid if it satisfies the condition. See src/decisions/caching.md. */
-function seek<R extends Row>({ app, db }: Request, place: Place, named: Named, visible: Sql): R | undefined {
-  const { byId, byKnownId, byUuid } = searchesOf(place);
+function seek<R extends Row>(
+  { app, db }: Request,
+  { byId, byKnownId, byUuid }: Searches,
+  named: Named,
+  visible: Sql,
+): R | undefined {
   const row = (beginning: string, ...values: readonly Value[]): R | undefined =>
     db.get<R>(new Sql(`${beginning}${visible.text})`, [...values, ...visible.values]));
   if ('id' in named) return row(byId, named.id);

@@ -1,6 +1,5 @@
 import type { Request } from '../access/request.ts';
 import { parseDatetime } from '../clock.ts';
-import { emailForms } from '../db/email-address.ts';
 import { among, any, contains, raw, type Sql, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { FieldError, messages } from './field.ts';
@@ -206,18 +205,3 @@ export const historyParameters: Filters = {
   end: parameter('integer', 'Last point, UNIX timestamp.'),
   points_count: parameter('integer', 'Number of points from start to end, 2 to 1000.'),
 };
-
-/** Extends a filter by email address to both forms of the domain. */
-const byForms = (filter: Filter, condition: (form: string) => Sql): Filter => ({
-  ...filter,
-  condition: ({ query }, name) => {
-    const value = query.one(name);
-    return value === undefined ? undefined : any(emailForms(value).map(condition));
-  },
-});
-
-/** Case-insensitive substring of an email address in a column. */
-export const partialEmail = (column: string): Filter => byForms(partial(column), (form) => contains(column, form));
-
-/** The exact email address in a column. */
-export const exactEmail = (column: string): Filter => byForms(exact(column), (form) => sql`${raw(column)} = ${form}`);

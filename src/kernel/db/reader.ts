@@ -5,6 +5,7 @@ import { VersionedCache } from '../cache/versioned-cache.ts';
 import { type Basis, Versions } from '../cache/versions.ts';
 import { present } from '../present.ts';
 import { verify } from '../verification.ts';
+import { BoundTexts } from './bound-callers.ts';
 import {
   type DeferredQuery,
   DeferredRead,
@@ -16,7 +17,7 @@ import {
 import { RowCounts } from './row-counts.ts';
 import { raw, type Sql, sql, type Value } from './sql.ts';
 import type { Statement } from './statement.ts';
-import { BoundTexts, Statements } from './statements.ts';
+import { Statements } from './statements.ts';
 
 type Named = Readonly<Record<string, Value>>;
 

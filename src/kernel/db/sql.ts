@@ -88,7 +88,6 @@ export function contains(column: string, part: string): Sql {
   return new Sql(`iif(${isAscii}, ${column} LIKE ? ESCAPE '\\', ${isFound})`, [pattern, folded]);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range is meant
 const ascii = /^[\0-\x7f]*$/;
 
 /** Folds text for case-insensitive comparison: NFKC, lower case, and one form of sigma. */
