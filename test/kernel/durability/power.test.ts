@@ -19,9 +19,17 @@ const onFaultyDisk = canFail ? test : test.skip;
 onFaultyDisk(
   'no cut of the power loses an acknowledged write, whatever sectors are torn and whichever syncs failed before',
   async () => {
-    const { damaged, losses, rejected: rejection, windows, writes } = await cutPowerOfServers(50, 5000, [builtProgram]);
-    assert.equal({ damaged, losses }, { damaged: 0, losses: 0 });
-    assert.ok(writes > 20 && rejection > 0 && windows > 2, JSON.stringify({ writes, refused: rejection, windows }));
+    const seen = { writes: 0, rejected: 0, windows: 0 };
+    const isEnough = (): boolean => seen.writes > 20 && seen.rejected > 0 && seen.windows > 2;
+    // A busy machine writes little in five seconds.
+    for (let round = 0; round < 5 && !isEnough(); round++) {
+      const { damaged, losses, rejected, windows, writes } = await cutPowerOfServers(50, 5000, [builtProgram]);
+      assert.equal({ damaged, losses }, { damaged: 0, losses: 0 });
+      seen.writes += writes;
+      seen.rejected += rejected;
+      seen.windows += windows;
+    }
+    assert.ok(isEnough(), JSON.stringify(seen));
   },
 );
 
