@@ -83,12 +83,12 @@ test('starts at most 200 deliveries to one host per second', async () => {
   });
   for (let i = 0; i < 250; i++) await web(fixture.staff);
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
+  const before = performance.now();
   await fixture.staff.patch(me.url, { job_title: 'Boss' });
   await fixture.server.settled();
   assert.is(instants.length, 250);
-  // An attempt resolves its host shortly after it began.
-  for (const [i, at] of instants.slice(200).entries())
-    assert.ok(at - (instants[i] as number) > 950, `${at - (instants[i] as number)} ms for 201`);
+  // An attempt resolves its host some time after it began, later on a busy machine.
+  for (const at of instants.slice(200)) assert.ok(at - before >= 1000, `${at - before} ms for 201`);
 });
 
 test('delivers to a hook that waits for a host after the hooks before it were deleted', async () => {
