@@ -1,6 +1,5 @@
 import type { Context } from '../../kernel/access/context.ts';
-import { newUuid } from '../../kernel/app.ts';
-import type { Database } from '../../kernel/db/database.ts';
+import { type App, newUuid } from '../../kernel/app.ts';
 import { among, caseFold, Sql, sql, type Value } from '../../kernel/db/sql.ts';
 import { namesOf } from '../../kernel/present.ts';
 import { selfChecks } from '../../kernel/verification.ts';
@@ -109,19 +108,19 @@ const insertionOf = (rows: number): string =>
     `INSERT INTO event_about (subject_id, at, event_id, customer, project) VALUES ${Array(rows).fill('(?, ?, ?, ?, ?)').join(', ')}`);
 
 /** Indexes an event under every object that its context names. */
-function enterSubjects(db: Database, context: StoredContext, at: number, event: number): void {
+function enterSubjects(db: App['db'], context: StoredContext, at: number, event: number): void {
   const ids = subjectIds(db, context);
   const customer = ids.customer_uuid ?? null;
   const project = ids.project_uuid ?? null;
-  const subjects = distinct(ids);
-  if (subjects.length === 0) return;
+  const named = distinct(ids);
+  if (named.length === 0) return;
   const values: Value[] = [];
-  for (const id of subjects) values.push(id, at, event, customer, project);
-  db.run(new Sql(insertionOf(subjects.length), values));
+  for (const id of named) values.push(id, at, event, customer, project);
+  db.run(new Sql(insertionOf(named.length), values));
 }
 
 /** Removes an event from the index of the objects that its context names. */
-export function removeSubjects(db: Database, context: StoredContext, at: number, event: number): void {
+export function removeSubjects(db: App['db'], context: StoredContext, at: number, event: number): void {
   const ids = distinct(subjectIds(db, context));
   if (ids.length > 0)
     db.run(sql`
@@ -130,7 +129,7 @@ export function removeSubjects(db: Database, context: StoredContext, at: number,
 }
 
 /** Removes an event from the index of all objects. Scans the whole index. */
-export function removeFromAll(db: Database, at: number, event: number): void {
+export function removeFromAll(db: App['db'], at: number, event: number): void {
   db.run(sql`DELETE FROM event_about WHERE at = ${at} AND event_id = ${event}`);
 }
 
@@ -140,16 +139,36 @@ type Ids = Partial<Record<keyof typeof subjectKeys, number>>;
 const distinct = (ids: Ids): number[] => [...new Set(Object.values(ids))];
 
 /** Returns the ids of the subjects that a context names, by its keys; creates missing ones. */
-function subjectIds(db: Database, context: StoredContext): Ids {
+function subjectIds(db: App['db'], context: StoredContext): Ids {
+  const known = knownSubjects(db);
   const ids: Ids = {};
   for (const key of subjectKeyNames) {
     const uuid = context[key];
-    if (uuid) ids[key] = idOf(db, subjectKeys[key], uuid);
+    if (!uuid) continue;
+    const subject = `${subjectKeys[key]} ${uuid}`;
+    const id = known.get(subject) ?? idOf(db, subjectKeys[key], uuid);
+    if (known.size >= maxKnownSubjects) known.clear();
+    known.set(subject, id);
+    ids[key] = id;
   }
   return ids;
 }
 
-function idOf(db: Database, kind: SubjectKind, uuid: string): number {
+const maxKnownSubjects = 10_000;
+
+/** The ids of subjects of each database, which never change. A rollback, which begins a generation, can undo their creation. */
+const subjects = new WeakMap<App['db'], { readonly generation: number; readonly ids: Map<string, number> }>();
+
+function knownSubjects(db: App['db']): Map<string, number> {
+  const { generation } = db.versions;
+  const known = subjects.get(db);
+  if (known?.generation === generation) return known.ids;
+  const ids = new Map<string, number>();
+  subjects.set(db, { generation, ids });
+  return ids;
+}
+
+function idOf(db: App['db'], kind: SubjectKind, uuid: string): number {
   const known = db.value<number>(sql`SELECT id FROM event_subject WHERE kind = ${kind} AND uuid = ${uuid}`);
   return known ?? db.run(sql`INSERT INTO event_subject (kind, uuid) VALUES (${kind}, ${uuid})`).id;
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../../kernel/access/context.ts';
-import type { Database } from '../../kernel/db/database.ts';
+import type { App } from '../../kernel/app.ts';
 import { type Sql, sql } from '../../kernel/db/sql.ts';
 import { removeStep } from '../../kernel/db/writer.ts';
 import type { Level } from './catalogue.ts';
@@ -27,7 +27,7 @@ export function removeOldFailedLogins({ app: { config, db }, now }: Context): bo
   return removeEvents(db, sql`type = 'auth_login_failed_with_username' AND at < ${now - retention}`);
 }
 
-function removeEvents(db: Database, condition: Sql): boolean {
+function removeEvents(db: App['db'], condition: Sql): boolean {
   return removeStep((limit) => {
     const old = db.all<OldEvent>(sql`
       SELECT id, at, message, level, context FROM event
