@@ -144,7 +144,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   task('schedule synchronisations', second, scheduleSyncs),
   followMembers(),
   measuring,
-  repeatable('index events', second, ({ app: { db } }) => indexSome(db)),
+  { ...repeatable('index events', second, ({ app: { db } }) => indexSome(db)), isOnDemand: true },
   removal('remove old events', second, removeOldEvents),
   removal('remove old failed logins', second, removeOldFailedLogins),
   removal('remove old deliveries', second, removeOldDeliveries),

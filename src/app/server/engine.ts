@@ -39,8 +39,8 @@ export interface Engine {
   issueToken(username?: string): string;
   /** Milliseconds since the timer last ran due work. */
   timerAgeMs(): number;
-  /** Runs work that is due. The timer does this every second. */
-  tick(): void;
+  /** Runs work that is due. The timer does this every second. Optionally leaves out work that reads do on demand. */
+  tick(includesOnDemand?: boolean): void;
   /** Opens the file of the audit trail again. */
   reopenFiles(): void;
   /** Resolves when no due work is left: provider calls, messages of hooks, mails and housekeeping. */
@@ -138,7 +138,7 @@ export async function startEngine(
     initialPassword,
     issueToken: (username = firstUser) => issueToken(username),
     timerAgeMs: () => timer.quiet(),
-    tick: () => timer.tick(),
+    tick: (includesOnDemand) => timer.tick(includesOnDemand),
     reopenFiles: () => auditSinks.reopen(),
     settled: async () => {
       await worker.idle();

@@ -11,6 +11,8 @@ export interface Task {
   readonly every: number;
   /** Whether it removes old data, which waits when the clock has jumped (core.md 13). */
   readonly removes?: true;
+  /** Whether a read that needs the result does the work itself. */
+  readonly isOnDemand?: true;
   /** Does a bounded piece of work in a separate transaction. Returns true if more is left. */
   readonly run: ((context: Context) => boolean) | ((context: Context) => void);
 }
@@ -54,11 +56,12 @@ export class Timer {
     return performance.now() - this.#ran;
   }
 
-  /** Runs every task that is due at the deployment's present. */
-  tick(): void {
+  /** Runs every task that is due at the deployment's present, or only those that no read does on demand. */
+  tick(includesOnDemand = true): void {
     this.#ran = performance.now();
     const context = systemContext(this.app);
     for (const task of this.tasks) {
+      if (task.isOnDemand && !includesOnDemand) continue;
       const last = this.#last.get(task);
       if (last !== undefined && context.now >= last && context.now - last < task.every) continue;
       this.#last.set(task, context.now);

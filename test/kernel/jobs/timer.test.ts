@@ -35,6 +35,14 @@ test('a task runs when it is due, and not again before its time has passed', () 
   assert.equal(done, ['sweep', 'sweep']);
 });
 
+test('a tick that is to leave out tasks on demand runs the others, and the next tick runs all', () => {
+  const timer = timerOf({ ...work('index', 1), isOnDemand: true }, work('sweep', 1));
+  timer.tick(false);
+  assert.equal(done, ['sweep']);
+  timer.tick();
+  assert.equal(done, ['sweep', 'index', 'sweep']);
+});
+
 test('a task runs also after the clock was set back', () => {
   const timer = timerOf(work('sweep', 1, minute));
   timer.tick();
