@@ -30,11 +30,11 @@ import { type Engine, startEngine } from './server/engine.ts';
 import { Shutdown } from './server/shutdown.ts';
 import { type GivenSettings, loadConfig, localDefaults } from './settings.ts';
 
-/** Settings by name, and what an embedding program can replace. */
+/** Settings by name, and the parts that an embedding program may replace. */
 export interface ServerOptions extends GivenSettings, Replacements {
   /** Keep all data in memory; nothing is read from or written to disk. */
   readonly ephemeral?: boolean;
-  /** Whether this is the command line program, which opens the operator's port by default. */
+  /** Whether this is the command-line program, which opens the operator's port by default. */
   readonly isProgram?: boolean;
   /** @internal How the program was invoked, and the sources of its settings. */
   readonly hostProcess?: Pick<HostProcess, 'program' | 'sourceOf'>;
@@ -42,7 +42,7 @@ export interface ServerOptions extends GivenSettings, Replacements {
   readonly seed?: Seed | 'demo';
   /** @internal Whether it serves sample data for a trial: like a server in memory, it allows pages from this machine. */
   readonly isTrial?: boolean;
-  /** @internal Checks that the program makes of itself, for its tests. */
+  /** @internal Self-checks for the tests. */
   readonly selfChecks?: Partial<SelfChecks>;
   /** @internal Serves copies of another server's database, for reading. */
   readonly follow?: FollowOptions | undefined;
@@ -50,36 +50,36 @@ export interface ServerOptions extends GivenSettings, Replacements {
 
 /** A running Tenantry. */
 export interface Server extends FixtureHandle {
-  /** Its address, without a trailing slash. */
+  /** Base URL without a trailing slash. */
   readonly url: string;
   /** The address of the operator's port, without a trailing slash; undefined if it is off. */
   readonly adminUrl: string | undefined;
-  /** @internal The instance that serves now, which is not part of the published types. A reset replaces it. */
+  /** @internal The current instance, which a reset replaces. Not part of the published types. */
   readonly app: App;
   /** Path of the file with the first user's password, if this start created that user. */
   readonly initialPassword: string | undefined;
   /**
-   * A token of `admin`. It is the same after every reset, or a new one if it has expired. Throws if the data is in a folder.
+   * A token of `admin`. It stays the same after every reset, unless it has expired. Throws if the data is in a folder.
    */
   readonly token: string;
-  /** Does the work that is due. The server does this every second. */
+  /** Runs pending work. The server does this every second. */
   tick(): void;
-  /** Resolves when no due work is left: provider calls, messages of hooks, mails and housekeeping. */
+  /** Resolves when no pending work is left: provider calls, hook deliveries, mails and housekeeping. */
   settled(): Promise<void>;
-  /** Whether the timer, which runs due work every second, is alive. */
+  /** Whether the timer that runs pending work every second is alive. */
   isAlive(): boolean;
-  /** Reloads the certificate and reopens the log and audit files. If one is unusable, logs an error and keeps the previous one. */
+  /** Reloads the certificate and reopens the log and audit files. Logs unusable files and keeps the previous ones. */
   reload(): void;
-  /** Finishes running requests, saves and closes everything. */
+  /** Finishes running requests, then saves and closes everything. */
   close(): Promise<void>;
   /**
-   * Resolves after `close`. Rejects if pending work cannot be saved, and within a second after a failed write or sync of the
-   * database: the server stores nothing more and closes by itself. The next start repairs the write-ahead log.
+   * Resolves after `close`. Rejects if pending work cannot be saved. Also rejects within a second of a failed database write or
+   * sync: the server stops storing and closes itself, and the next start repairs the write-ahead log.
    */
   readonly closed: Promise<void>;
 }
 
-/** Opens the database, mounts the API and listens. Rejects with a sentence when the configuration or the data is unusable. */
+/** Opens the database, mounts the API and listens. Rejects with a readable error if the configuration or data is unusable. */
 export async function createServer(options: ServerOptions = {}): Promise<Server> {
   const shutdown = new Shutdown();
   try {
@@ -125,11 +125,11 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
     folder !== undefined && !follow && leaseUrl !== null
       ? await acquireLease(config, leaseUrl, { log, isServer: true })
       : undefined;
-  // Released after everything else is closed.
+  // Closers run in reverse order, so the lease is released last.
   if (access?.kind === 'held') shutdown.add(() => access.lease.release());
 
   const metrics = new Metrics();
-  // A clock that all resets share.
+  // All resets share one clock.
   const engineClock = clock ?? (ephemeral ? runningClock() : undefined);
   const opening: Omit<Opening, 'folder'> = {
     ...(engineClock && { clock: engineClock }),
@@ -161,14 +161,14 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   const follower = follow && folder !== undefined ? new Follower({ ...follow, config, folder, log }) : undefined;
   if (follower) shutdown.add(() => follower.close());
   const engines = new EngineSwitch(await (follower ? follower.openFirst(openCopy) : open()));
-  // A server that fails to start has made nothing that a head of the audit trail should confirm.
+  // A server that fails to start has no audit records for a head to confirm.
   shutdown.add((graceMs) => (shutdown.hasBegun ? engines.close(graceMs) : engines.engine.abandon()));
   if (follower) startFollower(follower, engines, openCopy, shutdown);
   const { initialPassword } = engines.engine;
   const fence = folder === undefined || follower ? undefined : await startFence(engines.engine, shutdown, access);
 
   let admin: AdminAccess | undefined;
-  // Closes after the listener, so that operators can watch the shutdown.
+  // Close it after the listener, so that operators can watch the shutdown.
   shutdown.add(() => admin?.close());
   const listener = new HttpServer({
     admit: engines.admit,
@@ -191,11 +191,11 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   const port = await listener.listen(config.host, config.port);
   const url = `${certificate ? 'https' : 'http'}://${authorityOf({ host: config.host, port })}`;
   shutdown.add(async (graceMs) => {
-    // The listener waits for open responses.
+    // The listener waits for open responses, so end the event streams first.
     engines.engine.app.eventStreams.close();
     await listener.close(graceMs);
   });
-  // From now on, never block the event loop for a lock.
+  // From now on, never block the event loop on a lock.
   engines.engine.app.db.waitFor(0);
 
   const vitals: Vitals = {
@@ -211,7 +211,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   admin = await openAdmin(vitals, isProgram === true && !ephemeral, certificate ? [certificate.reading] : []);
 
   const seeded = await insertSeed(engines.engine, seed, url);
-  // Before the fixture stores the state for resets.
+  // Issue it before the fixture saves the state for resets.
   const token = ephemeral ? engines.engine.issueToken() : undefined;
   const fixture = new Fixture({ engines, url, seeded, open: folder === undefined ? open : undefined });
   shutdown.add(() => fixture.close());
@@ -243,7 +243,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   };
 }
 
-/** Replaces the copy that a follower serves with newer ones. */
+/** Makes a follower replace its copy with newer ones. */
 function startFollower(
   follower: Follower,
   engines: EngineSwitch,

@@ -8,12 +8,12 @@ declare module '../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof emptyCollectionSettings> {}
 }
 
-/** Throws if a name is not that of a collection. */
+/** Throws unless the name is valid for a collection. */
 const checkCollectionName = (item: string): void => {
   if (!/^[a-z0-9-]+$/.test(item)) throw new Error(`must list names of a-z, 0-9 and dashes, but has "${item}"`);
 };
 
-/** Settings of collections that clients expect, but this program does not have. */
+/** The setting for collections that clients expect but this program lacks. */
 export const emptyCollectionSettings = {
   empty_collections: list(
     [
@@ -37,7 +37,7 @@ export const emptyCollectionSettings = {
 
 const emptyPage = { number: 1, size: 10, offset: 0, last: 1 };
 
-/** A collection that other installations have: for any query, an empty list (core.md 3). */
+/** Returns an endpoint that responds to any query with an empty list (core.md 3). */
 const emptyCollection = (name: string): Endpoint => ({
   path: `/api/${name}/`,
   name: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')} List`,
@@ -53,8 +53,8 @@ const emptyCollection = (name: string): Endpoint => ({
 });
 
 /**
- * Returns the collections of the setting empty_collections, which the root and the documentation do not list. Throws
- * ConfigError for one that exists.
+ * Returns the collections of the setting empty_collections. The root and the documentation omit them. Throws ConfigError if one
+ * of them exists.
  */
 export function emptyCollections(config: Config, existing: readonly Pick<Endpoint, 'path'>[]): readonly Endpoint[] {
   const paths = new Set(existing.map(({ path }) => path.split('/').slice(0, 3).join('/')));

@@ -304,16 +304,16 @@ async function doctor({ config, flags, name }: Arguments): Promise<void> {
   else await withReadable(config, folder, (readable) => withDeployment({ config }, run, 'examine', readable));
 }
 
-/** Returns the message of an error as one line for a terminal. SQLite's errors about damage can contain data of the file. */
+/** Returns an error message as one line for a terminal. SQLite's errors about damage can contain raw data. */
 function lineOf(error: unknown): string {
   const [line = ''] = withoutControls(plainReason(error)).split('\n');
   return line;
 }
 
-/** Runs a command and sets the exit code: 0 on success, 1 on failure, 2 for a wrong command line or setting. */
+/** Runs a command and sets the exit code: 0 on success, 1 on failure, 2 for an invalid command line or setting. */
 async function main(args: readonly string[]): Promise<void> {
   let parsed: Arguments | undefined;
-  // If the event loop runs empty before the command is done, the process would exit with 0.
+  // If the event loop runs empty before the command is done, the process would exit with code 0.
   const reportUnfinished = (): void => {
     process.stderr.write('tenantry: the command ended before it was done\n');
     process.exitCode = 1;

@@ -1,4 +1,4 @@
-/** Every setting of the program. The command line, `--help`, the environment, the manual and the API read this table. */
+/** Every setting of the program. The command line, `--help`, the environment, the manual and the API use this table. */
 import { apiKeySettings } from '../accounts/api-keys/config.ts';
 import { invitationSettings } from '../accounts/invitations/config.ts';
 import { roleSettings } from '../accounts/roles/config.ts';
@@ -67,7 +67,7 @@ const groups = {
   'Log and files': logSettings,
 } as const;
 
-/** The declarations, in the order in which every command prints them. */
+/** All declarations, in display order. */
 export const settings = {
   ...groups.Server,
   ...groups.API,
@@ -92,13 +92,13 @@ export type GivenSettings = {
   readonly [K in keyof typeof settings]?: string | ConfigOf<typeof settings>[K] | undefined;
 };
 
-/** The settings in groups, in the order of their table. */
+/** The groups of settings, in the same order. */
 export const settingGroups: readonly { readonly title: string; readonly names: readonly SettingName[] }[] =
   Object.entries(groups).map(([title, members]) => ({ title, names: namesOf(members) }));
 
 export const settingNames: readonly SettingName[] = namesOf(settings);
 
-/** Settings with credentials, which can be read from separate files and are never printed. */
+/** Settings with credentials. They can be read from separate files and are never printed. */
 export const secretSettings: ReadonlySet<SettingName> = new Set(
   settingNames.filter((name) => (settings[name] as Setting<unknown>).isSecret),
 );
@@ -114,17 +114,17 @@ export const sourceOf = (name: SettingName, sources: Sources): string | undefine
 /** Reads the `name = value` lines of a file. Throws ConfigError with the line number. */
 export const readConfigFile = (path: string): ConfigFile => readSettingsFile(settings, path);
 
-/** Prints a value as on the command line; credentials as stars. */
+/** Formats a value as on the command line, and credentials as stars. */
 export const printSetting = (name: SettingName, value: unknown): string => printValue(settings[name], value);
 
-/** Returns environment variables that look like settings, or files of secret settings, but are not. */
+/** Returns environment variables that look like settings, or files with secret settings, but are not. */
 export const unknownVariables = (
   env: Readonly<Record<string, string | undefined>>,
 ): ReturnType<typeof findUnknownVariables> => findUnknownVariables(settings, env);
 
-/** Defaults of a server for trials: its hooks can call receivers on this machine. */
+/** Defaults of a trial server, whose hooks may call receivers on this machine. */
 const trialDefaults = { hooks_allowed_networks: ['127.0.0.0/8', '::1/128'] } satisfies Partial<Config>;
 
-/** Returns the defaults of a server in memory or with sample data, except for settings that are set. */
+/** Returns the special defaults of a server in memory or with sample data, except for explicitly set settings. */
 export const localDefaults = (isSet: (name: SettingName) => boolean): Partial<Config> =>
   isSet('hooks_allowed_networks') ? {} : trialDefaults;

@@ -1,11 +1,11 @@
-/** Encryption of backups in the age format, which the public tool `age` reads and writes. */
+/** Encrypts backups in the format of the command-line tool `age`. */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { readText } from '../../kernel/files.ts';
 
-/** Encrypts a file to another for public keys (`age1…`). */
+/** Encrypts a file into another for public keys (`age1…`). */
 export async function encryptFile(source: string, target: string, recipients: readonly string[]): Promise<void> {
   const { Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();
@@ -15,7 +15,7 @@ export async function encryptFile(source: string, target: string, recipients: re
   await pipeline(Readable.fromWeb(sealed as WebStream), createWriteStream(target, { mode: 0o600 }));
 }
 
-/** Returns the decrypted content of a stream. Rejects with a sentence if no identity in the file decrypts it. */
+/** Returns the decrypted stream. Rejects with a readable error if no identity in the file decrypts it. */
 export async function decrypted(stream: Readable, identityFile: string): Promise<Readable> {
   const identities = identitiesIn(identityFile);
   const { Decrypter } = await import('age-encryption');
@@ -30,7 +30,7 @@ export async function decrypted(stream: Readable, identityFile: string): Promise
   }
 }
 
-/** Returns the identities in a file, one a line, besides comments. Throws with a sentence. */
+/** Returns the identities in a file: one per line, comments skipped. Throws a readable error. */
 function identitiesIn(file: string): string[] {
   const lines = readText(file, 'the identity ')
     .split('\n')

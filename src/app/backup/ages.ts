@@ -1,4 +1,4 @@
-/** The ages of the backups at the target: one query, for doctor, metrics, notifications, the API and the console. */
+/** Ages of the backups at the target, shared by doctor, metrics, notifications, the API and the console. */
 import type { App } from '../../kernel/app.ts';
 import { day, hour, isoTime, minute } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
@@ -7,7 +7,7 @@ import { intervalOf, parseSchedule } from './schedule.ts';
 /** Time between two verifications by backup_verify; undefined for `off`. */
 export const verificationIntervals: Readonly<Record<string, number>> = { weekly: 7 * day, daily: day };
 
-/** When backups at the target were made; null without one. */
+/** Times of backups at the target; null if there is none. */
 interface LastBackups {
   /** The oldest and the newest complete backup. */
   readonly first: number | null;
@@ -16,23 +16,23 @@ interface LastBackups {
   readonly verified: number | null;
 }
 
-/** Returns when the oldest, the newest and the newest verified backup were made. Those of a wrong clock, in the future, do not count. */
+/** Returns the times of the oldest, newest and newest verified backup. Ignores backups dated in the future by a wrong clock. */
 export const lastBackups = ({ clock, db }: App): LastBackups =>
   db.one(sql`
     SELECT min(created) AS first, max(created) AS complete, max(created) FILTER (WHERE verified IS NOT NULL) AS verified
     FROM backup WHERE created <= ${clock.now()}`);
 
-/** What is too old, by when it was made; undefined if nothing is. */
+/** The times of the overdue backups; undefined if none is overdue. */
 interface OverdueBackups {
-  /** More than twice the interval of the schedule. */
+  /** Set if the newest backup is older than twice the schedule's interval. */
   readonly complete: number | undefined;
-  /** More than twice the interval of the verification, or that of the schedule if that is longer. */
+  /** Set if it is older than twice the verification interval, or twice the schedule's interval if that is longer. */
   readonly verified: number | undefined;
-  /** Whether no backup was ever verified; `verified` is the oldest backup then. */
+  /** Whether no backup was ever verified. Then `verified` is the time of the oldest backup. */
   readonly isNeverVerified: boolean;
 }
 
-/** Returns which of the newest backups are too old. Backups that only another machine can verify are not. */
+/** Returns which of the newest backups are overdue. Backups that only another machine can verify never are. */
 export function overdueBackups(app: App, schedule: string): OverdueBackups {
   const { clock, config } = app;
   const { complete, first, verified } = lastBackups(app);
@@ -52,7 +52,7 @@ export function overdueBackups(app: App, schedule: string): OverdueBackups {
   };
 }
 
-/** Returns a line for each problem of the scheduled backups. */
+/** Returns one line for each problem with the scheduled backups. */
 export function backupProblems(app: App): string[] {
   const { config, db } = app;
   if (config.backup_schedule === null) return [];
@@ -71,10 +71,10 @@ export function backupProblems(app: App): string[] {
   ];
 }
 
-/** Begins the line of `backupSummary`. */
+/** The start of the line that `backupSummary` returns. */
 export const summaryPrefix = 'last complete backup: ';
 
-/** Returns a line with the ages of the newest backups; none without a schedule. */
+/** Returns one line with the ages of the newest backups, or none without a schedule. */
 export function backupSummary(app: App): string[] {
   if (app.config.backup_schedule === null) return [];
   const { complete, verified } = lastBackups(app);
@@ -83,7 +83,7 @@ export function backupSummary(app: App): string[] {
   return [`${summaryPrefix}${text(complete)}; last verified: ${text(verified)}`];
 }
 
-/** Returns a duration in its largest unit. */
+/** Formats a duration in its largest unit. */
 function ageOf(duration: number): string {
   const [name, unit] =
     duration >= 2 * day ? ['days', day] : duration >= 2 * hour ? ['hours', hour] : (['minutes', minute] as const);

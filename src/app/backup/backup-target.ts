@@ -9,18 +9,18 @@ export interface StoredFile {
   readonly size: number;
 }
 
-/** Where scheduled backups are stored. All methods reject with a sentence. */
+/** A place that stores scheduled backups. All methods reject with readable errors. */
 export interface BackupTarget {
   readonly kind: 'folder' | 's3';
-  /** The folder or s3 URL, for people. */
+  /** The folder or s3 URL, for display. */
   readonly place: string;
-  /** Stores a file under a name that must not exist. It appears there when it is complete. */
+  /** Stores a file under a new name. The name appears only when the file is complete. */
   put(name: string, file: string): Promise<void>;
-  /** Lists the files that are complete. */
+  /** Lists the complete files. */
   list(): Promise<readonly StoredFile[]>;
   /** Opens a file for reading. */
   get(name: string): Promise<Readable>;
   remove(name: string): Promise<void>;
-  /** Removes what failed attempts have left behind. */
+  /** Removes leftovers of failed uploads. */
   removeRemains(): Promise<void>;
 }

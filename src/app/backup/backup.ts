@@ -17,11 +17,12 @@ import { databaseFile } from '../data/data-folder.ts';
 import { makeTemporaryFolder, withTemporaryFolder } from './temporary-folder.ts';
 
 /**
- * Writes a backup of a data folder to a new file or a stream. A server may be running. The file gets its name when it is
- * complete. Returns whether it contains the encryption keys; otherwise the settings define them. Rejects with a sentence.
+ * Writes a backup of a data folder to a new file or a stream. A server may be running. The file gets its final name when it is
+ * complete. Returns whether the backup contains the encryption keys; if not, the settings define them. Rejects with a readable
+ * error.
  *
- * The format is a SQLite database in gzip. Every machine has tools for both, and gzip has a checksum over all bytes, while
- * SQLite only detects damage to the structure of its pages.
+ * The format is a gzipped SQLite database. Tools for both are everywhere, and gzip checksums every byte, whereas SQLite only
+ * detects structural damage to its pages.
  */
 export async function backUp(
   folder: string,
@@ -30,7 +31,7 @@ export async function backUp(
 ): Promise<{ hasKeys: boolean }> {
   if (typeof target === 'string') rejectExisting(target);
   try {
-    // Next to the target, which is often on another disk than the data: a backup must not fill the disk of the server.
+    // Next to the target, which is often on a different disk: a backup must not fill the server's disk.
     const make = (): string =>
       makeTemporaryFolder(typeof target === 'string' ? `${target}.partial-` : join(tmpdir(), 'tenantry-backup-'));
     return await withTemporaryFolder(make, async (temporary) => {
@@ -56,7 +57,7 @@ function rejectExisting(file: string): void {
 
 /** Copies the database and the keys. Returns whether the folder has keys. */
 async function copyData(folder: string, copy: string, addon: Addon | undefined): Promise<boolean> {
-  // Read the keys before and after the rows: a rotation adds its key to the file, encrypts with it, then removes the old keys.
+  // Read the keys before and after the rows: a rotation adds a key to the file, re-encrypts, then removes the old keys.
   const keysBefore = readKeys(folder);
   const database = join(folder, databaseFile);
   await measuringProgress(
@@ -71,7 +72,7 @@ async function copyData(folder: string, copy: string, addon: Addon | undefined):
   return keys !== null;
 }
 
-/** Throws with a sentence if `restore` would reject the schema, because such a backup is useless. */
+/** Throws a readable error if `restore` would reject the schema: such a backup would be useless. */
 function requireRestorable(copy: string, addon: Addon | undefined): void {
   const handle = openHandle(copy, addon, { readonly: true, fileMustExist: true });
   try {
@@ -81,7 +82,7 @@ function requireRestorable(copy: string, addon: Addon | undefined): void {
   }
 }
 
-/** Returns the text of the key file; null without one. Throws with a sentence if it contains no keys. */
+/** Returns the text of the key file, or null without one. Throws a readable error if it contains no keys. */
 export function readKeys(folder: string): string | null {
   const file = keyFile(folder);
   if (!existsSync(file)) return null;
@@ -98,5 +99,5 @@ async function compress(file: string, target: Writable): Promise<void> {
   );
 }
 
-/** Returns the size in bytes, 0 for a missing file. */
+/** Returns the size in bytes; 0 for a missing file. */
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;

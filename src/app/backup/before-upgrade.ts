@@ -1,4 +1,4 @@
-/** The backup before an upgrade: this version changes the schema of a database that an older version has written. */
+/** The backup before an upgrade, which changes the schema of a database from an older version. */
 
 import { closeSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,26 +19,26 @@ import { backUp } from './backup.ts';
 const maxBackups = 3;
 const namePattern = /^before-upgrade-from-\d+-.*Z$/;
 
-/** Returns the folder of all backups that the server makes itself. */
+/** Returns the folder for backups that the server makes itself. */
 export const backupFolder = (folder: string): string => join(folder, 'backups');
 
 /**
- * Backs up a data folder whose database has an older schema than this version, and removes the oldest of these backups. Returns
- * the file; undefined if the database needs no upgrade, or the setting switches these backups off. Rejects with a sentence if the
- * backup fails; the caller then does not upgrade.
+ * Backs up a data folder whose database needs an upgrade, and removes the oldest of these backups. Returns the file; undefined
+ * if no upgrade is needed or the setting disables these backups. Rejects with a readable error if the backup fails; the caller
+ * must not upgrade then.
  */
 export async function backUpBeforeUpgrade(config: Config, folder: string): Promise<string | undefined> {
   if (!config.backup_before_upgrade) return undefined;
   const database = join(folder, databaseFile);
-  // The schema in the header can be older than that in the log, but never newer, and is quick to read.
+  // Quick check: the schema in the header may be older than the one in the log, but never newer.
   if (!isOlder(headerOf(database))) return undefined;
-  // Check before SQLite opens the file: it would silently drop such a log with the schema in it.
+  // Check before SQLite opens the file: it would silently drop an unreadable log and the schema in it.
   requireReadableLog(database);
-  // The part that an incomplete log lacks can be the schema. Opening the database reports the problem.
+  // An incomplete log may lack the schema. Opening the database reports the problem.
   if (findGap(`${database}-wal`)) return undefined;
   const addon = prepareFolder(config, folder);
   const header = headerInLog(database, addon);
-  // A killed first start leaves a database without users, which contains nothing to lose.
+  // A first start that was killed leaves a database without users: there is nothing to lose.
   if (!isOlder(header) || !header.hasUsers) return undefined;
   const backups = backupFolder(folder);
   const instant = isoTime(systemClock.now()).replaceAll(':', '-');
@@ -65,7 +65,7 @@ interface Header {
 const isOlder = ({ owner, schema }: Header): boolean =>
   owner === applicationId && schema > 0 && schema < embeddedMigrations().length;
 
-/** Throws with a sentence if SQLite would ignore the log of a database. */
+/** Throws a readable error if SQLite would ignore the log of a database. */
 function requireReadableLog(database: string): void {
   try {
     rejectDamagedHeader(`${database}-wal`);
@@ -74,7 +74,7 @@ function requireReadableLog(database: string): void {
   }
 }
 
-/** Reads the header of the file, without its log; zeros if the file is unreadable. Opening it reports the error. */
+/** Reads the header of the file, ignoring its log. Returns zeros if the file is unreadable: opening it reports the error. */
 function headerOf(file: string): Header {
   const bytes = Buffer.alloc(databaseHeaderBytes);
   try {
@@ -95,7 +95,7 @@ function headerInLog(file: string, addon: Addon | undefined): Header & { readonl
   try {
     const pragma = (text: string): number => Number(handle.pragma(text, { simple: true }));
     const schema = pragma('user_version');
-    // The first migration creates the table.
+    // The first migration creates the table `user`.
     const hasUsers = schema > 0 && handle.prepare('SELECT 1 FROM user LIMIT 1').get() !== undefined;
     return { owner: pragma('application_id'), schema, hasUsers };
   } finally {
@@ -103,7 +103,7 @@ function headerInLog(file: string, addon: Addon | undefined): Header & { readonl
   }
 }
 
-/** Sorts by the instant at the end of the names. */
+/** Removes the oldest backups, sorted by the timestamp in their names. */
 function removeOldest(backups: string): void {
   const instantOf = (file: string): string => file.slice(file.indexOf('-', 'before-upgrade-from-'.length) + 1);
   const files = readdirSync(backups)

@@ -11,7 +11,7 @@ declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof backupSettings> {}
 }
 
-/** A text that a parser accepts, which throws with a sentence. */
+/** A text setting with a parser that validates it by throwing a readable error. */
 const parsed = <T extends string | null>(setting: Setting<T>, parse: (text: string) => unknown): Setting<T> => ({
   ...setting,
   read: (value) => {
@@ -21,7 +21,7 @@ const parsed = <T extends string | null>(setting: Setting<T>, parse: (text: stri
   },
 });
 
-/** Settings of backups. */
+/** The backup settings. */
 export const backupSettings = {
   backup_before_upgrade: flag(
     true,
@@ -64,7 +64,7 @@ export const backupSettings = {
 
 export const isS3 = (target: string): boolean => target.startsWith('s3://');
 
-/** Returns the bucket and the prefix of an S3 target; the prefix ends with a slash unless it is empty. Throws with a sentence. */
+/** Returns bucket and prefix of an S3 target; the prefix ends with a slash unless it is empty. Throws a readable error. */
 export function s3Location(target: string): { readonly bucket: string; readonly prefix: string } {
   const [, bucket, path = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(target) ?? [];
   if (bucket === undefined) throw new Error('must be s3://BUCKET/PREFIX');
@@ -74,7 +74,7 @@ export function s3Location(target: string): { readonly bucket: string; readonly 
   return { bucket, prefix: prefix === '' ? '' : `${prefix}/` };
 }
 
-/** Throws ConfigError if the settings of backups do not fit together, or name files that are unusable. */
+/** Throws ConfigError if the backup settings conflict or name unusable files. */
 export function checkBackupSettings(config: Config): void {
   const { backup_recipients_file: recipients, backup_s3_endpoint: endpoint, backup_target: target } = config;
   if (recipients !== null) recipientsIn(recipients);
@@ -86,7 +86,7 @@ export function checkBackupSettings(config: Config): void {
   credentialsOf(config);
 }
 
-/** Returns the age public keys in a file. Throws ConfigError, which names the line. */
+/** Returns the age public keys in a file. Throws ConfigError with the line number. */
 export function recipientsIn(file: string): string[] {
   let content: string;
   try {
@@ -112,7 +112,7 @@ interface Credentials {
   readonly sessionToken?: string;
 }
 
-/** Returns the credentials of the bucket in a setting, from the settings or the environment. Throws ConfigError. */
+/** Returns the credentials for the bucket in a setting, from the settings or the environment. Throws ConfigError. */
 export function credentialsOf(
   config: Config,
   setting = 'backup_target',

@@ -4,10 +4,10 @@ import { appendRecord } from '../../activity/audit/append.ts';
 import { ofCommand } from '../../activity/audit/commands.ts';
 import type { App } from '../../kernel/app.ts';
 
-/** Returns the uuid of a backup, which follows from its name. */
+/** Derives the uuid of a backup from its name. */
 export const backupUuid = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 32);
 
-/** Records what a command did with a backup. Must run inside a write. `problem` is why it failed. */
+/** Records a command's use of a backup. Must run inside a write. `problem` is the reason if it failed. */
 export function recordBackup(
   app: App,
   result: 'made' | 'failed' | 'verified' | 'fetched' | 'removed',

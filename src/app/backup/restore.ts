@@ -25,16 +25,16 @@ import { fitsKeys } from '../data/encryption.ts';
 import { withTemporaryFolder } from './temporary-folder.ts';
 
 /**
- * Fills a data folder from a backup in a file or a stream. Returns the instant and the keys of the backup. Rejects with a
- * sentence if a server uses the folder, the folder has data, or the backup is invalid, damaged or from a newer version.
+ * Fills a data folder from a backup in a file or a stream. Returns the backup's time and keys. Rejects with a readable error if a
+ * server uses the folder, the folder has data, or the backup is invalid, damaged or from a newer version.
  *
- * The database gets its name last, when it is completely on disk. Until then, the folder has no database and the command can
- * run again.
+ * The database gets its name last, once it is completely on disk. Until then, the folder has no database and the command can be
+ * repeated.
  */
 export const restore = (source: string | Readable, folder: string, config: Config): Promise<Carried> =>
   fillFolder(source, 'backup', folder, config, unpack);
 
-/** Creates a database in a file from a stream. Rejects with a sentence. */
+/** Creates a database file from a stream. Rejects with a readable error. */
 type CreateDatabase = (stream: Readable, copy: string, addon: Addon | undefined) => Promise<Carried>;
 
 /** The verb for each kind of source. */
@@ -83,7 +83,7 @@ async function fill(
           throw new Error(`cannot ${command} ${name}: ${sentenceFor(error)}`, { cause: error });
         });
         if (carried.keys !== null) placeKeys(carried.keys, temporary, folder);
-        // Heads that the folder has were signed for the data that were here before.
+        // The heads in the folder were signed for the previous data.
         appendReplacement(folder, command);
         placeNew(copy, join(folder, databaseFile));
         return carried;
@@ -95,8 +95,8 @@ async function fill(
 }
 
 /**
- * Creates the database, with a new chain of its audit trail. Throws unless the keys from the source open its secrets, because a
- * server would not start with others.
+ * Creates the database and starts a new chain of its audit trail. Throws unless the keys from the source decrypt its secrets:
+ * otherwise a server would not start.
  */
 async function createWithKeys(
   create: CreateDatabase,
@@ -118,7 +118,7 @@ async function createWithKeys(
   return carried;
 }
 
-/** Replaces the folder that a killed command has left behind. The lock guarantees that no other command uses it. */
+/** Replaces the folder that a killed command left behind. The lock guarantees that no other command is using it. */
 function makeRestoringFolder(folder: string): string {
   const temporary = restoringFolder(folder);
   rmSync(temporary, { recursive: true, force: true });
@@ -135,8 +135,8 @@ async function openSource(file: string, kind: string): Promise<Readable> {
 }
 
 /**
- * Throws if the folder has files of a database. SQLite would apply the log of another database to this one; an initial password
- * would belong to no user.
+ * Throws if the folder has database files: SQLite would apply another database's log to this one, and an initial password would
+ * belong to no user.
  */
 function rejectData(folder: string): void {
   const database = join(folder, databaseFile);
@@ -159,14 +159,14 @@ async function unpack(stream: Readable, copy: string, addon: Addon | undefined):
     }
   };
   await pipeline(stream, count, gunzip, limitToSize, createWriteStream(copy, { mode: 0o600 }));
-  // Gunzip also reads a second stream, whose last bytes count only the content of that stream (RFC 1952).
+  // Gunzip also reads a second stream, but the length in its last bytes covers only that stream (RFC 1952).
   const isOneStream = tail.readUInt32LE(0) === statSync(copy).size % 2 ** 32;
   if (gunzip.bytesWritten < inputBytes || !isOneStream) throw new Error(trailingData);
   rejectForeignSchema(copy, addon);
   return unpackBackupInThread(copy, addon);
 }
 
-/** Must run before any other use of the database, which could run code of a foreign schema. */
+/** Must run before any other use of the database: a foreign schema could run its code. */
 function rejectForeignSchema(copy: string, addon: Addon | undefined): void {
   const handle = openHandle(copy, addon, { readonly: true, fileMustExist: true });
   try {
@@ -180,12 +180,12 @@ function rejectForeignSchema(copy: string, addon: Addon | undefined): void {
   }
 }
 
-/** Bytes at the end of a gzip stream with the length of its content, modulo 2^32. */
+/** Size of the field at the end of a gzip stream that has the length of its content, modulo 2^32. */
 const lengthBytes = 4;
 
 const trailingData = 'The backup is damaged (something follows its end)';
 
-/** Passes a database through, up to the length in its header. Writes nothing before it has read the header. */
+/** Passes a database through, up to the length in its header. Yields nothing until it has read the header. */
 async function* limitToSize(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let start: Buffer | undefined = Buffer.alloc(0);
   let [length, size] = [0, 0];
@@ -206,17 +206,17 @@ async function* limitToSize(source: AsyncIterable<Buffer>): AsyncGenerator<Buffe
   if (start !== undefined) throw new Error('The file is not a backup');
 }
 
-/** Returns a sentence for the errors of zlib about a file that is not gzip, cut off or changed. */
+/** Translates zlib's errors about a file that is not gzip, truncated or modified. */
 function sentenceFor(error: unknown): string {
   const { message } = errorOf(error);
   if (message === 'incorrect header check') return 'The file is not a backup';
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // Gunzip stops reading at data after the end of its stream.
+  // Gunzip aborts when data follows the end of its stream.
   if (code === 'ABORT_ERR') return trailingData;
   return code.startsWith('Z_') ? `The backup is damaged (${message})` : plainReason(error);
 }
 
-/** The same keys can be there already, from a command that was killed. */
+/** Accepts an existing file with the same keys, left by a killed command. */
 function placeKeys(keys: string, temporary: string, folder: string): void {
   const file = keyFile(folder);
   if (existsSync(file) && readFileSync(file, 'utf8') !== keys)

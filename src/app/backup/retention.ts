@@ -1,13 +1,13 @@
 import { day } from '../../kernel/clock.ts';
 
-/** How many of the last days, ISO weeks and months with a backup keep their newest one. */
+/** Number of recent days, ISO weeks and months that each retain their newest backup. */
 interface Retention {
   readonly d: number;
   readonly w: number;
   readonly m: number;
 }
 
-/** Parses `7d,4w,6m`; parts may be missing. Throws with a sentence. */
+/** Parses `7d,4w,6m`; parts may be missing. Throws a readable error. */
 export function parseRetention(text: string): Retention {
   const result = { d: 0, w: 0, m: 0 };
   for (const part of text.split(',')) {
@@ -22,7 +22,7 @@ export function parseRetention(text: string): Retention {
 
 const dayMs = day / 1000;
 
-/** Names of the periods of an instant (milliseconds, UTC). */
+/** Names the day, week and month of an instant (milliseconds, UTC). */
 const periods: Readonly<Record<keyof Retention, (at: number) => string>> = {
   d: (at) => new Date(at).toISOString().slice(0, 10),
   // The Monday of the week.
@@ -30,7 +30,7 @@ const periods: Readonly<Record<keyof Retention, (at: number) => string>> = {
   m: (at) => new Date(at).toISOString().slice(0, 7),
 };
 
-/** Returns which of some instants (milliseconds) a retention keeps: the newest of each period. */
+/** Returns the instants (milliseconds) that a retention keeps: the newest of each period. */
 export function keptInstants(instants: readonly number[], retention: Retention): ReadonlySet<number> {
   const newestFirst = [...instants].sort((a, b) => b - a);
   const kept = new Set<number>();

@@ -1,10 +1,10 @@
 import type { Config } from '../../kernel/config/config.ts';
 import { credentialsOf } from './config.ts';
 
-/** Milliseconds for a request, unless the caller sets another timeout. */
+/** Default timeout of a request. */
 const defaultTimeoutMs = 120_000;
 
-/** A request to a bucket; without a key, to the bucket itself. */
+/** A request for an object, or for the bucket itself without a key. */
 export interface S3Request {
   readonly method: string;
   readonly key?: string;
@@ -13,7 +13,7 @@ export interface S3Request {
   readonly body?: Buffer;
 }
 
-/** Returns the text of the first element with a name in a response of an object store; undefined without one. */
+/** Returns the text of the first element with this name in an XML response; undefined without one. */
 export const tagIn = (text: string, tag: string): string | undefined =>
   new RegExp(`<${tag}>([^<]*)</${tag}>`)
     .exec(text)?.[1]
@@ -23,14 +23,14 @@ export const tagIn = (text: string, tag: string): string | undefined =>
     .replace(/&apos;|&#39;/g, "'")
     .replace(/&amp;/g, '&');
 
-/** A bucket of the object store in the settings. */
+/** A bucket in the object store that the settings name. */
 export class S3Bucket {
   readonly #origin: URL;
   readonly #isPathStyle: boolean;
   readonly #region: string;
   readonly #credentials: ReturnType<typeof credentialsOf>;
 
-  /** Throws ConfigError without credentials; its message names the setting that needs them. */
+  /** Throws ConfigError without credentials, naming the setting that needs them. */
   constructor(
     config: Config,
     private readonly bucket: string,
@@ -44,12 +44,12 @@ export class S3Bucket {
     if (!this.#isPathStyle) this.#origin.hostname = `${bucket}.${this.#origin.hostname}`;
   }
 
-  /** The host of the object store, with its port. */
+  /** Host and port of the object store. */
   get host(): string {
     return this.#origin.host;
   }
 
-  /** Signs and sends a request. Resolves with the response of any status; rejects without one. The signal also ends its body. */
+  /** Signs and sends a request. Resolves with a response of any status. The signal also aborts its body. */
   async send(
     { body, headers = {}, key = '', method, query = {} }: S3Request,
     timeoutMs = defaultTimeoutMs,
@@ -70,7 +70,7 @@ export class S3Bucket {
         host: this.#origin.host,
         method,
         path,
-        // Without a type, the signer calls every body a form.
+        // Without a type, the signer labels every body a form.
         headers: { ...(body && { 'Content-Type': 'application/octet-stream' }), ...headers },
         ...(body && { body: body as unknown as string }),
       },

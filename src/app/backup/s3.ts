@@ -10,13 +10,13 @@ import { type BackupTarget, backupName, type StoredFile } from './backup-target.
 import { s3Location } from './config.ts';
 import { S3Bucket, type S3Request, tagIn } from './s3-bucket.ts';
 
-/** Size of the parts of an upload. It grows with the file, because an upload has at most 10,000 parts. */
+/** Minimum size of an upload part. Parts grow with the file, because an upload has at most 10,000 of them. */
 const minPartBytes = 8 * 1024 * 1024;
 const maxParts = 9_000;
-/** Milliseconds without data after which a download is cut off. The whole of it can take hours. */
+/** Timeout of a download that receives no data. A complete download can take hours. */
 const idleTimeoutMs = 120_000;
 
-/** Milliseconds before each repetition of a request that failed. */
+/** Delay before each retry of a failed request. */
 const retryPausesMs = [500, 2_000, 8_000];
 
 interface S3Response {
@@ -25,13 +25,13 @@ interface S3Response {
   readonly text: string;
 }
 
-/** An object that is being read. Reading rejects when the store sends nothing for two minutes. */
+/** An object being downloaded. Reading rejects when the store sends nothing for two minutes. */
 interface Download {
   readonly etag: string;
   readonly read: () => Promise<ReadableStreamReadResult<Uint8Array>>;
 }
 
-/** A response that is not a success. */
+/** An error response of the object store. */
 class S3Error extends Error {
   constructor(
     readonly status: number,
@@ -43,7 +43,7 @@ class S3Error extends Error {
   }
 }
 
-/** Whether a request that is repeated gets the same response: not after 429 and errors of the store, except that it is full. */
+/** Whether a retry would get the same response. Only 429 and server errors are worth a retry, except 507 (the store is full). */
 const finalStatus = (status: number): boolean => (status < 500 && status !== 429) || status === 507;
 
 const messageIn = (text: string): string => {
@@ -96,7 +96,7 @@ export class S3Target implements BackupTarget {
     }
   }
 
-  /** Completes an upload, unless the key exists. Stores that do not know the condition complete it without. */
+  /** Completes an upload unless the key exists. Stores that do not support the condition ignore it. */
   async #complete(key: string, upload: string, etags: readonly string[]): Promise<void> {
     const parts = etags.map(
       (etag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${etag.replace(/"/g, '&quot;')}</ETag></Part>`,
@@ -114,20 +114,20 @@ export class S3Target implements BackupTarget {
       if (error instanceof S3Error && error.status === 501) return complete(request);
       throw error;
     });
-    // An error after the start of the response has the status 200.
+    // The store reports an error after the start of the response with status 200.
     if (text.includes('<Error>')) throw new S3Error(200, tagIn(text, 'Code') ?? '', 'complete the upload', text);
   }
 
   /**
-   * Rejects with an error unless the store lists the file with its size: the response to an earlier request to complete the upload
-   * was lost, and the store knows the upload no longer, or says that the key exists.
+   * Rejects with `error` unless the store lists the file with its size. If it does, an earlier request completed the upload and
+   * only its response was lost: the store no longer knows the upload, or reports that the key exists.
    */
   async #requireStored(name: string, size: number, error: unknown): Promise<void> {
     const isRepeated = error instanceof S3Error && (error.status === 404 || error.status === 412);
     if (!isRepeated || !(await this.list()).some((one) => one.name === name && one.size === size)) throw error;
   }
 
-  /** Rejects, and removes the file, unless the store lists it with its size. */
+  /** Rejects and removes the file unless the store lists it with its size. */
   async #compare(name: string, size: number): Promise<void> {
     try {
       const stored = (await this.list()).find((one) => one.name === name);
@@ -165,7 +165,7 @@ export class S3Target implements BackupTarget {
     return Readable.from(this.#contentOf(key, await this.#open(key)), { objectMode: false });
   }
 
-  /** Yields an object. Continues where it stopped after a connection was cut, unless the object has changed. */
+  /** Yields the bytes of an object. Resumes after a lost connection, unless the object has changed. */
   async *#contentOf(key: string, first: Download): AsyncGenerator<Uint8Array> {
     let download = first;
     let [position, attempt] = [0, 0];
@@ -188,7 +188,7 @@ export class S3Target implements BackupTarget {
     }
   }
 
-  /** Opens an object for reading, from a position if it still has a tag. Rejects with a sentence. */
+  /** Opens an object for reading, from a position if its tag is still the same. Rejects with a readable error. */
   #open(key: string, position = 0, etag = ''): Promise<Download> {
     const headers = position === 0 ? {} : { Range: `bytes=${position}-`, 'If-Match': etag };
     return this.#repeat('read the backup', async () => {
@@ -230,7 +230,7 @@ export class S3Target implements BackupTarget {
     });
   }
 
-  /** Repeats work until it succeeds or the repetitions are used up. Rejects with a sentence. */
+  /** Retries work until it succeeds or no retries are left. Rejects with a readable error. */
   async #repeat<T>(action: string, work: () => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {

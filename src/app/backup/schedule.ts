@@ -1,13 +1,13 @@
 import { day, hour, minute } from '../../kernel/clock.ts';
 
-/** A schedule in UTC: the minutes at which something is due. */
+/** A schedule in UTC, with a resolution of minutes. */
 interface Schedule {
   readonly minutes: ReadonlySet<number>;
   readonly hours: ReadonlySet<number>;
   readonly days: ReadonlySet<number>;
   readonly months: ReadonlySet<number>;
   readonly weekdays: ReadonlySet<number>;
-  /** Whether a day is due if either its number or its weekday is, as in crontab when both are restricted. */
+  /** Whether a day matches by its number or its weekday, as in crontab when both are restricted. */
   readonly isEitherDay: boolean;
 }
 
@@ -19,7 +19,7 @@ const ranges = [
   { name: 'day of the week', from: 0, to: 7 },
 ] as const;
 
-/** Parses `HH:MM`, or the five fields of crontab with numbers, lists, ranges and steps. Throws with a sentence. */
+/** Parses `HH:MM`, or the five fields of crontab with numbers, lists, ranges and steps. Throws a readable error. */
 export function parseSchedule(text: string): Schedule {
   const [, hours, minutes] = /^(\d\d):(\d\d)$/.exec(text) ?? [];
   const fields = (hours === undefined ? text : `${minutes} ${hours} * * *`).trim().split(/\s+/);
@@ -51,10 +51,10 @@ function parseField(text: string, { from, name, to }: (typeof ranges)[number]): 
   return numbers;
 }
 
-/** Scheduled times are looked for in this many days; a schedule such as 29 February is due every four years. */
+/** Number of days to search: 29 February occurs every four years. */
 const maxDays = 4 * 366 + 1;
 
-/** Returns the last instant, at or before `now`, at which a schedule is due; undefined if there is none in years. */
+/** Returns the last scheduled instant at or before `now`; undefined if there is none in four years. */
 export function lastDue(schedule: Schedule, now: number): number | undefined {
   for (let start = now - (now % day), i = 0; i < maxDays; start -= day, i++) {
     if (!isDueDay(schedule, start)) continue;
@@ -74,7 +74,7 @@ function isDueDay({ days, isEitherDay, months, weekdays }: Schedule, start: numb
   return isEitherDay ? isDay || isWeekday : isDay && isWeekday;
 }
 
-/** Returns the time between the last two instants at which a schedule was due. */
+/** Returns the time between the last two scheduled instants. */
 export function intervalOf(schedule: Schedule, now: number): number {
   const last = lastDue(schedule, now);
   const before = last === undefined ? undefined : lastDue(schedule, last - minute);

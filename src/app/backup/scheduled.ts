@@ -1,4 +1,4 @@
-/** Backups at the target of the settings: made, listed, fetched, verified and removed (core.md 14.10). */
+/** Makes, lists, fetches, verifies and removes backups at the target in the settings (core.md 14.10). */
 import { randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,20 +24,20 @@ import { keptInstants, parseRetention } from './retention.ts';
 import { digestOf, draftPrefix, targetOf } from './target.ts';
 import { makeTemporaryFolder, removeOldFolders, requireSpace, withTemporaryFolder } from './temporary-folder.ts';
 
-/** Milliseconds by which the clock of another machine may be ahead. */
+/** Tolerated clock difference to another machine. */
 const maxClockErrorMs = day / 1000;
 
 /** A complete backup at the target. */
 interface CompleteBackup {
   readonly name: string;
   readonly size: number;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the epoch. */
   readonly madeMs: number;
   readonly installation: string;
   readonly isEncrypted: boolean;
 }
 
-/** Returns the backup that a file name stands for; undefined for other files. */
+/** Parses the name of a backup; undefined for other files. */
 function backupOf({ name, size }: { readonly name: string; readonly size: number }): CompleteBackup | undefined {
   const [, year, month, date, hours, minutes, seconds, installation, age] = backupName.exec(name) ?? [];
   if (installation === undefined) return undefined;
@@ -45,17 +45,17 @@ function backupOf({ name, size }: { readonly name: string; readonly size: number
   return Number.isNaN(madeMs) ? undefined : { name, size, madeMs, installation, isEncrypted: age !== undefined };
 }
 
-/** Lists the complete backups at the target, the newest first. Rejects with a sentence. */
+/** Lists the complete backups at the target, newest first. Rejects with a readable error. */
 export async function listBackups(target: BackupTarget): Promise<CompleteBackup[]> {
   const files = await target.list();
   return files.flatMap((file) => backupOf(file) ?? []).sort((a, b) => b.madeMs - a.madeMs);
 }
 
-/** Returns the identifier of this installation in names of backups; undefined before the first one. */
+/** Returns the id of this installation in backup names; undefined before its first backup. */
 export const knownInstallation = ({ db }: App): string | undefined =>
   db.value<string | null>(sql`SELECT installation FROM deployment`) ?? undefined;
 
-/** Returns the identifier of this installation, which is created for the first backup. */
+/** Returns the id of this installation, and creates it for the first backup. */
 function installationOf(app: App): string {
   const { db } = app;
   const known = knownInstallation(app);
@@ -66,7 +66,7 @@ function installationOf(app: App): string {
   return created;
 }
 
-/** Makes a backup at the target and removes those that the retention does not keep. Returns its name. Rejects with a sentence. */
+/** Makes a backup at the target and removes expired ones. Returns its name. Rejects with a readable error. */
 export async function makeBackup(app: App, folder: string, addon: Addon | undefined): Promise<string> {
   const { clock, config, db } = app;
   const target = targetOf(config);
@@ -106,8 +106,8 @@ export async function makeBackup(app: App, folder: string, addon: Addon | undefi
 }
 
 /**
- * Returns the bytes that a backup needs beside the copy of the database: a compressed copy, an encrypted one, and the space that
- * the server needs on the same disk.
+ * Returns the bytes that a backup needs in addition to the copy of the database: a compressed copy, an encrypted one, and the
+ * space that the server needs on the same disk.
  */
 function spaceFor(folder: string): number {
   const sizes = ['', '-wal'].map(
@@ -116,7 +116,7 @@ function spaceFor(folder: string): number {
   return 1.5 * sizes.reduce((sum, size) => sum + size) + requiredBytes;
 }
 
-/** Throws if the folder of known backups is missing, because its disk is not mounted. A new folder would be on another disk. */
+/** Throws if the folder of known backups is missing: its disk is not mounted, and a new folder would be on the wrong disk. */
 function requireTarget({ config, db }: App, { kind, place }: BackupTarget): void {
   if (kind !== 'folder' || config.backup_target === null || existsSync(place)) return;
   if (db.count(sql`SELECT count(*) FROM backup WHERE target = ${place}`) > 0)
@@ -124,9 +124,9 @@ function requireTarget({ config, db }: App, { kind, place }: BackupTarget): void
 }
 
 /**
- * Removes backups of this installation that the retention does not keep: never the one that was just made, nor the newest that
- * was verified, and none while the last verification has failed. Backups that a clock ahead of time has made stay until it is that
- * time. A rejected removal, such as by an object lock, is logged.
+ * Removes expired backups of this installation. Keeps the backup just made and the newest verified one, and removes none after
+ * a failed verification. Backups dated in the future stay until that date. Logs failed removals, such as those that an object
+ * lock prevents.
  */
 async function removeOld(app: App, target: BackupTarget, installation: string, made: string): Promise<void> {
   const { config, db, log } = app;
@@ -161,7 +161,7 @@ async function removeOld(app: App, target: BackupTarget, installation: string, m
   db.store();
 }
 
-/** Makes the catalogue agree with the backups of this installation at the target, some of which may be removed or unknown. Rejects. */
+/** Updates the catalogue from the backups of this installation at the target. Rejects if they cannot be listed. */
 export async function compareCatalogue(app: App): Promise<void> {
   const { config, db } = app;
   const target = targetOf(config);
@@ -182,8 +182,8 @@ export async function compareCatalogue(app: App): Promise<void> {
 }
 
 /**
- * Returns the backup with a name, or the newest one of an installation; without one, all must be of the same. Backups that a
- * wrong clock has made in the future only count if there are no others. Rejects with a sentence.
+ * Returns the backup with this name, or the newest one of an installation. Without either, all backups must belong to one
+ * installation. Backups dated in the future count only if there are no others. Rejects with a readable error.
  */
 export async function chosenBackup(
   target: BackupTarget,
@@ -210,7 +210,7 @@ export async function chosenBackup(
   return chosen;
 }
 
-/** Writes a backup of the target to a new file, decrypted if it is encrypted and there is an identity. Rejects with a sentence. */
+/** Downloads a backup to a new file, and decrypts it if an identity is set. Rejects with a readable error. */
 export async function fetchBackup(config: Config, name: string, file: string): Promise<void> {
   const target = targetOf(config);
   const backup = await chosenBackup(target, name);
@@ -223,7 +223,7 @@ export async function fetchBackup(config: Config, name: string, file: string): P
   }
 }
 
-/** Returns the content of a backup, decrypted if it is encrypted and there is an identity. */
+/** Returns the content of a backup, decrypted if it is encrypted and an identity is set. */
 const contentOf = async (
   stream: Readable,
   { isEncrypted }: CompleteBackup,
@@ -233,23 +233,23 @@ const contentOf = async (
 /** The result of the verification of a backup. */
 interface Verified {
   readonly name: string;
-  /** Whether it was restored and examined, and not only fetched and compared, for lack of an identity. */
+  /** True if the backup was restored and examined; false if it was only compared, for lack of an identity. */
   readonly isRestored: boolean;
 }
 
 /** Checks a restored data folder. Returns one line for each problem. */
 type Examine = (config: Config, folder: string) => Promise<readonly string[]>;
 
-/** What the data of a server knows about backups. */
+/** Facts about backups from the server's database. */
 export interface KnownBackups {
-  /** The installation whose newest backup is meant; undefined on a machine without the data. */
+  /** The installation whose newest backup to select; undefined on a machine without the data. */
   readonly installation: string | undefined;
   readonly sha256Of: (name: string) => string | undefined;
 }
 
 /**
- * Fetches a backup, compares its size and, if it is known, its digest, decrypts it, restores it into a temporary folder and
- * examines that. Without an identity for an encrypted backup, it only compares. Rejects with a sentence.
+ * Downloads a backup, compares its size and, if known, its digest, decrypts it, restores it into a temporary folder and examines
+ * that folder. Without an identity for an encrypted backup, it only compares. Rejects with a readable error.
  */
 export async function verifyBackup(
   config: Config,

@@ -9,8 +9,8 @@ import { chosenBackup } from './scheduled.ts';
 import { targetOf } from './target.ts';
 
 /**
- * Opens what `restore` reads: a file, standard input, or a backup in S3, the newest or that with the name at the end of the URL.
- * Returns the path of a plain file. Rejects with a sentence, also if an encrypted backup has no identity that decrypts it.
+ * Opens the source of `restore`: a file, standard input, or a backup in S3 (the newest, or the one that the URL names). Returns
+ * the path if it is a plain file. Rejects with a readable error, also if no identity decrypts an encrypted backup.
  */
 export async function backupSource(file: string, identity: string | null, config: Config): Promise<string | Readable> {
   if (isS3(file)) {

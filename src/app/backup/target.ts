@@ -13,14 +13,14 @@ import { backupFolder } from './before-upgrade.ts';
 import { isS3 } from './config.ts';
 import { S3Target } from './s3.ts';
 
-/** Returns the target of the settings. Throws ConfigError. */
+/** Returns the target in the settings. Throws ConfigError. */
 export function targetOf(config: Config): BackupTarget {
   const { backup_target: target } = config;
   if (target !== null && isS3(target)) return new S3Target(config, target);
   return new FolderTarget(target === null ? backupFolder(resolve(config.data)) : resolve(target));
 }
 
-/** Prefix of files that are being written in a folder. */
+/** Prefix of unfinished files in a folder. */
 export const draftPrefix = '.partial-';
 
 class FolderTarget implements BackupTarget {
@@ -68,7 +68,7 @@ class FolderTarget implements BackupTarget {
     }
   }
 
-  /** Removes drafts that are older than a day: another server may write to the same folder. */
+  /** Removes drafts older than a day. Younger ones may belong to another server that writes to the same folder. */
   async removeRemains(): Promise<void> {
     try {
       for (const { name, stats } of this.#entries())
@@ -80,7 +80,7 @@ class FolderTarget implements BackupTarget {
     }
   }
 
-  /** Files can disappear meanwhile: drafts get their final names. */
+  /** Skips files that disappear meanwhile: drafts get their final names. */
   #entries(): { readonly name: string; readonly stats: Stats }[] {
     return readdirSync(this.place).flatMap((name) => {
       const stats = statSync(join(this.place, name), { throwIfNoEntry: false });
@@ -93,7 +93,7 @@ class FolderTarget implements BackupTarget {
   }
 }
 
-/** Computes the size and the SHA-256 of a file, in hexadecimal digits. */
+/** Computes the size and the hexadecimal SHA-256 of a file. */
 export async function digestOf(file: string): Promise<{ readonly size: number; readonly sha256: string }> {
   const hash = createHash('sha256');
   let size = 0;

@@ -4,7 +4,7 @@ import { day } from '../../kernel/clock.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { errorOf } from '../../kernel/present.ts';
 
-/** Creates a folder with a random name after a prefix. Throws with a sentence that names its parent folder. */
+/** Creates a folder named by a prefix and random characters. Throws a readable error that names its parent folder. */
 export function makeTemporaryFolder(prefix: string): string {
   try {
     return mkdtempSync(prefix);
@@ -14,11 +14,11 @@ export function makeTemporaryFolder(prefix: string): string {
   }
 }
 
-/** Runs work in a temporary folder, which is removed afterwards, also if a signal ends the command. */
+/** Runs work in a temporary folder and removes it afterwards, even if a signal ends the command. */
 export async function withTemporaryFolder<T>(make: () => string, work: (folder: string) => Promise<T>): Promise<T> {
   let folder: string | undefined;
   const discard = (): void => {
-    // Retry: a thread that copies can still create a file in it.
+    // Retry: a copying thread may still create a file in it.
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 10 });
   };
   const stop = (signal: NodeJS.Signals): void => {
@@ -27,19 +27,19 @@ export async function withTemporaryFolder<T>(make: () => string, work: (folder: 
     process.kill(process.pid, signal);
   };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  // Before the folder is created: a signal right after that would leave it behind.
+  // Add the handlers before creating the folder: a signal in between would leave it behind.
   for (const signal of signals) process.once(signal, stop);
   try {
     folder = make();
     return await work(folder);
   } finally {
-    // In this order: in between, a signal would end the command and leave the folder behind.
+    // Remove the folder before the handlers: a signal in between would leave it behind.
     discard();
     for (const signal of signals) process.off(signal, stop);
   }
 }
 
-/** Removes folders with a prefix that killed commands of this user left behind more than a day ago. */
+/** Removes folders with this prefix that killed commands of this user left behind more than a day ago. */
 export function removeOldFolders(prefix: string): void {
   const [parent, start] = [dirname(prefix), basename(prefix)];
   for (const name of readdirSync(parent)) {
@@ -51,7 +51,7 @@ export function removeOldFolders(prefix: string): void {
   }
 }
 
-/** Throws with a sentence unless the disk of a folder has so many free bytes. */
+/** Throws a readable error unless the folder's disk has this many free bytes. */
 export function requireSpace(folder: string, bytes: number): void {
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize >= bytes) return;

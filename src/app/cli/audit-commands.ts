@@ -54,7 +54,7 @@ function redact(args: Arguments): Promise<void> {
   });
 }
 
-/** Returns the uuid of a user, who may have been deleted. Throws with a sentence. */
+/** Returns the uuid of a user, who may have been deleted. Throws a readable error. */
 function uuidOf(app: App, user: string): string {
   const known = app.db.value<string>(sql`SELECT uuid FROM user WHERE username_folded = ${caseFold(user)}`);
   const uuid = user.replaceAll('-', '').toLowerCase();
@@ -102,7 +102,7 @@ function printVerified(
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Reads public keys by id: a response of /api/audit/key/, or lines of base64. Throws with a sentence. */
+/** Reads public keys by id from a response of /api/audit/key/ or lines of base64. Throws a readable error. */
 function readPublicKeys(file: string): Map<string, string> {
   const content = readText(file);
   const keys = keysIn(content);

@@ -1,4 +1,4 @@
-/** Commands for the backups at the target of the settings. */
+/** Commands for the backups at the target in the settings. */
 import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { notify, staffUsers } from '../../activity/notifications/notify.ts';
@@ -70,7 +70,7 @@ async function makeNow({ config, flags }: Arguments): Promise<void> {
   const folder = resolve(config.data);
   requireDatabase(folder);
   checkBackupSettings(config);
-  // A running server has priority.
+  // Leave the CPU to a running server.
   lowerPriority();
   await withDeployment({ config }, async ({ app }) => {
     try {
@@ -83,7 +83,7 @@ async function makeNow({ config, flags }: Arguments): Promise<void> {
   });
 }
 
-/** Records a failure, and notifies staff of it. The server that shares the data sends the mails. */
+/** Records a failure and notifies staff. The server that shares the data sends the mails. */
 function reportFailure(app: App, message: string, name?: string): void {
   app.db.write(() => {
     recordBackup(app, 'failed', name, message);
@@ -116,12 +116,12 @@ async function fetchNamed({ config, flags, words }: Arguments): Promise<void> {
   checkBackupSettings(config);
   const path = resolve(file);
   await withProgress(flags, () => fetchBackup(config, name, path));
-  // On a machine without the data there is no trail.
+  // A machine without the data has no audit trail.
   if (hasDatabase(resolve(config.data))) await recordFetched(config, name, path);
   printSuccess(flags, `Backup ${name} is in ${resolve(file)}.\n`);
 }
 
-/** Records that a backup was fetched into a file, which is removed if that fails. */
+/** Records that a backup was downloaded. Removes the file if the record cannot be stored. */
 async function recordFetched(config: Arguments['config'], name: string, file: string): Promise<void> {
   try {
     await withDeployment({ config }, ({ app }) => app.db.write(() => recordBackup(app, 'fetched', name)));
@@ -135,7 +135,7 @@ async function verify({ config, flags, words: [name] }: Arguments): Promise<void
   checkBackupSettings(config);
   lowerPriority();
   const check = (known: KnownBackups) => withProgress(flags, () => verifyBackup(config, name, known, problemsIn));
-  // On a machine without the data, nothing is known of the backup but the backup itself.
+  // Without the database, there is no stored size or digest to compare.
   if (!hasDatabase(resolve(config.data)))
     return printVerified(flags, await check({ installation: undefined, sha256Of: () => undefined }));
   await withDeployment({ config }, async ({ app }) => {

@@ -1,4 +1,4 @@
-/** The texts of `tenantry help` and `--help`. */
+/** The output of `tenantry help` and `--help`. */
 import { environmentName, optionName } from '../../kernel/config/config.ts';
 import { fileVariable } from '../../kernel/config/load.ts';
 import { suggestion } from '../../kernel/nearest.ts';
@@ -30,10 +30,10 @@ Run tenantry COMMAND --help for the options of a command, and
 tenantry help settings [PREFIX] for settings, which every command accepts.
 `;
 
-/** Commands that start with the same word share a line of the overview from this number on, so that it fits on a screen. */
+/** Families of at least this many commands with the same first word share a line, so that the overview fits on a screen. */
 const minFamilySize = 3;
 
-/** Lists every command by group, in one line each; families of commands in a line with their second words. */
+/** Lists every command by group, one per line. A family of commands shares a line with their second words. */
 function overview(commands: Commands): string {
   const parts = Object.values(groups).map((group) => {
     const members = Object.entries(commands).filter(([, command]) => command.group === group);
@@ -60,7 +60,7 @@ type Member = readonly [name: string, command: Command];
 
 const rowOf = ([name, { help, words = [] }]: Member): [string, string] => [[name, ...words].join(' '), help];
 
-/** Maximum length of the names of a family, so that a row of the help fits into a line. */
+/** Maximum length of a family's names, so that its row fits on one line. */
 const maxNamesLength = 54;
 
 function familyRow(first: string, family: readonly Member[]): [string, string] {
@@ -92,7 +92,7 @@ function commandHelp(name: string, command: Command): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** Breaks a text into lines of at most 80 characters, each after an indent. */
+/** Wraps a text at 80 characters, indenting each line. */
 function wrap(text: string, indent = ''): string {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -103,7 +103,7 @@ function wrap(text: string, indent = ''): string {
   return lines.join('\n');
 }
 
-/** Lists the settings whose names start with a prefix, in groups. Throws UsageError if there is none. */
+/** Lists the settings with a prefix, in groups. Throws UsageError if there is none. */
 function settingsHelp(prefix: string): string {
   const start = prefix.replace(/^--/, '').replaceAll('-', '_').toLowerCase();
   const parts = settingGroups

@@ -24,22 +24,22 @@ interface Flag {
 
 /** A command with its arguments and options. Every command also accepts every setting. */
 export interface Command {
-  /** The names of its arguments; one in [brackets] may be omitted. */
+  /** Names of the arguments. Those in [brackets] are optional. */
   readonly words?: readonly string[];
-  /** The values that its only argument can have. */
+  /** The valid values of the only argument. */
   readonly choices?: readonly string[];
   readonly flags?: Readonly<Record<string, Flag>>;
   readonly group: (typeof groups)[keyof typeof groups];
   /** Imperative summary, short enough for a line of 72 characters with the name. */
   readonly help: string;
-  /** Possible arguments, and what the operator must know before running the command. */
+  /** Possible arguments, and facts to know before running the command. */
   readonly details?: string;
-  /** Command lines without the name of the program. */
+  /** Command lines without the program name. */
   readonly examples?: readonly string[];
   readonly run: (args: Arguments) => void | Promise<void>;
 }
 
-/** Commands by name, which is one word or two. */
+/** Commands by name (one or two words). */
 export type Commands = Readonly<Record<string, Command>>;
 
 /** The parsed command line of a command. */
@@ -49,14 +49,14 @@ export interface Arguments {
   readonly words: readonly string[];
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
   readonly config: Config;
-  /** Where the settings were read from. */
+  /** The sources of the settings. */
   readonly sources: Sources;
 }
 
 /** The option that names a configuration file. */
 export const fileOption = 'config';
 
-/** A mistake in the command line: printed in one line, exit code 2. */
+/** A mistake on the command line: printed on one line, exit code 2. */
 export class UsageError extends Error {}
 
 /** Parses the command line. Settings are read on first access. Throws UsageError. */
@@ -116,7 +116,7 @@ function unknownOption(option: string, name: string, { flags = {} }: Command): U
   );
 }
 
-/** Returns the name of the command and its arguments, for help its topic. Throws UsageError. */
+/** Returns the command name and its arguments; for help, its topic. Throws UsageError. */
 function calledCommand(
   commands: Commands,
   positionals: readonly string[],
@@ -135,7 +135,7 @@ const namedCommand = (commands: Commands, [first = '', second]: readonly string[
   [first, `${first} ${second}`].find((name) => Object.hasOwn(commands, name));
 
 /**
- * Returns the command name in the first word, or the first two. Throws UsageError, which suggests the nearest command or topic.
+ * Returns the command name in the first word or two. Throws UsageError that suggests the nearest command or topic.
  */
 export function commandName(commands: Commands, words: readonly string[], topics: readonly string[] = []): string {
   const [first = '', second] = words;
@@ -152,7 +152,7 @@ export function commandName(commands: Commands, words: readonly string[], topics
   );
 }
 
-/** Splits the arguments into words and options of any command. Throws UsageError. */
+/** Splits the arguments into words and options, accepting the options of every command. Throws UsageError. */
 function parse(
   commands: Commands,
   args: readonly string[],
@@ -185,7 +185,7 @@ function parse(
       const known = Object.keys(options).map((option) => `--${option}`);
       throw new UsageError(`unknown option ${unknown}${suggestion(unknown, known) || '; see tenantry help'}`);
     }
-    // Further lines of these messages are advice for programmers.
+    // The other lines of these messages are advice for programmers.
     throw new UsageError(message.replace(/\n[\s\S]*$/, ''));
   }
 }
@@ -199,18 +199,18 @@ function normalized(args: readonly string[]): string[] {
   });
 }
 
-/** Returns the form of a command with its arguments. */
+/** Returns the usage line of a command. */
 export const usageOf = (name: string, { words = [] }: Command): string =>
   ['tenantry', name, ...words, '[OPTIONS]'].join(' ');
 
-/** For scheduled commands: cron mails their output. */
+/** The option of scheduled commands, because cron mails their output. */
 export const quiet = { quiet: { type: 'boolean', help: 'Print nothing on success' } } as const;
 
-/** Runs long work and shows its progress at a terminal, unless `--quiet` is set. */
+/** Shows the progress of long work at a terminal, unless `--quiet` is set. */
 export const withProgress = <T>({ quiet }: Arguments['flags'], work: () => Promise<T>): Promise<T> =>
   quiet === true ? work() : showingProgress(process.stderr, work);
 
-/** Prints a message about success, unless `--quiet` is set. */
+/** Prints a success message unless `--quiet` is set. */
 export function printSuccess(
   { quiet }: Arguments['flags'],
   text: string,

@@ -16,12 +16,12 @@ export const completionFor = (shell: string, commands: Commands): string =>
 interface Branch {
   readonly name: string;
   readonly help: string;
-  /** Its own options, without dashes. */
+  /** Options of this command only, without dashes. */
   readonly options: readonly string[];
   readonly subcommands: readonly Branch[];
 }
 
-/** Returns the first words of the commands, each with its second words. */
+/** Groups the commands by their first words. */
 function treeOf(commands: Commands): Branch[] {
   const branches = new Map<string, { name: string; help: string; options: string[]; subcommands: Branch[] }>();
   for (const [name, { choices = [], flags = {}, help }] of Object.entries(commands)) {
@@ -92,7 +92,7 @@ function bash(tree: readonly Branch[]): string {
   ].join('\n');
 }
 
-/** Quotes a text for bash and zsh. */
+/** Quotes a string for bash and zsh. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const completionItem = ({ help, name }: Branch): string => quoted(`${name}:${help}`);
 

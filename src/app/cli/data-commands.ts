@@ -1,4 +1,4 @@
-/** Commands that copy all data, restore it from a copy, or encrypt it with other keys. */
+/** Commands that copy, restore or re-encrypt all data. */
 import { basename, resolve } from 'node:path';
 import { appendRecord } from '../../activity/audit/append.ts';
 import { ofCommand } from '../../activity/audit/commands.ts';
@@ -119,7 +119,7 @@ async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
   requireDatabase(folder);
   if (file === '-' && process.stdout.isTTY)
     throw new UsageError('will not write a backup to a terminal; name a file or redirect standard output');
-  // A running server has priority.
+  // Leave the CPU to a running server.
   lowerPriority();
   const { hasKeys } = await withProgress(flags, () =>
     withReadable(config, folder, (readable) =>
@@ -127,7 +127,7 @@ async function writeBackup({ config, flags, words }: Arguments): Promise<void> {
     ),
   );
   await recordCopy(config, folder, (app) => recordBackup(app, 'made', file === '-' ? undefined : basename(file)));
-  // A key file from before the setting was used does not open secrets that were sealed since then.
+  // A key file from before encryption_keys was set cannot decrypt newer secrets.
   const hasAllKeys = hasKeys && config.encryption_keys.length === 0;
   const keys = hasAllKeys
     ? 'It contains the encryption keys: anyone who reads it can read every secret.'

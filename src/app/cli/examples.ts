@@ -8,7 +8,7 @@ import { type Setup, setupOf } from '../examples/setup.ts';
 import { systemdUnit } from '../examples/systemd.ts';
 import type { Arguments } from './command-line.ts';
 
-/** Functions that write configuration files for other programs, by name. */
+/** Generators of configuration files for other programs, by name. */
 const examples: Readonly<Record<string, (setup: Setup) => string>> = {
   systemd: systemdUnit,
   nginx: nginxServer,
@@ -23,7 +23,7 @@ const examples: Readonly<Record<string, (setup: Setup) => string>> = {
 /** The names of the files. */
 export const exampleNames = Object.keys(examples);
 
-/** `tenantry example`: prints a file with the current settings. */
+/** `tenantry example`: prints a configuration file with the current settings. */
 export function printExample({ config, words }: Arguments): void {
   const [name = ''] = words;
   process.stdout.write(present(examples[name])(setupOf(config, process.argv[1] ?? '')));

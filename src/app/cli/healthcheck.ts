@@ -6,12 +6,12 @@ import { plainReason } from '../../kernel/plain-reason.ts';
 import { instanceOf } from '../operation/deployment.ts';
 import type { Arguments } from './command-line.ts';
 
-/** Milliseconds for the whole response, and its maximum size in bytes. */
+/** Timeout and maximum size of the response. */
 const timeoutMs = 5000;
 const maxBytes = 65_536;
 
 /**
- * `tenantry healthcheck`: reports whether the server of this data folder is ready. Rejects with a sentence if it is not, or if
+ * `tenantry healthcheck`: checks that the server of this data folder is ready. Rejects with a readable error if it is not, or if
  * another server or program responds.
  */
 export async function checkHealth({ config, flags }: Arguments): Promise<void> {
@@ -99,7 +99,7 @@ function objectIn(body: string): Partial<Readonly<Record<'status' | 'instance' |
   }
 }
 
-/** Returns the address of the operator's port from this machine. Throws with a sentence. */
+/** Returns the address of the operator's port from this machine. Throws a readable error. */
 function adminAddress({ admin_listen: address }: Config): { host: string; port: number } {
   const parsed = address === null ? usualAdminAddress : addressOf(address);
   if (!parsed) throw new Error('admin_listen is off, so the server has no health check');

@@ -5,7 +5,7 @@ import { change, json, place, printRows, read, text } from './people-commands.ts
 
 const { people: group } = groups;
 
-/** The items of an option between commas. */
+/** Splits a comma-separated option. */
 const itemsOf = (args: Arguments, name: string): string[] =>
   (text(args, name) ?? '')
     .split(',')
@@ -47,7 +47,7 @@ export const keyCommands: Commands = {
   },
 };
 
-/** Creates a key and prints it, alone in its line for scripts. */
+/** Creates a key and prints it on a line by itself, for scripts. */
 function addedKey(args: Arguments): Promise<void> {
   const scopes = itemsOf(args, 'scopes');
   if (scopes.length === 0) throw new UsageError('--scopes is required: see GET /api/api-keys/scopes/');

@@ -13,16 +13,16 @@ import { findUndecryptable, reencryptSecrets } from '../data/encryption.ts';
 import type { WriteAccess } from '../replication/writing.ts';
 
 /**
- * Adds an encryption key, unless the settings define the keys, encrypts every stored secret with the newest key, and replaces the
- * key that signs the audit trail. The sinks of the settings get the last head of the old key at once; if one is down, the next
- * start of the server sends it. Resolves with the number of secrets. Rejects with a sentence, and changes nothing, if one of them
- * does not open.
+ * Adds an encryption key (unless the settings define the keys), re-encrypts every stored secret with the newest key, and replaces
+ * the key that signs the audit trail. Sends the last head of the old signing key to the sinks; if a sink is down, the next start
+ * of the server sends it. Resolves with the number of secrets. Rejects with a readable error, and changes nothing, if a secret
+ * cannot be decrypted.
  */
 export async function rotateKey(config: Config, folder: string, access: WriteAccess | undefined): Promise<number> {
   const { app, close } = openDeployment(config, { folder, purpose: 'serve', access, command: 'rotate-key' });
   try {
     requireOpening(app.db, app.secrets);
-    // Only the operator can change keys in the settings: the first of them is already the new one.
+    // Only the operator can change keys in the settings, where the first one is already the new key.
     const secrets = config.encryption_keys.length > 0 ? app.secrets : addKey(folder, app.random);
     const count = reencryptSecrets(app, secrets);
     const sinks = new AuditSinks(app);
@@ -36,7 +36,7 @@ export async function rotateKey(config: Config, folder: string, access: WriteAcc
 
 /**
  * Removes all keys but the newest from the key file of a folder whose database is closed. Returns the number of removed keys.
- * Throws with a sentence if a secret still needs one of them, or a server uses the folder.
+ * Throws a readable error if a secret still needs one of them, or a server uses the folder.
  */
 export function pruneKeys(config: Config, folder: string): number {
   const addon = prepareFolder(config, folder);

@@ -15,7 +15,7 @@ export const listenFlags = {
   secret: { type: 'string', value: 'SECRET', help: 'Sign with this secret (whsec_…); default: print a new one' },
 } as const;
 
-/** Milliseconds before a lost stream is opened again, and for one forwarded request. */
+/** Delay before reopening a lost stream, and timeout of a forwarded request. */
 const reconnectPauseMs = 3000;
 const forwardTimeoutMs = 10_000;
 
@@ -26,7 +26,7 @@ interface Settings {
   readonly secret: string;
 }
 
-/** `tenantry listen`: posts the events of a stream to a receiver, signed like a web hook, until it is stopped. Does not retry. */
+/** `tenantry listen`: posts events to a receiver, signed like web hooks, until stopped. Does not retry. */
 export async function listen({ flags }: Arguments): Promise<void> {
   const settings = settingsOf(flags);
   let isConnected = false;
@@ -50,12 +50,12 @@ export async function listen({ flags }: Arguments): Promise<void> {
   }
 }
 
-/** The server does not open a stream for this token or at this URL. */
+/** The server rejects this token, or has no stream at this URL. */
 class Rejected extends Error {}
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Throws UsageError, or an Error with a sentence if the file cannot be read. */
+/** Throws UsageError, or a readable error if the token file cannot be read. */
 function settingsOf(flags: Arguments['flags']): Settings {
   const required = (name: string): string => {
     const value = flags[name];
@@ -109,7 +109,7 @@ interface Message {
   readonly data: string;
 }
 
-/** Parses server-sent events (WHATWG HTML 9.2) as this server writes them: one line per field, a blank line after each. */
+/** Parses server-sent events (WHATWG HTML 9.2) as this server writes them: one line per field, a blank line after each event. */
 async function* messagesIn(body: ReadableStream<Uint8Array>): AsyncGenerator<Message> {
   const decoder = new TextDecoder();
   let text = '';
@@ -129,7 +129,7 @@ const splitField = (line: string): [string, string] => {
   return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, '')];
 };
 
-/** Builds the body of a web hook from an event of the stream. Its time has milliseconds only. */
+/** Builds the body of a web hook from an event of the stream. Its time has millisecond precision. */
 function payloadOf(event: Readonly<Record<string, string>>): EventPayload {
   return {
     timestamp: (event['@timestamp'] ?? '').replace(/(\.\d+)?Z$/, (_, digits = '.') => digits.padEnd(7, '0')),

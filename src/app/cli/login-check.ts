@@ -1,4 +1,4 @@
-/** `tenantry login-check`: whether users can log in at the identity providers of the settings. */
+/** `tenantry login-check`: checks that users can log in at the configured identity providers. */
 import { oidcClients } from '../../accounts/session/oidc/client.ts';
 import { readProviders } from '../../accounts/session/oidc/provider-file.ts';
 import { readMetadataOnThread, samlThread } from '../../accounts/session/saml/saml-thread.ts';

@@ -110,7 +110,7 @@ export const peopleCommands: Commands = {
   },
 };
 
-/** Reads the data, even in a folder that is read-only. */
+/** Reads the data, even in a read-only folder. */
 export async function read({ config }: Arguments, use: (app: App) => void): Promise<void> {
   const folder = resolve(config.data);
   requireDatabase(folder);
@@ -119,7 +119,7 @@ export async function read({ config }: Arguments, use: (app: App) => void): Prom
   );
 }
 
-/** Changes the user that the first word names. A server may be running. */
+/** Changes the user named by the first argument. A server may be running. */
 export async function change(
   { config, name: command, words: [name = ''] }: Arguments,
   use: (app: App, name: string) => void | Promise<void>,
@@ -143,7 +143,7 @@ function roleSpec(args: Arguments): RoleSpec {
   return { role, place: project === undefined ? undefined : { structure: 'project', nameOrUuid: project } };
 }
 
-/** Prints the result of a grant or a revocation. */
+/** Prints the result of a grant or revocation. */
 function printRole(args: Arguments, hasChanged: boolean, changed: string, unchanged: string): void {
   const [name, role] = args.words;
   const { place } = roleSpec(args);

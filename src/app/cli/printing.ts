@@ -12,8 +12,8 @@ import type { Arguments } from './command-line.ts';
 /* Standard output, and the commands that print something without opening data. */
 
 /**
- * Handles errors of standard output: a closed pipe, such as that of `head`, is not an error; any other, such as a full disk, prints
- * one line and sets exit code 1.
+ * Handles errors of standard output. Ignores a closed pipe, such as from `head`. Any other error, such as a full disk, prints one
+ * line and sets exit code 1.
  */
 export function handleOutputErrors(): void {
   process.stdout.on('error', (error) => {
@@ -24,8 +24,8 @@ export function handleOutputErrors(): void {
 }
 
 /**
- * Returns a warning if the setting staff_networks contains neither this machine nor the client of an SSH session on it, from where the
- * operator probably uses the API; undefined otherwise.
+ * Returns a warning if staff_networks contains neither this machine nor the client of the current SSH session: the operator
+ * probably uses the API from one of them.
  */
 export function lockoutWarning(
   { staff_networks: networks }: Pick<Config, 'staff_networks'>,

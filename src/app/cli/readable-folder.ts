@@ -10,8 +10,8 @@ import { makeTemporaryFolder, withTemporaryFolder } from '../backup/temporary-fo
 import { databaseFile, prepareFolder } from '../data/data-folder.ts';
 
 /**
- * Runs read-only work on a data folder. If the folder is read-only, the work gets a copy of its database, keys and log of heads in the
- * temporary folder, and its errors name the files of the original.
+ * Runs read-only work on a data folder. If the folder is read-only, the work gets a temporary copy of its database, keys and log
+ * of heads, and its errors name the original files.
  */
 export async function withReadable<T>(
   config: Config,

@@ -17,7 +17,7 @@ interface ReadyServer {
   readonly hasDemo: boolean;
 }
 
-/** Reports that a server listens: as sentences at a terminal, else as one line of JSON. */
+/** Reports that a server is listening: as sentences at a terminal, otherwise as one line of JSON. */
 export function reportReady(ready: ReadyServer): void {
   const { config, control, ephemeral, hasDemo, server } = ready;
   const firstLogin = ephemeral ? undefined : firstLoginUrl(server, config);
@@ -49,8 +49,8 @@ export function reportReady(ready: ReadyServer): void {
 type Output = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
 
 /**
- * Returns a link that sets the name and password of the first user, while the user has the initial password and the console is
- * on. The link is a secret, works once and for 30 minutes, and invalidates an earlier one.
+ * Returns a link that sets the name and password of the first user. Undefined after the initial password was changed, or if the
+ * console is off. The link is a secret, works once within 30 minutes, and invalidates earlier ones.
  */
 export function firstLoginUrl(
   server: Pick<Server, 'app' | 'url'>,
@@ -64,8 +64,8 @@ export function firstLoginUrl(
 }
 
 /**
- * While the first user has the initial password: reports its file, and at a terminal the link to choose another one. The link is
- * never logged, because more people can read logs than may log in.
+ * While the first user has the initial password, reports its file and, at a terminal, the link to choose another one. Never logs
+ * the link, because more people can read logs than may log in.
  */
 export function reportInitialPassword(
   server: Pick<Server, 'app'>,
@@ -79,7 +79,7 @@ export function reportInitialPassword(
   const terminal = [outputs.stdout, outputs.stderr].find(({ isTTY }) => isTTY);
   if (firstLogin !== undefined)
     terminal?.write(`Choose your name and password here, once, within 30 minutes: ${firstLogin}\n`);
-  // If standard error is not a terminal, programs read it and expect JSON on every line.
+  // Programs that read standard error expect JSON on every line.
   if (outputs.stderr.isTTY) outputs.stderr.write(`${message}\n`);
   else server.app.log.warn({ file: passwordFile }, message);
 }

@@ -10,8 +10,8 @@ import { withDeployment } from '../compose/composition.ts';
 import { databaseFile, prepareFolder } from '../data/data-folder.ts';
 
 /**
- * Records a copy that a command has made of a data folder, unless the folder is read-only or has the data of an older version. If
- * the record cannot be stored, as on a full disk, the copy stays and standard error says why it has no record.
+ * Records a command's copy of a data folder, unless the folder is read-only or its data is from an older version. If the record
+ * cannot be stored, such as on a full disk, the copy stays and the reason goes to standard error.
  */
 export async function recordCopy(config: Config, folder: string, record: (app: App) => void): Promise<void> {
   if (!isRecordable(config, folder)) return;
@@ -22,7 +22,7 @@ export async function recordCopy(config: Config, folder: string, record: (app: A
   }
 }
 
-/** Whether a folder can be written, with a database that needs no upgrade: a copy must not make one. */
+/** Whether a folder is writable and its database needs no upgrade. Making a copy must not upgrade it. */
 function isRecordable(config: Config, folder: string): boolean {
   const file = join(folder, databaseFile);
   if (isReadOnly(file)) return false;

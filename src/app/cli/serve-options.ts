@@ -27,7 +27,7 @@ interface ServeOptions {
   readonly options: Pick<ServerOptions, 'ephemeral' | 'seed' | 'clock' | 'follow'>;
 }
 
-/** Parses the options. Throws UsageError if they do not go together. */
+/** Parses the options. Throws UsageError if they conflict. */
 export function serveOptions(flags: Arguments['flags']): ServeOptions {
   const { clock, control, demo, ephemeral, follow, primary, seed } = flags;
   if (control === true && ephemeral !== true)

@@ -5,13 +5,13 @@ import { sql } from '../../kernel/db/sql.ts';
 import type { ApiKeyNetwork } from '../../kernel/security/api-keys.ts';
 import { placesOf } from './audit-places.ts';
 
-/** Stores the uses of API keys, and records the first one from each network (audit.md 2). Must run inside a write. */
+/** Stores API key uses, and records the first use from each network (audit.md 2). Must run inside a write. */
 export const saveApiKeyUse = (app: App): void => app.apiKeyUse.save(app.db, (use) => recordNetwork(app, use));
 
 function recordNetwork(app: App, { address, at, caller, network }: ApiKeyNetwork): void {
   const { db } = app;
   const draft = new AuditDraft();
-  // A key of a service account belongs to the customer or project of that.
+  // The key of a service account belongs to the account's customer or project.
   const account = db.value<number>(sql`SELECT id FROM service_account WHERE user_id = ${caller.userId}`);
   if (account !== undefined) draft.rows.push({ table: 'service_account', id: account });
   appendRecord(app, {

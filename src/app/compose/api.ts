@@ -123,7 +123,7 @@ const collections = (catalogue: Catalogue): readonly Pick<Collection<Fields, Row
   notifications,
 ];
 
-/** Every path of the API for a catalogue of provider types. Most endpoints are created on their first request. */
+/** Every path of the API for a catalogue of provider types. Most endpoints are created by their first request. */
 export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] => [
   login,
   logout,
@@ -213,7 +213,7 @@ export const api = memoised((catalogue: Catalogue): readonly Endpoint[] => parts
 
 const routers = memoised((_: Catalogue) => new Map<string, Router<Endpoint>>());
 
-/** Returns the router of a deployment, which all deployments of the process with the same paths share. Throws ConfigError. */
+/** Returns the router of a deployment. Deployments in this process with the same paths share it. Throws ConfigError. */
 export function routesOf(catalogue: Catalogue, config: Config): Router<Endpoint> {
   const cached = routers(catalogue);
   const key = config.empty_collections.join();

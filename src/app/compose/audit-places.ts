@@ -28,7 +28,7 @@ function add(uuids: string[], uuid: string): void {
   if (!uuids.includes(uuid)) uuids.push(uuid);
 }
 
-/** Returns the customers and projects of the events and, where they name none, of the changed rows; of a moved object, those of both sides. */
+/** Returns the customers and projects of the events or, if they name none, of the changed rows. A moved object has both sides. */
 export function placesOf(app: App, draft: AuditDraft): AuditPlaces {
   const { contexts, object, rows } = draft;
   const places: Places = { customers: [], projects: [] };
@@ -36,7 +36,7 @@ export function placesOf(app: App, draft: AuditDraft): AuditPlaces {
   if (places.customers.length + places.projects.length > 0 && rows.length < 2) return places;
   for (const row of rows) placeRow(app, places, row);
   if (rows.length > 0 || !object) return places;
-  // Paths below an object whose collection reported no row.
+  // For paths below an object whose collection reported no row.
   const scope = app.scopes.ofPath(object.type)?.scope;
   const id = scope && app.db.value<number>(sql`SELECT id FROM ${raw(scope.table)} WHERE uuid = ${object.uuid}`);
   if (scope && id !== undefined) placeRow(app, places, { table: scope.table, id });

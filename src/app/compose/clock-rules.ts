@@ -25,8 +25,8 @@ import { endRunOutTokens, tokenInstants } from '../../kernel/security/tokens.ts'
 import { backupInstants } from '../operation/scheduled-backups.ts';
 
 /**
- * The stored instants that are corrected after a jump of the machine's clock. Ends that a user has chosen (of roles, API keys and snapshots)
- * stay, and so do the instants of events and of the history of quotas, which record the clock.
+ * The stored instants to correct after a jump of the machine's clock. Ends chosen by users (of roles, API keys and snapshots)
+ * stay unchanged, as do the times of events and quota history, which record the clock as it was.
  */
 export const clockRules = (config: Config): ClockRules => ({
   instants: [

@@ -75,13 +75,13 @@ import { builtIn } from './providers.ts';
 import { guards, reactions } from './reactions.ts';
 import { scopesOf } from './scopes.ts';
 
-/** Bytes of the cache of tokens. */
+/** Size of the token cache in bytes. */
 const tokenBytes = 8 * 1024 * 1024;
 
-/** Parts that an embedding program can replace. */
+/** Parts that an embedding program may replace. */
 export interface Replacements {
   readonly clock?: Clock;
-  /** Source of random bytes for ids, tokens and secrets. */
+  /** Generates random bytes for ids, tokens and secrets. */
   readonly random?: (bytes: number) => Buffer;
   /** Resolves host names of hooks. */
   readonly resolve?: Resolver;
@@ -101,16 +101,16 @@ export interface Opening extends Replacements {
   readonly metrics?: Metrics;
   /** One process at a time can serve a folder; commands can run next to it. Default: a command. */
   readonly purpose?: Purpose;
-  /** Whether another program wrote the files: then their schema is checked first. */
+  /** Whether another program wrote the files. If so, their schema is checked first. */
   readonly isCopy?: boolean;
   /** Stops the server after a failed write or sync of the database; default: only the writes fail. */
   readonly stop?: (error: StorageError) => void;
-  /** By the setting lease_url; undefined without it. */
+  /** Undefined without the setting lease_url. */
   readonly access?: WriteAccess | undefined;
   readonly wakeOutbox?: App['wakeOutbox'];
-  /** Facilities of the process that runs the server; default: none. */
+  /** Services of the process that runs the server; default: none. */
   readonly hostProcess?: HostProcess;
-  /** The name of the command whose changes are recorded as its own; default: none. */
+  /** The command to record as the origin of changes; default: none. */
   readonly command?: string | undefined;
 }
 
@@ -127,7 +127,7 @@ export interface Opened {
   readonly close: () => void;
 }
 
-/** Opens the database and all parts that use it. Throws with a sentence if the data is unusable. */
+/** Opens the database and all parts that use it. Throws a readable error if the data is unusable. */
 export function openDeployment(config: Config, opening: Opening): Opened {
   const {
     clock = systemClock,
@@ -142,7 +142,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
   const samlKeys = openServiceKeys(config);
   const oidcProviders = readProviders(config);
   const resolve = opening.resolve ?? systemResolver;
-  // Commands log to standard error: they can run as another user than the server, who cannot write its log file.
+  // Commands log to standard error: they may run as a different user, who cannot write the server's log file.
   const { log, close } = opening.log ? { log: opening.log, close: () => undefined } : openLog(config.log_level, null);
   const { db, release, watch: watchData } = openData(config, opening, purpose, log);
   const orClose = <T>(step: () => T): T => {
@@ -226,7 +226,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
       const [fence] = fenceProblems(db);
       if (purpose === 'command' && fence !== undefined) throw new Error(fence);
       ensureGlobalQuotas(app);
-      // A reset begins another history.
+      // A reset starts a new audit chain.
       if (memory) db.write(() => prepareChain(db, app.trail.random));
       ensureChain(app, clock.now());
       db.store();
@@ -252,8 +252,8 @@ export function openDeployment(config: Config, opening: Opening): Opened {
 }
 
 /**
- * Opens the data for a command. With the purpose `serve`, no server can use it meanwhile. An examination that changes something
- * needs `isWriting`.
+ * Opens the data for a command. The purpose `serve` keeps servers from using it meanwhile. An examination that repairs needs
+ * `isWriting`.
  */
 export async function withDeployment(
   { config, name }: { readonly config: Config; readonly name?: string },
@@ -274,7 +274,7 @@ export async function withDeployment(
   await (isWriting ? withWriteAccess(config, run) : run());
 }
 
-/** Rejects data with service settings of a type that the catalogue does not have: they could not be represented. */
+/** Rejects data with service settings whose type is missing in the catalogue: the API could not represent them. */
 function rejectUnknownTypes(db: SqliteDatabase, { types }: Catalogue): void {
   const unknown = db
     .values<string>(sql`SELECT DISTINCT type FROM service_settings ORDER BY type`)
@@ -283,7 +283,7 @@ function rejectUnknownTypes(db: SqliteDatabase, { types }: Catalogue): void {
     throw new Error(`The data has service settings of type "${unknown}", which is not among the served provider types`);
 }
 
-/** Opens the encryption keys. Throws with a sentence if they are not those of the database. */
+/** Opens the encryption keys. Throws a readable error if they do not match the database. */
 function openKeys(
   { encryption_keys }: Config,
   { folder, purpose }: Opening,
@@ -292,20 +292,20 @@ function openKeys(
 ): Secrets {
   const secrets = openSecrets(encryption_keys, folder, random, () => purpose !== 'examine' && hasNoSecrets(db));
   if (folder !== undefined && purpose === 'serve') clearDrafts(folder);
-  // An examination reports all values that the keys cannot decrypt, not only the first.
+  // An examination reports every value that the keys cannot decrypt.
   if (folder !== undefined && purpose !== 'examine')
     requireKeys(db, secrets, encryption_keys.length > 0 ? 'The setting encryption_keys' : keyFile(folder));
   return secrets;
 }
 
-/** Whether a path is that of an object which the caller can see. */
+/** Whether a path leads to an object that the caller can see. */
 function showsObject(router: Router<Endpoint>, request: RequestContext, path: string): boolean {
   const match = router.find(path);
   if (!match?.endpoint.shows) return false;
   return match.endpoint.shows(new Request(request.app, request.incoming, match.params, request.actor, request.now));
 }
 
-/** Returns the ETag of GET for a path and the caller; undefined without one. */
+/** Returns the ETag that GET of a path would return to the caller; undefined if it has none. */
 function currentEtag(
   router: Router<Endpoint>,
   { app, actor, incoming, now }: RequestContext,
@@ -331,7 +331,7 @@ function currentEtag(
   }
 }
 
-/** Thrown if there is no active user with a name. */
+/** Thrown if no active user has the name. */
 export class UnknownUser extends Error {}
 
 function issueTokenTo(app: App, username: string): string {

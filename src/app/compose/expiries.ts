@@ -6,19 +6,19 @@ import { DerivedValue } from '../../kernel/cache/versioned-cache.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { expireApiKeys, nextApiKeyExpiry } from '../../kernel/security/api-keys.ts';
 
-/** Everything that expires: its next instant, and the change at that instant. */
+/** Everything that expires: the next expiry, and the change that it causes. */
 const expiries = [
   { next: nextRoleExpiry, end: expireRoles },
   { next: nextInvitationExpiry, end: expireInvitations },
   { next: nextApiKeyExpiry, end: expireApiKeys },
 ];
 
-/** Returns the instant of the next expiry; Infinity if there is none. */
+/** Returns the next expiry; Infinity if there is none. */
 export const nextExpiry = (db: Database): number => Math.min(...expiries.map((expiry) => expiry.next(db) ?? Infinity));
 
 /**
- * Returns a function that ends roles, invitations and API keys which are past their end. Every request calls it first; it costs one
- * comparison if none is due.
+ * Returns a function that ends expired roles, invitations and API keys. Every request calls it first; if nothing has expired, it
+ * costs one comparison.
  */
 export function dueExpiries(app: App): (now: number) => void {
   const { db } = app;

@@ -42,7 +42,7 @@ import { removeEndedTokens } from '../../kernel/security/tokens.ts';
 import { remindOfCertificate, watchDisk } from '../operation/warnings.ts';
 import { saveApiKeyUse } from './api-key-use.ts';
 
-/** A task whose run is one transaction. */
+/** A task that runs in one transaction. */
 const task = (name: string, every: number, run: Task['run']): Task => ({
   name,
   every,
@@ -50,8 +50,8 @@ const task = (name: string, every: number, run: Task['run']): Task => ({
 });
 
 /**
- * A task that repeats work which a power failure has undone: its run is a transaction that does not wait for the disk.
- * See src/decisions/durability.md.
+ * A task whose work can be repeated if a power failure undoes it. Its transaction does not wait for the disk. See
+ * src/decisions/durability.md.
  */
 const repeatable = (name: string, every: number, run: Task['run']): Task => ({
   name,
@@ -65,7 +65,7 @@ const removal = (name: string, every: number, run: Task['run']): Task => ({
   removes: true,
 });
 
-/** The same task with an audit record of how many rows it has removed, at most once an hour. */
+/** Adds an audit record of the number of removed rows to a task, at most once an hour. */
 function counted(task: Task): Task {
   let count = 0;
   let last = -Infinity;
@@ -76,7 +76,7 @@ function counted(task: Task): Task {
       const before = db.totalChanges;
       const hasMore = task.run(context);
       count += db.totalChanges - before;
-      // Not in the transaction above, which a power failure may undo.
+      // Use a separate transaction: a power failure may undo the one above.
       if (count > 0 && hasMore !== true && Math.abs(context.now - last) >= hour) {
         db.write(() => auditHousekeeping(context, task.name, count));
         db.onceStored(() => {

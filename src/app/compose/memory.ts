@@ -18,7 +18,7 @@ export const rateLimits = (): RateLimits => ({
   webhookFailures: newWebhookFailureLimit(),
 });
 
-/** Returns rate limits with the same counts. */
+/** Copies rate limits with their counts. */
 export const copyOf = (limits: RateLimits): RateLimits => ({
   invitationChecks: limits.invitationChecks.copy(),
   passwordResets: limits.passwordResets.copy(),
@@ -29,14 +29,14 @@ export const copyOf = (limits: RateLimits): RateLimits => ({
 });
 
 /**
- * The state of a deployment without a folder, apart from derived values: its database, and state that only exists in memory.
+ * The state of a deployment without a folder: its database, and state that exists only in memory. Excludes derived values.
  */
 export interface Memory extends Pick<App, 'secrets' | 'nextFailures'> {
   readonly database: Buffer;
   readonly limits: RateLimits;
 }
 
-/** Copies the current state of a deployment. Commits pending writes. */
+/** Copies the current state of a deployment, after committing pending writes. */
 export function memoryOf(app: App): Memory {
   saveTokenUse(app);
   return {
@@ -47,7 +47,7 @@ export function memoryOf(app: App): Memory {
   };
 }
 
-/** Stores the last uses of tokens and API keys. Throws if that fails. */
+/** Stores the last uses of tokens and API keys. Throws on failure. */
 export function saveTokenUse(app: App): void {
   const { db, tokenUse } = app;
   db.write(() => {

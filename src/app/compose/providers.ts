@@ -10,5 +10,5 @@ import { oracle } from '../../cloud/providers/oracle/oracle.ts';
 /** The default provider types of a deployment. A new type is a folder and an item here. */
 export const providerTypes: readonly ProviderType[] = [amazon, digitalOcean, gitlab, jira, openStack, oracle];
 
-/** The catalogue of the default types. All servers of a process share it and values derived from it. */
+/** The catalogue of the default types. All servers in a process share it and the values derived from it. */
 export const builtIn = new Catalogue(providerTypes);

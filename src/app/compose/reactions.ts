@@ -14,7 +14,7 @@ import {
 import type { Guards, Reactions } from '../../kernel/app.ts';
 import { conflict } from '../../kernel/http/error.ts';
 
-/** The effects of each change, in its transaction. */
+/** The effects of each change. They run in its transaction. */
 export const reactions: Reactions = {
   customerCreated: (context, customer) => {
     adviseNewCustomer(context, customer);

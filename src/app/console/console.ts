@@ -7,12 +7,12 @@ import { escaped } from '../../kernel/mail/letter.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import { type ConsoleFile, embeddedConsole } from '../../kernel/native/embedded.ts';
 
-/** Maximum number of origins in the header. More, such as those of a federation, would exceed the buffers of proxies. */
+/** Maximum number of origins in the header. More, such as all providers of a federation, would overflow proxy buffers. */
 const maxNamedOrigins = 40;
 
 /**
- * Allows scripts, styles and requests of this server only. A form starts the login at an identity provider, and browsers also
- * apply form-action to its redirects.
+ * Allows only scripts, styles and requests of this server. form-action lists identity providers, because a form starts the login
+ * there and browsers apply the directive to redirects, too.
  */
 const policy = (formOrigins: readonly string[]): string =>
   [
@@ -28,8 +28,8 @@ const policy = (formOrigins: readonly string[]): string =>
   ].join('; ');
 
 /**
- * Returns the page. Its URLs are relative, so that a proxy can serve it below any path. Its forms can lead to `formOrigins` and
- * to its own origin.
+ * Returns the page. Its URLs are relative, so that a proxy can serve it below any path. Its forms may lead to this origin and to
+ * `formOrigins`.
  */
 export const consolePage = (product: string, formOrigins: readonly string[]): Reply => ({
   status: 200,
@@ -54,7 +54,7 @@ const types: Readonly<Record<ConsoleFile, string>> = {
   'et.js': 'text/javascript; charset=utf-8',
 };
 
-/** Returns the response for a file, which is compressed once. */
+/** Returns the response for a file. Each file is compressed once. */
 const fileReply = memoised(
   (file: { readonly name: ConsoleFile }): Reply => ({
     ...encoded({

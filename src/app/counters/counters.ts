@@ -22,7 +22,7 @@ type Counters = Readonly<Record<string, Counter>>;
 
 const number = (request: Request, query: Sql): number => request.db.scalar<number>(query);
 
-/** Reads the usage of the quota that counts the same objects. */
+/** Reads the usage of the quota that counts the same objects instead of counting them. */
 const usage =
   (scope: 'customer' | 'project', name: string) =>
   (request: Request, id: number): number =>

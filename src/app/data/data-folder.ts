@@ -16,16 +16,16 @@ import { plainReason } from '../../kernel/plain-reason.ts';
 import { codeOf } from '../../kernel/present.ts';
 import { keyFile } from '../../kernel/security/secrets.ts';
 
-/** Name of the database in the data folder. */
+/** File name of the database in the data folder. */
 export const databaseFile = 'tenantry.db';
 
-/** The state of the lease as last seen by the folder's server or a command (core.md 14.8). */
+/** The lease state that the folder's server or a command last saw (core.md 14.8). */
 export const leaseFile = 'lease.json';
 
 const lockFile = 'serve.lock';
 export const nativeFolder = 'native';
 
-/** Throws with a sentence if the folder is unreadable. */
+/** Throws a readable error if the folder is unreadable. */
 export function hasDatabase(folder: string): boolean {
   try {
     return statSync(join(folder, databaseFile), { throwIfNoEntry: false }) !== undefined;
@@ -34,27 +34,27 @@ export function hasDatabase(folder: string): boolean {
   }
 }
 
-/** The folder of an unfinished restore. A killed restore leaves it behind. */
+/** The working folder of a restore. A killed restore leaves it behind. */
 export const restoringFolder = (folder: string): string => join(folder, 'restoring');
 
-/** Throws with a sentence if the folder has no database, so that a command with a mistyped folder does not create one. */
+/** Throws a readable error if the folder has no database, so that a mistyped path does not create one. */
 export function requireDatabase(folder: string): void {
   if (!hasDatabase(folder)) throw new Error(`there is no database in ${folder}`);
 }
 
-/** Throws with a sentence if the folder has a database: a follower only has copies of another server's. */
+/** Throws a readable error if the folder has a database: a follower has only copies of another server's. */
 export function requireNoDatabase(folder: string): void {
   if (hasDatabase(folder)) throw new Error(`${folder} already has a database: name another folder with --data`);
 }
 
 /**
- * Whether a command has to create a database in the folder. Throws with a sentence if the folder has none and is the default or
- * not empty, because that is probably a mistake.
+ * Whether a command must create a database in the folder. Throws a readable error if the folder has no database and is the
+ * default or not empty: that is probably a mistake.
  */
 export function needsDatabase(folder: string, isNamed: boolean): boolean {
-  // List the names first: another command that starts here creates the database before other files.
+  // List the names first: a concurrent command creates the database before other files.
   const others = namesIn(folder).filter((name) => ![lockFile, leaseFile, nativeFolder].includes(name));
-  // Opening rejects the remains of a database or a restore.
+  // Opening the folder reports the remains of a database or a restore.
   if (hasDatabase(folder) || remainsOf(folder) !== undefined || existsSync(restoringFolder(folder))) return false;
   const advice = 'name its folder with --data, or an empty one to create a database there';
   if (others.length > 0) throw new Error(`there is no database in ${folder}, which is not empty: ${advice}`);
@@ -62,7 +62,7 @@ export function needsDatabase(folder: string, isNamed: boolean): boolean {
   return true;
 }
 
-/** Returns the names in a folder; none if it is missing. Throws with a sentence. */
+/** Returns the names in a folder; none if it is missing. Throws a readable error. */
 function namesIn(folder: string): string[] {
   try {
     return existsSync(folder) ? readdirSync(folder) : [];
@@ -72,8 +72,8 @@ function namesIn(folder: string): string[] {
 }
 
 /**
- * Throws with a sentence if the database is missing but some of its files are left, so that a server does not start with an
- * empty database instead.
+ * Throws a readable error if the database is missing but some of its files remain, so that a server does not start with an empty
+ * database.
  */
 function rejectRemains(folder: string): void {
   const file = join(folder, databaseFile);
@@ -81,7 +81,7 @@ function rejectRemains(folder: string): void {
     throw new Error(
       `The restore into ${folder} was not finished: run the command again, or remove ${restoringFolder(folder)} to start with an empty folder`,
     );
-  // Look for the remains first: another command that starts here creates the database before them.
+  // Look for the remains first: a concurrent command creates the database before them.
   const remains = remainsOf(folder);
   if (remains === undefined || sizeOf(file) > 0) return;
   const state = existsSync(file) ? 'is empty' : 'is missing';
@@ -90,13 +90,13 @@ function rejectRemains(folder: string): void {
   );
 }
 
-/** Returns a file that only exists next to a database. */
+/** Returns the first file that exists only next to a database. */
 const remainsOf = (folder: string): string | undefined =>
   [`${join(folder, databaseFile)}-wal`, keyFile(folder), initialPasswordFile(folder)].find((path) => sizeOf(path) > 0);
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Creates the data folder if it is missing. Returns the SQLite addon of the single executable. Throws with a sentence. */
+/** Creates the data folder if it is missing. Returns the SQLite addon of the single executable. Throws a readable error. */
 export function prepareFolder(config: Config, folder: string | undefined): Addon | undefined {
   if (folder === undefined) return sqliteAddon(config.native_cache ?? undefined);
   try {
@@ -114,7 +114,7 @@ export function prepareFolder(config: Config, folder: string | undefined): Addon
 function unusable(folder: string, error: unknown): Error {
   const uid = ownerOf(folder);
   const advice = uid === undefined || process.getuid === undefined || uid === process.getuid() ? '' : `: ${runAs(uid)}`;
-  // With ENOTDIR, the path of the error is a file in the path of the folder.
+  // ENOTDIR names the file that is in the way.
   const knownPath = codeOf(error) === 'ENOTDIR' ? (error as NodeJS.ErrnoException).path : folder;
   return new Error(`cannot use the data folder ${folder}: ${plainReason(error, knownPath)}${advice}`, { cause: error });
 }
@@ -135,17 +135,17 @@ function syncParents(last: string, first: string): void {
   }
 }
 
-/** Locks a prepared folder against other servers, and returns the function that unlocks it. Throws with a sentence. */
+/** Locks a prepared folder against other servers and returns the unlock function. Throws a readable error. */
 export function lockFolder(folder: string, addon: Addon | undefined): () => void {
   return takeLock(join(folder, lockFile), `another server uses the data folder ${folder}`, addon);
 }
 
-/** Bytes that the write-ahead log and a checkpoint can need at the same time. */
+/** Bytes that the write-ahead log and a checkpoint together may need. */
 export const requiredBytes = 100_000_000;
-/** Milliseconds between two log lines about the same failure. */
+/** Minimum time between two log lines about the same failure. */
 const reportIntervalMs = 60_000;
 
-/** Logs at most once a minute that nothing can be stored. Stops a server whose disk has failed. */
+/** Logs storage failures at most once a minute. Stops a server whose disk has failed. */
 function storageReport(folder: string | undefined, file: string, log: Log, stop: DataSource['stop']): StorageReport {
   let lastReport = Number.NEGATIVE_INFINITY;
   return {
@@ -160,7 +160,7 @@ function storageReport(folder: string | undefined, file: string, log: Log, stop:
       );
     },
     lost: (error, advice) => {
-      // A command fails with the error instead.
+      // A command just fails with the error.
       if (!stop) return;
       log.fatal({ file, err: error }, `the server stops: ${advice}`);
       stop(error);
@@ -168,7 +168,7 @@ function storageReport(folder: string | undefined, file: string, log: Log, stop:
   };
 }
 
-/** Logs the part that SQLite drops of a log with damage in the middle. */
+/** Logs which part of a damaged write-ahead log SQLite drops. */
 function reportBreak(file: string, log: Log): void {
   const position = findGap(file);
   if (position)
@@ -178,13 +178,13 @@ function reportBreak(file: string, log: Log): void {
     );
 }
 
-/** Whether it is SQLite's error about a damaged database, which does not name the file. */
+/** Whether this is SQLite's error about a damaged database, whose message does not name the file. */
 export const isDamage = (error: unknown): boolean =>
   /^SQLITE_(CORRUPT|NOTADB)/.test(String(codeOf(storageCause(error))));
 
 const storageCause = (error: unknown): unknown => (error instanceof StorageError ? error.cause : error);
 
-/** Why the data is opened: to serve it, for a command that may run next to a server, or to examine it without a change. */
+/** Why the data is opened: to serve it, to run a command (possibly next to a server), or to examine it without changes. */
 export type Purpose = 'serve' | 'command' | 'examine';
 
 /** The data to open. */
@@ -193,13 +193,13 @@ interface DataSource {
   readonly folder: string | undefined;
   /** Initial content of data in memory; default: empty. */
   readonly memory?: { readonly database: Buffer } | undefined;
-  /** Whether another program wrote the files: then a foreign schema is rejected. */
+  /** Whether another program wrote the files. If so, a foreign schema is rejected. */
   readonly isCopy?: boolean;
   /** Stops the server after a disk failure. Default: only writes fail. */
   readonly stop?: (error: StorageError) => void;
 }
 
-/** Closes an unusable database. The error to report is the one that made it unusable. */
+/** Closes an unusable database. Ignores errors: the caller reports the one that made it unusable. */
 function closeQuietly(db: SqliteDatabase | undefined): void {
   try {
     db?.close();
@@ -210,8 +210,8 @@ function closeQuietly(db: SqliteDatabase | undefined): void {
 
 /**
  * Opens the database. For a server, locks the folder and returns `watch`, which must run regularly to detect a replaced file.
- * `release` closes the database and unlocks the folder. To examine it, the database must exist with the current schema. Throws
- * with a sentence.
+ * `release` closes the database and unlocks the folder. The purpose `examine` requires an existing database with the current
+ * schema. Throws a readable error.
  */
 export function openData(
   config: Config,
@@ -242,8 +242,8 @@ export function openData(
     opened = db;
     if (isCopy) requireOwnSchema(db, addon);
     db.define('country_name', countryName);
-    // Two programs that checkpoint at the same time interfere, and SQLite before 3.51.3, which the other may have, can lose pages.
-    // Only the server checkpoints, because only the program that copies all pages knows which of them it has not synced.
+    // Only the server checkpoints: only the program that copies all pages knows which of them are not yet synced. Two concurrent
+    // checkpointers interfere, and SQLite before 3.51.3, which the other program may use, can lose pages.
     if (config.replicated || !isServer) db.leaveLog();
     if (purpose === 'examine') requireCurrent(db);
     else if (folder !== undefined) migrate(db);
@@ -267,7 +267,7 @@ export function openData(
   }
 }
 
-/** File systems of Linux whose locks and syncs depend on another machine or program, by the type in statfs(2). */
+/** Linux file systems whose locks and syncs depend on another machine or program, by their type in statfs(2). */
 const remoteFileSystems: ReadonlyMap<number, string> = new Map([
   [0x00006969, 'NFS'],
   [0x0000517b, 'SMB'],
@@ -282,10 +282,10 @@ const remoteFileSystems: ReadonlyMap<number, string> = new Map([
   [0x786f4256, 'VirtualBox shared folder'],
 ]);
 
-/** Warns about a data folder that is not on a local disk: SQLite relies on locks between processes and on fsync. */
+/** Warns if the data folder is not on a local disk: SQLite relies on file locks and fsync. */
 function warnOfRemoteDisk(folder: string, log: Log): void {
   if (process.platform !== 'linux') return;
-  // The type has 32 bits, signed or unsigned.
+  // The type has 32 bits and may be signed.
   const fileSystem = remoteFileSystems.get(statfsSync(folder).type >>> 0);
   if (fileSystem !== undefined)
     log.warn(

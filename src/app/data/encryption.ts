@@ -1,4 +1,4 @@
-/** The secrets that the database stores encrypted, whether the keys of a start fit them, and their rotation. */
+/** The encrypted columns of the database, the check of the keys at start, and key rotation. */
 import type { App } from '../../kernel/app.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
@@ -7,7 +7,7 @@ import type { Secrets } from '../../kernel/security/secrets.ts';
 interface EncryptedColumn {
   readonly table: string;
   readonly column: string;
-  /** SQL of the UUID that a value is bound to: the same bytes do not decrypt in another row. */
+  /** SQL of the UUID that a value is bound to. The same bytes do not decrypt in another row. */
   readonly uuid: string;
 }
 
@@ -33,7 +33,7 @@ export const encryptedColumns: readonly EncryptedColumn[] = [
   { table: 'job', column: 'secrets', uuid: "ifnull((SELECT uuid FROM resource WHERE id = resource_id), '')" },
 ];
 
-/** The plain text of `deployment.key_check`, by which a start detects other keys, and what it is bound to. */
+/** The plain text of `deployment.key_check`, which detects wrong keys at start, and the id that it is bound to. */
 const keyCheck = { text: 'tenantry', uuid: 'deployment' };
 
 interface EncryptedValue {
@@ -48,7 +48,7 @@ const readValues = (db: Database, { column, table, uuid }: EncryptedColumn): Enc
       WHERE ${raw(column)} IS NOT NULL ORDER BY id`,
   );
 
-/** Encrypts every stored secret with the first of these keys, in one transaction. Returns how many there are. */
+/** Re-encrypts every stored secret with the first of these keys, in one transaction. Returns the number of secrets. */
 export function reencryptSecrets({ db }: Pick<App, 'db'>, secrets: Secrets): number {
   let count = 0;
   db.write(() => {
@@ -66,7 +66,7 @@ export function reencryptSecrets({ db }: Pick<App, 'db'>, secrets: Secrets): num
 const readCheck = (db: Database): Uint8Array | null =>
   db.value<Uint8Array | null>(sql`SELECT key_check FROM deployment`) ?? null;
 
-/** Whether the database contains no encrypted value: only then may a start create a key. */
+/** Whether the database has no encrypted values. Only then may a start create a key. */
 export const hasNoSecrets = (db: Database): boolean =>
   readCheck(db) === null &&
   encryptedColumns.every(
@@ -74,14 +74,14 @@ export const hasNoSecrets = (db: Database): boolean =>
       db.value(sql`SELECT 1 FROM ${raw(table)} WHERE ${raw(column)} IS NOT NULL LIMIT 1`) === undefined,
   );
 
-/** Whether the keys are those of a database. A database of a version before `key_check` fits any keys. */
+/** Whether the keys match a database. A database from before `key_check` existed matches any keys. */
 export function fitsKeys(db: Database, secrets: Secrets): boolean {
   const hasCheck = db.value(sql`SELECT 1 FROM pragma_table_info('deployment') WHERE name = 'key_check'`) !== undefined;
   const check = hasCheck ? readCheck(db) : null;
   return check === null || decryptsCheck(secrets, check);
 }
 
-/** Throws if these are not the keys of the database; the message names their `source`. */
+/** Throws if the keys do not match the database. The message names their `source`. */
 export function requireKeys(db: Database, secrets: Secrets, source: string): void {
   const check = readCheck(db);
   const fits = check === null ? findUndecryptable(db, secrets, 1).length === 0 : decryptsCheck(secrets, check);
@@ -92,7 +92,7 @@ export function requireKeys(db: Database, secrets: Secrets, source: string): voi
   }
 }
 
-/** Returns a line for each value that these keys cannot decrypt, at most `maxPerColumn` of each column. */
+/** Returns one line for each value that these keys cannot decrypt, at most `maxPerColumn` per column. */
 export function findUndecryptable(db: Database, secrets: Secrets, maxPerColumn: number): string[] {
   const check = readCheck(db);
   const lines =

@@ -16,16 +16,16 @@ import { Seed } from './seed.ts';
 import { fillFrom, fittingSnapshot } from './snapshot.ts';
 import { TimeMachine } from './time-machine.ts';
 
-/** The text that the random data follows from, unless the command names another one. */
+/** Default seed of the random data. */
 const defaultSeed = 'tenantry';
 
-/** The password of all people of the sample data. */
+/** The password of every user in the sample data. */
 export const demoPassword = 'demo-world-1';
 
 /**
- * Fills a database that has no customers with sample data and its history of two years; resolves with a report for the
- * operator. The same seed at the same instant gives the same data, uuids included. Rejects with a sentence, and changes
- * nothing, when customers exist.
+ * Fills a database without customers with sample data and its two-year history. Resolves with a report for the operator. The
+ * same seed at the same instant yields the same data, including uuids. Rejects with a readable error, and changes nothing, if
+ * customers exist.
  */
 export async function demo(app: App, seed = defaultSeed): Promise<string> {
   const { db, log, passwords } = app;
@@ -40,7 +40,7 @@ export async function demo(app: App, seed = defaultSeed): Promise<string> {
   return demoReport(app);
 }
 
-/** Fills a database by the requests of two years, each at its instant; `hash` is that of the password. */
+/** Fills a database by replaying the requests of two years, each at its instant. `hash` is the password hash. */
 export async function seedByHistory(app: App, hash: string, seed = defaultSeed): Promise<void> {
   const { clock, db, trail } = app;
   const now = clock.now();
@@ -53,7 +53,7 @@ export async function seedByHistory(app: App, hash: string, seed = defaultSeed):
   planHistory(story, data, { text: demoPassword, hash });
   planResources(new Story(plan, new Seed(`${seed} services`), root, scripts), data, accounts);
   story.play('contacts');
-  // Requests of people who do not exist are no history to prove.
+  // Requests of fictitious users need no audit records.
   trail.isPaused = true;
   try {
     await db.whole(async () => {
@@ -70,13 +70,13 @@ export async function seedByHistory(app: App, hash: string, seed = defaultSeed):
   }
 }
 
-/** The link of invitations; undefined where they may lead to certain hosts only, none of which is known to have a page for them. */
+/** The link template of invitations; undefined if the settings restrict its hosts, because no suitable page is known then. */
 function linkTemplateOf({ config }: App): string | undefined {
   const template = `${config.base_url ?? 'https://console.tenantry.example'}/#/invitation/{uuid}/`;
   return linkTemplateProblem(template, config) === undefined ? template : undefined;
 }
 
-/** Marks the mails of the history as sent: nothing is mailed to people who do not exist. */
+/** Marks the mails of the history as sent, because its users do not exist. */
 function settlePastMails({ db }: App, now: number): void {
   db.run(sql`
     UPDATE invitation_mail SET status = 'delivered', attempts = 1, next_attempt = NULL, finished = created, secret = NULL
@@ -84,9 +84,9 @@ function settlePastMails({ db }: App, now: number): void {
 }
 
 /**
- * Removes the notifications that would no longer be stored, those of users who did not exist yet, such as the administrator of the
- * first start, and those with dates in their texts, which cannot follow the clock; marks the mails about the others as sent, and
- * the roles that end soon as known.
+ * Removes notifications that are past their retention, belong to users who did not exist at the time (such as the first
+ * administrator), or have dates in their texts, which cannot follow the clock. Marks the mails about the others as sent, and
+ * reminders of roles that end soon as delivered.
  */
 function settlePastNotifications({ db }: App, now: number): void {
   db.run(sql`
@@ -98,10 +98,10 @@ function settlePastNotifications({ db }: App, now: number): void {
     db.run(sql`UPDATE ${raw(table)} SET reminded = ${now} WHERE expires > ${now} AND ended IS NULL`);
 }
 
-/** Whether the database has data that sample data must not be mixed with. */
+/** Whether the database has data that must not be mixed with sample data. */
 export const hasCustomers = ({ db }: App): boolean => db.value(sql`SELECT 1 FROM customer`) !== undefined;
 
-/** Reports to the operator how much sample data there is, and lists logins to try. */
+/** Reports the amount of sample data and the logins to try. */
 export function demoReport({ db }: App): string {
   const count = (table: keyof typeof counts): number => db.scalar<number>(counts[table]);
   const since = isoTime(db.scalar<number>(sql`SELECT min(at) FROM event`)).slice(0, 10);
@@ -115,7 +115,7 @@ export function demoReport({ db }: App): string {
   ].join('\n')}\n`;
 }
 
-/** The logins to try, for programs. */
+/** The logins to try, in machine-readable form. */
 export const demoLogins = (): DemoLogins => ({
   password: demoPassword,
   logins: Object.entries(people.logins).map(([username, role]) => ({ username, role })),
@@ -126,7 +126,7 @@ const counts = {
   project: sql`SELECT count(*) FROM project`,
   user: sql`SELECT count(*) FROM user`,
   service_settings: sql`SELECT count(*) FROM service_settings`,
-  // Resources that are being deleted are gone before anyone counts them.
+  // Pending deletions finish before anyone counts.
   resource: sql`SELECT count(*) FROM resource WHERE NOT is_part AND state NOT IN ('Deletion Scheduled', 'Deleting')`,
   ssh_key: sql`SELECT count(*) FROM ssh_key`,
   event: sql`SELECT count(*) FROM event`,

@@ -12,7 +12,7 @@ interface Password {
   readonly hash: string;
 }
 
-/** Plans two years of accounts, customers, projects and roles up to now. All people have the same password. */
+/** Plans two years of users, customers, projects and roles, up to now. All users have the same password. */
 export function planHistory(story: Story, data: SampleData, password: Password): void {
   const { plan, seed } = story;
   const organisations = Object.values(data.organisations);
@@ -25,7 +25,7 @@ export function planHistory(story: Story, data: SampleData, password: Password):
     for (const [position, project] of organisation.projects.entries()) planProject(story, project, position);
   }
   for (const [position, person] of data.partners.entries()) person.joined = plan.daysAgo(span - 30 - position * 50);
-  // Drawn when a request is sent, not when it is planned.
+  // Choose the administrator when the request is sent, not when it is planned.
   const staff = {
     get any() {
       return staffOf(story, data);
@@ -56,7 +56,7 @@ export function planHistory(story: Story, data: SampleData, password: Password):
 /** One of the two administrators. */
 const staffOf = ({ seed }: Story, { team }: SampleData): Person => present(team[seed.below(2)]);
 
-/** Plans the founder, a user of the command line, and the colleagues that the founder adds. */
+/** Plans the founder, whom the command line creates, and the colleagues whom the founder adds. */
 function planTeam(story: Story, { team }: SampleData, password: Password): void {
   const { plan } = story;
   const [first, ...colleagues] = team;
@@ -74,7 +74,7 @@ function planTeam(story: Story, { team }: SampleData, password: Password): void 
   }
 }
 
-/** When a person joins a customer: one after the other over the life of the customer, the last one recently. */
+/** When a person joins a customer. Arrivals spread over the customer's lifetime, the last one recently. */
 function arrivalOf({ plan }: Story, { begins, people }: Organisation, position: number): number {
   const length = plan.now - 12 * day - begins;
   const from = begins + (length * (position - 1)) / people.length;
@@ -90,7 +90,7 @@ function planProject(story: Story, project: Project, position: number): void {
   story.play('new project', { project });
 }
 
-/** Plans that a consultant, who owns two customers, moves a project from one to the other. */
+/** Plans the move of a project between two customers of the same owner, a consultant. */
 function planMove(story: Story, { organisations }: SampleData): void {
   const { baltijas, nordlicht } = organisations;
   const project = present(nordlicht?.projects[3]);
@@ -101,26 +101,26 @@ function planMove(story: Story, { organisations }: SampleData): void {
   });
 }
 
-/** Plans logins, some of them after a mistyped password, and logouts. */
+/** Plans logins, some after a mistyped password, and logouts. */
 function planVisits({ plan, seed }: Story, person: Person, from: number, until: number, count: number): void {
   for (let visit = 0; visit < count; visit++) {
     const at = plan.between(from, until);
     if (seed.below(12) === 0) plan.at(at - minute, (past) => past.logIn(person, 'wrong'));
     plan.at(at, (past) => past.logIn(person));
-    // Deactivation logs users out by itself.
+    // Deactivation already logs users out.
     if (seed.below(3) === 0 && at + 20 * minute < until) plan.at(at + 20 * minute, (past) => past.logOut(person));
   }
 }
 
 const projectRoles = ['admin', 'manager', 'support'] as const;
 
-/** How roles end, one after the other; their count and that of the roles have no common divisor. */
+/** How roles end, in rotation. The numbers of outcomes and roles are coprime, so that all combinations occur. */
 const outcomes = [
   ...[{}, {}, { ends: 'end' }, {}, { expires: 'now + {late}d' }, {}],
   ...[{ expires: 'end' }, {}, { ends: 'end', next: '{nextRole}' }, {}, { expires: 'now + {soon}d' }],
 ];
 
-/** Plans the roles of people in projects: the leading ones, then a share of the work for all others. */
+/** Plans the roles in projects: the leaders first, then a share of the work for everyone else. */
 function planWork(story: Story, organisations: readonly Organisation[], partners: readonly Person[]): void {
   const { seed } = story;
   let count = 0;

@@ -8,21 +8,21 @@ import type { TimeMachine } from './time-machine.ts';
 const maxMonths = 12;
 const maxMonthLength = 31 * day;
 const agreed_value = 99.5;
-/** How long before now the monitoring has reported for the last time. */
+/** Age of the last monitoring report. */
 export const sinceMeasured = 110 * minute;
 
-/** Plans the report of a monitoring system, by staff: the SLA of the last months, and the current values, of each resource. */
+/** Plans the monitoring reports that staff submit: SLA of recent months and current values of each resource. */
 export function planMeasurements({ plan, resources, seed }: Story, by: Person): void {
   plan.at(plan.now - sinceMeasured, (past) => {
     const current = resources.filter(({ gone, url }) => url !== '' && gone > plan.latest);
-    // Every twelfth is not monitored.
+    // Every twelfth resource is unmonitored.
     for (const resource of current.filter((_, n) => n % 12 !== 11)) measure(past, resource, by, seed);
   });
 }
 
 function measure(past: TimeMachine, { at, path, url: scope }: Resource, by: Person, seed: Seed): void {
   const now = past.app.clock.now();
-  // A month counts for the time that has passed, not by the calendar, so that their number does not depend on the date.
+  // Count elapsed time instead of calendar months, so that their number does not depend on the date.
   const months = Math.min(maxMonths, 1 + Math.floor((now - at) / maxMonthLength));
   for (let month = monthOf(now) - months + 1; month <= monthOf(now); month++) {
     const value = seed.below(8) === 0 ? 95 + seed.below(450) / 100 : 99.5 + seed.below(50) / 100;

@@ -1,4 +1,4 @@
-/** Makes the snapshot of the sample data; runs in the build only. */
+/** Builds the snapshot of the sample data. Runs only in the build. */
 import SQLite from 'better-sqlite3';
 import { createFirstUser } from '../../accounts/session/initial-password.ts';
 import type { App } from '../../kernel/app.ts';
@@ -12,12 +12,12 @@ import { seedByHistory } from './demo.ts';
 import { reference } from './plan.ts';
 import { type DemoSnapshot, originAt } from './snapshot.ts';
 
-/** The text of the snapshot, the same at every build of the same program. Throws where a value would not move with now. */
+/** Returns the snapshot as text, reproducibly. Throws if a value cannot be shifted to another start time. */
 export async function packedDemo(): Promise<string> {
   const config = loadConfig({ input: { log_level: 'silent' } });
   const { app, close } = openDeployment(config, { clock: settableClock(reference), folder: undefined });
   try {
-    // Reserves the id of the first user of the database that the snapshot will fill.
+    // Reserve the id of the first user in the database to fill.
     await createFirstUser(app, undefined);
     const before = contentsOf(app);
     const usagesBefore = new Map(usagesOf(app));
@@ -53,10 +53,10 @@ function contentsOf(app: App): Contents {
   }
 }
 
-/** Tables of which the history changes the initial rows: the quotas of the deployment, and the last ids. */
+/** Tables whose initial rows the history changes: quotas of the deployment, and the last ids. */
 const changingTables = new Set(['quota', 'quota_version', 'sqlite_sequence']);
 
-/** The rows that the history has added. Throws where it has changed others. */
+/** Returns the rows that the history added. Throws if it changed other rows. */
 function newRows(table: string, before: Contents['rows'], after: Contents['rows']): readonly StoredValue[][] {
   if (table === 'sqlite_sequence') return [];
   const keyOf = (row: StoredValue[]): string => JSON.stringify(changingTables.has(table) ? row[0] : row);

@@ -5,19 +5,19 @@ import type { TimeMachine } from './time-machine.ts';
 
 type Act = (past: TimeMachine) => void;
 
-/** Days of history. */
+/** Length of the history in days. */
 export const span = 730;
 
 /**
- * The instant that stands for `now` in the calendar of the plan, a Friday. Working days are counted from it instead of from the
- * real calendar: the history has the same distances from now at every start, so that the build can store it as a snapshot.
+ * The instant, a Friday, that stands for `now` in the plan's calendar. Counting working days from it instead of from the real
+ * date gives the history the same distances from now at every start, so that the build can store it as a snapshot.
  */
 export const reference = Date.UTC(2018, 0, 5, 4, 47, 4) * 1000;
 
-/** Acts by their instants, and the calendar by which they are planned. */
+/** A schedule of acts, and its calendar. */
 export class Plan {
   readonly #acts: { readonly at: number; readonly act: Act }[] = [];
-  /** The last instant of ordinary acts; later ones are those that are still in progress now. */
+  /** The last instant of completed acts. Later acts are still in progress now. */
   readonly latest: number;
 
   constructor(
@@ -31,12 +31,12 @@ export class Plan {
     this.#acts.push({ at: instant, act });
   }
 
-  /** A moment in office hours some days before now; at weekends, on the Monday after. */
+  /** Returns a moment in office hours some days ago, moved from a weekend to the next Monday. */
   daysAgo(days: number): number {
     return this.#officeHours(this.now - days * day);
   }
 
-  /** A moment between two instants, in office hours if they leave enough time for it. */
+  /** Returns a moment between two instants, in office hours if the span is long enough. */
   between(from: number, to: number): number {
     const seconds = Math.max(1, Math.floor((to - from) / second));
     const instant = Math.floor(from) + this.seed.below(seconds) * second;
@@ -44,7 +44,7 @@ export class Plan {
     return moment > from && moment < to ? moment : instant;
   }
 
-  /** Performs all acts in order; those of one instant in the order in which they were planned. */
+  /** Performs all acts in order. Acts of the same instant run in planning order. */
   async run(past: TimeMachine): Promise<void> {
     const acts = this.#acts.sort((a, b) => a.at - b.at);
     for (const [done, { at, act }] of acts.entries()) {

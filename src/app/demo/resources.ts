@@ -6,7 +6,7 @@ import { planMeasurements } from './measurements.ts';
 import type { SampleData } from './sample-data.ts';
 import type { Account, Resource, Story } from './script.ts';
 
-/** Plans what customers have at providers, and adds the accounts to those of the scripts. */
+/** Plans the resources of customers at providers, and adds the provider accounts to those of the scripts. */
 export function planResources(story: Story, data: SampleData, accounts: Record<string, Account>): void {
   const { plan } = story;
   for (const [n, [key, facts]] of Object.entries(accountFacts).entries()) {
@@ -32,16 +32,16 @@ interface AccountFacts {
   readonly type: string;
   readonly prefix: string;
   readonly name: string;
-  /** The customer that has it alone; without one, it is shared with all. */
+  /** The customer that owns it; undefined for a shared account. */
   readonly customer?: string;
-  /** When it is created, of shared accounts. */
+  /** When a shared account is created. */
   readonly created?: string;
   readonly options?: object;
 }
 
 /**
- * An account at the simulator, which has no latency while the history runs. Its inventory follows from a number: the uuid, from
- * which it would follow otherwise, contains the time.
+ * Returns a simulated account without latency. A number seeds its inventory, because the default seed, the uuid, contains the
+ * time.
  */
 function accountOf(story: Story, data: SampleData, facts: AccountFacts, simulator_seed: number): Account {
   const customer = facts.customer === undefined ? undefined : present(data.organisations[facts.customer]);
@@ -60,7 +60,7 @@ function accountOf(story: Story, data: SampleData, facts: AccountFacts, simulato
   return account;
 }
 
-/** Droplets that run with nothing planned for them, one of each project before the second of any. */
+/** Returns running droplets without further plans, alternating between projects. */
 function restingDroplets(resources: readonly Resource[]): Resource[] {
   const resting = resources.filter(({ isUntouched, path }) => isUntouched && path === 'digitalocean-droplets');
   const rank = (droplet: Resource): number =>

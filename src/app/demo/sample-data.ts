@@ -4,32 +4,32 @@ import groups from './people.json' with { type: 'json' };
 import type { Seed } from './seed.ts';
 import type { Visitor } from './time-machine.ts';
 
-/** An object that the history creates, with its link. */
+/** An object that the history creates. */
 export interface Handle {
   url: string;
 }
 
 export interface Person extends Visitor, Handle {
-  /** Fields entered by staff, and fields that users add to their own profiles. */
+  /** Fields that staff enter, and fields that users add to their profiles. */
   readonly fields: object;
   readonly profile: object;
-  /** When the account is created, and when it is deactivated or deleted; the history sets both. */
+  /** When the user is created, and when deactivated or deleted. The history sets both. */
   joined: number;
   leaves: number;
 }
 
 interface ProjectFacts {
   readonly name: string;
-  /** The name under which it began. */
+  /** The original name, if it was renamed. */
   readonly formerly?: string;
   readonly description: string;
-  /** Whether it began without its description. */
+  /** Whether the description is added later. */
   readonly describedLater?: boolean;
 }
 
 export interface Project extends ProjectFacts, Handle {
   readonly slug: string;
-  /** The fields that it begins with. */
+  /** The initial fields. */
   readonly start: object;
   /** Changes when the project moves. */
   organisation: Organisation;
@@ -38,12 +38,12 @@ export interface Project extends ProjectFacts, Handle {
 }
 
 export interface Organisation extends Handle {
-  /** When it becomes a customer, in the notation of scripts. */
+  /** When it becomes a customer, in script notation. */
   readonly founded: string;
   readonly contact: Contact;
-  /** The first one owns the customer. */
+  /** The first person owns the customer. */
   readonly people: readonly Person[];
-  /** In the order in which they begin. */
+  /** In order of creation. */
   projects: readonly Project[];
   readonly closedProjects?: readonly string[];
   /** The SSH key of its machines. */
@@ -57,7 +57,7 @@ interface Contact {
   readonly language?: string;
 }
 
-/** The people and organisations of the sample data, before they have a history. */
+/** The people and organisations of the sample data, without their history. */
 export interface SampleData {
   readonly team: readonly Person[];
   readonly partners: readonly Person[];
@@ -106,7 +106,7 @@ export function projectOf(facts: ProjectFacts, organisation: Organisation): Proj
   };
 }
 
-/** People by username, with the full name and, behind a bar, the native name if it is different; the position decides the job. */
+/** Parses people: a full name by username, followed by `|` and the native name if it differs. The position decides the job. */
 function peopleOf(
   { contact, people }: { readonly contact: Contact; readonly people: Readonly<Record<string, string>> },
   titles: readonly string[],

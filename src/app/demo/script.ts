@@ -1,17 +1,17 @@
 /**
- * Scripts describe the history of the sample data as JSON: lists of steps by name, each of which plans requests to the API.
+ * Scripts describe the history of the sample data in JSON: named lists of steps that plan requests to the API.
  *
- * A step runs unless its condition fails: `if` and `unless` name a value of the scope, and `oneIn` draws. Then it may set
- * variables (`let`: instants, or random picks and SSH keys), run other steps (`do`, for `each` item of a list, and `with` more
- * variables), or plan one thing:
- * - `send`: a request by a person (`by`; default: the owner of the project), the response of which `fills` an object of the
- *   scope or is stored `as` a variable. `sets` stores its instant. `on` names the resource that it changes.
- * - `make`: a resource of a provider, with tags; `fields` are what its type requires besides a name and the link to its project.
- * - `grant`: a role `to` a person `in` a customer or project, until it `expires`, or until it `ends`; `next` is the role after that.
+ * A step runs if its conditions hold: `if` and `unless` test a value of the scope, `oneIn` is random. It may set variables
+ * (`let`: instants, random picks or SSH keys), run other steps (`do`, for `each` item of a list, `with` more variables), or plan
+ * one of these:
+ * - `send`: a request by a person (`by`; default: the project owner). The response `fills` an object of the scope or is stored
+ *   `as` a variable. `sets` stores its instant. `on` names the resource that it changes.
+ * - `make`: a resource with tags. `fields` has the fields that its type requires besides the name and the project link.
+ * - `grant`: a role `to` a person `in` a customer or project, until it `expires` or `ends`. `next` is the role after that.
  *
- * Names are paths in the scope: `project/owner`; a `?` at the end allows that nothing has the name. In texts they stand in braces; an
- * object in a request is sent as its link.
- * `{ "offer": "images", "name": … }` is the link of what the provider account offers, `find` names objects of lists.
+ * Names are paths in the scope, such as `project/owner`. A `?` at the end makes a missing value valid. In texts, names are in
+ * braces. An object in a request is sent as its link.
+ * `{ "offer": "images", "name": … }` is the link of an offer of the provider account. `find` looks up objects in lists.
  * Instants: `now - 3m`, `6d ago` (in office hours), `project/begins + 1h..30h` and `project/begins .. latest` (random).
  */
 import { day, hour, isoTime, minute, second } from '../../kernel/clock.ts';
@@ -27,7 +27,7 @@ export interface Account extends Handle {
   readonly name: string;
   /** First segment of its paths. */
   readonly prefix: string;
-  /** Creates it: its owner, or staff. */
+  /** The creator: the owner, or staff. */
   readonly by: Person;
   readonly begins: number;
   /** Link of its settings. */
@@ -41,10 +41,10 @@ export interface Resource extends Handle {
   /** First segment of its path. */
   readonly path: string;
   readonly name: string;
-  /** When it is created, and when it is deleted. */
+  /** Instants of creation and deletion. */
   readonly at: number;
   gone: number;
-  /** Whether nothing is planned for it after its creation. */
+  /** Whether nothing is planned after its creation. */
   isUntouched: boolean;
 }
 
@@ -69,7 +69,7 @@ interface Step extends Readonly<Partial<Record<TextMember, string>>> {
   readonly fields?: unknown;
 }
 
-/** The item of a list with a name, or the first one. An offer is in a list of the provider account. */
+/** Selects the list item with a name, or the first item. Offers are in a list of the provider account. */
 interface Lookup {
   readonly list?: string;
   readonly offer?: string;
@@ -81,7 +81,7 @@ const units: Readonly<Record<string, number>> = { s: second, m: minute, h: hour,
 const environments = ['prod', 'prod', 'stage', 'test'] as const;
 const teams = ['core', 'data', 'web'] as const;
 
-/** Plans what scripts describe. */
+/** Plans requests from scripts. */
 export class Story {
   readonly resources: Resource[] = [];
   readonly #lists = new Map<string, readonly Representation[]>();
@@ -94,7 +94,7 @@ export class Story {
     private readonly scripts: Readonly<Record<string, readonly Step[]>>,
   ) {}
 
-  /** Runs a script with some variables. */
+  /** Runs a script with additional variables. */
   play(name: string, variables: Scope = {}): void {
     this.#run(present(this.scripts[name]), { ...this.root, ...variables });
   }
@@ -160,7 +160,7 @@ export class Story {
     });
   }
 
-  /** Plans a request with the variables as they are now, and with what the step finds when it is sent. */
+  /** Plans a request. Variables are bound now, lookups run when it is sent. */
   #planSending(
     { by, find = {}, prepared }: Step,
     scope: Scope,
@@ -178,7 +178,7 @@ export class Story {
     });
   }
 
-  /** Plans a role in a customer, which the head of the team grants, or in a project, which its owner grants. */
+  /** Plans a role. The team leader grants roles in customers, the project owner those in projects. */
   #planRole({ at: granted = 'ready + 2h..60h', ends, expires, grant, in: place, next, to }: Step, scope: Scope): void {
     const person = valueAt<Person>(scope, present(to));
     const target = valueAt<Organisation | Project>(scope, present(place));
@@ -204,7 +204,7 @@ export class Story {
     });
   }
 
-  /** The instant that a text names. */
+  /** Parses an instant. */
   instant(template: string, scope: Scope = this.root): number {
     const { plan, seed } = this;
     const text = String(filled(filled(template, scope), scope));
@@ -226,7 +226,7 @@ export class Story {
     return instant;
   }
 
-  /** A part of a body, with what it names. Objects in `...` are merged into the object that has them. */
+  /** Resolves the names in a part of a body. Merges objects under `...` into their parent. */
   #contentOf(past: TimeMachine, template: unknown, scope: Scope): unknown {
     if (Array.isArray(template)) return template.map((each) => this.#contentOf(past, each, scope));
     if (typeof template !== 'object' || template === null) return linkOf(filled(template, scope));
@@ -240,7 +240,7 @@ export class Story {
     return content;
   }
 
-  /** Finds an object in a list of the API, as the creator of the account sees it. */
+  /** Finds an object in an API list, with the rights of the account's creator. */
   #find(past: TimeMachine, { list, name, offer, query = '' }: Lookup, scope: Scope): Representation {
     const account = valueAt<Account>(scope, 'account');
     const offers = `/api/${account.prefix}-${offer}/?settings_uuid=${uuidIn(account.settings)}${query}`;
@@ -258,7 +258,7 @@ export class Story {
   }
 }
 
-/** The value of a path; items of lists are found by their position or name. Throws if nothing has the name, unless it ends with `?`. */
+/** Resolves a path. Finds list items by position or name. Throws if the value is missing, unless the path ends with `?`. */
 function valueAt<T>(scope: Scope, path: string): T {
   const keys = path.replace(/\?$/, '').split('/');
   const value = keys.reduce<unknown>((parent, key) => {
@@ -269,7 +269,7 @@ function valueAt<T>(scope: Scope, path: string): T {
   return value as T;
 }
 
-/** A text with the values of its paths; the value itself when the text is only a path. */
+/** Fills the paths in a text. Returns the value itself if the text is only a path. */
 function filled(template: unknown, scope: Scope): unknown {
   if (typeof template !== 'string') return template;
   const [, path] = /^\{([^{}]+)\}$/.exec(template) ?? [];
@@ -280,7 +280,7 @@ function filled(template: unknown, scope: Scope): unknown {
 const linkOf = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'url' in value ? value.url : value;
 
-/** The uuid in a link. */
+/** Returns the uuid in a link. */
 const uuidIn = (link: string): string => present(link.split('/').at(-2));
 
 function durationOf(text: string): number {

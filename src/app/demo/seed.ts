@@ -5,26 +5,26 @@ import { repeatableRandom } from '../../kernel/random.ts';
 /** The PKCS #8 header of an Ed25519 private key, which has 32 bytes (RFC 8410). */
 const ed25519Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** A random source that gives the same draws for the same text. */
+/** A random source that is reproducible from a text. */
 export class Seed {
-  /** The next bytes; replaces the cryptographic source where data must be reproducible. */
+  /** Returns the next bytes. Replaces the cryptographic source where data must be reproducible. */
   readonly bytes: (length: number) => Buffer;
 
   constructor(text: string) {
     this.bytes = repeatableRandom(text);
   }
 
-  /** An integer from 0, below the bound. */
+  /** Returns an integer from 0 to the bound (exclusive). */
   below(bound: number): number {
     return this.bytes(6).readUIntBE(0, 6) % bound;
   }
 
-  /** An item of a non-empty list. */
+  /** Returns a random item of a non-empty list. */
   pick<T>(list: readonly T[]): T {
     return present(list[this.below(list.length)]);
   }
 
-  /** An SSH public key as a line; its private key is discarded. */
+  /** Generates an SSH public key and discards its private key. */
   publicKey(comment: string): string {
     const [type, ...fields] = this.below(4) === 0 ? this.#ecdsa() : this.#ed25519();
     const body = Buffer.concat([type, ...fields].map(lengthPrefixed));
@@ -48,7 +48,7 @@ export class Seed {
   }
 }
 
-/** A field of a key: its length in four bytes, then its bytes (RFC 4251 5). */
+/** Encodes a field of a key: four bytes of length, then its bytes (RFC 4251 5). */
 function lengthPrefixed(field: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(field.length);

@@ -1,6 +1,6 @@
 /**
- * The sample data as the build stores it in the program: the rows that the history of the default seed leaves. Storing them takes a
- * tenth of the time of the history, with the same result. See src/decisions/snapshots.md.
+ * The sample data that the build includes in the program: the rows that the history of the default seed creates. Storing them
+ * gives the same result in a tenth of the time. See src/decisions/snapshots.md.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { changeQuota, quotaOf } from '../../activity/quotas/usage.ts';
@@ -16,16 +16,16 @@ import { settingNames, settings } from '../settings.ts';
 import { sinceMeasured } from './measurements.ts';
 
 export interface DemoSnapshot {
-  /** Version of the schema that the rows belong to. */
+  /** Schema version of the rows. */
   readonly schema: number;
   readonly tables: readonly PackedTable[];
-  /** By how much the usage of each quota of the deployment grows. */
+  /** Increase in usage of each quota of the deployment. */
   readonly usages: Readonly<Record<string, number>>;
-  /** The last id of each table that never uses one twice. */
+  /** The last id of each AUTOINCREMENT table. */
   readonly sequences: Readonly<Record<string, number>>;
 }
 
-/** Settings that the history does not depend on. With another value of any other one, the history itself runs. */
+/** Settings that do not affect the history. If any other setting has been changed, the history runs instead. */
 const independent: ReadonlySet<SettingName> = new Set([
   ...(['host', 'port', 'admin_listen', 'tls_cert_file', 'tls_key_file', 'data'] as const),
   ...(['max_body_bytes', 'body_budget_bytes', 'max_connections', 'max_connections_per_address'] as const),
@@ -37,7 +37,7 @@ const independent: ReadonlySet<SettingName> = new Set([
   ...(['audit_sink_url', 'audit_sink_header_file', 'audit_file', 'audit_syslog', 'audit_retention'] as const),
 ]);
 
-/** The rows that a database has after its first start, as SQL; the snapshot has none of their ids. */
+/** SQL conditions of the rows that the first start creates. The snapshot uses none of their ids. */
 const initialRows: Readonly<Record<string, string>> = {
   quota: "scope_kind = 'global'",
   quota_version: "quota_id IN (SELECT id FROM quota WHERE scope_kind = 'global')",
@@ -52,8 +52,8 @@ const initialRows: Readonly<Record<string, string>> = {
 };
 
 /**
- * The snapshot, if the history would leave its rows in this database: the database has only its initial rows, and all settings
- * that the history depends on have their defaults. Undefined otherwise, and in development, where the history runs.
+ * Returns the snapshot if the history would create the same rows: the database has only its initial rows, and all settings that
+ * affect the history have their defaults. Returns undefined otherwise, and in development builds, where the history runs.
  */
 export function fittingSnapshot({ catalogue, clock, config, db }: App): DemoSnapshot | undefined {
   if (catalogue !== builtIn) return undefined;
@@ -69,14 +69,14 @@ export function fittingSnapshot({ catalogue, clock, config, db }: App): DemoSnap
   return hasOtherRows ? undefined : snapshot;
 }
 
-/** Base values that the rows of the sample data are relative to. */
+/** Returns the base values of relative values in the rows. */
 export const originAt = (now: number, passwordHash: string): Origin => ({
   now,
   month: monthOf(now - sinceMeasured),
   passwordHash,
 });
 
-/** Stores the rows of a snapshot as of now; `passwordHash` is that of the password of all people. Must run inside a write. */
+/** Stores the rows of a snapshot, shifted to now. `passwordHash` applies to all users. Must run inside a write. */
 export function fillFrom({ sequences, tables, usages }: DemoSnapshot, app: App, passwordHash: string): void {
   const { clock, db } = app;
   storeTables(app, tables, originAt(clock.now(), passwordHash));

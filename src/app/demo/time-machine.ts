@@ -17,27 +17,27 @@ import { parts } from '../compose/api.ts';
 import { housekeeping } from '../compose/housekeeping.ts';
 import type { Seed } from './seed.ts';
 
-/** A user of the API, and the address of their machine. */
+/** An API user and their IP address. */
 export interface Visitor {
   readonly username: string;
   readonly address: string;
 }
 
-/** An object as the API represents it. */
+/** An object as returned by the API. */
 export type Representation = Readonly<Record<string, unknown>> & { readonly url: string; readonly uuid: string };
 
 interface Content {
   readonly body?: object;
-  /** Values that the operation prepares before its transaction. */
+  /** Values that the operation would prepare before its transaction. */
   readonly prepared?: unknown;
 }
 
-/** How long a session lasts without a request; no token has a shorter lifetime. */
+/** Idle lifetime of a session, at most the minimum lifetime of a token. */
 const sessionLifetime = 30 * minute;
 
 /**
- * A deployment in its own past: it handles requests at chosen instants, with uuids from a seed. Between them it does what a
- * deployment does on its own, including operations at providers.
+ * Runs a deployment in its own past: handles requests at chosen instants with uuids from a seed, and does the deployment's
+ * background work between them, including operations at providers.
  */
 export class TimeMachine {
   readonly app: App;
@@ -52,17 +52,17 @@ export class TimeMachine {
     this.#clock = settableClock(start);
     this.app = {
       ...present,
-      // Syncs run on request only: the default interval would cause tens of thousands in two years.
+      // Sync only on request: the default interval would cause tens of thousands of syncs in two years.
       config: { ...present.config, settings_sync_interval: Number.MAX_SAFE_INTEGER },
       clock: this.#clock,
       random: seed.bytes,
       tokenUse: new TokenUse(),
-      // The history includes failures, such as those of syncs, that the operator should not see as warnings.
+      // The history includes deliberate failures, such as failed syncs, that should not warn the operator.
       log: present.log.child({}, { level: present.log.isLevelEnabled('error') ? 'error' : 'silent' }),
       passwordChanged: () => undefined,
     };
     this.#timer = new Timer(this.app, housekeeping(present.catalogue));
-    // The history is one transaction, in which no other work waits for its turn.
+    // The history is one transaction, so no other work competes for time.
     this.#worker = new ProviderWorker(
       this.app,
       (callback) => callback(),
@@ -71,7 +71,7 @@ export class TimeMachine {
     this.#router = new Router(parts(present.catalogue));
   }
 
-  /** Advances the clock: roles expire at their instants, and jobs run at theirs, a tick apart. */
+  /** Advances the clock. Roles expire and jobs run at their instants. */
   async passTo(instant: number): Promise<void> {
     const { config, db } = this.app;
     for (;;) {
@@ -98,19 +98,19 @@ export class TimeMachine {
     scheduleSyncs(systemContext({ ...app, config: { ...app.config, settings_sync_interval: 0 } }));
   }
 
-  /** Sends a request of a visitor, who logs in first when the session has ended. Throws when it is rejected. */
+  /** Sends a request, logging the visitor in first if their session has ended. Throws if the request is rejected. */
   send(method: Method, link: string, by: Visitor, content: Content = {}): Representation {
     return this.#perform(method, link, by, { ...content, token: this.#tokenOf(by) });
   }
 
-  /** The objects of a list, as a visitor sees them; `path` with its query. */
+  /** Lists objects as a visitor sees them. `path` may include a query. */
   list(path: string, by: Visitor): readonly Representation[] {
     return this.#perform('GET', `${path}${path.includes('?') ? '&' : '?'}page_size=300`, by, {
       token: this.#tokenOf(by),
     });
   }
 
-  /** Logs a visitor in; with a wrong password it fails. */
+  /** Logs a visitor in, or records a failed login with the wrong password. */
   logIn(visitor: Visitor, password: 'right' | 'wrong' = 'right'): void {
     const { username } = visitor;
     const prepared = { username, user: password === 'right' ? this.#idOf(visitor) : undefined };
@@ -123,7 +123,7 @@ export class TimeMachine {
     this.#sessions.delete(visitor);
   }
 
-  /** Ends all sessions: their tokens follow from a public seed, and must not stay valid. */
+  /** Ends all sessions, because their tokens derive from a public seed. */
   close(visitors: readonly Visitor[]): void {
     this.app.tokenUse.save(this.app.db);
     const context = { app: this.app, actor: null, address: null, now: this.#clock.now() };
@@ -140,7 +140,7 @@ export class TimeMachine {
     return session.token;
   }
 
-  /** The type of the response is the one that the API documents for the path. */
+  /** `T` is the documented response type of the path. */
   #perform<T>(
     method: Method,
     link: string,

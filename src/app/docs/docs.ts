@@ -8,7 +8,7 @@ import { page } from './page.ts';
 
 const vary = { Vary: 'Accept' };
 
-/** GET /docs/: the OpenAPI document, as a page for browsers (core.md 3). */
+/** GET /docs/: the OpenAPI document, rendered as a page in browsers (core.md 3). */
 export function docs(endpoints: () => readonly Endpoint[], catalogue: Catalogue): Endpoint {
   const document = once((server) => ({
     status: 200,
@@ -18,7 +18,7 @@ export function docs(endpoints: () => readonly Endpoint[], catalogue: Catalogue)
     conditional: true,
   }));
   const documentPage = once((server) => {
-    // The viewer looks for webhooks among the paths, and fails.
+    // The viewer fails on webhooks, because it looks for them among the paths.
     const { webhooks: _, ...shown } = openApi(endpoints(), catalogue, server);
     const { html, policy } = page(shown);
     return {
@@ -49,7 +49,7 @@ export function docs(endpoints: () => readonly Endpoint[], catalogue: Catalogue)
   };
 }
 
-/** Caches the reply for each server path with its ETag and compressed forms. */
+/** Caches the reply for each server path, with its ETag and compressed forms. */
 function once(make: (server: string) => Reply): (server: string) => Reply {
   const replies = new Map<string, Reply>();
   return (server) => {

@@ -5,7 +5,7 @@ import { escaped } from '../../kernel/mail/letter.ts';
 import { embeddedManual, type ManualPage } from '../../kernel/native/embedded.ts';
 import { title } from './openapi.ts';
 
-/** The pages in their order. */
+/** The pages in order. */
 const names: readonly string[] = [
   'tour',
   'deploying',
@@ -35,7 +35,7 @@ pre{padding:.75rem;overflow:auto;background:#f3f4f6}.wide{overflow:auto}table{bo
 const policy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** A page with a list of all pages; `up` is the relative path of the manual. */
+/** Renders a page with the list of all pages. `up` is the relative path to the manual. */
 function pageOf(pages: readonly ManualPage[], current: ManualPage, up: string): Reply {
   const links = pages.map(
     ({ name, title: label }) =>

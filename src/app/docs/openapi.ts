@@ -16,15 +16,15 @@ type Json = Readonly<Record<string, unknown>>;
 /** The title of the document. */
 export const title = 'Tenantry';
 
-/** The prefix of all paths: that of base_url, where a proxy may serve the API. */
+/** Returns the prefix of all paths: the path of base_url, where a proxy may serve the API. */
 export const serverPath = ({ base_url: base }: Pick<Config, 'base_url'>): string =>
   base === null ? '/' : new URL(base).pathname;
 
-/** The OpenAPI 3.1 document of some endpoints, the same for every caller. Their paths are relative to `server`. */
+/** Builds the OpenAPI 3.1 document of endpoints. It is the same for every caller. Paths are relative to `server`. */
 export function openApi(endpoints: readonly Endpoint[], catalogue: Catalogue, server = '/'): Json {
   const schemas = new Schemas();
   for (const shape of Object.values(rejectionSchemas)) schemas.refer(shape);
-  // A path may have no operations, such as the import of a type that imports nothing.
+  // A path may have no operations, such as the import path of a type without imports.
   const served = endpoints.filter(({ isPage, operations }) => !isPage && Object.keys(operations).length > 0);
   const idOf = operationIds(served);
   const linksOf = responseLinks(served, idOf);
@@ -101,7 +101,7 @@ function responseLinks(
 ): (endpoint: Endpoint) => Json {
   const byCollection = new Map<string, Record<string, unknown>>();
   for (const endpoint of endpoints) {
-    // Operations with a second key need more than the response has.
+    // Operations with a second key need values that the response lacks.
     const [, collection, rest] = /^([^:]+):key\/([^:]*)$/.exec(endpoint.path) ?? [];
     if (collection === undefined || rest === undefined) continue;
     const links = byCollection.get(collection) ?? {};
@@ -115,7 +115,7 @@ function responseLinks(
   return ({ path }) => byCollection.get(path) ?? {};
 }
 
-/** The path of an endpoint as the document writes it. */
+/** Converts `:name` in a path to `{name}`. */
 const documentedPath = ({ path }: Pick<Endpoint, 'path'>): string => path.replace(/:(\w+)/g, '{$1}');
 
 const tagOf = ({ path }: Endpoint): string => {
@@ -123,7 +123,7 @@ const tagOf = ({ path }: Endpoint): string => {
   return first === 'api' && second !== '' ? second : first || 'api';
 };
 
-/** A tag for every collection, with the description of its first endpoint. */
+/** Returns a tag for every collection, with the description of its first endpoint. */
 function tagsOf(endpoints: readonly Endpoint[]): readonly Json[] {
   const descriptions = new Map([...endpoints].reverse().map((endpoint) => [tagOf(endpoint), endpoint.description]));
   const own: Readonly<Record<string, string>> = { api: 'The API as a whole.', 'api-auth': 'Logging in and out.' };
@@ -200,7 +200,7 @@ function describe(
   };
 }
 
-/** Who may call an operation: open ones need nothing, others a token, or an API key with the scopes. */
+/** Returns the security requirement: none for open operations, otherwise a token or an API key with the scopes. */
 const securityOf = ({ open, servesWithoutToken }: Endpoint, scopes: RequiredScopes): Json => {
   const keyed = scopes === 'closed' ? [] : [{ apiKey: scopes === 'none' ? [] : scopes }];
   return {
@@ -217,7 +217,7 @@ const webhookParameters = Object.entries(webhookHeaders).map(([name, { help, sha
   schema: shape,
 }));
 
-/** A request that the server sends to web hooks. Receivers respond with any status 2xx (events.md 5.5). */
+/** Describes a request that the server sends to web hooks. Receivers respond with any 2xx status (events.md 5.5). */
 const describeWebhook = ({ body, isNeverEmitted, name, summary }: WebhookSpec, schemas: Schemas): Json => ({
   operationId: `receive${name.replace(/(?:^|[_.])(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
   summary,
@@ -347,7 +347,7 @@ const typeOfFilter: Readonly<Record<Filter['type'], JsonSchema>> = {
   named: { type: 'object', additionalProperties: { type: 'string' } },
 };
 
-/** The OpenAPI parameter of a filter. */
+/** Returns the OpenAPI parameter of a filter. */
 const filterParameter = (name: string, { help, repeatable, required, type }: Filter): JsonSchema => ({
   name,
   in: 'query',
@@ -359,7 +359,7 @@ const filterParameter = (name: string, { help, repeatable, required, type }: Fil
     : { schema: typeOfFilter[type] }),
 });
 
-/** A star at the end of an ordering matches any name. */
+/** Returns the schema of an ordering. A trailing `*` matches any name. */
 function orderItem(orderings: readonly string[]): JsonSchema {
   const known = orderings.filter((name) => !name.endsWith('*'));
   const prefixes = orderings.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));

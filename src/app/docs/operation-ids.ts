@@ -2,7 +2,7 @@ import type { Endpoint, Method } from '../../kernel/collection/endpoint.ts';
 import { pluralOf } from '../../kernel/collection/wording.ts';
 import { namesOf } from '../../kernel/present.ts';
 
-/** First words of the ids of operations on objects. */
+/** Verbs of operations on objects. */
 const verbs: Readonly<Record<Method, string>> = {
   GET: 'get',
   POST: 'create',
@@ -11,25 +11,25 @@ const verbs: Readonly<Record<Method, string>> = {
   DELETE: 'delete',
 };
 
-/** `Service Settings` and `OpenStack.Tenant` as `ServiceSettings` and `OpenStackTenant`; words of one path begin with capitals. */
+/** Converts `Service Settings` and `OpenStack.Tenant` to `ServiceSettings` and `OpenStackTenant`. */
 const joined = (words: string): string =>
   words
     .split(/[^A-Za-z0-9]+/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
 
-/** `JIRAWebhook` as `jiraWebhook`, `EventCount` as `eventCount`: capitals before another word belong together. */
+/** Converts `JIRAWebhook` to `jiraWebhook` and `EventCount` to `eventCount`. */
 const camel = (words: string): string => words.replace(/^[A-Z]+(?![a-z])|^[A-Z]/, (capitals) => capitals.toLowerCase());
 
-/** Names of operations whose paths do not say what they do. */
+/** Names of operations with unclear paths. */
 const spokenNames: Readonly<Record<string, string>> = {
   'POST password': 'set_password',
   'GET link': 'importable_resources',
 };
 
 /**
- * The ids of the operations of some endpoints, which become function names in generated clients: `listCustomers`,
- * `createCustomer`, `getCustomer`, `changeOpenStackInstanceFlavor`. Throws if two differ only in case.
+ * Returns the operation ids of endpoints, which become function names in generated clients: `listCustomers`, `createCustomer`,
+ * `getCustomer`, `changeOpenStackInstanceFlavor`. Throws if two differ only in case.
  */
 export function operationIds(endpoints: readonly Endpoint[]): (endpoint: Endpoint, method: Method) => string {
   const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]));
@@ -50,13 +50,13 @@ export function operationIds(endpoints: readonly Endpoint[]): (endpoint: Endpoin
   return ({ path }, method) => ids.get(`${method} ${path}`) ?? '';
 }
 
-/** The id of one operation. `endpointAt` returns the endpoint with a path of `:name` segments. */
+/** Returns the id of one operation. `endpointAt` returns the endpoint with a path, with `:name` segments. */
 export function operationIdOf(
   endpoint: Endpoint,
   method: Method,
   endpointAt: (path: string) => Pick<Endpoint, 'name'> | undefined,
 ): string {
-  /** The name of the objects at a path, after those of its parents: `WebHookDelivery`. */
+  /** Returns the name of the objects at a path, prefixed by those of its parents: `WebHookDelivery`. */
   const objectAt = (path: string): string => {
     const named = endpointAt(path)?.name.replace(/ (Instance|List)$/, '') ?? '';
     const below = /^(.+\/:\w+\/)[^:]+\/(:\w+\/)?$/.exec(path)?.[1];

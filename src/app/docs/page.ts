@@ -6,13 +6,13 @@ type Json = Readonly<Record<string, unknown>>;
 
 const digestOf = (script: string): string => `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 
-/** JSON in a script element, which no text may end. */
+/** Encodes JSON for a script element. Strings must not close the element. */
 const inScript = (json: Json): string => JSON.stringify(json).replaceAll('<', '\\u003c');
 
 /**
- * The script of the page: passes the document to the viewer, and follows the colour scheme of the system. The viewer checks and
- * copies everything it loads, which takes seconds for all schemas. So it loads only the names of the operations, and then gets
- * their parameters and responses, in which each reference has been resolved once.
+ * The script of the page: passes the document to the viewer and follows the system's colour scheme. The viewer validates and
+ * copies everything that it loads, which would take seconds for all schemas. So it first loads only the names of the operations;
+ * then the script adds their parameters and responses, with each reference resolved once.
  */
 const starting = (document: Json): string => `
 const viewer = document.querySelector('rapi-doc');
@@ -46,18 +46,18 @@ customElements.whenDefined('rapi-doc').then(() => {
     for (const { paths } of loaded.tags) paths.forEach(complete);
     return show.call(viewer, loaded);
   };
-  // A copy without undefined members, which the viewer would show.
+  // Drop undefined members, which the viewer would show.
   viewer.loadSpec(JSON.parse(JSON.stringify(outline)));
 });
 `;
 
-/** A page, and the policy that allows only its own scripts and requests to this server. */
+/** A page, and the Content-Security-Policy that allows only its own scripts and requests to this server. */
 interface Page {
   readonly html: string;
   readonly policy: string;
 }
 
-/** The OpenAPI document as a page to read and try, which contains the viewer and the document and contacts only this server. */
+/** Renders the OpenAPI document as an interactive page that includes the viewer and contacts only this server. */
 export function page(document: Json): Page {
   const viewer = embeddedScript('rapidoc');
   const start = starting(document);
@@ -85,11 +85,11 @@ ${narrow}</style></head>
   return { html, policy };
 }
 
-/** On narrow screens the viewer would hide the list of operations: this puts it above them. */
+/** Keeps the list of operations above the content on narrow screens, where the viewer would hide it. */
 const narrow = `@media(max-width:767px){rapi-doc::part(section-navbar){display:flex;position:fixed;inset:0 0 auto;z-index:1;width:100%;height:35vh}
 rapi-doc::part(section-main-content){margin-top:35vh}rapi-doc::part(wrap-request-btn){flex-wrap:wrap;gap:8px}}`;
 
-/** Settings of the viewer: it fetches nothing, and does not store tokens. */
+/** Settings of the viewer: no external requests, no stored tokens. */
 const attributes = Object.entries({
   'load-fonts': 'false',
   'render-style': 'focused',

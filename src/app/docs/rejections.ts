@@ -10,7 +10,7 @@ interface Described {
   readonly example: unknown;
 }
 
-/** Every rejection: the name of its component, its reason, and a body (core.md 1.3). */
+/** Every rejection: component name, reason and example body (core.md 1.3). */
 const rejections: Readonly<Record<Rejection, Described>> = {
   400: {
     name: 'Invalid',
@@ -78,7 +78,7 @@ const wait = (description: string): Json => ({
   'Retry-After': { description, schema: { type: 'integer', minimum: 1 } },
 });
 
-/** Headers by the name of the component. */
+/** Headers by component name. */
 const headers: Readonly<Record<string, Json>> = {
   Unauthenticated: wait('Seconds until a locked username may log in again.'),
   TooMany: wait('Seconds to wait.'),
@@ -92,12 +92,12 @@ const failure: Described = {
   example: { detail: 'Internal server error.', request_id: '5f0c9a51e2b84c0b' },
 };
 
-/** The responses to rejected requests, as components of the document. */
+/** Rejection responses as components of the document. */
 export const rejectionComponents: Json = Object.fromEntries(
   [...Object.values(rejections), failure].map((described) => [described.name, responseOf(described)]),
 );
 
-/** A response with the usual body, or with another one. */
+/** Returns a response with the usual body or another one. */
 function responseOf({ description, example, name, schema }: Described, other?: JsonSchema): Json {
   const usual = { $ref: `#/components/schemas/${schema}` };
   return {
@@ -128,22 +128,22 @@ export const rejectionSchemas: Readonly<Record<string, JsonSchema>> = {
     title: 'Errors',
     type: 'object',
     description: 'Messages by field or parameter (`non_field_errors` for the whole request), or one `detail`.',
-    // Declared members would have to match this schema, too, or generators fail.
+    // Generators fail unless declared members match this schema, too.
     additionalProperties: { anyOf: [{ type: 'array', items: {} }, { type: 'string' }] },
   },
 };
 
-/** Whether an operation checks If-Match: writes of objects, and actions on them. */
+/** Whether an operation checks If-Match: writes of an object, and its actions. */
 export const isConditional = ({ open, path }: Endpoint, method: Method): boolean =>
   method !== 'GET' && !open && path.includes(':');
 
-/** The rejections that an operation can return, by status. */
+/** Returns the possible rejections of an operation by status. */
 export function rejectionsOf(endpoint: Endpoint, method: Method, operation: Operation): Json {
   const possible: Readonly<Record<Rejection, boolean>> = {
-    // An invalid Host is rejected everywhere.
+    // Every path rejects an invalid Host.
     400: true,
     401: !endpoint.open,
-    // API keys are limited to scopes and networks.
+    // An API key may lack the scope, or be used from the wrong network.
     403: !endpoint.open,
     404: endpoint.path.includes(':') || operation.paginated === true,
     409: method !== 'GET' && !endpoint.open,

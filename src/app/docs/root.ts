@@ -13,7 +13,7 @@ import type { DemoLogins } from '../operation/program.ts';
 const text = { type: 'string' };
 const welcomeShape = objectShape({ name: text, version: text, api: text, docs: text });
 
-/** GET /: the links of the API and its documentation, or the console for browsers (core.md 3). */
+/** GET /: links to the API and its documentation; for browsers, the console (core.md 3). */
 export const welcome: Endpoint = {
   path: '/',
   name: 'Service',
@@ -56,7 +56,7 @@ export const root = (parts: () => readonly Part<Endpoint>[]): Endpoint => ({
   },
 });
 
-/** Collections on the service instead of its data, which only staff may read (core.md 14.6). */
+/** Collections about the service instead of its data. Only staff may read them (core.md 14.6). */
 export const ofTheService: readonly string[] = [
   'backups',
   'deployment-settings',
@@ -66,7 +66,7 @@ export const ofTheService: readonly string[] = [
   'simulator',
 ];
 
-/** Paths of one segment that are not collections of the data. */
+/** Paths of one segment that are not data collections. */
 const unlisted = new Set([
   ...ofTheService,
   'api-keys',
@@ -153,7 +153,7 @@ const configurationShape = {
   required: ['WALDUR_CORE', 'WALDUR_AUTH_SOCIAL'],
 };
 
-/** Returns the logins whose users exist: a folder that had customers got no sample data. */
+/** Returns the logins of existing users. A folder that already had customers has no sample users. */
 const existingLogins = (db: Database, { password, logins }: DemoLogins): DemoLogins => ({
   password,
   logins: logins.filter(
@@ -161,7 +161,7 @@ const existingLogins = (db: Database, { password, logins }: DemoLogins): DemoLog
   ),
 });
 
-/** GET /api/configuration/: feature flags under the names that existing web clients use. */
+/** GET /api/configuration/: feature flags, named as existing web clients expect. */
 export const configuration: Endpoint = {
   path: '/api/configuration/',
   name: 'Configuration',

@@ -6,13 +6,13 @@ import { exampleLink, exampleOf, type JsonSchema } from '../../kernel/collection
 import { orNullShape } from '../../kernel/collection/representation.ts';
 import { bareField, isRequiredFor, type Purpose } from '../../kernel/collection/validate.ts';
 
-/** The schemas of a document: each one with a title is a component, to which all others refer. */
+/** The schemas of a document. Each schema with a title becomes a component that others reference. */
 export class Schemas {
   readonly components: Record<string, JsonSchema> = {};
-  /** Without references, to detect titles with two meanings. */
+  /** Unreferenced originals, to detect ambiguous titles. */
   readonly #originals = new Map<string, JsonSchema>();
 
-  /** Replaces schemas that have a title by references. Throws if two different schemas have the same title. */
+  /** Replaces titled schemas by references. Throws if two different schemas share a title. */
   refer(shape: JsonSchema): JsonSchema {
     const { title } = shape;
     if (typeof title !== 'string') return this.#within(shape);
@@ -43,7 +43,7 @@ export class Schemas {
 
 const isShape = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null;
 
-/** The schema of a body: the fields that may be written for its purpose. */
+/** Returns the schema of a body: the fields that are writable for its purpose. */
 export function bodyShape({ fields, purpose, title }: BodySpec): JsonSchema {
   const accepted = acceptedFields({ fields, purpose });
   const required = requiredOf(accepted, purpose).map(([name]) => name);
@@ -55,13 +55,13 @@ export function bodyShape({ fields, purpose, title }: BodySpec): JsonSchema {
   };
 }
 
-/** The schema of the list that a body may be instead of an object; undefined if it may not. */
+/** Returns the schema of a body that is a bare list; undefined if the operation does not accept one. */
 export function bareListShape({ fields }: BodySpec): JsonSchema | undefined {
   const [, field] = bareField(fields) ?? [];
   return field?.input && inputShape({ ...field, input: field.input });
 }
 
-/** A valid body: the declared example, or the required fields with their examples. */
+/** Returns an example body: the declared one, or the examples of the required fields. */
 export function bodyExample(body: BodySpec): unknown {
   if (body.example) return body.example;
   const accepted = acceptedFields(body);
@@ -78,11 +78,11 @@ const acceptedFields = ({ fields, purpose }: Pick<BodySpec, 'fields' | 'purpose'
     return input && (purpose === 'create' ? input.create : input.update !== false) ? [[name, { ...field, input }]] : [];
   });
 
-/** The fields that the body must have. */
+/** Returns the required fields of a body. */
 const requiredOf = (accepted: readonly Accepted[], purpose: Purpose): readonly Accepted[] =>
   accepted.filter(([, { input }]) => isRequiredFor(input, purpose));
 
-/** The JSON Schema of a valibot schema; the type of a nullable one includes null. */
+/** Converts a valibot schema to JSON Schema. The type of a nullable schema includes null. */
 function shapeOf(schema: Input<unknown>['schema']): JsonSchema {
   const { $schema: _, ...shape } = toJsonSchema(schema, { errorMode: 'ignore', target: 'draft-2020-12' });
   const [known, none]: readonly unknown[] = shape.anyOf ?? [];

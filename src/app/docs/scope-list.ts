@@ -26,7 +26,7 @@ const shape = {
   },
 };
 
-/** Returns the endpoint for the operations of these endpoints. */
+/** Returns the endpoint that lists the scopes of these endpoints' operations. */
 export function scopeList(endpoints: () => readonly Endpoint[], catalogue: Catalogue): Endpoint {
   const list = memoised((_: Catalogue) => {
     const served = endpoints().filter(({ isPage, operations }) => !isPage && Object.keys(operations).length > 0);
@@ -42,7 +42,7 @@ export function scopeList(endpoints: () => readonly Endpoint[], catalogue: Catal
       description,
       grants_access: grantsAccess,
       operations: operations.flatMap(({ id, required }) => {
-        // The first one determines the group; others are required besides.
+        // The first scope determines the group. The others are additional requirements.
         const [group, level] = (required[0] ?? '').split(':') as [ScopeGroup, ScopeLevel];
         return hasScope({ scopes: new Set([scope]) }, group, level) ? [id] : [];
       }),

@@ -17,25 +17,24 @@ import { metadataProblems } from './external.ts';
 interface Diagnosis {
   /** One line each. */
   readonly problems: readonly string[];
-  /** Whether there is nothing left to repair. */
+  /** Whether nothing is left to repair. */
   readonly isHealthy: boolean;
 }
 
 const maxLines = 20;
 
 /**
- * Checks the database file, its schema and references, orphaned quotas and alerts, the contexts of events, quota usages, SAML
- * metadata, encrypted values and the audit trail. `repair` removes orphaned rows, empties unreadable contexts (then only staff can see the
- * event), creates missing quotas and recounts usages. It only reports a damaged file, a foreign schema, dangling references,
- * unreadable metadata, values that the encryption keys do not open, and a changed audit trail. It does not change a database with a damaged file or
- * a foreign schema.
+ * Checks the database file, its schema and references, orphaned quotas and alerts, event contexts, quota usages, SAML metadata,
+ * encrypted values and the audit trail. `repair` removes orphaned rows, empties unreadable contexts (then only staff can see the
+ * event), creates missing quotas and recounts usages. It only reports dangling references, unreadable metadata, values that the
+ * keys cannot decrypt, and a modified audit trail. It changes nothing in a damaged file or a foreign schema.
  */
 export function examine(app: App, repair: boolean): Diagnosis {
   const damage = damageOf(app);
   try {
     return examineRows(app, repair, damage);
   } catch (error) {
-    // Rows on a damaged page can be unreadable.
+    // Damaged pages can make rows unreadable.
     if (damage.length === 0) throw error;
     const abort = `database: cannot check the rest: ${errorOf(error).message}`;
     return { problems: [...damage, abort], isHealthy: false };
@@ -43,8 +42,8 @@ export function examine(app: App, repair: boolean): Diagnosis {
 }
 
 /**
- * Returns the damage of the file, one line each, without SQLite's headings, which start with `***`. If the check itself fails,
- * returns the damage that it had found, and the error.
+ * Returns the damage to the file, one line each, without SQLite's `***` headings. If the check itself fails, returns the damage
+ * found before, and the error.
  */
 function damageOf({ db }: App): string[] {
   const lines: string[] = [];
@@ -69,7 +68,7 @@ function examineRows(app: App, repair: boolean, damage: readonly string[]): Diag
   const failedMetadata = metadataProblems(db);
   const { finding } = verifyTrail(storedTrail(db, app.auditHeads.folder));
   const unopenable = findUndecryptable(db, app.secrets, maxLines);
-  // A repair writes rows, which would run a foreign trigger.
+  // A repair writes rows, which would fire foreign triggers.
   const isRepaired = repair && damage.length === 0 && foreign.length === 0;
   if (isRepaired) {
     db.write(() => {
@@ -77,7 +76,7 @@ function examineRows(app: App, repair: boolean, damage: readonly string[]): Diag
       if (unreadable.length > 0) emptyContexts(db, unreadable);
       for (const { at, id } of unreadable) removeFromAll(db, at, id);
       createMissing(app, missing);
-      // Count again, to include the quotas that were missing.
+      // Count again to include the created quotas.
       repairDrift(app, findDrifts(app));
     });
     db.store();
@@ -128,7 +127,7 @@ interface Orphan {
   readonly scope: number;
 }
 
-/** Quotas and alerts refer to objects by kind and id, so the database has no foreign key that protects them. */
+/** Finds quotas and alerts without an object. They refer to objects by kind and id, which no foreign key can enforce. */
 function findOrphans({ db, scopes }: App): Orphan[] {
   const of = (table: 'quota' | 'alert', name: Sql): Orphan[] =>
     scopes.entries.flatMap(([kind, scope]) =>

@@ -9,9 +9,9 @@ import { withoutCredentials } from '../../kernel/url.ts';
 import { backupProblems } from '../backup/ages.ts';
 import { fenceProblems } from '../replication/fence.ts';
 
-/* Problems outside of the data. There is nothing to repair, and they do not count as damage. */
+/* Problems outside the data. They cannot be repaired and do not count as damage. */
 
-/** A mail that is pending for this time after a failed attempt counts as stuck. */
+/** A mail that has failed and been pending for longer counts as stuck. */
 const maxPendingTime = hour;
 
 interface StuckMail {
@@ -22,7 +22,7 @@ interface StuckMail {
   readonly error: string;
 }
 
-/** Mails of invitations and email hooks that are pending for an hour and have failed at least once. */
+/** Returns a line for each stuck mail of invitations and email hooks. */
 function stuckMails({ clock, db }: App): string[] {
   const before = clock.now() - maxPendingTime;
   return db
@@ -41,7 +41,7 @@ function stuckMails({ clock, db }: App): string[] {
     );
 }
 
-/** Provider accounts in state Erred, with their last error. */
+/** Returns a line for each provider account in state Erred, with its last error. */
 const erredAccounts = ({ db }: App): string[] =>
   db
     .all<{ name: string; type: string; error: string }>(
@@ -49,20 +49,20 @@ const erredAccounts = ({ db }: App): string[] =>
     )
     .map(({ error, name, type }) => `${type} account ${name} is Erred: ${error}`);
 
-/** Why this server stores no changes: the promotion of another server, or a lease that has expired. */
+/** Returns the reasons why this server rejects writes: promotion of another server, or an expired lease. */
 function writeProblems({ db, lease }: App): readonly string[] {
   const fences = fenceProblems(db);
   const problem = lease?.problem();
   return fences.length > 0 || problem === undefined ? fences : [problem];
 }
 
-/** Returns a line for each source of SAML metadata whose last read failed. For `doctor` they are findings about the data. */
+/** Returns a line for each SAML metadata source whose last read failed. `doctor` treats these as findings about the data. */
 export const metadataProblems = (db: Database): string[] =>
   failedSources(db).map(
     ({ error, name }) => `metadata of identity providers ${withoutCredentials(name)} could not be read: ${error}`,
   );
 
-/** OpenID Connect providers that failed when a login last needed them. */
+/** Returns a line for each OpenID Connect provider that failed at its last use. */
 const failingProviders = ({ oidcClients }: App): string[] =>
   [...oidcClients.values()].flatMap(({ failure, provider }) =>
     failure
@@ -70,12 +70,12 @@ const failingProviders = ({ oidcClients }: App): string[] =>
       : [],
   );
 
-/** Maximum number of lines of each kind. */
+/** Maximum number of lines per kind. */
 const maxLines = 20;
 
 /**
- * Returns a line for each stuck mail, each failed provider account, each failing identity provider, a clock that has jumped, a
- * promoted other server or an expired lease, backups that are too old or damaged, and sinks of the audit trail that are behind.
+ * Returns a line for each stuck mail, failed provider account, failing identity provider, clock jump, promotion of another
+ * server, expired lease, overdue or damaged backup, and delayed sink of the audit trail.
  */
 export const externalProblems = (app: App): string[] =>
   [

@@ -4,7 +4,7 @@ import { platformHere } from '../../kernel/native/platform.ts';
 import { version } from '../../kernel/version.ts';
 import type { Setup } from './setup.ts';
 
-/** The Node.js version of images with the npm package. */
+/** The Node.js version for images with the npm package. */
 const currentNode = 24;
 
 const majorOf = (node: string): number => Number(node.split('.', 1)[0]);
@@ -20,8 +20,8 @@ interface Installation {
 }
 
 /**
- * Installs the single program file next to the Dockerfile if it runs on the current Node.js. Otherwise installs the npm package on
- * Linux x64 with glibc; on other platforms, the file with the Node.js version that it was built for.
+ * Installs the single program file next to the Dockerfile if it runs on the current Node.js. Otherwise installs the npm package
+ * on Linux x64 with glibc, or, on other platforms, the program file with the Node.js version that it was built for.
  */
 function installation(file: string): Installation {
   const { arch, libc, node, os } = platformHere();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { databaseFile } from '../data/data-folder.ts';
 import type { Setup } from './setup.ts';
 
-/** Returns the configuration of Litestream (https://litestream.io/reference/config/) for the database in the data folder. */
+/** Returns a Litestream configuration (https://litestream.io/reference/config/) for the database in the data folder. */
 export function litestreamConfig({ config, data }: Setup): string {
   const advice = config.replicated
     ? ''

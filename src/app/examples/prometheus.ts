@@ -1,7 +1,7 @@
 import { authorityOf } from '../../kernel/config/address.ts';
 import type { Setup } from './setup.ts';
 
-/** Returns the scrape configuration of Prometheus. Throws with a sentence if the server has no metrics. */
+/** Returns a scrape configuration for Prometheus. Throws a readable error if the server has no metrics. */
 export function prometheusScrape({ admin }: Setup): string {
   if (!admin) throw new Error('admin_listen is off, so the server has no metrics');
   return `# In /etc/prometheus/prometheus.yml; tenantry example alerts prints the rules.
@@ -97,7 +97,7 @@ const alerts: readonly Alert[] = [
   },
 ];
 
-/** Returns the alerting rules of Prometheus. */
+/** Returns alerting rules for Prometheus. */
 export const prometheusAlerts = (): string => `# /etc/prometheus/tenantry-alerts.yml
 groups:
   - name: tenantry

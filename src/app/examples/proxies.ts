@@ -4,10 +4,10 @@ import type { Setup } from './setup.ts';
 const settingsComment = ({ name }: Setup): string =>
   `# Set on the server: TENANTRY_TRUSTED_PROXIES=127.0.0.1,::1 and TENANTRY_BASE_URL=https://${name}\n`;
 
-/** Maximum size of any body in MiB. Files for JIRA can be larger than max_body_bytes. */
+/** Maximum size of a body in MiB. Files for JIRA may exceed max_body_bytes. */
 const maxBodyMib = ({ config }: Setup): number => Math.max(12, Math.ceil(config.max_body_bytes / 2 ** 20) + 1);
 
-/** Returns a server block of nginx. */
+/** Returns a server block for nginx. */
 export const nginxServer = (setup: Setup): string => `# /etc/nginx/conf.d/tenantry.conf
 ${settingsComment(setup)}server {
     listen 443 ssl;
@@ -30,7 +30,7 @@ ${settingsComment(setup)}server {
 }
 `;
 
-/** Returns a site of Caddy, which sets these headers itself and drops those of clients. */
+/** Returns a site for Caddy, which sets the forwarding headers itself and drops those from clients. */
 export const caddySite = (setup: Setup): string => `# /etc/caddy/Caddyfile
 ${settingsComment(setup)}${setup.name} {
 	reverse_proxy ${setup.upstream}

@@ -2,14 +2,14 @@ import { resolve } from 'node:path';
 import { type Address, addressOf, authorityOf, reachable, usualAdminAddress } from '../../kernel/config/address.ts';
 import type { Config } from '../../kernel/config/config.ts';
 
-/** The values in the examples. */
+/** The values to fill into the examples. */
 export interface Setup {
   readonly config: Config;
   /** The command that starts the program. */
   readonly program: readonly string[];
   /** Absolute path. */
   readonly data: string;
-  /** URL of the API for a proxy on this machine. */
+  /** URL at which a proxy on this machine reaches the API. */
   readonly upstream: string;
   /** Host name for clients. */
   readonly name: string;
@@ -17,7 +17,7 @@ export interface Setup {
   readonly admin: Address | undefined;
 }
 
-/** Returns the values for settings; `program` is the path of the script. */
+/** Derives the values from settings. `program` is the path of the script. */
 export function setupOf(config: Config, program: string): Setup {
   const { admin_listen, base_url, host, port, tls_cert_file } = config;
   const address = admin_listen === null ? usualAdminAddress : addressOf(admin_listen);

@@ -12,7 +12,7 @@ const word = (text: string): string => {
 const path = (text: string): string => text.replaceAll('%', '%%');
 const quotedPath = (text: string): string => `"${path(text).replace(/[\\"]/g, '\\$&')}"`;
 
-/** Returns a unit that starts the server, supervises it, and lets it write only its data. */
+/** Returns a unit that starts and supervises the server, and lets it write only its data. */
 export function systemdUnit({ admin, config, data, program }: Setup): string {
   const { admin_listen, audit_file, host, log_file, port, tls_cert_file: cert, tls_key_file: key } = config;
   const options = {

@@ -18,8 +18,8 @@ const formats: Readonly<Record<string, (exported: ExportSource) => Iterable<stri
 export const exportFormats = Object.keys(formats);
 
 /**
- * Writes a consistent snapshot of all data of a folder. A server may be writing to it. Rejects with a sentence if the format is
- * unknown, or the database has the schema of another version.
+ * Writes a consistent snapshot of a data folder, even while a server writes to it. Rejects with a readable error if the format is
+ * unknown or the database has the schema of another version.
  */
 export async function exportData(config: Config, folder: string, format: string, target: Writable): Promise<void> {
   const write = Object.hasOwn(formats, format) ? formats[format] : undefined;

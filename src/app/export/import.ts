@@ -15,8 +15,8 @@ import { type Header, valuesIn } from './ndjson.ts';
 import { columnList, quoted, type StoredValue, tablesOf } from './tables.ts';
 
 /**
- * Fills an empty or missing data folder from an NDJSON export, completely or not at all. Returns the instant and the keys of the
- * export. Rejects with a sentence that names the line.
+ * Fills an empty or missing data folder from an NDJSON export, completely or not at all. Returns the export's time and keys.
+ * Rejects with a readable error that names the line.
  */
 export const importData = (source: string | Readable, folder: string, config: Config): Promise<Carried> =>
   fillFolder(source, 'export', folder, config, readExport);
@@ -39,7 +39,7 @@ async function readExport(stream: Readable, copy: string, addon: Addon | undefin
   }
 }
 
-/** More than a row with the largest possible upload in base64. */
+/** Exceeds a row with the largest possible upload in base64. */
 const maxLineBytes = 64 * 1024 * 1024;
 const newline = 0x0a;
 
@@ -119,7 +119,7 @@ class Importer {
     migrate(db, schema);
     db.close();
     this.#handle = openHandle(file, addon);
-    // Rows are sorted by table, not by references, and the effects of triggers are part of the data.
+    // Rows are sorted by table instead of reference order, and the effects of triggers are part of the data.
     this.#handle.pragma('foreign_keys = OFF');
     this.#handle.exec('BEGIN');
     const triggers = this.#handle
@@ -134,7 +134,7 @@ class Importer {
       );
       this.#inserts.set(name, (row) => void insert.run(...valuesIn(row, columns)));
     }
-    // Inserting rows with ids has already added rows to this table.
+    // Inserting rows with ids has already filled this table.
     const insertSequence = this.#inserts.get(sequences);
     const removeSequence = this.#handle.prepare<[unknown]>(`DELETE FROM ${sequences} WHERE name = ?`);
     if (insertSequence)
@@ -144,7 +144,7 @@ class Importer {
       });
   }
 
-  /** Adds a line. Throws with the end of a sentence. */
+  /** Adds a line. Throws an error that ends a sentence about the line. */
   add({ row, rows, table }: Readonly<Record<string, unknown>>): void {
     if (this.#expectedRows !== undefined) throw new Error('follows the end of the export');
     if (typeof rows === 'number') {
@@ -158,7 +158,7 @@ class Importer {
     this.#rows++;
   }
 
-  /** Commits. Throws with the end of a sentence if rows are missing, or refer to missing rows. */
+  /** Commits. Throws such an error if rows are missing or refer to missing rows. */
   finish(): Carried {
     const handle = this.#handle;
     if (this.#expectedRows !== this.#rows)

@@ -29,10 +29,10 @@ function lineOf({ columns, name }: Table, row: readonly StoredValue[]): string {
   return `${JSON.stringify({ table: name, row: Object.fromEntries(members) })}\n`;
 }
 
-/** Returns a value for JSON. Only bytes are an object. */
+/** Converts a value to JSON. Only bytes become an object. */
 const jsonOf = (value: StoredValue): unknown => (Buffer.isBuffer(value) ? { base64: value.toString('base64') } : value);
 
-/** Returns the values of a line in the order of the columns. Throws with the end of a sentence. */
+/** Returns the values of a line in the order of the columns. Throws an error that ends a sentence about the line. */
 export function valuesIn(row: Readonly<Record<string, unknown>>, columns: readonly Column[]): StoredValue[] {
   const names = new Set(columns.map(({ name }) => name));
   const unknown = Object.keys(row).find((name) => !names.has(name));

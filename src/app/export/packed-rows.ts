@@ -1,7 +1,7 @@
 /**
- * Rows of a database as a text in which every time is relative, so that they can be stored as of another instant: instants as their
- * distance from that of the text, uuids with the distance of the time that they begin with, months as a number of months, secrets
- * in plain text, and the hash of a common password not at all. What form a column has follows from its values.
+ * Database rows as text with relative times, so that they can be stored as of another instant. Instants and the times in uuids
+ * become offsets from the text's origin, months become numbers, secrets become plain text, and the common password hash is left
+ * out. The values of a column determine its form.
  */
 import type { App } from '../../kernel/app.ts';
 import { day } from '../../kernel/clock.ts';
@@ -9,31 +9,31 @@ import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { encryptedColumns } from '../data/encryption.ts';
 import { columnList, quoted, type StoredValue, type Table } from './tables.ts';
 
-/** Base values that columns are relative to. */
+/** Base values of relative columns. */
 export interface Origin {
   readonly now: number;
   readonly month: number;
   readonly passwordHash: string;
 }
 
-/** The difference of `steps` and `instants` is that from the value above; of the first instant, that from now. */
+/** Values of `steps` and `instants` are differences from the previous row; the first instant is relative to now. */
 interface PackedColumn {
   readonly name: string;
   readonly form: 'plain' | 'steps' | 'instants' | 'months' | 'hex' | 'secrets' | 'passwords';
   readonly values: readonly (string | number | null)[];
 }
 
-/** Rows of a table in the order of its key. */
+/** Rows of a table in key order. */
 export interface PackedTable {
   readonly name: string;
   readonly columns: readonly PackedColumn[];
 }
 
-/** The first line of a text. Other lines have the number of a uuid between two marks instead of it. */
+/** The first line of a text. Other lines refer to a uuid by its number between two marks. */
 interface Uuids {
-  /** Milliseconds after the uuid before. */
+  /** Milliseconds since the previous uuid. */
   readonly steps: readonly number[];
-  /** The digits after those of the time. */
+  /** The digits after the time. */
   readonly digits: readonly string[];
 }
 
@@ -41,18 +41,18 @@ const mark = '\x7f';
 const uuidPattern = /(?<![0-9a-f])[0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15}(?![0-9a-f])/g;
 const timeDigits = 12;
 
-/** All instants are so near to now, and no other number is. */
+/** Instants are within this distance of now, and no other numbers are. */
 const maxDistance = 1500 * day;
 const isInstant = (value: unknown, { now }: Origin): boolean =>
   typeof value === 'number' && Math.abs(value - now) < maxDistance;
 
-/** Texts with a time of day of the years of the origin, or with microseconds. */
+/** Detects timestamps in texts: ISO 8601, or microseconds. */
 const instantPattern = /\b20\d\d-\d\d-\d\dT\d\d|\b1[45]\d{14}\b/;
 
-/** Offers of simulated vendors. Their dates belong to the vendors and are not shifted. */
+/** Offers of simulated vendors, whose dates are not shifted. */
 const columnsWithFixedDates: ReadonlySet<string> = new Set(['property.details']);
 
-/** Packs rows of a table. Throws where a column has instants and something else, or texts with instants. */
+/** Packs rows of a table. Throws if a column mixes instants with other numbers, or has instants in texts. */
 export function packTable(
   app: App,
   { columns, name }: Table,
@@ -100,7 +100,7 @@ function packColumn(table: string, name: string, cells: readonly StoredValue[], 
   return { name, form: 'plain', values: cells as (string | number | null)[] };
 }
 
-/** A column of encrypted values; undefined of any other one. */
+/** Decrypts a column of encrypted values; undefined for any other column. */
 function secretsOf(
   app: App,
   table: string,
@@ -116,13 +116,13 @@ function secretsOf(
   return { name, form: 'secrets', values };
 }
 
-/** The uuid that an encrypted value is bound to. */
+/** Returns the uuid that an encrypted value is bound to. */
 function ownerOf({ db }: App, table: string, name: string, id: number): string {
   const uuid = encryptedColumns.find((each) => each.table === table && each.column === name)?.uuid ?? 'NULL';
   return db.scalar<string>(sql`SELECT ${raw(uuid)} FROM ${raw(quoted(table))} WHERE id = ${id}`);
 }
 
-/** The text of a value with packed tables. */
+/** Serialises a value with packed tables. */
 export function packText(value: object, origin: Origin): string {
   const json = JSON.stringify(value);
   const timeOf = (uuid: string): number => Number.parseInt(uuid.slice(0, timeDigits), 16);
@@ -140,7 +140,7 @@ export function packText(value: object, origin: Origin): string {
   return `${JSON.stringify(line)}\n${text}`;
 }
 
-/** Reads a text, with the uuids that its rows have at an instant. */
+/** Parses a text, with uuids as of an instant. */
 export function unpackText(text: string, now: number): unknown {
   const end = text.indexOf('\n');
   const { digits, steps }: Uuids = JSON.parse(text.slice(0, end));
@@ -180,7 +180,7 @@ export function storeTables(app: App, tables: readonly PackedTable[], origin: Or
   }
 }
 
-/** The values of a column as the database stores them; no secrets, which are encrypted for objects that have to be stored first. */
+/** Returns the stored values of a column, except secrets: encrypting them requires that their objects are stored first. */
 function unpackColumn(column: PackedColumn | undefined, { month, now, passwordHash }: Origin): readonly Value[] {
   const { form, values } = column ?? { form: 'plain', values: [] };
   if (form === 'plain') return values;
@@ -195,17 +195,17 @@ function unpackColumn(column: PackedColumn | undefined, { month, now, passwordHa
   });
 }
 
-/** The month of an instant, counted from January of the year 0. */
+/** Numbers the month of an instant, from January of the year 0. */
 export function monthOf(instant: number): number {
   const date = new Date(instant / 1000);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
-/** A month as `YYYY-MM`. */
+/** Formats a month as `YYYY-MM`. */
 export const monthName = (month: number): string =>
   `${String(Math.floor(month / 12)).padStart(4, '0')}-${String((month % 12) + 1).padStart(2, '0')}`;
 
-/** The number of a month that is written as `YYYY-MM`; undefined for any other value. */
+/** Parses `YYYY-MM` to the number of the month; undefined for any other value. */
 function monthIn(value: unknown): number | undefined {
   const [, year, month] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(String(value)) ?? [];
   return year === undefined ? undefined : Number(year) * 12 + Number(month) - 1;

@@ -37,7 +37,7 @@ function definitionOf(handle: SQLite.Database, { columns, name }: Table): string
   return `CREATE TABLE ${quoted(name)} (\n  ${lines.join(',\n  ')}\n);`;
 }
 
-/** Returns the columns of each UNIQUE constraint. Unique indexes are left out, because their conditions are SQLite's. */
+/** Returns the columns of each UNIQUE constraint. Omits unique indexes, because their conditions are specific to SQLite. */
 function uniqueOf(handle: SQLite.Database, table: string): string[][] {
   const indexes = handle
     .prepare<[string], string>(`SELECT name FROM pragma_index_list(?) WHERE origin = 'u' AND NOT partial`)

@@ -3,7 +3,7 @@ import type SQLite from 'better-sqlite3';
 
 export interface Column {
   readonly name: string;
-  /** INTEGER, NUMERIC, TEXT, BLOB, or empty. */
+  /** INTEGER, NUMERIC, TEXT, BLOB or empty. */
   readonly type: string;
   readonly notnull: number;
   /** Position in the primary key from 1; 0 for other columns. */
@@ -37,8 +37,8 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 export const columnList = (names: readonly string[]): string => names.map(quoted).join(', ');
 
 /**
- * Returns every table with original data, sorted by name. The full-text index is derived from the events, creating the tables
- * records the applied migrations, and Litestream adds its own tables.
+ * Returns every table with original data, sorted by name. Excludes the full-text index, which derives from events, the applied
+ * migrations, which creating the tables records, and Litestream's own tables.
  */
 export function tablesOf(handle: SQLite.Database): Table[] {
   const names = handle

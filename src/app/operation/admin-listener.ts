@@ -8,13 +8,13 @@ import { examineHealth, type Health, type Vitals } from './health.ts';
 import { readings } from './readings.ts';
 import { processReadings, type Reading, watchEventLoop } from './samples.ts';
 
-/** Connections at a time. Each serves one request. */
+/** Maximum number of connections. Each serves one request. */
 const maxConnections = 32;
-/** Milliseconds for the headers of a request, for all of it, and without any byte in either direction. */
+/** Timeouts of the request headers, of the complete request, and of an idle connection. */
 const headersTimeoutMs = 5000;
 const requestTimeoutMs = 5000;
 const idleTimeoutMs = 10_000;
-/** Milliseconds to cache the metrics, because writing them blocks the event loop for some milliseconds. */
+/** How long to cache the metrics. Writing them blocks the event loop for some milliseconds. */
 const metricsCacheMs = 1000;
 
 interface Page {
@@ -29,18 +29,18 @@ const jsonPage = (status: number, content: object): Page => ({
   body: `${JSON.stringify(content)}\n`,
 });
 
-/** The listener of the operator's port: liveness, readiness and metrics. */
+/** Serves liveness, readiness and metrics on the operator's port. */
 class AdminListener {
   readonly #server: Server;
   readonly #vitals: Vitals;
   readonly #eventLoop = watchEventLoop();
   readonly #pages: Readonly<Record<string, () => Page | Promise<Page>>>;
   #isLocal = true;
-  /** Connections before their request, and the others, both in the order in which they opened. */
+  /** Connections without a request yet, and the others, both in order of opening. */
   readonly #idle = new Set<Socket>();
   readonly #active = new Set<Socket>();
 
-  /** `further` are metrics that the caller provides. */
+  /** `further` are additional metrics. */
   constructor(vitals: Vitals, further: readonly Reading[] = []) {
     this.#vitals = vitals;
     const { app, folder, timerAgeMs } = vitals;
@@ -69,7 +69,7 @@ class AdminListener {
     this.#server.setTimeout(idleTimeoutMs);
   }
 
-  /** Starts listening and returns the port. Rejects with a sentence. */
+  /** Starts listening and returns the port. Rejects with a readable error. */
   async listen(address: Address): Promise<number> {
     const bound = await listenOn(this.#server, address);
     this.#isLocal = bound.address === '::1' || bound.address.startsWith('127.');
@@ -111,7 +111,7 @@ class AdminListener {
       'Content-Type': type,
       'Content-Length': Buffer.byteLength(body),
       'Cache-Control': 'no-store',
-      // Scrapes are many seconds apart: an idle connection would use up the limit until the next one.
+      // Scrapes are many seconds apart. Until the next one, an idle connection would count towards the limit.
       Connection: 'close',
       'X-Content-Type-Options': 'nosniff',
       ...(status === 405 && { Allow: 'GET, HEAD' }),
@@ -132,15 +132,15 @@ const readiness = ({ isReady, ...health }: Health): Page =>
   jsonPage(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', ...health });
 
 /**
- * Whether a Host header names this machine, by an address or as localhost. This rejects web pages that use DNS rebinding.
- * HTTP/1.0 has no Host header.
+ * Whether a Host header names this machine by an IP address or as localhost. This prevents DNS rebinding. HTTP/1.0 has no Host
+ * header.
  */
 function isLocalHost(host: string | undefined): boolean {
   const name = host?.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
   return name === undefined || name === 'localhost' || isIP(name) !== 0;
 }
 
-/** Shares one result among calls that overlap, and for `cacheMs` after that. */
+/** Shares one result among overlapping calls, and for `cacheMs` afterwards. */
 function coalesce<T>(load: () => Promise<T>, cacheMs = 0): () => Promise<T> {
   let last: { readonly result: Promise<T>; settledAt: number } | undefined;
   return () => {
@@ -162,8 +162,8 @@ export interface AdminAccess {
 }
 
 /**
- * Listens at `admin_listen`. Without that setting, `usesDefault` selects the default address; if another process has it, there is
- * no listener. Rejects with a sentence.
+ * Listens at `admin_listen`. Without that setting, `usesDefault` selects the default address; if another process uses it, there
+ * is no listener. Rejects with a readable error.
  */
 export async function openAdmin(
   vitals: Vitals,

@@ -17,7 +17,7 @@ import { requireStaff } from './requests.ts';
 
 const ndjson = 'application/x-ndjson';
 
-/** Returns the range that the query names; sequences without a chain are those of the newest one. Throws 400. */
+/** Returns the range in the query. Without a chain, sequences refer to the newest chain. Throws 400. */
 function rangeOf({ db, query }: Request): ExportRange {
   const named = query.uuid('chain');
   if (named !== undefined && db.value(sql`SELECT 1 FROM audit_chain WHERE uuid = ${named}`) === undefined)
@@ -34,11 +34,11 @@ function download(request: Request): Reply {
   const range = rangeOf(request);
   const { actor, address, app, incoming } = request;
   if (incoming.method !== 'HEAD')
-    app.log.warn({ user: actor?.uuid, username: actor?.username, address }, 'the audit trail is downloaded');
+    app.log.warn({ user: actor?.uuid, username: actor?.username, address }, 'audit trail downloaded');
   return streamed(
     ndjson,
     (body) =>
-      // An error destroys the body, so that the client sees that the export is not complete.
+      // An error destroys the body, so that the client notices the incomplete export.
       void pipeline(Readable.from(exportLines(app, range)), body).catch((error: unknown) => {
         if (codeOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE')
           app.log.warn({ err: error }, 'failed to export the audit trail');

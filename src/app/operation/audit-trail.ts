@@ -11,7 +11,7 @@ import { all, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { type Reply, secret } from '../../kernel/http/reply.ts';
 
-/** Records that a page examines at most: it may have fewer records than requested and still be followed by another page. */
+/** Maximum number of records to scan per page. A page may have fewer records than requested and still not be the last. */
 const maxScanned = 50_000;
 const defaultSize = 10;
 const maxSize = 300;
@@ -21,7 +21,7 @@ const text: JsonSchema = { type: 'string' };
 const hashShape: JsonSchema = { type: 'string', pattern: '^[0-9a-f]{64}$' };
 const identified = objectShape({ kind: text, uuid: nullable(uuidShape) });
 
-/** A record as responses show it (audit.md 1). */
+/** A record in responses (audit.md 1). */
 const recordShape: JsonSchema = {
   title: 'AuditRecord',
   ...objectShape({
@@ -59,17 +59,17 @@ interface RecordRow {
   readonly record: string;
   readonly private: string | null;
   readonly hash: string;
-  /** Or by a deleted user, who may have been staff. */
+  /** Also 1 for a deleted user, who may have been staff. */
   readonly by_staff: number;
 }
 
-/** The right to read the trail, or the part of it about one's own customers. */
+/** The right to read the trail or, for owners, the records about their customers. */
 export const auditReaders = right(
   'staff; owners for records that name a customer of theirs',
   ({ caller, db }) => caller.isStaff || ownsSomeCustomer(db, caller),
 );
 
-/** Condition: a column with uuids separated by blanks has this one. */
+/** Condition: a column with space-separated uuids contains this one. */
 const names = (column: Sql, value: string): Sql => sql`instr(${column}, ${value}) > 0`;
 
 const filters: Filters = {
@@ -84,14 +84,14 @@ const filters: Filters = {
   to: instant('r.at', '<='),
 };
 
-/** Condition: the caller may read a record. Owners read those that name a customer that they own now. */
+/** Condition: the caller may read a record. Owners may read records about customers that they currently own. */
 const readable = ({ caller }: { readonly caller: Caller }): Sql =>
   caller.isStaff
     ? sql`TRUE`
     : sql`EXISTS (SELECT 1 FROM active_customer_role o JOIN customer c ON c.id = o.customer_id
         WHERE o.user_id = ${caller.id} AND o.role = 'owner' AND instr(r.customers, c.uuid) > 0)`;
 
-/** The id that `before` names; undefined without it. Throws 400. */
+/** Returns the id in `before`; undefined without the parameter. Throws 400. */
 function idBefore({ db, query }: Request): number | undefined {
   const value = query.one('before');
   if (value === undefined) return undefined;
@@ -101,7 +101,7 @@ function idBefore({ db, query }: Request): number | undefined {
   return first + Number(sequence) - 1;
 }
 
-/** A record with its private part; owners do not see the addresses of staff. */
+/** Represents a record with its private part. Hides the addresses of staff from owners. */
 function represent({ hash, record, private: hidden, by_staff: byStaff }: RecordRow, caller: Caller): object {
   const { chain, sequence, previous, at, operation, outcome, ...others } = JSON.parse(record);
   const { status, repeated, request_id, actor, via, as, object, customers, projects, private_hash } = others;

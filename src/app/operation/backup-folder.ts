@@ -1,4 +1,4 @@
-/** The backups in the data folder: requested ones, and those before upgrades. */
+/** The backups in the data folder: requested backups, and backups before upgrades. */
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../../kernel/app.ts';
@@ -14,7 +14,7 @@ const maxBackups = 20;
 
 const namePattern = /^(?:backup|before-upgrade-from-\d+)-(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d(?:\.\d+)?)Z$/;
 
-/** A backup as the API returns it, without its links. */
+/** A backup in responses, without its links. */
 export interface Backup {
   /** Derived from the name. */
   readonly uuid: string;
@@ -25,7 +25,7 @@ export interface Backup {
   readonly error_message: string;
 }
 
-/** The last requested backup, until its file exists. */
+/** The last requested backup while its file does not exist. */
 interface PendingBackup {
   readonly name: string;
   readonly failure: string | undefined;
@@ -41,7 +41,7 @@ export class BackupFolder {
     this.#folder = backupFolder(dataFolder);
   }
 
-  /** Returns all backups, the latest first. */
+  /** Returns all backups, newest first. */
   list(): readonly Backup[] {
     const names = this.#names();
     const pending = this.#pending;
@@ -54,7 +54,7 @@ export class BackupFolder {
     return join(this.#folder, name);
   }
 
-  /** Starts to write a backup in a child process. Throws 409. */
+  /** Starts writing a backup in a child process. Throws 409. */
   start(app: App, program: Program | undefined): Backup {
     const { clock, log } = app;
     if (!program) throw conflict('The program that embeds this server makes the backups itself.');
@@ -85,7 +85,7 @@ export class BackupFolder {
     rmSync(this.fileOf(backup), { force: true });
   }
 
-  /** Stops the backup that is being written and removes its partial file. */
+  /** Stops the running backup and removes its partial file. */
   close(): void {
     this.#isClosed = true;
     this.#stop?.();
@@ -95,7 +95,7 @@ export class BackupFolder {
     try {
       return readdirSync(this.#folder).filter((name) => namePattern.test(name));
     } catch {
-      // The folder does not exist yet.
+      // The first backup creates the folder.
       return [];
     }
   }
@@ -115,7 +115,7 @@ export class BackupFolder {
   }
 }
 
-/** Records a backup that has failed. A successful command records its backup itself. */
+/** Records a failed backup. The command records successful ones itself. */
 function recordFailure(app: App, name: string, reason: string): void {
   try {
     app.db.write(() => recordBackup(app, 'failed', name, reason));

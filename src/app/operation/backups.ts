@@ -40,7 +40,7 @@ const represent = (request: Request, { place: _, ...backup }: ListedBackup) => (
   ...backup,
 });
 
-/** A backup in the data folder, or at the target of the settings. */
+/** A backup in the data folder or at the target in the settings. */
 interface ListedBackup extends Backup {
   readonly target: 'folder' | 's3';
   readonly sha256: string | null;
@@ -62,7 +62,7 @@ interface CatalogueRow {
   readonly verified: number | null;
 }
 
-/** Returns the complete backups that a schedule has made. */
+/** Returns the complete scheduled backups. */
 const scheduled = ({ db }: Request): ListedBackup[] =>
   db
     .all<CatalogueRow>(sql`SELECT * FROM backup`)
@@ -80,14 +80,14 @@ const scheduled = ({ db }: Request): ListedBackup[] =>
       place: target,
     }));
 
-/** Returns all backups, the latest first. */
+/** Returns all backups, newest first. */
 const listed = (request: Request): ListedBackup[] =>
   [
     ...(request.app.deployment.backups?.list() ?? []).map((backup) => ({ ...backup, ...withoutSchedule })),
     ...scheduled(request),
   ].sort((a, b) => (a.created < b.created ? 1 : -1));
 
-/** Returns the backups of the deployment, for staff. Throws 403, 409. */
+/** Returns the backup folder, for staff. Throws 403, 409. */
 function folderOf(request: Request): BackupFolder {
   requireStaff(request);
   const { backups } = request.app.deployment;
@@ -95,7 +95,7 @@ function folderOf(request: Request): BackupFolder {
   return backups;
 }
 
-/** Returns the backup in the path. Throws 404 unless the caller can see it. */
+/** Returns the backup in the path. Throws 404 if the caller cannot see it. */
 function find(request: Request): [BackupFolder, ListedBackup] {
   const { backups } = request.app.deployment;
   const backup = listed(request).find(({ uuid }) => uuid === request.params.key?.toLowerCase());
@@ -103,7 +103,7 @@ function find(request: Request): [BackupFolder, ListedBackup] {
   return [backups, backup];
 }
 
-/** Removes a scheduled backup at its target. Rejects with 409 and the reason. */
+/** Removes a scheduled backup from its target. Rejects with 409 and the reason. */
 async function removeAt({ config }: Request, place: string, name: string): Promise<void> {
   try {
     await targetOf({ ...config, backup_target: place }).remove(name);
@@ -112,7 +112,7 @@ async function removeAt({ config }: Request, place: string, name: string): Promi
   }
 }
 
-/** Logs who handles a backup, because a backup reveals every secret, and names it in the audit record. */
+/** Logs the user who accesses a backup, which contains every secret, and names the backup in the audit record. */
 function logAccess({ actor, app, address }: Request, { name, uuid }: Backup, message: string): void {
   app.trail.current?.about('backups', uuid, name);
   app.log.warn({ user: actor?.uuid, username: actor?.username, address, backup: name }, message);

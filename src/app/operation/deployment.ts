@@ -1,4 +1,4 @@
-/** The running program as staff see and control it, in addition to its data (core.md 14.6). */
+/** The running program, which staff monitor and control (core.md 14.6). */
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,8 +19,8 @@ interface Deployment extends HostProcess {
 }
 
 /**
- * Identifies a data folder on this machine by its inode: the folders `/data` of two containers differ, and so does a copy of a
- * folder. Throws file system errors.
+ * Identifies a data folder on this machine by its inode, which distinguishes the folders `/data` of two containers and copies of
+ * a folder. Throws file system errors.
  */
 export function instanceOf(folder: string): string {
   const { dev, ino } = statSync(join(folder, '/'), { bigint: true });

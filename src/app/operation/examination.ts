@@ -15,7 +15,7 @@ import { requireStaff } from './requests.ts';
 /** Maximum number of findings. */
 const maxLines = 200;
 
-/** The result of an examination, as the API returns it. */
+/** The result of an examination in responses. */
 interface Findings {
   readonly state: 'never' | 'running' | 'done' | 'failed';
   readonly started: string | null;
@@ -30,7 +30,7 @@ const isFinding = (line: string): boolean => line !== '' && line !== 'no problem
 
 const none: Findings = { state: 'never', started: null, finished: null, findings: [], error_message: '' };
 
-/** The last requested examination of the data: `tenantry doctor` in a child process, without repair. */
+/** Runs `tenantry doctor` in a child process, without repair, and stores the last result. */
 export class Examination {
   #findings: Findings = none;
   #stop: (() => void) | undefined;
@@ -48,7 +48,7 @@ export class Examination {
     if (!program && !isInMemory) throw conflict('The program that embeds this server examines the data itself.');
     this.#findings = { ...none, state: 'running', started: this.#now() };
     if (isInMemory || !program) {
-      // Data that fits into memory is examined quickly.
+      // Data in memory is small enough to examine in this process.
       setImmediate(() => this.#settle(() => [...examine(app, false).problems, ...externalProblems(app)]));
       return;
     }

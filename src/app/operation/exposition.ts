@@ -28,7 +28,7 @@ const distributions = ({ db, metrics }: App): readonly Distribution[] => [
   },
 ];
 
-/** A line of the exposition format. */
+/** A line in the exposition format. */
 interface Series {
   readonly metricName: string;
   readonly labels: Readonly<Record<string, string | number>>;
@@ -51,7 +51,7 @@ function seriesOf({ name, read }: Distribution): Series[] {
   });
 }
 
-/** Returns a line for each sample of a reading. */
+/** Returns one line for each sample of a reading. */
 async function samplesOf({ labels = [], name, read }: Reading): Promise<Series[]> {
   return (await read()).map(([value, ...values]) => ({
     metricName: name,
@@ -61,8 +61,8 @@ async function samplesOf({ labels = [], name, read }: Reading): Promise<Series[]
 }
 
 /**
- * Returns a function that writes all metrics in the text format of Prometheus, with its media type. Loads the library late,
- * because most starts do not need it. Yields the event loop between metrics.
+ * Returns a function that writes all metrics in the Prometheus text format, and the media type. Loads the library lazily, because
+ * most processes do not need it. Yields the event loop between metrics.
  */
 export async function openExposition(
   app: App,
@@ -70,7 +70,7 @@ export async function openExposition(
 ): Promise<{ readonly type: string; readonly write: () => Promise<string> }> {
   const { Gauge, Registry } = await import('prom-client');
   const registry = new Registry();
-  /** A metric with values from elsewhere: the library stores none of them, but checks the names. */
+  /** A metric with external values. The library stores none of them but validates the names. */
   class ReadingMetric extends Gauge {
     constructor(
       private readonly reading: Pick<Reading, 'name' | 'help' | 'labels'> & { readonly type: string },

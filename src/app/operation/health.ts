@@ -11,10 +11,10 @@ import { requiredBytes } from '../data/data-folder.ts';
 import { fenceProblems } from '../replication/fence.ts';
 import type { Follower, FollowerState } from '../replication/follower.ts';
 
-/** Milliseconds that another process can write before the database counts as not writable, and between two checks. */
+/** How long another process may write before the database counts as not writable, and the delay between two checks. */
 const maxBusyMs = 1000;
 const busyPollMs = 20;
-/** Milliseconds after which a timer that runs every second counts as dead. */
+/** Age after which the timer, which runs every second, counts as dead. */
 const maxTimerAgeMs = 10_000;
 
 /** The readiness of a server. */
@@ -22,11 +22,11 @@ export interface Health {
   readonly isReady: boolean;
   /** Identifies the data folder; undefined if all data is in memory. */
   readonly instance?: string;
-  /** For each check `ok`, or a description of the problem. */
+  /** For each check, `ok` or a description of the problem. */
   readonly checks: Readonly<Record<string, string>>;
-  /** Of each sink of the audit trail the records that it has not received, and the age of the oldest. Absent without sinks. */
+  /** Undelivered records per sink of the audit trail, and the age of the oldest. Absent without sinks. */
   readonly audit_sinks?: Readonly<Record<string, { readonly records: number; readonly seconds: number }>>;
-  /** Only of a server that serves copies of another server's database. */
+  /** Only on a server with copies of another server's database. */
   readonly follower?: FollowerState;
 }
 
@@ -35,7 +35,7 @@ export interface Vitals {
   readonly app: App;
   /** The data folder; undefined if all data is in memory. */
   readonly folder: string | undefined;
-  /** The instance of the data folder when it was opened. */
+  /** The instance of the data folder at the time it was opened. */
   readonly instance: string | undefined;
   readonly follower?: Pick<Follower, 'state' | 'problem'> | undefined;
   /** Milliseconds since the timer last ran. */
@@ -44,7 +44,7 @@ export interface Vitals {
   readonly isClosing: () => boolean;
 }
 
-/** Whether the timer, which runs all due work, is alive. */
+/** Whether the timer that runs all pending work is alive. */
 export const isTimerAlive = (timer: Pick<Vitals, 'timerAgeMs'>): boolean => timer.timerAgeMs() < maxTimerAgeMs;
 
 /** Runs all checks. Never rejects. Takes a second if another process writes. */

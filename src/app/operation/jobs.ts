@@ -20,13 +20,13 @@ import { operators, visibleToOperators } from './requests.ts';
 
 const states = ['running', 'waiting', 'failing'];
 
-/** A job with a lease is running. A job whose last call failed waits for its retry. */
+/** A job with a lease is running. A job whose last call failed is waiting for its retry. */
 const state = `iif(ifnull(j.lease, 0) > 0, 'running', iif(j.error_message <> '', 'failing', 'waiting'))`;
 
-/** Maximum number of values of a memo to show. */
+/** Maximum number of memo values to show. */
 const maxMemoValues = 50;
 
-/** The values of a memo by path, except those that can be secrets. */
+/** The values of a memo by path, except potential secrets. */
 const memo = `(
   SELECT json_group_object(substr(fullkey, 3), atom) FROM (
     SELECT fullkey, atom FROM json_tree(j.memo)

@@ -1,4 +1,4 @@
-/** Checks the identity providers of the settings, for commands and the API (services.md 11.2). */
+/** Checks the configured identity providers, for commands and the API (services.md 11.2). */
 import type { OidcClient } from '../../accounts/session/oidc/client.ts';
 import { redirectUriAt } from '../../accounts/session/oidc/endpoint.ts';
 import { checkProvider } from '../../accounts/session/oidc/login-check.ts';
@@ -20,12 +20,12 @@ import { json } from '../../kernel/http/reply.ts';
 import type { Resolver } from '../../kernel/net/resolver.ts';
 import { requireStaff } from './requests.ts';
 
-/** The checked provider and the means of the check. */
+/** The provider to check, and the dependencies of the check. */
 interface Setup {
   readonly config: Config;
   readonly clients: ReadonlyMap<string, OidcClient>;
   readonly resolve: Resolver;
-  /** The start of the addresses by which providers know the service; undefined if there is none. */
+  /** Base URL of the service at providers; undefined if it has none. */
   readonly base: string | undefined;
   readonly now: number;
   /** Parses SAML metadata. */
@@ -35,7 +35,7 @@ interface Setup {
 }
 
 /**
- * Checks all identity providers, or the one with this name: an OpenID Connect provider, or a file or URL of SAML metadata. Returns
+ * Checks all identity providers, or only one: `name` is an OpenID Connect provider, or a file or URL of SAML metadata. Returns
  * undefined if none has the name.
  */
 export async function checkLogins(

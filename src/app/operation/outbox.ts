@@ -15,7 +15,7 @@ const kinds = ['web', 'push', 'email'];
 
 interface Message extends Row {
   readonly outbox: OutboxName;
-  /** Id in the table of the outbox. */
+  /** Id in the table behind the outbox. */
   readonly row: number;
   readonly queue: number;
 }
@@ -47,7 +47,7 @@ export const outbox = collection<Message>()({
     rejections: { 403: true },
     run: (request, listing) => {
       operators.require(request, undefined);
-      // The condition keeps the listing from using cached counts, which do not exist for a view.
+      // With a condition, the listing does not use cached counts, which do not exist for views.
       return listing.page(request, [raw('m.attempts >= 0')]);
     },
   },

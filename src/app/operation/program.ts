@@ -1,4 +1,4 @@
-/** The program itself: how it was invoked, and its commands in child processes. */
+/** Runs commands of this program in child processes. */
 import { spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { environmentName, type SettingName } from '../../kernel/config/config.ts';
@@ -13,7 +13,7 @@ export interface Program {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Facilities of the process that runs a server. */
+/** Services of the process that runs a server. */
 export interface HostProcess {
   /** Returns the source of a setting; undefined for a default. */
   readonly sourceOf: (name: SettingName) => string | undefined;
@@ -25,13 +25,13 @@ export interface HostProcess {
   readonly demo?: DemoLogins | undefined;
 }
 
-/** Users of the sample data by what they may do, with their common password. */
+/** Users of the sample data by their rights, and the password of all of them. */
 export interface DemoLogins {
   readonly password: string;
   readonly logins: readonly { readonly username: string; readonly role: string }[];
 }
 
-/** Returns how to invoke this program again with the same settings, and where they come from. */
+/** Returns how to run this program again with the same settings, and their sources. */
 export const hostProcessOf = (sources: Sources): Pick<HostProcess, 'program' | 'sourceOf'> => ({
   program: { ...executable(), environment: environmentOf(sources) },
   sourceOf: (name) => sourceOf(name, sources),
@@ -44,7 +44,7 @@ function executable(): Pick<Program, 'file' | 'args'> {
   return { file, args: isSingleExecutable ? [] : [...process.execArgv, script] };
 }
 
-/** Returns the environment, with the settings from options and from the file as variables. */
+/** Returns the environment with the settings from options and the file as variables. */
 function environmentOf({ env = {}, file, options = {} }: Sources): NodeJS.ProcessEnv {
   const environment = { ...env };
   for (const name of settingNames) {
@@ -64,7 +64,7 @@ interface ExitResult {
   readonly stderr: string;
 }
 
-/** Characters of each output stream to keep. */
+/** Maximum number of characters to keep of each output stream. */
 const maxOutput = 64 * 1024;
 
 /** Runs a command in a child process. `result` never rejects; `stop` terminates the process. */
@@ -85,6 +85,6 @@ export function runCommand(
   return { result, stop: () => void child.kill() };
 }
 
-/** Returns the first line of an error message, without the name of the program. */
+/** Returns the first line of an error message, without the program name. */
 export const failureOf = ({ code, stderr }: ExitResult): string =>
   (stderr.split('\n', 1)[0] ?? '').replace(/^tenantry: /, '') || `It ended with ${code}.`;

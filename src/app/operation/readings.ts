@@ -26,7 +26,7 @@ export const outboxes: Readonly<Record<OutboxName, { readonly table: string; rea
 
 export const outboxNames = namesOf(outboxes);
 
-/** Returns the number of pending messages of an outbox, and when the oldest was queued in microseconds. */
+/** Returns the number of pending messages in an outbox, and when the oldest was queued (microseconds). */
 export function outboxState({ db }: App, name: OutboxName): { depth: number; oldest: number | null } {
   const { index, table } = outboxes[name];
   return db.one(sql`
@@ -56,7 +56,7 @@ const sizeOf = async (file: string): Promise<number> =>
     () => 0,
   );
 
-/** Sizes of the data folder in bytes. */
+/** File sizes and free space in the data folder, in bytes. */
 const storage = (folder: string): readonly Reading[] => [
   {
     name: 'tenantry_database_bytes',
@@ -81,7 +81,7 @@ const storage = (folder: string): readonly Reading[] => [
   },
 ];
 
-/** When the newest scheduled backup was made, and the newest that was verified, in seconds since 1970. */
+/** Times of the newest complete and the newest verified scheduled backup, in seconds since 1970. */
 const backupAges = (app: App): readonly Reading[] => {
   const seconds = (at: number | null): Sample[] => (at === null ? [] : [[at / second]]);
   return [
@@ -100,7 +100,7 @@ const backupAges = (app: App): readonly Reading[] => {
   ];
 };
 
-/** Seconds for which this server may write; without a sample where it needs no lease. */
+/** Seconds for which this server may write. Has no sample if the server needs no lease. */
 const leaseReading = ({ lease }: App): Reading => ({
   name: 'tenantry_lease_seconds_left',
   help: 'Seconds for which this server holds the lease of lease_url; 0 if it does not.',
@@ -108,7 +108,7 @@ const leaseReading = ({ lease }: App): Reading => ({
   read: () => (lease === undefined ? [] : [[lease.secondsLeft()]]),
 });
 
-/** How far the sinks of the audit trail are behind; without samples where the settings name none. */
+/** Delay of the audit sinks. Has no samples without sinks. */
 const sinkReadings = (app: App): readonly Reading[] => [
   {
     name: 'tenantry_audit_sink_lag_records',
@@ -130,7 +130,7 @@ const sinkReadings = (app: App): readonly Reading[] => [
   },
 ];
 
-/** Returns all counters and gauges of a deployment. `timerAgeMs` returns milliseconds since the timer last ran. */
+/** Returns all counters and gauges of a deployment. `timerAgeMs` returns the milliseconds since the timer last ran. */
 export function readings(app: App, folder: string | undefined, timerAgeMs: () => number): readonly Reading[] {
   const { db, metrics } = app;
   const labelled = (list: ReturnType<typeof metrics.mails.list>): Sample[] =>

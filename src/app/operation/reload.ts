@@ -9,7 +9,7 @@ import type { Reading } from './samples.ts';
 export class ServedCertificate {
   #current: Certificate;
 
-  /** Throws with a sentence if the files are unusable. */
+  /** Throws a readable error if the files are unusable. */
   private constructor(
     private readonly files: { readonly cert: string; readonly key: string },
     private readonly log: Log,
@@ -18,7 +18,7 @@ export class ServedCertificate {
     this.#warn();
   }
 
-  /** Returns the certificate of the settings; undefined without one. */
+  /** Returns the configured certificate; undefined without one. */
   static of({ tls_cert_file: cert, tls_key_file: key }: Config, log: Log): ServedCertificate | undefined {
     return cert === null || key === null ? undefined : new ServedCertificate({ cert, key }, log);
   }
@@ -27,7 +27,7 @@ export class ServedCertificate {
     return this.#current;
   }
 
-  /** Reloads the files. Throws with a sentence, and keeps the current certificate, if they are unusable. */
+  /** Reloads the files. If they are unusable, throws a readable error and keeps the current certificate. */
   reload(listener: Pick<HttpServer, 'renew'>): void {
     this.#current = readCertificate(this.files);
     listener.renew(this.#current);
@@ -49,7 +49,7 @@ export class ServedCertificate {
   }
 }
 
-/** Runs each step. Logs the steps that fail, which change nothing. */
+/** Runs all steps. Logs the ones that fail; those change nothing. */
 export function reloadAll(log: Log, steps: Readonly<Record<string, (() => void) | undefined>>): void {
   for (const [subject, step] of Object.entries(steps)) {
     try {

@@ -1,4 +1,4 @@
-/** Code shared by the endpoints of this folder: rights, and pages of values that are not in the database. */
+/** Shared code of the endpoints in this folder: rights, and pages of values that are not in the database. */
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { right, staff, visibleTo } from '../../kernel/access/right.ts';
@@ -7,7 +7,7 @@ import { raw } from '../../kernel/db/sql.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/query.ts';
 import { type Reply, secret } from '../../kernel/http/reply.ts';
 
-/** The right to read the state of the service, without secrets. */
+/** The right to read the state of the service, except secrets. */
 export const operators = right('staff; global support', ({ caller }) => seesAll(caller));
 
 /** The same right as a condition on rows. */
@@ -16,7 +16,7 @@ export const visibleToOperators = visibleTo(operators.words, (caller) => raw(see
 /** Throws 403. */
 export const requireStaff = (request: Request): void => staff.require(request, undefined);
 
-/** Returns a page of values from outside of the database, which is never cached. Throws 404. */
+/** Returns an uncached page of values that are not in the database. Throws 404. */
 export function pageOfValues<T>(request: Request, values: readonly T[], represent: (value: T) => object): Reply {
   const { query, url } = request;
   const page = pageOf(query, values.length);

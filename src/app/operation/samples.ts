@@ -26,7 +26,7 @@ export function watchEventLoop(): { readonly reading: Reading; readonly stop: ()
       type: 'gauge',
       labels: ['percentile'],
       read: () => {
-        // The monitor returns nanoseconds between two measurements, including the resolution.
+        // The monitor returns the nanoseconds between two measurements, which include the resolution.
         const delay = (percentile: number): number =>
           Math.max(0, delays.percentile(percentile) / 1e6 - resolutionMs) / 1000;
         const samples: Sample[] = [50, 99, 100].map((percentile) => [delay(percentile), String(percentile)]);

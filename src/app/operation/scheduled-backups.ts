@@ -9,16 +9,16 @@ import { lastBackups, overdueBackups, verificationIntervals } from '../backup/ag
 import { lastDue, parseSchedule } from '../backup/schedule.ts';
 import { failureOf, runCommand } from './program.ts';
 
-/** A backup that was missed while no server was running is made this long after the start. */
+/** Delay after the start before making a backup that was missed while no server ran. */
 const missedDelay = 5 * minute;
-/** A failed backup is tried again so often, this long after the failure. */
+/** Retries of a failed backup, and the delay before each. */
 const maxRetries = 2;
 const retryDelay = 20 * minute;
 
-/** A failed verification is repeated after this time, if its interval is longer. */
+/** Maximum delay before repeating a failed verification. */
 const verificationRetry = day;
 
-/** A schedule that was handled under a clock ahead of time must not wait for that time. */
+/** Corrected after a clock jump: otherwise, a schedule handled under a wrong clock would pause until that time. */
 export const backupInstants: readonly StoredInstants[] = ['backup_handled', 'verification_at'].map((column) => ({
   table: 'deployment',
   column,
@@ -39,18 +39,18 @@ const stateOf = ({ db }: App): State =>
     FROM deployment`);
 
 export class ScheduledBackups {
-  /** When the server started, by the deployment's clock. */
+  /** Start time of the server by the deployment's clock. */
   #started: number | undefined;
   #retry: { readonly at: number; readonly count: number } | undefined;
-  /** A verification whose failure could not be stored is not repeated before this. */
+  /** Earliest time to repeat a verification whose failure could not be stored. */
   #verificationAfter = 0;
   #stop: (() => void) | undefined;
 
-  /** Starts what is due. Runs every few seconds. */
+  /** Starts due backups and verifications. Runs every few seconds. */
   tick(context: Context): void {
     const { app, now } = context;
     const { backup_schedule: text } = app.config;
-    // Data in memory has no backups, and programs that embed a server make them themselves.
+    // Data in memory has no backups, and embedding programs make their own.
     if (text === null || app.deployment.backups === undefined || app.deployment.program === undefined) return;
     if (app.lease?.problem() !== undefined) return;
     this.#started ??= now;
@@ -59,7 +59,7 @@ export class ScheduledBackups {
     const state = stateOf(app);
     this.#reportOverdue(context, text, state);
     if (due === undefined) return;
-    // Backups that were due before the schedule was set are skipped.
+    // Skip backups that were due before the schedule was set.
     if (state.handled === null) this.#markHandled(context, due);
     else if (due > state.handled) {
       const isMissed = due < this.#started;
@@ -83,10 +83,10 @@ export class ScheduledBackups {
     db.write(() => db.update('deployment', 1, { backup_handled: due }));
   }
 
-  /** Makes a backup, unless another command is running: that one is skipped. */
+  /** Makes a backup. Skips it if another command is running. */
   #start({ app }: Context, retries: number): void {
     this.#run(app, ['backups', 'now', '--quiet'], (reason) => {
-      if (reason === undefined) app.log.info('a scheduled backup was made');
+      if (reason === undefined) app.log.info('scheduled backup made');
       else {
         app.log.error({ reason }, 'failed to make a scheduled backup');
         if (retries < maxRetries) this.#retry = { at: app.clock.now() + retryDelay, count: retries + 1 };
@@ -103,7 +103,7 @@ export class ScheduledBackups {
     if (complete === null || (verificationAt !== null && now < verificationAt + pause)) return;
     this.#verificationAfter = now + retryDelay;
     this.#run(app, ['backups', 'verify', '--quiet'], (reason) => {
-      if (reason === undefined) app.log.info('the newest backup was verified');
+      if (reason === undefined) app.log.info('newest backup verified');
       else app.log.error({ reason }, 'failed to verify a backup');
     });
   }
@@ -141,5 +141,5 @@ export class ScheduledBackups {
   }
 }
 
-/** Time between two looks at the schedule. */
+/** Time between two checks of the schedule. */
 export const backupTick = 10 * second;

@@ -1,4 +1,4 @@
-/** Notifies systemd (sd_notify(3)) by its program `systemd-notify`, because Node.js has no Unix datagram sockets. */
+/** Notifies systemd (sd_notify(3)) through `systemd-notify`, because Node.js has no Unix datagram sockets. */
 import { spawn } from 'node:child_process';
 import type { Log } from '../../kernel/log.ts';
 
@@ -9,8 +9,8 @@ interface ServiceManager {
 }
 
 /**
- * Returns the service manager in the environment; undefined without one. Between `ready` and `stopping`, a watchdog is notified
- * while the process is alive.
+ * Returns the service manager named in the environment; undefined without one. Between `ready` and `stopping`, notifies its
+ * watchdog while the process is alive.
  */
 export function serviceManager(
   { NOTIFY_SOCKET: socket, WATCHDOG_PID: watchdogPid, WATCHDOG_USEC: watchdogUsec }: NodeJS.ProcessEnv,
@@ -27,7 +27,7 @@ export function serviceManager(
     const child = spawn('systemd-notify', [state], { stdio: 'ignore' });
     child.on('error', ({ message }) => warn(message));
     child.on('exit', (code) => code !== 0 && warn(`it ended with ${code}`));
-    // The server does not wait for it.
+    // Do not keep the process alive for it.
     child.unref();
   };
   const isWatched = Number(watchdogUsec) > 0 && (watchdogPid === undefined || Number(watchdogPid) === process.pid);
@@ -35,7 +35,7 @@ export function serviceManager(
   return {
     ready: () => {
       notify('READY=1');
-      // It expects two notifications within that number of microseconds.
+      // WATCHDOG_USEC has microseconds. systemd recommends two notifications within that time.
       if (isWatched) timer = setInterval(() => isAlive() && notify('WATCHDOG=1'), Number(watchdogUsec) / 2000).unref();
     },
     stopping: () => {

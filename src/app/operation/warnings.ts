@@ -1,4 +1,4 @@
-/** Notifications of staff about the machine and the certificate (events.md 8.1). */
+/** Notifies staff of problems with the machine and the certificate (events.md 8.1). */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statfsSync } from 'node:fs';
 import { notify, staffUsers } from '../../activity/notifications/notify.ts';
@@ -7,7 +7,7 @@ import type { Context } from '../../kernel/access/context.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 
-/** Staff are notified below this many free bytes, and again only after there were more. */
+/** Notify staff below this many free bytes, and again only after it was exceeded. */
 const lowBytes = 1e9;
 const recoveredBytes = 2e9;
 
@@ -24,7 +24,7 @@ export function watchDisk(context: Context): void {
   if (!isReported) notify(context, 'disk_low', { context: { free_bytes: free }, users: staffUsers, about: 'disk' });
 }
 
-/** Undefined if the file system does not say. */
+/** Returns the free bytes; undefined if the file system does not report them. */
 function freeBytes(folder: string): number | undefined {
   try {
     const { bavail, bsize } = statfsSync(folder);
@@ -34,7 +34,7 @@ function freeBytes(folder: string): number | undefined {
   }
 }
 
-/** Reminds staff of the end of the server's TLS certificate. */
+/** Reminds staff before the server's TLS certificate expires. */
 export function remindOfCertificate(context: Context): void {
   const { app, now } = context;
   const certificate = validityOf(app.config.tls_cert_file);

@@ -1,4 +1,4 @@
-/** API keys from the command line. They follow the rules of the API, without a confirmed session. */
+/** API keys from the command line. The rules of the API apply, except that no session has to be confirmed. */
 import { takenName } from '../../accounts/api-keys/api-keys.ts';
 import { checkNewEnd, checkScopes, latestEnd, normalNetworks } from '../../accounts/api-keys/fields.ts';
 import { insertApiKey } from '../../accounts/api-keys/insert.ts';
@@ -12,18 +12,18 @@ import { countApiKeys } from '../../kernel/security/api-keys.ts';
 import type { DisplayRow } from './listing.ts';
 import { findUser, idOf, instantOf, store } from './people.ts';
 
-/** A key to create, as the command line has it. */
+/** A key to create, as given on the command line. */
 interface KeySpec {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly networks: readonly string[];
-  /** An instant or a duration; absent: the longest lifetime. */
+  /** An instant or a duration; default: the maximum lifetime. */
   readonly until?: string | undefined;
-  /** Names or uuids of what the key is bound to. */
+  /** Names or uuids of the objects that the key is bound to. */
   readonly bounds: Readonly<Record<RoleScope, string | undefined>>;
 }
 
-/** Creates a key of a user and returns its text. Throws with a sentence. */
+/** Creates a key of a user and returns its text. Throws a readable error. */
 export function addKey(app: App, username: string, { bounds, name, networks, scopes, until }: KeySpec): string {
   const context = systemContext(app);
   const user = findUser(app, username);
@@ -59,11 +59,11 @@ export function addKey(app: App, username: string, { bounds, name, networks, sco
   return text;
 }
 
-/** The message about one more key than api_keys_per_user allows. */
+/** Returns an error message if the user already has api_keys_per_user keys. */
 const tooManyKeys = ({ config: { api_keys_per_user: max }, db }: App, user: number): string | undefined =>
   countApiKeys(db, user) < max ? undefined : `the user already has ${max} API keys`;
 
-/** Runs a check of fields. Throws its messages as a sentence. */
+/** Runs a check of fields. Joins its messages into one readable error. */
 function withSentence<T>(check: () => T): T {
   try {
     return check();
@@ -83,7 +83,7 @@ interface KeyColumns {
   readonly last_used: number | null;
 }
 
-/** Returns the keys of a user, or of all users, sorted by owner and name. Throws with a sentence if there is no such user. */
+/** Returns the keys of one user or all users, sorted by owner and name. Throws a readable error if the user does not exist. */
 export function listKeys(app: App, username: string | undefined): DisplayRow[] {
   const owner: Sql = username === undefined ? raw('TRUE') : sql`k.user_id = ${findUser(app, username).id}`;
   const instant = (at: number | null): string | null => (at === null ? null : isoTime(at));
@@ -104,7 +104,7 @@ export function listKeys(app: App, username: string | undefined): DisplayRow[] {
     }));
 }
 
-/** Revokes the key with a uuid and returns its name and owner. Throws with a sentence if it does not exist. */
+/** Revokes the key with a uuid and returns its name and owner. Throws a readable error if it does not exist. */
 export function revokeKey(app: App, text: string): { readonly name: string; readonly username: string } {
   const uuid = text.replaceAll('-', '').toLowerCase();
   const key = app.db.get<{ id: number; name: string; username: string }>(sql`

@@ -1,4 +1,4 @@
-/** Rows that commands print about users and provider accounts. */
+/** Tables of users and provider accounts for commands. */
 import type { App } from '../../kernel/app.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { withoutControls } from '../../kernel/control-characters.ts';
@@ -42,7 +42,7 @@ const displayRow = (user: UserColumns): DisplayRow => ({
 export const listUsers = ({ db }: App): DisplayRow[] =>
   db.all<UserColumns>(sql`SELECT ${columns} FROM user u ORDER BY u.username COLLATE NOCASE, u.id`).map(displayRow);
 
-/** Returns a user, and a row for each of their roles. Throws with a sentence if the user does not exist. */
+/** Returns a user and a row for each of their roles. Throws a readable error if the user does not exist. */
 export function showUser(app: App, username: string): { user: DisplayRow; roles: DisplayRow[] } {
   const { db } = app;
   const { id } = findUser(app, username);
@@ -77,7 +77,7 @@ export const listAccounts = ({ db }: App): DisplayRow[] =>
       ORDER BY s.type, s.name COLLATE NOCASE, s.id`)
     .map(({ shared, synced, ...account }) => ({ ...account, shared: Boolean(shared), synced: instant(synced) }));
 
-/** Formats rows as an aligned table with a header. Values cannot break lines or move the cursor. */
+/** Formats rows as an aligned table with a header. Escapes line breaks and control characters in values. */
 export function tableOf(rows: readonly DisplayRow[]): string {
   const names = Object.keys(rows[0] ?? {});
   const lines = [names, ...rows.map((row) => names.map((name) => cellText(row[name])))];

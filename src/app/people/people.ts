@@ -1,6 +1,5 @@
 /**
- * Changes of users and their roles from the command line. They follow the rules of the API and record its events, without an
- * acting user.
+ * Changes users and their roles from the command line. The rules and events of the API apply, but events have no acting user.
  */
 import { grantRole, type RoleScope, revokeRole, roleNames } from '../../accounts/roles/roles.ts';
 import { makeRecoveryLink } from '../../accounts/session/recovery.ts';
@@ -25,13 +24,13 @@ interface Place {
   readonly nameOrUuid: string;
 }
 
-/** A role in a place, or a global role without one. */
+/** A role in a customer or project, or a global role. */
 export interface RoleSpec {
   readonly role: string;
   readonly place: Place | undefined;
 }
 
-/** Returns a user by name, ignoring case. Throws with a sentence. */
+/** Returns a user by name, ignoring case. Throws a readable error. */
 export function findUser({ db, trail }: App, username: string): UserRow {
   const user = db.get<UserRow>(sql`SELECT * FROM user WHERE username_folded = ${caseFold(username)}`);
   if (!user) throw new Error(`there is no user "${username}"`);
@@ -39,7 +38,7 @@ export function findUser({ db, trail }: App, username: string): UserRow {
   return user;
 }
 
-/** Returns the user of a person by name. Throws with a sentence, also for a service account, which only the API changes. */
+/** Returns a person by name. Throws a readable error, also for service accounts, which only the API changes. */
 function findPerson(app: App, username: string): UserRow {
   const user = findUser(app, username);
   if (user.is_service_account)
@@ -47,7 +46,7 @@ function findPerson(app: App, username: string): UserRow {
   return user;
 }
 
-/** Sets a user's password and revokes their tokens. Rejects with a sentence if the password breaks a rule. */
+/** Sets a user's password and revokes their tokens. Rejects with a readable error if the password breaks a rule. */
 export async function setPassword(app: App, username: string, password: string): Promise<void> {
   const user = findPerson(app, username);
   await requirePassword(app, user, password);
@@ -55,7 +54,7 @@ export async function setPassword(app: App, username: string, password: string):
   store(app, () => changePassword(systemContext(app), findPerson(app, username), hash));
 }
 
-/** Creates a link that logs a user in once, and returns its URL. Throws with a sentence. */
+/** Creates a link that logs a user in once, and returns its URL. Throws a readable error. */
 export function recoveryUrl(app: App, username: string): string {
   const { base_url, host, port, tls_cert_file } = app.config;
   const { id, is_active: isActive } = findPerson(app, username);
@@ -70,14 +69,14 @@ export function recoveryUrl(app: App, username: string): string {
   return `${base_url ?? own}/#/recover/${secret}`;
 }
 
-/** Enables a user, or disables them and revokes their tokens. Returns whether the state has changed. */
+/** Enables a user, or disables them and revokes their tokens. Returns whether this changed the state. */
 export function setActive(app: App, username: string, isActive: boolean): boolean {
   return update(app, findUser(app, username), { is_active: isActive });
 }
 
 /**
- * Grants a role to a user. `until` is an ISO 8601 instant or a duration. Returns whether the role is new. Throws
- * with a sentence.
+ * Grants a role to a user. `until` is an ISO 8601 instant or a duration. Returns whether the role is new. Throws a readable
+ * error.
  */
 export function grant(app: App, username: string, spec: RoleSpec, until?: string): boolean {
   const user = findPerson(app, username);
@@ -94,7 +93,7 @@ export function grant(app: App, username: string, spec: RoleSpec, until?: string
   return true;
 }
 
-/** Revokes a role. Returns whether the user had it. Throws with a sentence. */
+/** Revokes a role. Returns whether the user had it. Throws a readable error. */
 export function revoke(app: App, username: string, spec: RoleSpec): boolean {
   const { db } = app;
   const user = findPerson(app, username);
@@ -119,7 +118,7 @@ function update(app: App, user: UserRow, values: UserValues): boolean {
   return hasChanged;
 }
 
-/** Runs a write and commits it to disk. Throws with a sentence if it breaks a rule or cannot be stored. */
+/** Runs a write and commits it to disk. Throws a readable error if it breaks a rule or cannot be stored. */
 export function store(app: App, work: () => unknown): void {
   try {
     app.db.write(work);
@@ -146,7 +145,7 @@ function requireRole({ place, role }: RoleSpec): void {
   if (!roles.includes(role)) throw new Error(`the roles in a ${structure} are ${roles.join(', ')}; not ${role}`);
 }
 
-/** Throws with a sentence if there is none, or several with this name. */
+/** Returns the id of a customer or project. Throws a readable error if it is missing or its name is ambiguous. */
 export function idOf({ db }: App, { nameOrUuid, structure }: Place): number {
   const table = raw(structure);
   const uuid = nameOrUuid.replaceAll('-', '').toLowerCase();
@@ -158,7 +157,7 @@ export function idOf({ db }: App, { nameOrUuid, structure }: Place): number {
   return id;
 }
 
-/** Parses an instant, or a duration from now. Throws with a sentence. */
+/** Parses an instant, or a duration from now. Throws a readable error. */
 export function instantOf(text: string, now: number): number {
   const instant = parseDatetime(text) ?? (/^\d+[smhd]$/.test(text) ? now + duration(0, '').read(text) : undefined);
   if (instant === undefined)

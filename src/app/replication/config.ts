@@ -7,7 +7,7 @@ declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof replicationSettings> {}
 }
 
-/** Settings of replication. */
+/** The replication settings. */
 export const replicationSettings = {
   replicated: flag(
     false,

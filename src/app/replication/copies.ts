@@ -12,17 +12,17 @@ import { Increments, lastLineOf } from './increments.ts';
 
 const run = promisify(execFile);
 
-/** Maximum number of attempts to copy a folder that changes meanwhile. */
+/** Maximum number of attempts to copy a folder that keeps changing. */
 const maxAttempts = 5;
-/** Bytes of the header of a write-ahead log, which changes each time the log restarts. */
+/** Header size of a write-ahead log. The header changes each time the log restarts. */
 const logHeaderBytes = 32;
-/** Milliseconds that Litestream can take for a copy. */
+/** Timeout of a restore by Litestream. */
 const restoreTimeoutMs = 600_000;
 
-/** Returns the source in an option, with an absolute path for a folder. */
+/** Parses the source in an option. Makes the path of a folder absolute. */
 export const sourceOf = (text: string): string => (isReplica(text) ? text : resolve(text));
 
-/** Whether a source is the URL of a Litestream replica, not a folder. */
+/** Whether a source is the URL of a Litestream replica instead of a folder. */
 const isReplica = (source: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(source);
 
 /**
@@ -32,16 +32,16 @@ const isReplica = (source: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(s
 export class Copies {
   readonly #folder: string;
   #next: number;
-  /** Identifies the state of the source in the last copy. */
+  /** The state of the source at the last copy. */
   #lastState: string | undefined;
-  /** The database to which the increments of a replica are applied; undefined before the first copy, and of other sources. */
+  /** The database that receives the increments of a replica; undefined before the first copy, and for folders. */
   #increments: Increments | undefined;
 
   constructor(
     private readonly config: Config,
     /** The data folder of the follower. */
     private readonly data: string,
-    /** Whether copies follow each other, so that a replica is not restored for each of them. */
+    /** Whether copies are taken repeatedly. If so, a replica is not restored completely each time. */
     private readonly isFollowing = false,
   ) {
     this.#folder = join(data, 'copies');
@@ -56,7 +56,7 @@ export class Copies {
 
   /**
    * Copies the source: a folder in which another program updates the database, or a Litestream replica. Returns the data folder
-   * of the copy; undefined if nothing has changed since the last one. Rejects with a sentence, also when it is aborted.
+   * of the copy; undefined if nothing has changed since the last one. Rejects with a readable error, also when aborted.
    */
   async take(source: string, signal?: AbortSignal): Promise<string | undefined> {
     const increments = this.#incrementsOf(source);
@@ -80,7 +80,7 @@ export class Copies {
     }
   }
 
-  /** Ends what keeps the increments of a replica up to date. */
+  /** Stops applying the increments of a replica. */
   async close(): Promise<void> {
     await this.#increments?.close();
   }
@@ -92,7 +92,7 @@ export class Copies {
       program,
       source,
       parent: this.#folder,
-      // So that an increment waits for at most half of it.
+      // An increment then waits for at most half of the interval.
       intervalMs: interval / 2000,
       addon: prepareFolder(this.config, this.data),
     });
@@ -105,7 +105,7 @@ export class Copies {
     rmSync(copy, { recursive: true, force: true });
   }
 
-  /** Removes all copies except the newest, and a number of previous ones. */
+  /** Removes all copies except the newest and a number of previous ones. */
   removeOld(previous: number): void {
     const old = this.#numbers().sort((a, b) => b - a);
     for (const number of old.slice(previous + 1)) rmSync(this.#at(number), { recursive: true, force: true });
@@ -130,7 +130,7 @@ export class Copies {
     try {
       await run(program, ['restore', '-o', draft, source], { timeout: restoreTimeoutMs, ...(signal && { signal }) });
     } catch (error) {
-      // The message of the error contains the command, with the credentials of the source.
+      // The error message contains the command, including the credentials of the source.
       throw new Error(withoutCredentials(`${program} restore ${source}: ${lastLineOf(error)}`));
     }
   }
@@ -151,8 +151,8 @@ export class Copies {
 }
 
 /**
- * Returns a state that must not change during a copy. If the log restarts meanwhile, the copy can be half old and half new. A file
- * without an active log can be replaced.
+ * Returns a state that must not change during a copy. If the log restarts meanwhile, the copy may be half old and half new. A
+ * file without an active log may be replaced.
  */
 function baseStateOf(folder: string): string {
   const log = join(folder, `${databaseFile}-wal`);
@@ -167,7 +167,7 @@ function baseStateOf(folder: string): string {
   }
 }
 
-/** Returns a state that changes with the files of a database. Throws with a sentence if there is none. */
+/** Returns a state that changes with the database files. Throws a readable error if there are none. */
 function stateOf(folder: string): string {
   requireDatabase(folder);
   return ['', '-wal']

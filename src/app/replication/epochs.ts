@@ -4,19 +4,19 @@ import type { Call } from '../../kernel/http/call.ts';
 import { versionOf } from './version.ts';
 
 /*
- * Each promotion of a copy raises the epoch of its database. Servers with the same encryption keys report their epochs to each
- * other in a header, sealed with the keys. A message proves an epoch only to the receiver whose challenge it repeats. Each server
- * generates its challenge at its start: a recorded message, or one to another server, proves nothing. Requests and responses are sealed for
- * different purposes, so that neither passes for the other.
+ * Each promotion of a copy increments the epoch of its database. Servers with the same encryption keys report their epochs to
+ * each other in a header, sealed with the keys. A message proves an epoch only to the server whose challenge it repeats. Each
+ * server generates a new challenge at start, so a recorded message, or one for another server, proves nothing. Requests and
+ * responses are sealed for different purposes, so that one cannot pass for the other.
  */
 
-/** The header in which servers report their epochs. It is neither sent to clients nor forwarded for them. */
+/** The header in which servers report their epochs. Never sent to clients nor forwarded from them. */
 export const epochHeader = 'X-Tenantry-Epoch';
 
 type Direction = 'epoch request' | 'epoch response';
 type Deployment = Pick<App, 'db' | 'secrets'>;
 
-/** Milliseconds for a response. */
+/** Timeout of a response. */
 const timeoutMs = 2000;
 
 interface Message {
@@ -33,12 +33,12 @@ export class Epochs {
   /** Challenges of other servers by URL. */
   readonly #challenges = new Map<string, string>();
 
-  /** Returns the header of a request to a server. */
+  /** Returns the header for a request to a server. */
   header(deployment: Deployment, url: string): string {
     return this.#seal(deployment, 'epoch request', this.#challenges.get(url) ?? '');
   }
 
-  /** Returns the epoch that a response of a server proves; undefined if it proves none. */
+  /** Returns the epoch that a server's response proves; undefined if it proves none. */
   read(deployment: Deployment, url: string, header: unknown): number | undefined {
     const message = open(deployment, 'epoch response', header);
     if (message?.repeated !== this.#challenge) return undefined;
@@ -55,7 +55,7 @@ export class Epochs {
     return { epoch: received.epoch, isProven: received.repeated === this.#challenge };
   }
 
-  /** Requests the epoch of a server, and proves this server's epoch to it if that is higher. Rejects with a sentence. */
+  /** Requests the epoch of a server. Proves this server's epoch to it if that is higher. Rejects with a readable error. */
   async request(deployment: Deployment, url: string): Promise<number> {
     const known = this.#challenges.get(url);
     const epoch = await this.#send(deployment, url);
@@ -82,7 +82,7 @@ export class Epochs {
   }
 }
 
-/** Opens a header that a server with the same keys has sealed; undefined for any other. */
+/** Decrypts a header from a server with the same keys; undefined for any other. */
 function open({ secrets }: Deployment, direction: Direction, header: unknown): Message | undefined {
   if (typeof header !== 'string') return undefined;
   try {

@@ -9,14 +9,14 @@ import { Epochs } from './epochs.ts';
 import { errorResponse, isWrite } from './requests.ts';
 import { versionOf } from './version.ts';
 
-/** Milliseconds between two requests to a peer. */
+/** Interval between two requests to a peer. */
 const pollIntervalMs = 5000;
 
-/** Returns the epoch of the server that was promoted instead of the one with this database; null if there is none. */
+/** Returns the epoch of the promoted server that supersedes this database; null if there is none. */
 export const fencedBy = (db: Database): number | null =>
   db.value<number | null>(sql`SELECT fenced FROM deployment`) ?? null;
 
-/** Returns a line if a database is fenced, otherwise none. */
+/** Returns one line if the database is fenced, otherwise none. */
 export function fenceProblems(db: Database): string[] {
   const epoch = fencedBy(db);
   return epoch === null
@@ -27,11 +27,11 @@ export function fenceProblems(db: Database): string[] {
 /** The engine that a fence protects. */
 interface FencedEngine {
   readonly app: App;
-  /** Stops all work except responses to requests. */
+  /** Stops all work except serving requests. */
   readonly pause: () => Promise<void>;
 }
 
-/** Keeps a server from writing when another server was promoted instead of it. */
+/** Stops a server from writing after another server was promoted instead. */
 export class Fence {
   readonly #engine: FencedEngine;
   readonly #epochs = new Epochs();
@@ -46,7 +46,7 @@ export class Fence {
     if (this.#isFenced) engine.app.log.error(fenceProblems(engine.app.db).join());
   }
 
-  /** Requests the epochs of the peers, now and every five seconds. Resolves when they have responded, or after two seconds. */
+  /** Polls the epochs of the peers, now and every five seconds. Resolves when all have responded, or after two seconds. */
   async start(): Promise<void> {
     await this.#pollPeers();
     if (this.#engine.app.config.peers.length > 0)
@@ -87,7 +87,7 @@ export class Fence {
     }
   }
 
-  /** Fences this server permanently if the epoch is higher than its own. */
+  /** Permanently fences this server if the epoch is higher than its own. */
   receive(epoch: number): void {
     const { app, pause } = this.#engine;
     const { db, log } = app;
@@ -96,7 +96,7 @@ export class Fence {
     try {
       db.writeUnguarded(() => db.run(sql`UPDATE deployment SET fenced = ${epoch}`));
     } catch (error) {
-      // The peer reports it again after the next start.
+      // The peer will report it again after the next start.
       log.error({ err: error }, 'failed to store the promotion of another server');
     }
     log.error(fenceProblems(db).join());

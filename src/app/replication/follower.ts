@@ -17,23 +17,23 @@ import { Primary } from './primary.ts';
 import { errorResponse, isWrite, staysBelow } from './requests.ts';
 import { hasReached, readVersion, textOf, type Version, versionHeader, versionOf } from './version.ts';
 
-/** Milliseconds that a request waits for a version. */
+/** How long a request waits for a version. */
 const maxWaitMs = 3000;
-/** Number of copies to store in addition to the served one, because running requests can still use the previous one. */
+/** Number of copies to keep besides the served one. Running requests may still use the previous one. */
 const previousCopies = 1;
 
 /** The options of `serve --follow`. */
 export interface FollowOptions {
   /** A folder in which another program updates the database, or the URL of a Litestream replica. */
   readonly source: string;
-  /** The server that receives requests which change something; null rejects them. */
+  /** The server that receives writes; null rejects them. */
   readonly primary: string | null;
 }
 
 /** The progress of a follower. */
 export interface FollowerState {
   readonly version: string;
-  /** Seconds since the source was last known to contain nothing newer; null before the first copy since the start. */
+  /** Seconds since the served copy was known to be current; null before the first copy after the start. */
   readonly seconds_behind: number | null;
 }
 
@@ -44,17 +44,17 @@ interface FollowerOptions extends FollowOptions {
   readonly log: Log;
 }
 
-/** The server of the copies. */
+/** The server that serves the copies. */
 interface CopyServer {
   /** The instance that serves the current copy. */
   readonly app: App;
-  /** Replaces it with an instance for the copy in a data folder. */
+  /** Replaces that instance with one for the copy in a data folder. */
   readonly replace: (copy: string) => Promise<void>;
 }
 
 /**
- * Serves successive copies of a database for reading. Requests that change something, logins and logouts are forwarded to the
- * primary; so are reads that require a version which no copy has within three seconds.
+ * Serves successive copies of a database for reading. Forwards writes, logins and logouts to the primary, as well as reads that
+ * require a version which no copy reaches within three seconds.
  */
 export class Follower {
   readonly #options: FollowerOptions;
@@ -65,13 +65,13 @@ export class Follower {
   readonly #ending = new AbortController();
   #current: Promise<void> = Promise.resolve();
   #server: CopyServer | undefined;
-  /** Callbacks of requests that wait for a version. Each gets the version of a new copy. */
+  /** Callbacks of requests that wait for a version, called with the version of each new copy. */
   readonly #waiting = new Set<(version: Version) => void>();
-  /** When the served copy was started or last found to be current, by the monotonic clock. */
+  /** When the served copy was taken or last found to be current (monotonic clock). */
   #asOf: number | undefined;
   #lastFailure: string | undefined;
 
-  /** Throws with a sentence if the folder cannot be used. */
+  /** Throws a readable error if the folder is unusable. */
   constructor(options: FollowerOptions) {
     this.#options = options;
     const { config, folder, primary } = options;
@@ -82,7 +82,7 @@ export class Follower {
     this.#primary = primary === null ? undefined : new Primary(primary);
   }
 
-  /** Opens a first copy, in its data folder. Rejects with a sentence. */
+  /** Opens the first copy in its data folder. Rejects with a readable error. */
   async openFirst<T>(open: (copy: string) => Promise<T>): Promise<T> {
     const copy = await this.#takeFirst();
     return open(copy).catch((error: unknown) => {
@@ -91,7 +91,7 @@ export class Follower {
     });
   }
 
-  /** Copies the source; if it is unavailable, returns the newest copy. */
+  /** Copies the source, or returns the newest copy if the source is unavailable. */
   async #takeFirst(): Promise<string> {
     const { log, source } = this.#options;
     const asOf = performance.now();
@@ -110,7 +110,7 @@ export class Follower {
     }
   }
 
-  /** Starts to replace the copy that the server serves with newer ones. */
+  /** Starts replacing the served copy with newer ones. */
   start(server: CopyServer): void {
     this.#server = server;
     this.#current = this.#follow(server);
@@ -136,7 +136,7 @@ export class Follower {
     };
   }
 
-  /** Describes why the served copy is too old: no copy succeeded for ten intervals. Undefined if it is not too old. */
+  /** Explains why the served copy is too old (no copy succeeded for ten intervals); undefined if it is recent enough. */
   get problem(): string | undefined {
     const { seconds_behind: behind } = this.state;
     const maxSeconds = Math.max(10, (10 * this.#options.config.follow_interval) / 1_000_000);
@@ -149,7 +149,7 @@ export class Follower {
     const app = this.#server?.app;
     if (app) this.#epochs.respond(app, call);
     const { headers } = call.message;
-    // A stream from a copy would end with it.
+    // A stream from a copy would end when the copy is replaced.
     if (isWrite(call) || pathOf(call.target) === '/api/events/stream/') return this.#forward(call, base);
     // The primary must record the use of the token. If it is unreachable, the copy serves the request.
     if (this.#isHalfRunOut(headers.authorization))
@@ -164,7 +164,7 @@ export class Follower {
     return app !== undefined && isHalfRunOut(app, authorization, app.clock.now());
   }
 
-  /** Resolves with true when a copy with the version is served, with false after the timeout. */
+  /** Resolves with true when a copy with the version is served, or with false after the timeout. */
   #wait(required: Version): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (hasVersion: boolean): void => {
@@ -189,9 +189,9 @@ export class Follower {
     const headers = {
       'X-Forwarded-For': address,
       'X-Forwarded-Proto': base.startsWith('https:') ? 'https' : 'http',
-      // Only values that this server accepts for the client, because the primary trusts a follower.
+      // Forward only values that this server accepts from the client, because the primary trusts a follower.
       'X-Forwarded-Host': new URL(base).host,
-      // Informs a primary instead of which another server was promoted.
+      // Informs a superseded primary that another server was promoted.
       [epochHeader]: this.#epochs.header(app, primary.url),
     };
     const response = await primary.forward(call, headers);
@@ -199,14 +199,14 @@ export class Follower {
     return response || outgoing.headersSent ? (response?.status ?? 0) : errorResponse(unreachable());
   }
 
-  /** Proves the epoch of the served copy to a primary with a lower one. */
+  /** Proves the epoch of the served copy to a primary with a lower epoch. */
   #receive(url: string, header: unknown): void {
-    // The copy that was served when the request arrived may be closed.
+    // Use the current copy: the one that was served when the request arrived may be closed.
     const app = this.#server?.app;
     if (!app) return;
     const epoch = this.#epochs.read(app, url, header);
     if (epoch === undefined || epoch >= versionOf(app.db).epoch) return;
-    // If that fails, the next forwarded request tries again.
+    // On failure, the next forwarded request tries again.
     this.#epochs.request(app, url).catch(() => undefined);
   }
 

@@ -13,14 +13,14 @@ import { codeOf } from '../../kernel/present.ts';
 import { withoutCredentials } from '../../kernel/url.ts';
 import { databaseFile } from '../data/data-folder.ts';
 
-/** Milliseconds that Litestream can take until its first complete state. */
+/** Timeout of Litestream's first complete state. */
 const maxStartMs = 600_000;
-/** Milliseconds between two looks for the first state, or for a lock of Litestream, and their number in the latter case. */
+/** Interval for polling the first state or a lock of Litestream, and the maximum number of attempts for a lock. */
 const lookMs = 50;
 const maxLooks = 100;
-/** Milliseconds without an increment after which the replica is asked for a newer one, and between two such requests. */
+/** Time without an increment before checking the replica for a newer one, and the interval between these checks. */
 const idleMs = 30_000;
-/** Milliseconds for the list of the increments in a replica. */
+/** Timeout of listing the increments in a replica. */
 const listTimeoutMs = 60_000;
 
 interface IncrementsOptions {
@@ -28,36 +28,36 @@ interface IncrementsOptions {
   readonly program: string;
   /** The URL of the replica. */
   readonly source: string;
-  /** The folder for the database. */
+  /** The parent folder of the database. */
   readonly parent: string;
   readonly intervalMs: number;
   readonly addon: Addon | undefined;
 }
 
 /**
- * A database that `litestream restore -f` keeps up to date: it applies the increments of a replica to the file in place, each of
- * them under SQLite's locks, and records the last one in a file `-txid`. If it ends, it may have left an increment half written,
- * so the next start restores again, in another folder: a process that survived the follower cannot write there.
+ * A database that `litestream restore -f` keeps up to date. Litestream applies each increment to the file in place, under
+ * SQLite's locks, and records the last one in a file `-txid`. If it exits, an increment may be half written. So the next start
+ * restores again, into another folder, where a process that outlived the follower cannot write.
  */
 export class Increments {
   readonly #options: IncrementsOptions;
   #child: ChildProcess | undefined;
   #file = '';
-  /** The last line that Litestream printed, and its last error that no increment followed. */
+  /** Litestream's last output line, and its last error since the last increment. */
   #lastLine = '';
   #failure: string | undefined;
   #state = '';
-  /** When the state changed, and when the replica was last asked for a newer one, by the monotonic clock. */
+  /** When the state changed, and when the replica was last checked (monotonic clock). */
   #changedAt = 0;
   #askedAt = 0;
-  /** Whether the replica had a newer increment then. */
+  /** Whether that check found a newer increment. */
   #isBehind = false;
 
   constructor(options: IncrementsOptions) {
     this.#options = options;
   }
 
-  /** Returns a text that changes with the increments, once the file is complete. Rejects with a sentence. */
+  /** Returns a text that changes with each increment, once the file is complete. Rejects with a readable error. */
   async state(signal?: AbortSignal): Promise<string> {
     if (this.#child === undefined) await this.#start(signal);
     if (this.#failure !== undefined) throw this.#sentence(this.#failure);
@@ -68,10 +68,10 @@ export class Increments {
     return `${this.#file} ${state}`;
   }
 
-  /** Copies the present state to a file. Rejects with a sentence. */
+  /** Copies the current state to a file. Rejects with a readable error. */
   async copy(target: string): Promise<void> {
     const child = this.#child;
-    // A lock that is waited for inside SQLite would block the event loop.
+    // Waiting for a lock inside SQLite would block the event loop.
     const reader = openHandle(this.#file, this.#options.addon, { readonly: true, timeout: 0 });
     try {
       await whenUnlocked(
@@ -83,12 +83,12 @@ export class Increments {
     } finally {
       reader.close();
     }
-    // The locks of a killed process end before its exit is known.
+    // The exit of a killed process is reported after its locks are released.
     await turn();
     if (child === undefined || child !== this.#child) throw this.#sentence(this.#lastLine);
   }
 
-  /** Ends Litestream. */
+  /** Stops Litestream. */
   async close(): Promise<void> {
     const child = this.#child;
     if (!child) return;
@@ -128,7 +128,7 @@ export class Increments {
     await this.#leaveWriteAheadLog();
   }
 
-  /** The restored file says that it has a write-ahead log, whose locks Litestream does not know. */
+  /** Switches the restored file out of WAL mode, because Litestream does not use the locks of a write-ahead log. */
   async #leaveWriteAheadLog(): Promise<void> {
     const handle = openHandle(this.#file, this.#options.addon, { fileMustExist: true, timeout: 0 });
     try {
@@ -146,7 +146,7 @@ export class Increments {
     else if (text.includes('applied updates')) this.#failure = undefined;
   }
 
-  /** Ends Litestream if the replica had newer increments for a while which it has not applied. Rejects with a sentence then. */
+  /** Stops Litestream, and rejects with a readable error, if it has not applied newer increments for a while. */
   async #requireProgress(): Promise<void> {
     const { program, source } = this.#options;
     this.#askedAt = performance.now();
@@ -168,7 +168,7 @@ export class Increments {
     this.#isBehind = isBehind;
   }
 
-  /** The command of the error contains the credentials of the source. */
+  /** Builds an error without the credentials of the source. */
   #sentence(reason: string): Error {
     const { program, source } = this.#options;
     const hint = reason.includes('flag provided but not defined') ? 'Litestream 0.5.9 or later is required' : reason;
@@ -176,14 +176,14 @@ export class Increments {
   }
 }
 
-/** Returns the last line that a failed program has printed, or the first line of the error. */
+/** Returns the last output line of a failed program, or the first line of the error. */
 export function lastLineOf(error: unknown): string {
   const { message = '', stderr = '', stdout = '' } = error as { message?: string; stderr?: string; stdout?: string };
   const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line.trim() !== '');
   return lines.at(-1)?.trim() ?? message.split('\n')[0] ?? '';
 }
 
-/** Repeats work that a lock of another process prevents, after `undo`. */
+/** Retries work that another process's lock prevents, calling `undo` before each retry. */
 async function whenUnlocked(work: () => unknown, undo: () => unknown = () => undefined): Promise<void> {
   for (let look = 1; ; look++) {
     try {

@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { place } from '../../kernel/files.ts';
 import { leaseFile } from '../data/data-folder.ts';
 
-/** An instant by two clocks of the machine, in milliseconds. The first stops while the machine is suspended, the second does not. */
+/** An instant by two clocks of the machine, in milliseconds. Only the second clock runs while the machine is suspended. */
 export interface MachineInstant {
   readonly monotonicMs: number;
   readonly uptimeMs: number;
 }
 
-/** Returns the instant now. Other processes on the machine read the same clocks. */
+/** Returns the current instant. All processes on the machine share these clocks. */
 export const machineNow = (): MachineInstant => ({
   monotonicMs: Number(process.hrtime.bigint()) / 1e6,
   uptimeMs: uptime() * 1000,
 });
 
-/** The last acquisition of the lease with a data folder. */
+/** The last acquisition of the lease for a data folder. */
 export interface LeaseState {
   readonly epoch: number;
   readonly holder: string;
@@ -24,12 +24,12 @@ export interface LeaseState {
   readonly isAcquired: boolean;
   /** Whether the holder is a server, not a command. */
   readonly isServer: boolean;
-  /** Until when the holder may write, in the boot of the machine that this names. */
+  /** The holder may write until this instant of the machine's boot `boot`. */
   readonly deadline: MachineInstant;
   readonly boot: string;
 }
 
-/** Identifies the boot of the machine, because the clocks of `MachineInstant` start at each of them. */
+/** Identifies the current boot of the machine. Each boot restarts the clocks of `MachineInstant`. */
 function currentBoot(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
@@ -47,7 +47,7 @@ export function readLeaseState(folder: string): LeaseState | undefined {
   }
 }
 
-/** Stores the state. With `isSynced`, it is on disk when this returns. */
+/** Stores the state. With `isSynced`, waits until it is on disk. */
 export function storeLeaseState(folder: string, state: Omit<LeaseState, 'boot'>, isSynced = false): void {
   const file = join(folder, leaseFile);
   const draft = `${file}.new`;
@@ -56,9 +56,9 @@ export function storeLeaseState(folder: string, state: Omit<LeaseState, 'boot'>,
   else renameSync(draft, file);
 }
 
-/** Milliseconds until a deadline, by the clock that reaches it first; negative afterwards. */
+/** Returns the milliseconds until a deadline by the clock that reaches it first; negative afterwards. */
 export const millisecondsUntil = (deadline: MachineInstant, now: MachineInstant): number =>
   Math.min(deadline.monotonicMs - now.monotonicMs, deadline.uptimeMs - now.uptimeMs);
 
-/** Whether a deadline in a file is one of this boot. */
+/** Whether a stored deadline belongs to the current boot. */
 export const isOfThisBoot = ({ boot }: LeaseState): boolean => boot === currentBoot();

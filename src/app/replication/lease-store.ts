@@ -5,42 +5,42 @@ import { plainReason } from '../../kernel/plain-reason.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { S3Bucket, tagIn } from '../backup/s3-bucket.ts';
 
-/** Milliseconds for a request: several fit between a renewal and the deadline. */
+/** Timeout of a request. Several requests fit between a renewal and the deadline. */
 const timeoutMs = 4000;
-/** Milliseconds between two attempts of the check at start, and their number. */
+/** Delay between attempts of the check at start, and their maximum number. */
 const checkPauseMs = 500;
 const maxChecks = 5;
 
 /** The lease object. `renewals` makes the bytes of each renewal different. */
 export interface LeaseObject {
-  /** Increases with each acquisition. */
+  /** Incremented by each acquisition. */
   readonly epoch: number;
-  /** Identifies one start of one server; null if the lease was released. */
+  /** Identifies one run of one server; null after a release. */
   readonly holder: string | null;
-  /** Seconds that the object must stay unchanged before another server may replace it. */
+  /** Seconds without a change after which another server may replace the object. */
   readonly ttl: number;
   readonly renewals?: number;
-  /** True while a command such as `promote` puts other data in place. The server that held the lease before waits for its result. */
+  /** True while a command such as `promote` replaces the data. The previous holder waits for its result. */
   readonly isTakeOver?: boolean;
 }
 
-/** The lease object in the store, with the tag that conditional writes name. */
+/** The lease object in the store, with its ETag for conditional writes. */
 export interface StoredLease {
   readonly lease: LeaseObject;
   readonly etag: string;
 }
 
-/** A response of the store, with any status. */
+/** A response of the store with any status. */
 interface StoreResponse {
   readonly status: number;
   readonly etag: string;
   readonly text: string;
 }
 
-/** Operations of the object store that a lease uses. */
+/** The store operations that a lease uses. */
 export type Leases = Pick<LeaseStore, 'read' | 'write'>;
 
-/** Returns the bucket and the key of a lease URL. Throws with a sentence. */
+/** Returns the bucket and the key of a lease URL. Throws a readable error. */
 export function leaseLocation(url: string): { readonly bucket: string; readonly key: string } {
   const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\/(.*[^/])$/.exec(url) ?? [];
   if (bucket === undefined || key === undefined) throw new Error('must be s3://BUCKET/KEY');
@@ -59,7 +59,7 @@ export class LeaseStore {
     this.#key = key;
   }
 
-  /** Returns the object; undefined if there is none. Rejects with a sentence. */
+  /** Returns the object; undefined if there is none. Rejects with a readable error. */
   async read(): Promise<StoredLease | undefined> {
     const { etag, status, text } = await this.#send('GET', this.#key);
     if (status === 404) return undefined;
@@ -68,8 +68,8 @@ export class LeaseStore {
   }
 
   /**
-   * Writes the object if it still has a tag, or if there is none, for an undefined tag. Returns the new tag, or undefined if the
-   * condition failed. Rejects with a sentence if it is unknown whether the object was written, or the store rejects the request.
+   * Writes the object if it still has the ETag or, for an undefined ETag, if it does not exist. Returns the new ETag, or
+   * undefined if the condition failed. Rejects with a readable error if the outcome is unknown or the store rejects the request.
    */
   async write(lease: LeaseObject, etag: string | undefined): Promise<string | undefined> {
     const result = await this.#put(this.#key, JSON.stringify(lease), conditionOf(etag));
@@ -78,7 +78,7 @@ export class LeaseStore {
     return result.etag;
   }
 
-  /** Tests on another object whether the store honors both conditions. Rejects with a sentence if not, or without a response. */
+  /** Tests with another object that the store honors both conditions. Rejects with a readable error if not, or on no response. */
   async check(): Promise<void> {
     const key = `${this.#key}-test`;
     for (let attempt = 1; ; attempt++) {
@@ -87,13 +87,13 @@ export class LeaseStore {
       } catch (error) {
         if (attempt === maxChecks || error instanceof Unconditional) throw error;
       }
-      // Another server may test the same object at the moment.
+      // Another server may be testing the same object.
       if (attempt === maxChecks) throw new Unconditional();
       await sleep(checkPauseMs);
     }
   }
 
-  /** Returns false if another server changed the object meanwhile. */
+  /** Also returns false if another server changed the object meanwhile. */
   async #honorsConditions(key: string): Promise<boolean> {
     const [first, second] = [randomBytes(8).toString('hex'), randomBytes(8).toString('hex')];
     const created = await this.#put(key, first, {});
@@ -129,7 +129,7 @@ export class LeaseStore {
   }
 }
 
-/** Thrown if a store writes an object although the condition of the request does not hold. */
+/** Thrown if a store writes an object although the condition fails. */
 class Unconditional extends Error {
   constructor() {
     super('The object store of lease_url does not honor conditional writes.');

@@ -7,38 +7,38 @@ import { type LeaseState, type MachineInstant, machineNow, millisecondsUntil } f
 import type { LeaseObject, Leases, StoredLease } from './lease-store.ts';
 
 /*
- * One server at a time may write: the holder of a lease, which is an object in an object store that is only written under a
- * condition (core.md 14.8). The holder stops five seconds before another server may take the lease, so that clocks which run at
- * slightly different speeds, and a response on its way, do no harm. See src/decisions/lease.md.
+ * Only one server at a time may write: the holder of the lease, an object in an object store that is only written conditionally
+ * (core.md 14.8). The holder stops writing five seconds before another server may take the lease. This tolerates clock drift and
+ * responses in transit. See src/decisions/lease.md.
  */
 
-/** Seconds that the object must stay unchanged before another server takes the lease. */
+/** Seconds without a change after which another server may take the lease. */
 const ttl = 30;
-/** Milliseconds after the sending of a renewal until which the holder writes. */
+/** How long the holder may write after sending a renewal. */
 const validMs = 25_000;
-/** Milliseconds between two renewals, and before the next attempt after a failed one. */
+/** Interval between renewals, and delay after a failed one. */
 const renewMs = 10_000;
 const retryMs = 1000;
-/** Maximum milliseconds between two looks at a lease that another server holds. */
+/** Maximum interval for polling a lease that another server holds. */
 const lookMs = 500;
-/** Milliseconds that an acquisition waits for a holder that renews, and for a store that does not respond. */
+/** How long an acquisition waits for a holder that keeps renewing, or for an unresponsive store. */
 const maxWaitMs = 60_000;
 
-/** Why the server that held the lease before must wait. */
+/** Why the previous holder must wait. */
 const takeOverRuns = 'a command takes the lease over: run it again if it was interrupted';
 
-/** The error of a change without the lease. */
+/** Returns the error for a write without the lease. */
 export const noLease = (): StorageError =>
   new StorageError('lease', 'This server does not hold the lease and does not accept changes.');
 
-/** Thrown if a newer holder exists: the data of this server misses its changes. */
+/** Thrown if a newer holder exists: this server's data lacks its changes. */
 export class Superseded extends Error {
   constructor(readonly epoch: number) {
     super(`another server holds the lease in epoch ${epoch}`);
   }
 }
 
-/** The machine's clocks, and a pause, which tests replace. */
+/** Clocks and a pause, which tests replace. */
 export interface LeaseTime {
   readonly now: () => MachineInstant;
   readonly pause: (ms: number, signal?: AbortSignal) => Promise<unknown>;
@@ -51,14 +51,14 @@ const realTime: LeaseTime = {
 
 interface LeaseOptions {
   readonly store: Leases;
-  /** The epoch and the last holder of this data; the holder is known for an acquisition that was cut off. */
+  /** The epoch and the last holder of this data. The holder is known only after an interrupted acquisition. */
   readonly own: { readonly epoch: number; readonly holder: string | undefined };
-  /** Whether the data replaces that of any other server: a promoted copy, or a restored backup. */
+  /** Whether the data replaces that of all other servers: a promoted copy or a restored backup. */
   readonly takesOver: boolean;
-  /** Resolves when the store may be written to; rejects with a sentence if it is unusable. Meanwhile, the object is observed. */
+  /** Resolves when the store has been checked; rejects with a readable error if it is unusable. Meanwhile, polls the object. */
   readonly checked?: Promise<void>;
   readonly log: Log;
-  /** Called before the acquisition is sent, with `isAcquired` false, and after it and each renewal. */
+  /** Called with `isAcquired` false before sending the acquisition, then after it and after each renewal. */
   readonly changed: (
     state: Pick<LeaseState, 'epoch' | 'holder' | 'isAcquired' | 'deadline'>,
     isSynced: boolean,
@@ -71,16 +71,16 @@ const after = ({ monotonicMs, uptimeMs }: MachineInstant, ms: number): MachineIn
   uptimeMs: uptimeMs + ms,
 });
 
-/** The lease that this process holds, or held. It is renewed until `release`. */
+/** The lease of this process. It is renewed until `release`, but may expire. */
 export class Lease {
   readonly #holder = randomBytes(16).toString('hex');
   readonly #time: LeaseTime;
   #epoch = 0;
-  /** The epoch that the object had before. */
+  /** The epoch before the acquisition. */
   #previousEpoch = 0;
   #etag: string | undefined;
   #deadline: MachineInstant = { monotonicMs: Number.NEGATIVE_INFINITY, uptimeMs: Number.NEGATIVE_INFINITY };
-  /** Number of attempts to renew, which the object contains, and when each was sent since the last success. */
+  /** Number of renewal attempts, which each written object contains, and when each attempt since the last success was sent. */
   #attempts = 0;
   readonly #sent = new Map<number, MachineInstant>();
   #supersededBy: number | undefined;
@@ -96,7 +96,8 @@ export class Lease {
 
   /**
    * Waits until no other server holds the lease, acquires it, and renews it from then on. Rejects with `Superseded` if another
-   * server held it after this data, and with a sentence if a holder continues to renew it or the store does not respond.
+   * server has held it since this data was written, and with a readable error if a holder keeps renewing or the store does not
+   * respond.
    */
   static async acquire(options: LeaseOptions): Promise<Lease> {
     const lease = new Lease(options);
@@ -115,25 +116,25 @@ export class Lease {
     return Math.max(0, millisecondsUntil(this.#deadline, this.#time.now()) / 1000);
   }
 
-  /** Returns the error of a change now; undefined while this process holds the lease. */
+  /** Returns the error for a write now; undefined while this process holds the lease. */
   readonly failure = (): StorageError | undefined => (this.secondsLeft() > 0 ? undefined : noLease());
 
-  /** Returns a sentence for operators while the lease is missing; undefined while this process holds it. */
+  /** Returns a message for operators if the lease has expired; undefined while this process holds it. */
   problem(): string | undefined {
     if (this.secondsLeft() > 0) return undefined;
     const reason = this.#lastFailure === undefined ? '' : `: ${this.#lastFailure}`;
     return `the lease has expired, and no changes are accepted${reason}`;
   }
 
-  /** Sets the callback for a newer holder, and calls it if there is one already. */
+  /** Sets the callback for a newer holder, and calls it immediately if one exists. */
   onSuperseded(callback: (epoch: number) => void): void {
     this.#onSuperseded = callback;
     if (this.#supersededBy !== undefined) callback(this.#supersededBy);
   }
 
   /**
-   * Ends the renewals and releases the lease, so that the next server need not wait. Without `isUsed`, nothing was written under
-   * it, and the object gets its previous epoch: the server that held the lease before is not fenced. Never rejects.
+   * Stops renewing and releases the lease, so that the next server need not wait. If `isUsed` is false, nothing was written under
+   * the lease, and the object gets its previous epoch back, so that the previous holder is not fenced. Never rejects.
    */
   async release(isUsed = true): Promise<void> {
     this.#ending.abort();
@@ -169,7 +170,7 @@ export class Lease {
     for (;;) {
       if (unusable !== undefined) throw unusable;
       try {
-        // The object is only written if it is still the same, so it need not be read again at the end of the wait.
+        // The conditional write fails if the object has changed, so there is no need to read it again after the wait.
         const isExpired = seen !== undefined && this.#millisecondsToWait(seen) <= 0;
         const found = isExpired ? seen : await store.read();
         if (found?.lease.holder === this.#holder && sentAt) return this.#acquired(found.etag, sentAt);
@@ -200,12 +201,12 @@ export class Lease {
     }
   }
 
-  /** Milliseconds for which the object must stay as it was seen until another server may replace it. */
+  /** Returns the milliseconds until an unchanged object may be replaced. */
   #millisecondsToWait({ at, lease }: StoredLease & { readonly at: number }): number {
     return at + Math.max(ttl, lease.ttl) * 1000 - this.#time.now().monotonicMs;
   }
 
-  /** Whether another server has held the lease after the data of this one was written, or a command replaces that data. */
+  /** Whether another server has held the lease since this server's data was written, or a command is replacing the data. */
   #isReplaced({ epoch, holder }: LeaseObject): boolean {
     const { own, takesOver } = this.options;
     return !takesOver && epoch > own.epoch && (holder === null || holder !== own.holder);
@@ -230,7 +231,7 @@ export class Lease {
 
   async #keepRenewing(): Promise<void> {
     const { signal } = this.#ending;
-    // An acquisition may have needed several attempts.
+    // An acquisition may have taken several attempts.
     let wait = Math.max(0, millisecondsUntil(this.#deadline, this.#time.now()) - validMs + renewMs);
     while (!signal.aborted && this.#supersededBy === undefined) {
       await this.#time.pause(wait, signal);
@@ -250,16 +251,16 @@ export class Lease {
       const etag = await store.write(this.#object(), this.#etag);
       if (etag !== undefined) return this.#renewed(etag, sentAt);
       const found = await store.read();
-      // Without an object, the next attempt creates it.
+      // If the object is gone, the next attempt creates it.
       if (!found) this.#etag = undefined;
       else if (found.lease.holder === this.#holder) {
-        // The response to an earlier attempt was lost.
+        // An earlier attempt succeeded, but its response was lost.
         const earlier = this.#sent.get(found.lease.renewals ?? 0);
         this.#etag = found.etag;
         if (earlier) return this.#renewed(found.etag, earlier);
       } else if (found.lease.isTakeOver) this.#lastFailure = takeOverRuns;
       else if (found.lease.epoch > this.#epoch) this.#end(found.lease.epoch);
-      // A command that took the lease over has failed, and released it as it was: the next attempt acquires it.
+      // A command took the lease over, failed, and restored it: the next attempt acquires it.
       else if (found.lease.holder === null && found.lease.epoch === this.#epoch) this.#etag = found.etag;
       else this.#lastFailure = 'another program has changed the object of lease_url';
     } catch (error) {
@@ -284,7 +285,7 @@ export class Lease {
     this.#onSuperseded(epoch);
   }
 
-  /** Logs a lease that has expired, or that this process holds again. */
+  /** Logs when the lease expires and when this process holds it again. */
   #report(): void {
     const { log } = this.options;
     const problem = this.problem();
@@ -299,7 +300,7 @@ export class Lease {
     try {
       this.options.changed(state, isSynced);
     } catch (error) {
-      // Only an acquisition that was cut off needs it.
+      // Only an interrupted acquisition needs the stored state.
       if (!isAcquired) throw error;
       this.options.log.warn({ reason: errorOf(error).message }, 'failed to store the deadline of the lease');
     }

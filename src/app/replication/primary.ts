@@ -5,14 +5,14 @@ import { urlToHttpOptions } from 'node:url';
 import type { Call } from '../../kernel/http/call.ts';
 import { epochHeader } from './epochs.ts';
 
-/** Milliseconds without a byte after which the primary counts as unreachable. */
+/** Time without data after which the primary counts as unreachable. */
 const idleTimeoutMs = 60_000;
-/** Milliseconds after which a body is sent without `100 Continue`, which a proxy before the primary may withhold. */
+/** How long to wait for `100 Continue`, which a proxy in front of the primary may withhold, before sending the body. */
 const continueTimeoutMs = 10_000;
 
 /**
- * Headers that are not forwarded: hop-by-hop headers (RFC 9110 7.6.1), and those in which a client or a proxy in front of the
- * follower could claim another address or target.
+ * Headers that are not forwarded: hop-by-hop headers (RFC 9110 7.6.1), and headers in which a client or a proxy in front of the
+ * follower could claim a different address or target.
  */
 const droppedHeaders = new Set([
   'connection',
@@ -64,7 +64,7 @@ export class Primary {
       const response = await this.#send(call, extraHeaders);
       const status = response.statusCode ?? 502;
       outgoing.writeHead(status, endToEnd(response));
-      // If one end disconnects, the response to the other is cut off.
+      // If one side disconnects, abort the response to the other.
       await pipeline(response, outgoing).catch(() => undefined);
       return { status, epoch: response.headers[epochHeader.toLowerCase()] };
     } catch {
@@ -78,9 +78,9 @@ export class Primary {
   ): Promise<IncomingMessage> {
     const { method = 'GET' } = message;
     const send = this.#agent instanceof SecureAgent ? secureRequest : plainRequest;
-    // Keep the framing of the body: otherwise, its bytes would be the next request of the connection (request smuggling).
+    // Keep the framing of the body: otherwise, its bytes would become the next request (request smuggling).
     const framing = message.headers['transfer-encoding'] === undefined ? [] : ['Transfer-Encoding', 'chunked'];
-    // If the client waits for a decision of the primary, so does the follower.
+    // If the client waits for 100 Continue, so does the follower.
     const expect = expectation.isPending ? ['Expect', '100-continue'] : [];
     const further = [...Object.entries(extraHeaders).flat(), ...framing, ...expect];
     const headers = ['Host', this.#url.host, ...endToEnd(message), ...further];
@@ -98,7 +98,7 @@ export class Primary {
       };
       forwarded.on('response', (response) => {
         clearTimeout(timer);
-        // The primary rejects the body before the client has sent it.
+        // The primary rejected the request before the client sent its body.
         if (expectation.isPending) expectation.reject();
         resolve(response);
       });

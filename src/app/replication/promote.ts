@@ -16,9 +16,9 @@ import { textOf, versionOf } from './version.ts';
 import { applyAccess, type WriteAccess } from './writing.ts';
 
 /**
- * Promotes the newest copy in a follower's data folder to its database, in a new epoch. Copies the source first if there is one.
- * With the lease, the epoch is that of the lease. Returns the first version of the database. Rejects with a sentence if a server uses the folder, the source cannot be copied, or
- * there is no copy.
+ * Promotes the newest copy in a follower's data folder to its database, in a new epoch (that of the lease, if there is one).
+ * Copies the source first, if given. Returns the first version of the database. Rejects with a readable error if a server uses
+ * the folder, the source cannot be copied, or there is no copy.
  */
 export async function promote(
   config: Config,
@@ -49,7 +49,7 @@ export async function promote(
       const version = textOf(versionOf(db));
       db.close();
       appendReplacement(folder, 'promote');
-      // Without a write-ahead log, the file can be renamed.
+      // The file has no write-ahead log now, so renaming it is safe.
       renameSync(file, join(folder, databaseFile));
       syncFolder(folder);
       rmSync(join(folder, 'copies'), { recursive: true });

@@ -3,10 +3,10 @@ import type { HttpError } from '../../kernel/http/error.ts';
 import { isReading, pathOf } from '../../kernel/http/incoming-request.ts';
 import { json } from '../../kernel/http/reply.ts';
 
-/** Downloads with an audit record, which only the primary can write (audit.md 2). */
+/** Downloads with an audit record. Only the primary can write records (audit.md 2). */
 const recordedDownload = /^\/api\/(backups\/[^/]+\/content|audit\/export)\/$/;
 
-/** Whether a request can change something. GET requests of logins can, and downloads are recorded. */
+/** Whether a request may write. This includes GET requests for logins, and downloads, which are recorded. */
 export function isWrite({ message: { method = 'GET' }, target }: Call): boolean {
   const path = pathOf(target);
   return !isReading(method) || path.startsWith('/api-auth/') || recordedDownload.test(decoded(path));
@@ -20,7 +20,7 @@ function decoded(path: string): string {
   }
 }
 
-/** Returns an error as the response to a request that has not been routed. */
+/** Converts an error to a response, for requests that have not been routed. */
 export const errorResponse = ({ body, headers, status }: HttpError): Result => ({
   reply: json(body, status, headers),
   allow: '',
@@ -28,14 +28,14 @@ export const errorResponse = ({ body, headers, status }: HttpError): Result => (
   caller: undefined,
 });
 
-/** Paths that every server decodes to the same: printable ASCII without escaped separators, spaces or percent signs. */
+/** Paths that every server decodes in the same way: printable ASCII without escaped separators, spaces or percent signs. */
 const plainPath = /^[!-~]*$/;
 const ambiguous = /[\\%#]/;
 const dots = /^\.\.?(;|$)/;
 
 /**
- * Whether a target stays below the path that it is appended to, however the servers on its way resolve it: some decode it before
- * they resolve dot segments, some treat a backslash as a slash, and some remove everything after a semicolon.
+ * Whether a target stays below the path that it is appended to, however servers on the way resolve it. Some decode it before they
+ * resolve dot segments, some treat a backslash as a slash, and some drop everything after a semicolon.
  */
 export function staysBelow(target: string): boolean {
   const [path = ''] = target.split('?', 1);

@@ -19,16 +19,16 @@ declare module '../../kernel/app.ts' {
   }
 }
 
-/** Whether a process may write to a data folder, by the setting `lease_url`. */
+/** Whether a process may write to a data folder under `lease_url`. */
 export type WriteAccess =
-  /** It holds the lease itself. */
+  /** The process holds the lease itself. */
   | { readonly kind: 'held'; readonly lease: Lease }
-  /** A server that runs on the folder holds it. */
+  /** A server that runs on the folder holds the lease. */
   | { readonly kind: 'shared'; readonly failure: () => StorageError | undefined }
   /** A newer holder exists: the process must not write. */
   | { readonly kind: 'superseded'; readonly epoch: number };
 
-/** Throws ConfigError if `lease_url` is set together with settings that it replaces. */
+/** Throws ConfigError if `lease_url` is combined with settings that it replaces. */
 export function checkLeaseSettings({ lease_url: url, peers }: Config): void {
   if (url !== null && peers.length > 0) throw new ConfigError('peers is redundant with lease_url: remove it');
 }
@@ -36,11 +36,11 @@ export function checkLeaseSettings({ lease_url: url, peers }: Config): void {
 interface AcquireOptions {
   readonly log: Log;
   readonly isServer?: boolean;
-  /** Whether the data replaces that of any other server. */
+  /** Whether the data replaces that of all other servers. */
   readonly takesOver?: boolean;
 }
 
-/** Acquires the lease for a data folder, after a test of the object store. Rejects with a sentence. */
+/** Acquires the lease for a data folder after testing the object store. Rejects with a readable error. */
 export async function acquireLease(
   config: Config,
   url: string,
@@ -66,7 +66,7 @@ export async function acquireLease(
   }
 }
 
-/** Returns the epoch of the data in a folder, its last holder, and the epoch of the server that superseded it. */
+/** Returns the epoch of a folder's data, its last holder, and the epoch of a server that superseded it. */
 function ownEpoch(
   config: Config,
   folder: string,
@@ -84,14 +84,14 @@ function ownEpoch(
     };
     return { epoch: Math.max(acquired, row.epoch), holder: state?.holder, fencedBy: row.fenced };
   } catch {
-    // A database of a version without epochs, or a damaged one, which the start reports.
+    // The database is from a version without epochs, or damaged, which the start reports.
     return none;
   } finally {
     handle.close();
   }
 }
 
-/** Makes all commits of a database depend on the lease, and stores the epoch of the lease, or that of the newer holder. */
+/** Makes all commits depend on the lease, and stores the epoch of the lease or of the newer holder. */
 export function applyAccess(db: SqliteDatabase, access: WriteAccess): void {
   if (access.kind === 'superseded') {
     db.write(() => db.run(sql`UPDATE deployment SET fenced = ${access.epoch} WHERE fenced IS NULL`));
@@ -105,8 +105,8 @@ export function applyAccess(db: SqliteDatabase, access: WriteAccess): void {
 }
 
 /**
- * Runs a command that writes to a data folder. With `lease_url`, it shares the lease of the server that runs on the folder, or
- * acquires the lease and releases it afterwards. Rejects with a sentence.
+ * Runs a command that writes to a data folder. With `lease_url`, the command shares the lease of the server that runs on the
+ * folder, or acquires the lease and releases it afterwards. Rejects with a readable error.
  */
 export async function withWriteAccess<T>(
   config: Config,
@@ -129,7 +129,7 @@ export async function withWriteAccess<T>(
       isDone = true;
       return result;
     } finally {
-      // A take-over that failed, such as a restore of a damaged backup, must not fence the server that held the lease before.
+      // A failed take-over, such as a restore of a damaged backup, must not fence the previous holder.
       if (access.kind === 'held') await access.lease.release(isDone || !takesOver);
     }
   } finally {
@@ -137,7 +137,7 @@ export async function withWriteAccess<T>(
   }
 }
 
-/** Returns a check of the lease that a server with the folder holds; undefined if none does. */
+/** Returns a check of the lease that a server on the folder holds; undefined if none does. */
 function sharedFailure(folder: string): (() => StorageError | undefined) | undefined {
   const holder = readLeaseState(folder)?.holder;
   const failure = (): StorageError | undefined => {
@@ -148,7 +148,7 @@ function sharedFailure(folder: string): (() => StorageError | undefined) | undef
   return failure() === undefined ? failure : undefined;
 }
 
-/** Throws if a server runs on the folder: a command must not take the lease from it. */
+/** Throws if a server runs on the folder: a command must not take its lease. */
 function requireNoServer(config: Config, folder: string): void {
   try {
     lockFolder(folder, prepareFolder(config, folder))();

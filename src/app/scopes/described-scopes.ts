@@ -1,4 +1,4 @@
-/** The scopes of API keys in words (core.md 2.9). */
+/** The scopes of API keys and their descriptions (core.md 2.9). */
 import { type ScopeLevel, scopeLevels } from '../../kernel/access/api-key.ts';
 
 /** A group of paths that a scope can cover. */
@@ -22,7 +22,7 @@ const scopeGroups = [
 ] as const;
 export type ScopeGroup = (typeof scopeGroups)[number];
 
-/** A group at a level: `customers:read`. */
+/** A group with a level, such as `customers:read`. */
 export type Scope = `${ScopeGroup}:${ScopeLevel}`;
 
 /** The coverage of each group. */
@@ -50,7 +50,7 @@ const everything = 'everything except the operation of the service and the audit
 /** Groups that only permit reading. */
 const readOnlyGroups: ReadonlySet<ScopeGroup> = new Set(['api-keys', 'audit']);
 
-/** Scopes that can grant access which outlives the key. */
+/** Scopes that can grant access beyond the lifetime of the key. */
 const granting: ReadonlySet<string> = new Set([
   'users:write',
   'permissions:write',
@@ -64,7 +64,7 @@ interface DescribedScope {
   readonly group: ScopeGroup | '*';
   readonly level: ScopeLevel;
   readonly description: string;
-  /** Whether it can grant access that outlives the key. */
+  /** Whether it can grant access beyond the lifetime of the key. */
   readonly grantsAccess: boolean;
 }
 
@@ -80,5 +80,5 @@ export const describedScopes: readonly DescribedScope[] = ([...scopeGroups, '*']
   }),
 );
 
-/** Their names. */
+/** The names of all scopes. */
 export const scopeNames: ReadonlySet<string> = new Set(describedScopes.map(({ scope }) => scope));

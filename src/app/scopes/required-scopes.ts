@@ -1,4 +1,4 @@
-/** The scope that each operation requires of an API key (core.md 2.9). A path without a row is closed to API keys. */
+/** The scopes that each operation requires of an API key (core.md 2.9). API keys cannot use paths without a row. */
 
 import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
 import { type ApiKey, boundText, hasScope, type ScopeLevel } from '../../kernel/access/api-key.ts';
@@ -10,20 +10,20 @@ import { isReading } from '../../kernel/http/incoming-request.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { Scope, ScopeGroup } from './described-scopes.ts';
 
-/** `closed`: neither an API key nor a session of an impersonated user is accepted; `none`: every API key is. */
+/** `closed` rejects API keys and sessions of impersonated users; `none` accepts every API key. */
 type Requirement = ScopeGroup | 'closed' | 'none';
 
 interface Rule {
   readonly requires: Requirement;
-  /** Default: the same. */
+  /** Default: the same as for reads. */
   readonly writes?: Requirement;
-  /** Whether it concerns no object that a key can be bound to: always, or what would be written. */
+  /** Operations that concern no object to which a key can be bound: all of them, writes, or creation. */
   readonly unbound?: 'all' | 'writes' | 'creation';
-  /** Scopes that writes require besides. */
+  /** An additional scope that writes require. */
   readonly writesAlso?: Scope;
 }
 
-/** Paths that differ from the others below the same collection. */
+/** Paths whose rule differs from that of their collection. */
 const exceptions: Readonly<Record<string, Rule>> = {
   '/api-auth/logout/': { requires: 'none' },
   '/api/api-keys/current/': { requires: 'none' },
@@ -90,7 +90,7 @@ const collections: Readonly<Record<string, Rule>> = {
 const closed: Rule = { requires: 'closed' };
 const segmentOf = (path: string): string => path.split('/')[2] ?? '';
 
-/** The rules of the collections of a catalogue, by the segment behind /api/. */
+/** Rules of a catalogue's collections by the path segment after /api/. */
 const rulesOf = memoised(
   ({ propertyKinds, types }: Catalogue): ReadonlyMap<string, Rule> =>
     new Map<string, Rule>([
@@ -115,7 +115,7 @@ function ruleOf(catalogue: Catalogue, absent: readonly string[], path: string): 
   return rulesOf(catalogue).get(segment) ?? (absent.includes(segment) ? { requires: 'none' } : closed);
 }
 
-/** The requirement of an operation for API keys: a list of scopes, all of them required, or one of the words. */
+/** The API key requirement of an operation: a list of scopes (all required), `closed` or `none`. */
 export type RequiredScopes = readonly Scope[] | 'closed' | 'none';
 
 function scopesIn({ requires, writes = requires, writesAlso }: Rule, level: ScopeLevel): RequiredScopes {
@@ -124,7 +124,7 @@ function scopesIn({ requires, writes = requires, writesAlso }: Rule, level: Scop
   return [`${required}:${level}`, ...(level === 'write' && writesAlso ? [writesAlso] : [])];
 }
 
-/** Returns what a method of an endpoint requires of an API key. */
+/** Returns the API key requirement of a method. */
 export const requiredScopes = (
   catalogue: Catalogue,
   { open = false, path }: Pick<Endpoint, 'open' | 'path'>,
@@ -132,19 +132,19 @@ export const requiredScopes = (
   absent: readonly string[] = [],
 ): RequiredScopes => (open ? 'none' : scopesIn(ruleOf(catalogue, absent, path), isReading(method) ? 'read' : 'write'));
 
-/** Whether an operation concerns no object that a key can be bound to. */
+/** Whether an operation concerns no object to which a key can be bound. */
 function isUnbound({ unbound }: Rule, path: string, method: string): boolean {
   if (unbound === undefined || unbound === 'all') return unbound === 'all';
   if (isReading(method)) return false;
   return unbound === 'writes' || !path.includes(':');
 }
 
-/** The endpoints that a key has been permitted to read and to write. A key that is changed is another object. */
+/** Caches the endpoints that a key may read and write. A changed key is a new object. */
 const permitted = memoised((_: ApiKey) => ({ read: new WeakSet<Endpoint>(), write: new WeakSet<Endpoint>() }));
 
 /**
- * Throws 403 for an operation that requires the user in person, unless the caller is, and unless the caller's API key has the
- * scopes of the operation and is not bound to objects that it cannot concern.
+ * Throws 403 if the operation requires the user in person and the caller is not, if the caller's API key lacks a scope, or if the
+ * key is bound to objects and the operation cannot concern them.
  */
 export function requireScopes(
   app: App,
@@ -160,7 +160,7 @@ export function requireScopes(
   known?.add(endpoint);
 }
 
-/** Throws 403 as `requireScopes`; without a key, only for operations that require the user in person. */
+/** The uncached check of `requireScopes`. Without a key, rejects only operations that require the user in person. */
 function requireScopesOf(
   { catalogue, config }: App,
   key: ApiKey | null,

@@ -14,13 +14,13 @@ import { clientNetworkOf } from '../../kernel/net/networks.ts';
 import { placesOf } from '../compose/audit-places.ts';
 import { operationIdOf } from '../docs/operation-ids.ts';
 
-/** How often a rejection of the same caller, operation and status is recorded. */
+/** Minimum time between records of rejections with the same caller, operation and status. */
 const rejectionInterval = minute;
 
-/** Callers with rejections in the last minute whose omitted ones are counted. */
+/** Maximum number of keys for which omitted rejections are counted. */
 const maxCountedRejections = 10_000;
 
-/** Records the changes of requests, and the rejections that audit.md 2 lists. */
+/** Records the changes by requests, and the rejections that audit.md 2 lists. */
 export class AuditedRequests {
   readonly #ids = new WeakMap<Endpoint, Map<string, string>>();
   readonly #rejections = new Map<string, { readonly since: number; omitted: number }>();
@@ -30,7 +30,7 @@ export class AuditedRequests {
     private readonly router: Router<Endpoint>,
   ) {}
 
-  /** Runs a handler that writes, and records what it changed, in its transaction. */
+  /** Runs a handler that writes, and records its changes in the same transaction. */
   perform(endpoint: Endpoint, operation: Operation, request: Request, handle: () => Reply): Reply {
     const { app } = this;
     if (operation.unaudited !== undefined) return handle();
@@ -40,7 +40,7 @@ export class AuditedRequests {
     const { actor, incoming } = request;
     const isRejected = operation.isLogin ? draft.isLoginRejected : undefined;
     const hasChanged = app.db.versions.changes !== changes || operation.isAlwaysAudited;
-    // A login with a wrong password stores its failure.
+    // A login with a wrong password writes, too: it stores the failure.
     if (isRejected ?? reply.status >= 400) {
       if (isRejected || isRecorded(operation, actor, reply.status))
         this.#reject(endpoint, incoming, actor, reply.status);
@@ -49,11 +49,11 @@ export class AuditedRequests {
     return reply;
   }
 
-  /** Records a rejection that is to be recorded, unless the same one was in the last minute. Failures are only logged. */
+  /** Records a rejection if audit.md 2 requires it, at most once a minute. Only logs a failure to do so. */
   rejected({ endpoint }: Match<Endpoint>, incoming: IncomingRequest, caller: Caller | null, error: unknown): void {
     const operation = isMethod(incoming.method) ? endpoint.operations[incoming.method] : undefined;
     if (!(error instanceof HttpError) || !operation) return;
-    // Most errors are not recorded: they need no transaction.
+    // Most errors are not recorded and need no transaction.
     const isReading = incoming.method === 'GET' && !operation.isWriting && !operation.isLogin;
     if (isReading || !isRecorded(operation, caller, error.status)) return;
     try {
@@ -75,7 +75,7 @@ export class AuditedRequests {
       return;
     }
     if (this.#rejections.size >= maxCountedRejections) this.#rejections.clear();
-    // The number is kept until the record is on disk: the write may run again.
+    // Reset the count only when the record is on disk, because the write may run again.
     app.db.onceStored(() => this.#rejections.set(key, { since: now, omitted: 0 }));
     const { object } = this.#pathObject(endpoint, incoming);
     appendRecord(app, {
@@ -105,7 +105,7 @@ export class AuditedRequests {
     }
     const author = authorOf(actor, draft.login);
     const { customers, projects } = placesOf(app, draft);
-    // Written without spreads, which cost more than the rest of this function.
+    // No object spreads: they would cost more than the rest of this function.
     appendRecord(app, {
       at: request.now,
       operation: this.#idOf(endpoint, incoming.method),
@@ -125,7 +125,7 @@ export class AuditedRequests {
     });
   }
 
-  /** The object that a path names: `/api/customers/<uuid>/image/`. */
+  /** Returns the object in a path such as `/api/customers/<uuid>/image/`. */
   #pathObject({ hidesPath, path }: Endpoint, incoming: IncomingRequest): Pick<NewRecord, 'object'> {
     const [, type, isKey] = /^\/api\/([^/]+)\/(:key\/)?/.exec(path) ?? [];
     if (type === undefined || isKey === undefined || hidesPath) return { object: null };
@@ -133,7 +133,7 @@ export class AuditedRequests {
   }
 
   #idOf(endpoint: Endpoint, method: string): string {
-    // Endpoints may share an operation, but not its id.
+    // Endpoints may share an operation but have different ids for it.
     const known = this.#ids.get(endpoint) ?? new Map<string, string>();
     this.#ids.set(endpoint, known);
     const id =
@@ -144,11 +144,11 @@ export class AuditedRequests {
   }
 }
 
-/** Whether a rejection is recorded: of a login (401, 429), or of a write that the caller has no right to (403). */
+/** Whether to record a rejection: of a login (401, 429), or of a write without the right (403). */
 const isRecorded = ({ isLogin }: Operation, caller: Caller | null, status: number): boolean =>
   isLogin ? status === 401 || status === 429 : status === 403 && caller !== null;
 
-/** Notes the declared members of the body of an operation that no collection describes. */
+/** Adds the declared body members of an operation outside of collections to the record. */
 function noteOtherBody({ input }: Operation, request: Request, draft: AuditDraft): void {
   if (!input) return;
   const { values } = request.incoming.body(() =>

@@ -21,13 +21,13 @@ import { AuditedRequests } from './audited.ts';
 import { ignoredHeader, ignoredNames, unknownNames } from './ignored.ts';
 import { RequestRun } from './request-run.ts';
 
-/** Maximum number of URLs that count as requested before. */
+/** Maximum number of recently requested URLs to track. */
 const maxRequestedUrls = 20_000;
 
-/** Approximate bytes of a cached response, without its key and body. */
+/** Approximate size in bytes of a cached response without its key and body. */
 const responseOverhead = 600;
 
-/** Maximum body of an endpoint without authentication. */
+/** Maximum body size of endpoints without authentication. */
 const maxOpenBodyBytes = 64 * 1024;
 
 /** The functions that handle a request. */
@@ -36,7 +36,7 @@ export interface Dispatcher {
   admit(incoming: IncomingRequest): Admission | Result;
   /** Handles a complete request. */
   respond(incoming: IncomingRequest): Result | Promise<Result>;
-  /** Returns the response after a failed commit. Reads run again, without the lost changes. */
+  /** Returns the response after a failed commit. Repeats reads, which may have seen the lost changes. */
   unsaved(incoming: IncomingRequest, error: unknown): Result;
 }
 
@@ -55,7 +55,7 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
     return new RequestRun(app, incoming, match, match ? allowOf(match.endpoint) : '', expireDue, audited);
   };
   const isStrict = app.config.strict_input;
-  /** Makes a request reject unknown names, if the setting strict_input is on. */
+  /** Makes a request reject unknown names if strict_input is on. */
   const withStrictInput = (operation: Operation, request: Request): Request => {
     if (isStrict)
       request.unknownNames = () => {
@@ -95,7 +95,7 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
         const respond = (resolved: Request, prepared: unknown): Result =>
           run.respond(perform(endpoint, operation, resolved, prepared, run), ignoredBy(operation, resolved));
         if (!operation.prepare && !incoming.isMultipart) return respond(withStrictInput(operation, request), undefined);
-        // Resolve the request again: during the preparation, its token may have been revoked, or a role may have ended.
+        // Resolve the request again: its token or a role may have been revoked during the preparation.
         return prepare(operation, withStrictInput(operation, request)).then(
           (prepared) => run.attempt(() => respond(withStrictInput(operation, run.resolve().request), prepared)),
           (error: unknown) => run.respondToError(error),
@@ -121,13 +121,13 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
   };
 }
 
-/** Does the asynchronous work before the transaction, such as reading a multipart body or hashing a password. */
+/** Runs the asynchronous work before the transaction, such as parsing a multipart body or hashing a password. */
 async function prepare(operation: Operation, request: Request): Promise<unknown> {
   if (request.incoming.isMultipart) await request.incoming.prepareBody();
   return operation.prepare?.(request);
 }
 
-/** Runs a handler. With strict input, reports unknown names together with other invalid fields, and before conflicts. */
+/** Runs a handler. With strict_input, reports unknown names together with other invalid fields and before conflicts. */
 function handle(operation: Operation, request: Request, prepared: unknown): Reply {
   if (!request.unknownNames) return operation.handle(request, prepared);
   const withUnknownNames = (error: unknown): unknown => {
@@ -149,8 +149,8 @@ function handle(operation: Operation, request: Request, prepared: unknown): Repl
 }
 
 /**
- * Runs a handler that writes, without a savepoint if the request can run again. A failure after a change then rolls back the
- * whole commit, so that operation gets a savepoint from then on.
+ * Runs a handler that writes, without a savepoint if the request can be repeated. If such a handler fails after a change, the
+ * whole commit is rolled back, and the operation gets a savepoint from then on.
  */
 function writerOf(db: SqliteDatabase): (operation: Operation, request: Request, work: () => Reply) => Reply {
   const operationsWithSavepoint = new WeakSet<Operation>();
@@ -163,12 +163,12 @@ function writerOf(db: SqliteDatabase): (operation: Operation, request: Request, 
   };
 }
 
-/** Runs work and rolls it back, so that tests notice effects outside of the database, which happen twice. */
+/** Runs work and rolls it back. Tests then notice effects outside the database, because they happen twice. */
 function rehearse(db: SqliteDatabase, work: () => unknown): void {
   try {
     db.trial(() => db.write(work));
   } catch {
-    // It fails again in the actual run.
+    // The actual run fails in the same way.
   }
 }
 
@@ -182,8 +182,8 @@ type Perform = (
 ) => Reply;
 
 /**
- * Runs a handler. Writes run in a transaction. Reads run only if their rows have changed since the cached response to the same
- * caller, or if that response has expired. See src/decisions/caching.md. Throws DeferredRead for slow reads.
+ * Runs a handler. Writes run in a transaction. Reads are served from the cache until their rows change or the response expires
+ * (src/decisions/caching.md). Throws DeferredRead for slow reads.
  */
 function performer({ config, db, metrics }: App, audited: AuditedRequests): Perform {
   const responses = new VersionedCache<Reply>(db.versions, config.memory_budget_bytes / 2);
@@ -205,8 +205,8 @@ function performer({ config, db, metrics }: App, audited: AuditedRequests): Perf
       return fromCache;
     }
     if (operation.fromCache) representationCounts.misses++;
-    // The key includes the rights, which depend on the address and were read before `observe`: a former staff user must not get what
-    // staff see.
+    // The key includes the rights, which depend on the address and were read before `observe`: a former staff user must not get
+    // the responses for staff.
     const caller = actor && `${actor.token} ${actor.id} ${actor.isStaff} ${actor.isSupport} ${actor.isRestricted}`;
     const key = `${caller} ${incoming.base}${incoming.path}?${incoming.query.text}`;
     const cached = responses.get(key);
@@ -225,10 +225,10 @@ function performer({ config, db, metrics }: App, audited: AuditedRequests): Perf
       db.withDeferredReads(deferred, () => handle(operation, request, prepared)),
     );
     if (deferred?.isOutdated) return reply;
-    // A response that varies with request headers is not cached.
+    // Do not cache a response that varies with request headers.
     if (!reply.conditional || reply.cacheable === 'all' || reply.headers.Vary !== undefined) return reply;
     if (reply.cacheable === 'body') {
-      // A URL is cached from its second request on.
+      // Cache a URL from its second request on.
       if (requestedUrls.get(key) === undefined) {
         requestedUrls.set(key, true);
         return reply;
@@ -241,7 +241,7 @@ function performer({ config, db, metrics }: App, audited: AuditedRequests): Perf
   };
 }
 
-/** The parts of a reply that the client gets, for comparison. */
+/** Returns the parts of a reply that the client gets, for comparison. */
 const comparable = ({ body, headers, status }: Reply): unknown => [
   status,
   headers,

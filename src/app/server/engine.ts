@@ -29,33 +29,33 @@ import { fencedBy } from '../replication/fence.ts';
 import { checkLeaseSettings } from '../replication/writing.ts';
 import { type Dispatcher, dispatcher } from './dispatch.ts';
 
-/** A running deployment without a listener: it handles requests and runs background work. */
+/** A running deployment without a listener. Handles requests and runs background work. */
 export interface Engine {
   readonly app: App;
   readonly dispatcher: Dispatcher;
-  /** Path of the file with the first user's password, when this start created that user. */
+  /** Path of the file with the first user's password, if this start created that user. */
   readonly initialPassword: string | undefined;
   /** Issues a token for a user (default: `admin`). Throws if there is no such active user. */
   issueToken(username?: string): string;
   /** Milliseconds since the timer last ran due work. */
   timerAgeMs(): number;
-  /** Runs work that is due. The timer does this every second. Optionally leaves out work that reads do on demand. */
+  /** Runs pending work. The timer does this every second. Optionally leaves out work that reads do on demand. */
   tick(includesOnDemand?: boolean): void;
-  /** Opens the file of the audit trail again. */
+  /** Reopens the audit trail file. */
   reopenFiles(): void;
-  /** Resolves when no due work is left: provider calls, messages of hooks, mails and housekeeping. */
+  /** Resolves when no pending work is left: provider calls, hook deliveries, mails and housekeeping. */
   settled(): Promise<void>;
-  /** Stops background work and cancels sends, but still handles requests. Resolves when no provider call is running. */
+  /** Stops background work and cancels deliveries, but still handles requests. Resolves when no provider call is running. */
   pause(): Promise<void>;
   /** Stops background work, gives work in progress `graceMs` (default: a second), saves and closes everything. */
   close(graceMs?: number): Promise<void>;
-  /** Stops background work, cancels sends, and closes everything when no provider call is running. */
+  /** Stops background work, cancels deliveries, and closes everything when no provider call is running. */
   abandon(): Promise<void>;
 }
 
 /**
- * Opens the database and starts background work. A passive engine only handles requests; they still end roles and invitations
- * that are past their end. Rejects with a sentence if the configuration or the data is unusable.
+ * Opens the database and starts background work. A passive engine only handles requests, which still end expired roles and
+ * invitations. Rejects with a readable error if the configuration or the data is unusable.
  */
 export async function startEngine(
   config: Config,
@@ -107,7 +107,7 @@ export async function startEngine(
     for (const deliverer of deliverers) deliverer.poll();
   };
   const tasks: readonly Task[] = [
-    // Before all tasks that depend on the clock.
+    // Run this before all tasks that depend on the clock.
     { name: 'watch the clock', every: 0, run: () => watch.look() },
     ...housekeeping(app.catalogue),
     { name: 'claim due deliveries', every: 0, run: pollDeliverers },
@@ -168,8 +168,8 @@ export async function startEngine(
 }
 
 /**
- * Does the work of a start before the first request, including reading the metadata of identity providers. Returns the path of
- * the first user's password. Rejects with a sentence, or with ConfigError for metadata files.
+ * Prepares the deployment for its first request, which includes reading the metadata of identity providers. Returns the path of
+ * the first user's password. Rejects with a readable error, or with ConfigError for metadata files.
  */
 async function startWork(
   app: App,
@@ -188,7 +188,7 @@ async function startWork(
   registerKey(app);
   const initialPassword = await createFirstUser(app, folder);
   if (folder !== undefined && app.config.backup_schedule !== null)
-    // An unreachable target delays nothing.
+    // Do not wait: an unreachable target must not delay the start.
     compareCatalogue(app).catch((error: unknown) =>
       app.log.warn({ reason: errorOf(error).message }, 'failed to list the backups at the target'),
     );

@@ -5,10 +5,10 @@ import { HttpError, type Messages } from '../../kernel/http/error.ts';
 
 /* Names in a request that its operation does not know (core.md 1.5 "Ignored input"). */
 
-/** The names that an operation knows. */
+/** The names that an operation accepts. */
 interface KnownNames {
   readonly parameters: ReadonlySet<string>;
-  /** Prefixes of parameters with a variable name. */
+  /** Prefixes of parameters whose names vary. */
   readonly prefixes: readonly string[];
   /** Members of the body; undefined for an operation without body. */
   readonly members: ReadonlySet<string> | undefined;
@@ -39,7 +39,7 @@ function knownNamesOf(operation: Operation): KnownNames {
   return names;
 }
 
-/** Returns the members of the object in a response. Clients may send them back. */
+/** Returns the members of a response object. Clients may send them back. */
 function membersOfShape({ properties }: JsonSchema = {}): readonly string[] {
   return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
 }
@@ -56,7 +56,7 @@ export function ignoredNames(operation: Operation, request: Request): IgnoredNam
   return query.length + body.length === 0 ? undefined : { query, body };
 }
 
-/** Returns the names in a body; none if it is unreadable, which the handler reports. */
+/** Returns the names in a body. Returns none for an unreadable body, which the handler reports. */
 function membersOf({ incoming }: Request): readonly string[] {
   if (incoming.method === 'GET' || incoming.method === 'HEAD') return [];
   try {
@@ -72,7 +72,7 @@ const maxNameLength = 40;
 
 const plainName = /^[A-Za-z0-9_.-]{1,40}$/;
 
-/** Percent-encodes all other bytes. */
+/** Percent-encodes bytes that are unsafe in a header. */
 const encodedName = (name: string): string =>
   plainName.test(name)
     ? name
@@ -98,7 +98,7 @@ export function ignoredHeader({ body, query }: IgnoredNames): string {
     .join('; ');
 }
 
-/** Returns the error messages for these names, if the setting strict_input rejects them. */
+/** Returns the error messages for these names under strict_input. */
 export const unknownNames = ({ body, query }: IgnoredNames): Messages =>
   Object.fromEntries(
     [...new Set([...query, ...body])].map((name) => [

@@ -17,14 +17,14 @@ import { authenticate } from '../../kernel/security/tokens.ts';
 import { requireScopes } from '../scopes/required-scopes.ts';
 import type { AuditedRequests } from './audited.ts';
 
-/** Milliseconds that a request waits for another process that writes, and between two attempts. */
+/** How long a request waits while another process writes, and the delay between two attempts. */
 const maxBusyMs = 10_000;
 const busyRetryMs = 20;
 
-/** The responses to requests whose changes cannot be stored, unless the disk fails. */
+/** Responses to requests whose changes cannot be stored. */
 const storageResponses = { full: outOfStorage, busy: writerBusy, lease: leaseMissing, broken: writerBusy } as const;
 
-/** The handling of one request, with the details for its response and its log line. */
+/** Handles one request and collects the details for its response and log line. */
 export class RequestRun {
   readonly route: string;
   readonly hidesPath: boolean;
@@ -45,8 +45,8 @@ export class RequestRun {
   }
 
   /**
-   * Applies due expiries, and returns the endpoint and the request with its caller, as of now. Throws 401, 404, and for API keys
-   * impersonations and sessions that must set up a second factor 405 and 403.
+   * Applies due expiries, then returns the endpoint and the request with its caller. Throws 401 and 404; 405 and 403 for API
+   * keys, impersonations and sessions that must set up a second factor.
    */
   resolve(): { endpoint: Endpoint; request: Request } {
     const { app, incoming, match } = this;
@@ -76,14 +76,14 @@ export class RequestRun {
     return match.endpoint.servesWithoutToken(new Request(app, incoming, match.params, null, now));
   }
 
-  /** Its deferred reads; undefined without a reader thread. */
+  /** The request's deferred reads; undefined without a reader thread. */
   get reads(): DeferredReads | undefined {
     if (!this.app.readingThread) return undefined;
     this.#reads ??= new DeferredReads(this.caller ?? prefixOf(this.incoming.address));
     return this.#reads;
   }
 
-  /** The operation for the method. Throws 405. */
+  /** Returns the operation for the method. Throws 405. */
   operation(): Operation {
     const { method } = this.incoming;
     const name = method === 'HEAD' ? 'GET' : method;
@@ -96,7 +96,7 @@ export class RequestRun {
     return { reply, ignored, allow: this.allow, route: this.route, hidesPath: this.hidesPath, caller: this.caller };
   }
 
-  /** Runs work again after its deferred reads, and while another process writes, without blocking the event loop. */
+  /** Runs work. Repeats it after deferred reads, and while another process writes, without blocking the event loop. */
   attempt(work: () => Result | Promise<Result>, until = performance.now() + maxBusyMs): Result | Promise<Result> {
     try {
       return work();
@@ -112,14 +112,14 @@ export class RequestRun {
     }
   }
 
-  /** Runs deferred reads on the reader thread. The work must run again after that. */
+  /** Runs deferred reads on the reader thread. The caller must then repeat the work. */
   async #read({ queries }: DeferredRead): Promise<void> {
     const { app, incoming, reads } = this;
     if (queries.length === 0) await nextTurn();
     else if (reads) await app.readingThread?.result(reads, queries, incoming.isGone);
   }
 
-  /** Returns the response to an error. */
+  /** Converts an error to a response. */
   respondToError(error: unknown): Result {
     if (error instanceof StorageError && error.reason !== 'broken')
       return this.respondToError(storageResponses[error.reason]());

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StorageError } from '../../kernel/durability/storage-error.ts';
 
-/** Milliseconds after which a server whose disk has failed counts as closed: the disk may never respond. */
+/** How long to wait for a server to close after a disk failure. The disk may never respond. */
 const maxCloseMs = 800;
 
-/** Milliseconds that such a server gives work in progress. */
+/** Grace period for work in progress after a disk failure. */
 const failureGraceMs = 100;
 
-/** Closes one part of a server. Gives work in progress `graceMs`, or its default time. */
+/** Closes one part of a server, giving work in progress `graceMs` or the part's default. */
 type Closer = (graceMs: number | undefined) => void | Promise<void>;
 
 /**
- * The end of a server: by `close`, or by itself after a failed write or sync of its database. Each part of a server adds its
- * closer when it opens.
+ * Closes a server: on `close`, or after a failed write or sync of its database. Each part of a server adds a closer when it
+ * opens.
  */
 export class Shutdown {
-  /** Resolves after `close`, rejects with its error or with that of the database. */
+  /** Resolves after `close`. Rejects with its error or the database's error. */
   readonly closed: Promise<void>;
   readonly #closers: Closer[] = [];
   /** The error that stops the server; undefined while the disk works. */
@@ -34,7 +34,7 @@ export class Shutdown {
     return this.#closing !== undefined;
   }
 
-  /** Adds a closer. The last one runs first. */
+  /** Adds a closer. Closers run in reverse order. */
   add(closer: Closer): void {
     this.#closers.push(closer);
   }
@@ -45,12 +45,12 @@ export class Shutdown {
     this.#isStarted = true;
   }
 
-  /** Closes the parts of a server that failed to start. Never rejects: the reason of the failed start is the error to report. */
+  /** Closes the parts of a server that failed to start. Never rejects, because the caller reports the failed start. */
   async undoStart(): Promise<void> {
     await this.#runClosers().catch(() => undefined);
   }
 
-  /** Stops the server after the responses to the failed commit. During the start, `start` throws instead. */
+  /** Stops the server after responding to the requests of the failed commit. During the start, `start` throws instead. */
   readonly fail = (error: StorageError): void => {
     this.#failure ??= error;
     if (!this.#closing) setImmediate(() => void this.close().catch(() => undefined));
