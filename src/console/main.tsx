@@ -1,4 +1,4 @@
-// Must precede the chart library, which formats numbers by the language of the browser while it loads.
+// Must precede the chart library, which creates a formatter for the browser's language when it loads.
 import './i18n/browser-languages.ts';
 import { type JSX, render } from 'preact';
 import { useErrorBoundary, useLayoutEffect } from 'preact/hooks';
@@ -28,7 +28,7 @@ function Page(): JSX.Element {
   const [, list = '', key = '', below = '', part = ''] = path.split('/');
   const collection = collections.value.get(list);
   useLayoutEffect(() => {
-    // The focus moves to the heading of the page.
+    // Move the focus to the heading of the page.
     expectHeading();
   }, [path, list, below]);
   if (path === '/') return <Home />;
@@ -52,7 +52,7 @@ function Page(): JSX.Element {
   return <ObjectPage key={path} path={path} collection={collection} recipe={recipeOf(collection)} />;
 }
 
-/** Shows a page, or its failure: the sidebar keeps working, so that the user can open another page. */
+/** Shows a page or its failure. The sidebar keeps working, so that the user can open another page. */
 function GuardedPage(): JSX.Element {
   const { path, query } = place.value;
   const [error, reset] = useErrorBoundary((thrown) => console.error(thrown));
@@ -120,7 +120,7 @@ function App(): JSX.Element {
   );
 }
 
-/** Replaces the page of a login by that to which it returns. */
+/** Replaces a login page by its return address. */
 function returnFromLogin(): void {
   const [path = '/', query] = (place.value.query.get('next') || '/').split(/\?(.*)/s);
   replace(path, new URLSearchParams(query));
@@ -132,10 +132,10 @@ if (page === 'signed-in' && given) {
   returnFromLogin();
   void enter(given, method === 'oidc' ? departure() : undefined);
 } else if (page === 'second-factor' && given) {
-  // The same for login_second_factor_url, `…/#/second-factor/{token}?next={next}`.
+  // Likewise, login_second_factor_url is `…/#/second-factor/{token}?next={next}`.
   void resumeLogin(given).then(returnFromLogin);
 } else if (token.value !== null) void start();
 
 const root = document.getElementById('console');
-// The first page is in the language of the browser.
+// Load the language first, so that the first page is translated.
 if (root) void loadLanguage().then(() => render(<App />, root));

@@ -1,21 +1,21 @@
 import { serverText, t } from '../i18n/words.ts';
 import { type Item, isItem } from '../item.ts';
 import { type ApiResponse, described, methodOf, responseOf } from './connection.ts';
-import { asksIdentity, confirmIdentity } from './identity.ts';
+import { confirmIdentity, requiresIdentity } from './identity.ts';
 
 export * from '../item.ts';
 
 /** The optional parts of a request. */
 interface RequestOptions {
   readonly body?: Item | FormData | undefined;
-  /** Sent as If-Match. */
+  /** The value of If-Match. */
   readonly etag?: string | null | undefined;
 }
 
 /**
- * Sends a request to a path from a link, the OpenAPI document or OPTIONS. `T` is the type that the caller expects of the body.
- * If the server first requires the user to confirm their identity, a dialog asks, and the request is sent again.
- * Pages written for one path use `api`, whose types are checked.
+ * Sends a request to a path from a link, the OpenAPI document or OPTIONS. `T` is the expected type of the body, which is not
+ * checked. If the server requires the user to confirm their identity, shows a dialog and repeats the request. Pages for a fixed
+ * path use `api`, which is type-checked.
  */
 export async function request<T>(
   method: string,
@@ -31,7 +31,7 @@ export async function request<T>(
       }),
     );
   let response = await send();
-  if (!response.isOk && asksIdentity(response.status, response.body) && (await confirmIdentity(response.body)))
+  if (!response.isOk && requiresIdentity(response.status, response.body) && (await confirmIdentity(response.body)))
     response = await send();
   if (!response.isOk) return response;
   const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
@@ -43,13 +43,13 @@ export async function request<T>(
 export interface Page<T extends Item = Item> {
   readonly items: readonly T[];
   readonly count: number;
-  /** Unchanged while the page is unchanged. */
+  /** Changes only when the page changes. */
   readonly etag?: string | null;
   /** The error message, if the page could not be read. */
   readonly problem?: string | undefined;
 }
 
-/** Reads a page of a list at a path from a link or the OpenAPI document. */
+/** Reads a page of a list by a path from a link or the OpenAPI document. */
 export const readPage = async (path: string): Promise<Page> => pageOf(await request<readonly Item[]>('GET', path));
 
 /** Converts a response to a page. */
@@ -58,7 +58,7 @@ export function pageOf<T extends Item>({ body, headers, isOk }: ApiResponse<read
   return { items: body, count: Number(headers.get('X-Result-Count') ?? body.length), etag: headers.get('ETag') };
 }
 
-/** Returns the message of a rejection: its detail, and the errors that belong to no field. */
+/** Returns the message of a rejection: its detail and the errors without a field. */
 export function problemOf(body: unknown): string {
   if (!isItem(body)) return t('The server sent a response that this page does not understand.');
   const { detail, non_field_errors: others } = body;

@@ -3,7 +3,7 @@
 import { ownValue } from '../item.ts';
 import { type Item, pathOf, textOf } from './api.ts';
 
-/** The most informative columns, in their order. */
+/** The most informative columns, in display order. */
 const informative = [
   '@timestamp',
   'message',
@@ -48,7 +48,7 @@ const storage = ['name', 'state', 'runtime_state', 'size', 'instance_name', 'pro
 
 const events = ['@timestamp', 'message', 'level', 'event_type', 'user_username', 'customer_name', 'project_name'];
 
-/** The columns of lists whose users look for something else. A name that is not there is the object's. */
+/** Columns of lists that do not use the default ones. The column `name` falls back to the display name of the object. */
 const byList: Readonly<Record<string, readonly string[]>> = {
   'digitalocean-droplets': machine,
   'aws-instances': machine,
@@ -75,12 +75,12 @@ const byList: Readonly<Record<string, readonly string[]>> = {
   deliveries: ['created', 'event_type', 'status', 'attempts', 'response_code', 'error_message', 'next_attempt'],
 };
 
-/** Returns the list of an object by its link: the innermost one, if it is nested. */
+/** Returns the list of an object from its link; of nested lists, the innermost. */
 export const listOf = (item: Item): string => /([a-z-]+)\/[0-9a-f]+\/$/.exec(pathOf(textOf(item, 'url')))?.[1] ?? '';
 
 /**
- * Returns the columns of a table. For objects of one kind (`isOfKind`), those of their list; otherwise the most informative
- * ones, then other plain values that differ.
+ * Returns the columns of a table. Objects of one kind (`isOfKind`) have the columns of their list. Otherwise, the most
+ * informative columns come first, then other plain values that differ.
  */
 export function columnsOf(items: readonly Item[], isOfKind: boolean): readonly string[] {
   const [list = '', ...others] = new Set(items.map(listOf));
@@ -95,10 +95,12 @@ export function columnsOf(items: readonly Item[], isOfKind: boolean): readonly s
   const isQuiet =
     /^(url|uuid|pk|token|description|certificate|backend_id|scope|@version|levelname|event_type)$|_uuid$|_url$|native_name|_abbreviation$/;
   // `resource_type` and `event_type` are more precise.
-  const isSaid = (name: string): boolean =>
+  const isRedundant = (name: string): boolean =>
     name === 'type' && (names.includes('resource_type') || names.includes('event_type'));
-  const first = informative.filter((name) => names.includes(name) && isPlain(name) && !isSaid(name) && !isLink(name));
+  const first = informative.filter(
+    (name) => names.includes(name) && isPlain(name) && !isRedundant(name) && !isLink(name),
+  );
   const rest = names.filter((name) => !first.includes(name) && !isQuiet.test(name) && isPlain(name) && !isLink(name));
-  // Lists with few of these show their other values, too.
+  // Lists with few informative columns show their other values, too.
   return [...first, ...(first.length < 4 ? rest : [])].slice(0, maxColumns);
 }

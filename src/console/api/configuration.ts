@@ -1,13 +1,13 @@
-/** The public configuration of the server: sign-in methods and the policy that users agree to. */
+/** The server's public configuration: sign-in methods and the policy to agree to. */
 import { signal } from '@preact/signals';
 import { api, responseOf } from './connection.ts';
 
 export interface Configuration {
   /** The ways to sign in. */
   readonly methods: readonly string[];
-  /** The address of the policy that users accept; undefined without a policy. */
+  /** The URL of the policy that users must accept; undefined without a policy. */
   readonly policy: string | undefined;
-  /** The OpenID Connect providers at which users can sign in. */
+  /** The OpenID Connect providers for sign-in. */
   readonly providers: readonly LoginProvider[];
   /** The logins to try, if the server started with sample data. */
   readonly demo: { readonly password: string; readonly logins: readonly Login[] } | undefined;
@@ -16,9 +16,9 @@ export interface Configuration {
 export interface LoginProvider {
   readonly name: string;
   readonly label: string;
-  /** Where the sign-in begins. */
+  /** The URL that starts the sign-in. */
   readonly url: string;
-  /** Whether the sign-in begins without a press. */
+  /** Whether the sign-in starts without a click. */
   readonly isAutomatic: boolean;
 }
 

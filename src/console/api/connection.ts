@@ -1,27 +1,27 @@
-/** The connection to the server: a client with the types of the OpenAPI document, and the token that it sends. */
+/** The connection to the server: typed API clients and the token that they send. */
 import { signal } from '@preact/signals';
 import createClient, { type Middleware } from 'openapi-fetch';
 import type { paths } from 'tenantry';
 import { t } from '../i18n/words.ts';
 
-/** A response of the server; `status` 0: the server cannot be reached. The body of a rejection has its messages. */
+/** A response, or `status` 0 if the server is unreachable. The body of a rejection has the messages. */
 export type ApiResponse<T> = { readonly status: number; readonly headers: Headers } & (
   | { readonly isOk: true; readonly body: T }
   | { readonly isOk: false; readonly body: unknown }
 );
 
-/** The folder that serves this page. The API is below it, even behind a proxy that adds a prefix. */
+/** The base URL of this page and the API, including any prefix that a proxy adds. */
 export const base = new URL('.', location.href.replace(/[?#].*$/, ''));
 
-/** The storage key of the token. Includes the path, because two servers can share a host. */
+/** The storage key of the token. It includes the path, because two servers can share a host. */
 export const storageKeyOf = (name: string): string => `tenantry ${base.pathname} ${name}`;
 
 const storageKey = `tenantry ${base.pathname}`;
 
-/** The token of this tab, which ends with the tab; null: signed out. */
+/** The token of this tab, discarded with the tab; null if signed out. */
 export const token = signal<string | null>(sessionStorage.getItem(storageKey));
 
-/** When the token was last used, in milliseconds: each use extends its life. */
+/** When the token was last used, in milliseconds. Each use extends its lifetime. */
 export const lastUse = signal(Date.now());
 
 /** Whether the server has rejected the token, so that the user has to sign in again. */
@@ -30,11 +30,11 @@ export const isExpired = signal(false);
 /** Whether the last request failed to reach the server. */
 export const isOffline = signal(false);
 
-/** Requests that wait for a new token. */
+/** Continuations of requests that wait for a new token. */
 let waiting: (() => void)[] = [];
 
-/** Stores the token for this tab, and continues the requests that wait for it. */
-export function keepToken(value: string | null): void {
+/** Stores the token for this tab and continues the requests that wait for it. */
+export function storeToken(value: string | null): void {
   if (value === null) sessionStorage.removeItem(storageKey);
   else sessionStorage.setItem(storageKey, value);
   token.value = value;
@@ -44,33 +44,33 @@ export function keepToken(value: string | null): void {
   for (const resume of resumed) resume();
 }
 
-/** Aborts the pending requests that use the token. */
+/** Aborts pending requests with the current token. */
 let session = new AbortController();
 
-/** Aborts the pending requests of the session: after a sign-out the server would reject them. */
+/** Aborts the pending requests of the session. After a sign-out, the server would reject them. */
 export function abortSession(): void {
   session.abort();
-  expectChanges();
+  invalidateReads();
   session = new AbortController();
 }
 
-/** The reads in flight, by method, address, token and wanted type. */
+/** Reads in flight by method, URL, token and media type. */
 const inFlight = new Map<string, Promise<Response>>();
 
-/** Lets later reads ask the server again: after a write or an event, a response in flight may be outdated. */
-export const expectChanges = (): void => inFlight.clear();
+/** Keeps later reads from sharing a response in flight, which a write or an event may have made stale. */
+export const invalidateReads = (): void => inFlight.clear();
 
 const isRead = ({ headers, method }: Request): boolean =>
   (method === 'GET' || method === 'OPTIONS') && headers.get('Accept') !== 'text/event-stream';
 
-/** Sends a request. Parts of a page that read the same at the same time share one response. */
+/** Sends a request. Simultaneous identical reads share one response. */
 async function send(request: Request): Promise<Response> {
   if (!isRead(request)) {
-    expectChanges();
+    invalidateReads();
     try {
       return await sendAlone(request);
     } finally {
-      expectChanges();
+      invalidateReads();
     }
   }
   const { headers, method, url } = request;
@@ -85,11 +85,11 @@ async function send(request: Request): Promise<Response> {
   return (await response).clone();
 }
 
-/** Sends a request and notes whether the server is reachable. A request of an aborted session never settles. */
+/** Sends a request and updates `isOffline`. A request of an aborted session never settles. */
 async function sendAlone(request: Request): Promise<Response> {
   const { signal } = session;
   const isOfSession = request.credentials !== 'omit';
-  // Either may abort it, and not every browser has AbortSignal.any.
+  // Combines both signals. Not every browser has AbortSignal.any.
   const either = new AbortController();
   const abort = (): void => either.abort();
   request.signal.addEventListener('abort', abort);
@@ -109,13 +109,13 @@ async function sendAlone(request: Request): Promise<Response> {
 
 const authorize = ({ headers }: Request): void => headers.set('Authorization', `Token ${token.value}`);
 
-/** Copies of the sent requests: sending a request consumes its body. */
+/** Copies of sent requests for repetition, because sending a request consumes its body. */
 const copies = new WeakMap<Request, Request>();
 
 /**
- * Adds the token to each request, unless `credentials` is `omit`. When the server rejects the token, the user signs in again
- * and the request is repeated, so that no input is lost. A stream sends the token once: it never asks for the password, and
- * it does not extend the lifetime of the token.
+ * Adds the token to each request, unless `credentials` is `omit`. If the server rejects the token, waits until the user has
+ * signed in again and repeats the request, so that no input is lost. A stream sends the token once: it never prompts for the
+ * password and does not extend the token's lifetime.
  */
 const withToken: Middleware = {
   onRequest({ request, options }) {
@@ -128,7 +128,7 @@ const withToken: Middleware = {
     let response = first;
     while (copy && response.status === 401 && token.value !== null) {
       isExpired.value = true;
-      // Read, so that the request is complete while the user types the password.
+      // Read the body to complete the request while the user types the password.
       await response.clone().arrayBuffer();
       await new Promise<void>((go) => waiting.push(go));
       if (token.value === null) break;
@@ -142,17 +142,17 @@ const withToken: Middleware = {
   },
 };
 
-/** A client of this server whose paths are those of a type. */
+/** Creates a client whose paths come from a type. */
 function connect<Paths extends object>() {
   const client = createClient<Paths>({ baseUrl: base.href, headers: { Accept: 'application/json' }, fetch: send });
   client.use(withToken);
   return client;
 }
 
-/** The API with the types of its document, for paths that are known at build time. */
+/** The API client for paths known at build time, typed by the OpenAPI document. */
 export const api = connect<paths>();
 
-/** A path from a link, the document or OPTIONS: its types are unknown. */
+/** A path from a link, the document or OPTIONS, whose types are unknown. */
 interface DescribedPath {
   readonly parameters: { readonly header?: { readonly 'If-Match'?: string } };
   readonly requestBody?: { readonly content: { readonly 'application/json': unknown } };
@@ -161,14 +161,14 @@ interface DescribedPath {
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'patch'] as const;
 
-/** The API by its own description, for lists, forms and actions without a page of their type. */
+/** The untyped API client, for generic lists, forms and actions. */
 export const described = connect<Readonly<Record<string, Readonly<Record<(typeof methods)[number], DescribedPath>>>>>();
 
-/** The name of a method in the client. */
+/** Converts an HTTP method to its name in the client. */
 export const methodOf = (name: string): (typeof methods)[number] =>
   methods.find((method) => method === name.toLowerCase()) ?? 'get';
 
-/** A pending request of a client. */
+/** A pending response of a client. */
 export type Sent<T> = Promise<Good<T> | Bad>;
 
 type Good<T> = { readonly data: T; readonly response: Response };
@@ -176,7 +176,7 @@ type Bad = { readonly error?: unknown; readonly response: Response };
 
 const isGood = <T>(result: Good<T> | Bad): result is Good<T> => result.response.ok;
 
-/** Returns the result of a request of one of the clients; an unreachable server gives a message like a rejection. */
+/** Converts the result of a client request. An unreachable server yields a message, like a rejection. */
 export async function responseOf<T>(sent: Sent<T>): Promise<ApiResponse<T>> {
   try {
     const result = await sent;
@@ -184,7 +184,7 @@ export async function responseOf<T>(sent: Sent<T>): Promise<ApiResponse<T>> {
     if (isGood(result)) return { status, headers, isOk: true, body: result.data };
     return { status, headers, isOk: false, body: result.error };
   } catch (error) {
-    // Something other than the server sent this: it is no JSON.
+    // A body without JSON comes from a proxy instead of the server.
     const detail =
       error instanceof SyntaxError
         ? t('The server sent a response that this page does not understand.')
@@ -194,8 +194,8 @@ export async function responseOf<T>(sent: Sent<T>): Promise<ApiResponse<T>> {
 }
 
 /**
- * Reads a stream of events until it ends or is aborted, and reports the uuid of each; begins after the event that
- * `last` names. Returns the status of the response, 0 where there was none.
+ * Reads the event stream until it ends or is aborted, starting after the event `last`, and reports the uuid of each event.
+ * Returns the status of the response, or 0 without one.
  */
 export async function followEvents(last: string, signal: AbortSignal, happened: (id: string) => void): Promise<number> {
   let status = 0;
@@ -214,16 +214,16 @@ export async function followEvents(last: string, signal: AbortSignal, happened: 
       text += part.value;
       const blocks = text.split('\n\n');
       text = blocks.pop() ?? '';
-      // A gap in the stream has no id: any event may be missing.
+      // A gap in the stream has no id, because any events may be missing.
       for (const block of blocks) if (/^data: /m.test(block)) happened(/^id: (.*)$/m.exec(block)?.[1] ?? '');
     }
   } catch {
-    // It ended unexpectedly: the caller reconnects.
+    // The stream broke: the caller reconnects.
   }
   return status;
 }
 
-/** Saves the bytes of a response as a file. */
+/** Saves a response as a file. */
 export function saveFile(bytes: Blob, name: string): void {
   const url = URL.createObjectURL(bytes);
   Object.assign(document.createElement('a'), { href: url, download: name }).click();

@@ -1,4 +1,4 @@
-/** Reads the OpenAPI document of the server: its lists, their filters, and the fields that they take. */
+/** Parses the OpenAPI document: lists, their filters, and the fields of request bodies. */
 
 import { titleOf } from '../i18n/words.ts';
 import { type Item, isItem, itemsIn, textOf } from './api.ts';
@@ -11,11 +11,11 @@ export interface Filter {
   readonly help: string;
   readonly type: 'text' | 'number' | 'boolean' | 'choice';
   readonly choices: readonly string[];
-  /** Whether its value is the link or the uuid of an object. */
+  /** Whether its value is a link or uuid of an object. */
   readonly isLink: boolean;
 }
 
-/** One member of the items of a list in a request body. A list of plain values has one member without a name. */
+/** A member of list items in a request body. A list of plain values has one member without a name. */
 export interface ItemMember {
   readonly name: string;
   readonly type: string;
@@ -29,28 +29,28 @@ export interface ItemMember {
 export interface Collection {
   /** The path segment after /api/. */
   readonly name: string;
-  /** In the language of the page. */
+  /** In the current language. */
   readonly title: string;
   readonly filters: readonly Filter[];
   readonly orderings: readonly string[];
   readonly isCreatedHere: boolean;
   /** The users who may create objects, as the document describes them. */
   readonly creators: string;
-  /** Whether its objects have an address. */
+  /** Whether its objects have pages. */
   readonly hasDetail: boolean;
-  /** Last path segments below an object: lists, and actions that take POST. */
+  /** Last path segments of lists below an object, and of actions by POST. */
   readonly lists: readonly string[];
   readonly actions: readonly string[];
-  /** The list of the linked object, by the name of the link in request bodies. */
+  /** Target lists of links, by their names in request bodies. */
   readonly targets: Readonly<Record<string, string>>;
-  /** The members of list items, by the name of the list in the request bodies of the object and its actions. */
+  /** Members of list items, by the name of the list in the request bodies of the object and its actions. */
   readonly items: Readonly<Record<string, readonly ItemMember[]>>;
 }
 
 /** Parameters that the console sets itself. */
 const ownParameters = new Set(['o', 'field', 'fields', 'page', 'page_size', 'named']);
 
-/** Returns the lists of a document by name, without those whose described readers `mayRead` rejects. */
+/** Returns the lists of a document by name. Omits lists whose documented readers `mayRead` rejects. */
 export function collectionsOf(document: Item, mayRead: (readers: string) => boolean): ReadonlyMap<string, Collection> {
   const paths = memberOf(document, 'paths');
   const lists = new Map<string, Collection>();
@@ -74,7 +74,7 @@ export function collectionsOf(document: Item, mayRead: (readers: string) => bool
         .filter((parameter) => !ownParameters.has(textOf(parameter, 'name')) && textOf(parameter, 'name') !== '')
         .map((parameter) => filterOf(document, parameter)),
       orderings: orderingsOf(parameters),
-      // A key is created on the page of its owner, which explains the scopes.
+      // API keys are created on the page of their owner, which explains the scopes.
       isCreatedHere: methods.post !== undefined && name !== 'api-keys',
       creators: textOf(memberOf(methods, 'post'), 'description'),
       hasDetail: paths[detail] !== undefined,
@@ -96,7 +96,7 @@ const memberOf = (item: Item, name: string): Item => {
   return isItem(member) ? member : {};
 };
 
-/** Resolves the reference of a schema. */
+/** Resolves a schema reference. */
 function followed(document: Item, schema: Item): Item {
   const reference = textOf(schema, '$ref');
   if (reference === '') return schema;
@@ -142,12 +142,12 @@ function orderingsOf(parameters: readonly Item[]): string[] {
 function bodyOf(document: Item, methods: unknown, method: string): Item {
   const body = memberOf(memberOf(isItem(methods) ? methods : {}, method), 'requestBody');
   const schema = followed(document, memberOf(memberOf(memberOf(body, 'content'), 'application/json'), 'schema'));
-  // A body that is a list or an object: the object has the list as a member.
+  // If a body may be a list or an object, the object contains the list.
   const form = [schema, ...itemsIn(schema.oneOf)].find(({ properties }) => isItem(properties)) ?? {};
   return memberOf(form, 'properties');
 }
 
-/** Returns the list that a link leads into, from its example. */
+/** Returns the list that a link points into, from its example. */
 function listOfLink(property: unknown): string | undefined {
   if (!isItem(property) || !/^uri/.test(textOf(property, 'format'))) return undefined;
   return /\/api\/([a-z0-9-]+)\//.exec(Array.isArray(property.examples) ? String(property.examples[0]) : '')?.[1];
@@ -161,7 +161,7 @@ const targetsOf = (document: Item, methods: unknown, method: string): Record<str
     }),
   );
 
-/** Returns the members of the list items in a body, except for lists with a fixed set of values. */
+/** Returns the members of list items in a body, except for lists with a fixed set of values. */
 function itemsOfBody(document: Item, methods: unknown, method: string): [string, readonly ItemMember[]][] {
   return Object.entries(bodyOf(document, methods, method)).flatMap(([name, property]) => {
     const schema = followed(document, isItem(property) ? property : {});

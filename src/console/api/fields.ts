@@ -1,4 +1,4 @@
-/** The fields of forms, from both formats of OPTIONS. */
+/** Parses form fields from both formats of OPTIONS. */
 
 import { parseSize, sizeInput } from '../format/size.ts';
 import { choiceText } from '../format/text.ts';
@@ -19,7 +19,7 @@ export interface FormField {
   readonly name: string;
   readonly label: string;
   readonly help: string;
-  /** The address of a page with more information. */
+  /** URL of a page with more information. */
   readonly page?: string;
   readonly isRequired: boolean;
   readonly kind:
@@ -38,26 +38,26 @@ export interface FormField {
     | 'json';
   readonly type: string;
   readonly choices: readonly Choice[];
-  /** The list that a link is chosen from, and the member that names its objects. */
+  /** The list of possible values of a link, and the member with their names. */
   readonly list: string;
   readonly shownBy: string;
   readonly maxLength: number | undefined;
   readonly fallback: unknown;
-  /** The members of the items of a list; for plain values, one without a name. */
+  /** Members of list items; for plain values, one member without a name. */
   readonly members?: readonly FormField[];
-  /** Whether it is in a section that is closed by default. */
+  /** Whether it is in a collapsed section. */
   readonly isFolded?: boolean;
-  /** Whether it needs only half of the width of a card. */
+  /** Whether it takes only half the width of a card. */
   readonly isHalf?: boolean;
-  /** Whether the objects of a short list are offered as cards. */
+  /** Whether a short list of objects is displayed as cards. */
   readonly isOfCards?: boolean;
-  /** Whether the title of the card that it stands in names it. */
+  /** Whether the card title already names it. */
   readonly isTitled?: boolean;
-  /** Returns why an offered object cannot be chosen. */
+  /** Returns why an object is unavailable. */
   readonly reasonOf?: (item: Item) => string | undefined;
 }
 
-/** The properties that every kind of control needs. */
+/** The props of every control. */
 export interface ControlProperties {
   readonly id: string;
   readonly name: string;
@@ -76,12 +76,12 @@ export function formFieldsOf(described: unknown, collection: Collection | undefi
     if (!isItem(field) || field.read_only === true) return [];
     if (name !== 'agree_with_policy') return [formField(name, field, collection)];
     const page = configuration.value?.policy;
-    // Without a policy there is nothing to agree to.
+    // Without a policy, there is nothing to agree to.
     return page === undefined ? [] : [{ ...formField(name, field, collection), page }];
   });
 }
 
-/** Help that names fields of the API, their unit or their numbers is for programs: the console has pickers and units instead. */
+/** Drops help about API fields, units or numeric codes: the console has pickers and units instead. */
 const helpOf = (help: string): string => (/\b[a-z]+_[a-z_]+\b|\bMiB\b|^\d/.test(help) ? '' : help);
 
 function formField(name: string, field: Item, collection: Collection | undefined): FormField {
@@ -114,7 +114,7 @@ function formField(name: string, field: Item, collection: Collection | undefined
   };
 }
 
-/** Returns the field of a member of list items. */
+/** Converts a member of list items to a field. */
 function memberField({ choices, isRequired, list, name, type }: ItemMember): FormField {
   const label = name === 'url' ? titleOf(list) : name === '' ? t('Value') : titleOf(name);
   return {
@@ -122,12 +122,12 @@ function memberField({ choices, isRequired, list, name, type }: ItemMember): For
     type,
     list: list === '' ? '' : `/api/${list}/`,
     shownBy: 'name',
-    // One value may mean all.
+    // An empty value means any.
     choices: choices.map((value) => ({ value, label: value === '' ? t('Any') : choiceText(value) })),
   };
 }
 
-/** A field of a form without OPTIONS, such as the forms before the sign-in. */
+/** Creates a field for a form without OPTIONS, such as those before sign-in. */
 export const plainField = (name: string, label: string, kind: FormField['kind'], isRequired = true): FormField => ({
   name,
   label,
@@ -161,17 +161,17 @@ function kindOf(name: string, type: string, hasChoices: boolean, hasList: boolea
   );
 }
 
-/** The values of the controls of a list item, by member. */
+/** The control values of a list item, by member. */
 export type Row = Readonly<Record<string, string | boolean>>;
 
-/** The value of a control: a text, a checkbox, several choices, the items of a list, or a file. */
+/** The value of a control: text, a checkbox, several choices, list items, or a file. */
 export type Typed = string | boolean | readonly string[] | readonly Row[] | File;
 
-/** Returns the items in the control of a list. */
+/** Returns the items of a list control. */
 export const rowsIn = (typed: Typed): readonly Row[] =>
   Array.isArray(typed) ? typed.filter((row): row is Row => typeof row === 'object') : [];
 
-/** Returns the initial value of the control of a field. */
+/** Returns the initial value of a field's control. */
 export function typedOf(field: FormField, value: unknown): Typed {
   const { fallback, kind, members = [] } = field;
   const current = value ?? fallback;
@@ -185,7 +185,7 @@ export function typedOf(field: FormField, value: unknown): Typed {
   return String(current);
 }
 
-/** Converts a list item to the values of its controls. Without an item, they are empty. */
+/** Converts a list item to control values, which are empty without an item. */
 export const rowOf = (members: readonly FormField[], item?: unknown): Row =>
   Object.fromEntries(
     members.map((member) => {
@@ -194,7 +194,7 @@ export const rowOf = (members: readonly FormField[], item?: unknown): Row =>
     }),
   );
 
-/** Returns the error that can be found before sending; empty if there is none. */
+/** Validates a value before sending. Returns an error message; empty if it is valid. */
 export function problemIn({ kind, type }: FormField, typed: Typed): string {
   if (kind === 'size' && typeof typed === 'string' && typed.trim() !== '' && parseSize(typed) === undefined)
     return t('Enter a size, such as 20, 500 MiB or 1.5 TiB.');
@@ -209,13 +209,13 @@ const jsonText = (value: unknown): string =>
     ? value.join('\n')
     : JSON.stringify(value, null, 2);
 
-/** Converts an instant to the local time that the browser's control takes. */
+/** Converts an instant to the local time that datetime inputs expect. */
 function localTime(instant: string): string {
   const date = new Date(instant);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** Returns the value to send. A text that is no number or time is sent as typed: the server reports the error. */
+/** Returns the value to send. An invalid number or time is sent as typed, so that the server reports the error. */
 export function sentOf({ kind, members = [], type }: FormField, typed: Typed): unknown {
   if (kind === 'rows') return rowsIn(typed).map((row) => itemOf(members, row));
   if (typeof typed !== 'string') return typed;
@@ -234,7 +234,7 @@ export function sentOf({ kind, members = [], type }: FormField, typed: Typed): u
   return type === 'list' ? typed.split('\n').filter((line) => line.trim() !== '') : typed;
 }
 
-/** Returns an item of a list as it is sent, without its empty optional members. */
+/** Converts a list item for sending. Omits empty optional members. */
 function itemOf(members: readonly FormField[], row: Row): unknown {
   const sent = members.map((member) => [member, sentOf(member, row[member.name] ?? '')] as const);
   if (members[0]?.name === '') return sent[0]?.[1];

@@ -1,27 +1,27 @@
 /**
- * Live updates. The stream of events triggers a refresh; other changes are found by polling every few seconds. A hidden tab, or
- * one without input for a while, reads nothing: a session expires even if its page stays open.
+ * Live updates. The event stream triggers refreshes, and polling every few seconds finds other changes. Hidden and idle tabs read
+ * nothing, so that a session expires even if its page stays open.
  */
 import { effect, signal } from '@preact/signals';
-import { expectChanges, followEvents, isExpired, isOffline, token } from './connection.ts';
+import { followEvents, invalidateReads, isExpired, isOffline, token } from './connection.ts';
 import { lifetime, me } from './session.ts';
 import { throttled } from './throttle.ts';
 
-/** Incremented whenever the page reads its data again. */
+/** Incremented by each refresh of the page. */
 export const refreshCount = signal(0);
 
-/** Whether the page follows the events of the server. */
+/** Whether the page is connected to the event stream. */
 export const isLive = signal(false);
 
-/** Time between two refreshes, and between an event and the refresh that it causes, in milliseconds. */
+/** Interval between refreshes, and delay between an event and its refresh, in milliseconds. */
 const refreshPeriodMs = 5000;
 const eventDelayMs = 500;
 
-/** Time after which an ended stream is opened again, and the same after a rejection, in milliseconds. */
+/** Delay before reopening an ended or rejected stream, in milliseconds. */
 const reconnectDelayMs = 3000;
 const longReconnectDelayMs = 30_000;
 
-/** Time without input after which the user counts as away: a quarter of the token's lifetime, five minutes at most. */
+/** Time without input after which a tab is idle: a quarter of the token's lifetime, at most five minutes. */
 const idleTimeoutMs = (): number => Math.min(300_000, (lifetime.value ?? Infinity) * 250);
 
 let lastInput = Date.now();
@@ -38,7 +38,7 @@ for (const kind of ['pointerdown', 'pointermove', 'keydown', 'scroll', 'hashchan
     { passive: true, capture: true },
   );
 
-/** Whether a form is open, below which nothing may change. */
+/** Whether a dialog is open. The page below it must not change. */
 export const isFormOpen = (): boolean => document.querySelector('dialog[open]') !== null;
 
 const isWatched = (): boolean =>
@@ -52,7 +52,7 @@ const isWatched = (): boolean =>
 function refreshPage(): void {
   if (!isWatched()) return;
   lastRefresh = Date.now();
-  expectChanges();
+  invalidateReads();
   refreshCount.value++;
 }
 
@@ -60,7 +60,7 @@ setInterval(() => {
   if (Date.now() - lastRefresh >= refreshPeriodMs) refreshPage();
 }, 1000);
 
-/** One refresh for all events of a short time. */
+/** Refreshes once for all events within a short time. */
 const refreshSoon = throttled(eventDelayMs, refreshPage);
 
 const isVisible = signal(!document.hidden);
@@ -71,7 +71,7 @@ addEventListener('visibilitychange', () => {
 
 const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Follows the events of the user until `signal` aborts. */
+/** Follows the user's events until `signal` aborts. */
 async function follow(signal: AbortSignal): Promise<void> {
   let last = '';
   while (!signal.aborted) {

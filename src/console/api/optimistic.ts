@@ -1,12 +1,12 @@
 /**
- * Changes that are shown before the server responds: where a rejection is unlikely and harmless, users see the result of
- * their action at once, and a rejection reverts it.
+ * Optimistic updates. Where a rejection is unlikely and harmless, users see the result of an action at once; a rejection reverts
+ * it.
  */
 import { signal } from '@preact/signals';
 import { type Item, pathOf, textOf } from './api.ts';
 import type { ApiResponse } from './connection.ts';
 
-/** An expected change of an object. It applies to all reads up to the one with the number `upTo`. */
+/** An expected change of an object. It applies to reads up to the number `upTo`. */
 interface Expected {
   readonly change: Item;
   readonly upTo: number;
@@ -17,16 +17,16 @@ const expected = signal<ReadonlyMap<string, Expected>>(new Map());
 
 let readings = 0;
 
-/** Returns the number of the next read. */
+/** Numbers the next read. */
 export const nextReading = (): number => ++readings;
 
-/** Applies the expected change to an object that comes from the read with the number `reading`. */
+/** Applies the expected change to an object from the read `reading`. */
 export function withExpected<T extends Item>(item: T, reading: number): T {
   const change = expected.value.get(pathOf(textOf(item, 'url')));
   return change && reading <= change.upTo ? { ...item, ...change.change } : item;
 }
 
-/** Performs an action and shows its expected change of an object in every list until the next read. */
+/** Performs an action. Until the next read, every list shows the expected change of the object. */
 export async function optimistically<T>(
   path: string,
   change: Item,

@@ -1,4 +1,4 @@
-/** Passkeys of this browser, in the forms of the API. */
+/** Creates and uses passkeys of this browser in the formats of the API. */
 import {
   type AuthenticationResponseJSON,
   browserSupportsWebAuthn,
@@ -10,20 +10,20 @@ import {
 } from '@simplewebauthn/browser';
 import { t } from '../i18n/words.ts';
 
-/** Whether pages can use passkeys: browsers allow it on https and at localhost only, and under names rather than addresses. */
+/** Whether this page can use passkeys. Browsers require https or localhost, and a host name instead of an IP address. */
 export const hasPasskeys = browserSupportsWebAuthn() && !/^\[|^[\d.]+$/.test(location.hostname);
 
-/** The use of a passkey. */
+/** An assertion by a passkey. */
 export type Credential = AuthenticationResponseJSON;
 
-/** A credential to send, or the reason why the browser has none. */
+/** A credential to send, or the error message. */
 type Result<T> = { readonly credential: T } | { readonly problem: string };
 
-/** Creates a passkey with the options of the server. */
+/** Creates a passkey with options from the server. */
 export const createPasskey = (options: unknown): Promise<Result<RegistrationResponseJSON>> =>
   attempt(() => startRegistration({ optionsJSON: options as PublicKeyCredentialCreationOptionsJSON }));
 
-/** Uses a passkey with the options of the server. */
+/** Signs with a passkey, using options from the server. */
 export const getPasskey = (options: unknown): Promise<Result<Credential>> =>
   attempt(() => startAuthentication({ optionsJSON: options as PublicKeyCredentialRequestOptionsJSON }));
 
@@ -36,11 +36,11 @@ async function attempt<T>(act: () => Promise<T>): Promise<Result<T>> {
 }
 
 function reasonOf(error: unknown): string {
-  // The library wraps the errors of browsers.
+  // The library wraps browser errors.
   const { cause, name } = error instanceof Error ? error : {};
   const kind = cause instanceof Error ? cause.name : name;
   if (kind === 'InvalidStateError') return t('You already have a passkey on this device.');
-  // Browsers do not say whether the user canceled, the time passed, or no passkey fits.
+  // Browsers do not reveal whether the user canceled, the time ran out, or no passkey matched.
   if (kind === 'NotAllowedError' || kind === 'AbortError') return t('No passkey was used. Try again.');
   return t('This browser cannot use passkeys here.');
 }

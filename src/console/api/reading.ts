@@ -5,30 +5,30 @@ import { type ApiResponse, responseOf, type Sent } from './connection.ts';
 import { isFormOpen, refreshCount } from './live.ts';
 import { nextReading, withExpected } from './optimistic.ts';
 
-/** Data from the server; `value` is undefined until the first response. */
+/** Data from the server. `value` is undefined until the first response. */
 interface Reading<T> {
   readonly value: T | undefined;
-  /** Reads again; the value stays until the response arrives. */
+  /** Reads again. Keeps the value until the response arrives. */
   readonly reload: () => Promise<void>;
-  /** The number of the read that returned the value. */
+  /** Number of the read that returned the value. */
   readonly number: number;
 }
 
-/** How refreshed data is compared: whether two values are equal, and whether one is worth showing. */
+/** Compares refreshed data: whether two values are equal, and whether a value is usable. */
 interface Changing<T> {
   readonly isSame: (one: T, other: T) => boolean;
-  readonly isWorth: (value: T) => boolean;
+  readonly isUsable: (value: T) => boolean;
 }
 
 /**
- * Reads data whenever the key changes, and returns only the data of the current key. With `changing`, it reads again every few
- * seconds and after events, while the user looks at the page and no form is open.
+ * Reads data whenever the key changes, and returns only data of the current key. With `changing`, also refreshes every few
+ * seconds and after events, while the page is visible and no form is open.
  */
 export function useReading<T>(key: string, read: () => Promise<T>, changing?: Changing<T>): Reading<T> {
   const [state, setState] = useState<{ readonly key: string; readonly value: T; readonly number: number }>();
   const latest = useRef(state);
   latest.current = state;
-  // The key identifies everything that `read` depends on.
+  // The key covers everything that `read` depends on.
   const reload = useCallback(async () => {
     const number = nextReading();
     const value = await read();
@@ -45,7 +45,7 @@ export function useReading<T>(key: string, read: () => Promise<T>, changing?: Ch
     const number = nextReading();
     void read().then((value) => {
       const before = latest.current;
-      if (before?.key !== key || !changing.isWorth(value) || changing.isSame(before.value, value) || isFormOpen())
+      if (before?.key !== key || !changing.isUsable(value) || changing.isSame(before.value, value) || isFormOpen())
         return;
       setState({ key, value, number });
     });
@@ -53,31 +53,31 @@ export function useReading<T>(key: string, read: () => Promise<T>, changing?: Ch
   return { value: state?.key === key ? state.value : undefined, reload, number: state?.number ?? 0 };
 }
 
-/** Counts the writes that lists may show. */
+/** Counts writes that may affect lists. */
 const writings = signal(0);
 
-/** Makes every list on the page read again after a write. */
+/** Reloads every list on the page after a write. */
 export function refresh(): void {
   writings.value++;
 }
 
-/** Sends the request of `ask` with `api`, again whenever a value in `about` changes. `about` has all that `ask` depends on. */
+/** Sends the request `ask`, and repeats it when a value in `about` changes, which lists all dependencies of `ask`. */
 export const useGet = <T>(ask: () => Sent<T>, about: readonly (string | number)[] = []): Reading<ApiResponse<T>> =>
   useReading(about.join(' '), () => responseOf(ask()));
 
-/** The same for a page of a list, refreshed. */
+/** Like `useGet` for a page of a list, with refreshes. */
 export const useList = <T extends Item>(
   ask: () => Sent<readonly T[]>,
   about: readonly (string | number)[] = [],
 ): Reading<Page<T>> => useListed(about.join(' '), async () => pageOf(await responseOf(ask())));
 
-/** The same for a path that is only known at run time; an empty path reads nothing. */
+/** Like `useList` for a path that is known only at run time. An empty path reads nothing. */
 export const usePage = (path: string): Reading<Page> =>
   useListed(path, async () => (path === '' ? { items: [], count: 0 } : await readPage(path)));
 
 function useListed<T extends Item>(key: string, read: () => Promise<Page<T>>): Reading<Page<T>> {
   const reading = useReading(key, read, {
-    isWorth: ({ problem }) => problem === undefined,
+    isUsable: ({ problem }) => problem === undefined,
     isSame: (one, other) => typeof one.etag === 'string' && one.etag === other.etag,
   });
   const { number, reload, value } = reading;
@@ -90,7 +90,7 @@ function useListed<T extends Item>(key: string, read: () => Promise<Page<T>>): R
   return { ...reading, value: value && { ...value, items: value.items.map((item) => withExpected(item, number)) } };
 }
 
-/** Reads again every few seconds while an operation runs and the user looks at the page. */
+/** Reloads every few seconds while an operation runs and the page is visible. */
 export function useRepeated(reload: () => Promise<void>, isUnderWay: boolean, milliseconds = 3000): void {
   useEffect(() => {
     if (!isUnderWay) return;
@@ -101,7 +101,7 @@ export function useRepeated(reload: () => Promise<void>, isUnderWay: boolean, mi
   }, [isUnderWay, reload, milliseconds]);
 }
 
-/** Reads the linked object, if the user may read it; an empty link reads nothing. */
+/** Reads the linked object if the user may read it. An empty link reads nothing. */
 export function useLinked(link: string): Item | undefined {
   const path = pathOf(link);
   const { value } = useReading(path, async () => (link === '' ? undefined : await request<Item>('GET', path)));
@@ -112,9 +112,9 @@ export function useLinked(link: string): Item | undefined {
 export const useRequest = <T>(method: 'GET' | 'OPTIONS', path: string): Reading<ApiResponse<T>> =>
   useReading(`${method} ${path}`, () => request<T>(method, path));
 
-/** Reads an object and refreshes it. */
+/** Reads an object, with refreshes. */
 export const useObject = (path: string): Reading<ApiResponse<Item>> =>
   useReading(`GET ${path}`, () => request<Item>('GET', path), {
-    isWorth: ({ status }) => status > 0 && status < 500,
+    isUsable: ({ status }) => status > 0 && status < 500,
     isSame: (one, other) => one.headers.has('ETag') && one.headers.get('ETag') === other.headers.get('ETag'),
   });

@@ -1,10 +1,10 @@
-/** The recently opened objects of this tab, for the command palette. */
+/** Recently opened objects of this tab, for the command palette. */
 import { signal } from '@preact/signals';
 import { isItem, textOf } from '../item.ts';
 import { storageKeyOf, token } from './connection.ts';
 
 interface Recent {
-  /** The address in the console. */
+  /** The path in the console. */
   readonly path: string;
   readonly title: string;
   /** Its kind, such as the type of a resource. */
@@ -33,7 +33,7 @@ function readRecents(): readonly Recent[] {
 
 export const recents = signal<readonly Recent[]>(readRecents());
 
-/** Records that the page of an object was opened. */
+/** Adds an object whose page was opened. */
 export function noteRecent(recent: Recent): void {
   recents.value = [recent, ...recents.value.filter(({ path }) => path !== recent.path)].slice(0, maxRecents);
   sessionStorage.setItem(storageKey, JSON.stringify(recents.value));

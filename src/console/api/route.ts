@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { pathOf } from './api.ts';
 
-/** The current place: the path and query after the `#`. The path of a list or object is that of the API below /api. */
+/** The current route: path and query after the `#`. Lists and objects have the same paths as below /api. */
 interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -18,20 +18,20 @@ addEventListener('hashchange', () => {
   place.value = placeNow();
 });
 
-/** The address of a place, for links. */
+/** Returns the href of a route. */
 export function hrefOf(path: string, query: Readonly<Record<string, string>> | URLSearchParams = {}): string {
   const text = new URLSearchParams(query).toString();
   return `#${path}${text === '' ? '' : `?${text}`}`;
 }
 
-/** The address of the object that a link of the API names. */
+/** Returns the href of the page for an API link. */
 export const hrefOfLink = (link: string): string => `#${pathOf(link).slice('/api'.length)}`;
 
 export function go(path: string, query?: Readonly<Record<string, string>> | URLSearchParams): void {
   location.hash = hrefOf(path, query);
 }
 
-/** Replaces the present place in the history: one that holds a secret, or the steps of a search. */
+/** Replaces the current history entry, such as one with a secret or an intermediate search. */
 export function replace(path: string, query?: Readonly<Record<string, string>> | URLSearchParams): void {
   history.replaceState(null, '', hrefOf(path, query));
   place.value = placeNow();

@@ -1,6 +1,6 @@
 /**
- * The customer or project that the user works in, chosen in the sidebar. It is the default filter of every list that has one
- * for it, and never restricts what an address opens.
+ * The customer or project that the user works in, selected in the sidebar. It is the default filter of every list that supports
+ * it, and never restricts which pages an address opens.
  */
 import { signal } from '@preact/signals';
 import { type Item, isItem, pathOf, textOf } from '../item.ts';
@@ -45,18 +45,18 @@ export function chooseScope(chosen: Scope): void {
 }
 
 token.subscribe((value) => {
-  // The next user of this tab starts without a scope.
+  // After a sign-out, the next user of this tab starts without a scope.
   if (value === null) chooseScope({});
 });
 
-/** Converts an object of the API to a part of the scope. */
+/** Converts an API object to a part of the scope. */
 export const scopeObject = (item: Item): ScopeObject => ({
   uuid: textOf(item, 'uuid'),
   url: textOf(item, 'url'),
   name: textOf(item, 'name'),
 });
 
-/** Follows an object that was opened: the scope moves to its customer, if it is in another one. */
+/** Moves the scope to the customer of an opened object, if it belongs to a different one. */
 export function followObject(list: string, item: Item): void {
   const { customer, project } = scope.value;
   if (!customer) return;
@@ -76,7 +76,7 @@ export function followObject(list: string, item: Item): void {
 
 const uuidIn = (link: string): string => pathOf(link).split('/')[3] ?? '';
 
-/** The parameters that narrow a list to a scope, by the filters that it has; empty if the list knows none. */
+/** Returns the query parameters that limit a list to a scope; empty if the list has no suitable filter. */
 export function scopeParameters(
   list: string,
   filters: readonly Filter[],
@@ -93,7 +93,7 @@ export function scopeParameters(
   return {};
 }
 
-/** Names of parameters by which an address narrows a list itself, so that the scope stays out of it. */
+/** Parameters that already limit a list in the address and therefore override the scope. */
 export const scopeNames: readonly string[] = [
   'customer_uuid',
   'customer',
@@ -106,7 +106,7 @@ export const scopeNames: readonly string[] = [
   'user_uuid',
 ];
 
-/** The query of a list, narrowed to a customer or project; default: the one that the user works in. */
+/** Returns the query of a list, limited to a customer or project (default: the current scope). */
 export function scopedQuery(list: string, query: Readonly<Record<string, string>> = {}, within = scope.value): string {
   const filters = collections.value.get(list)?.filters ?? [];
   return new URLSearchParams({ ...query, ...scopeParameters(list, filters, within) }).toString();

@@ -7,10 +7,10 @@ import {
   abortSession,
   api,
   isExpired,
-  keepToken,
   lastUse,
   responseOf,
   storageKeyOf,
+  storeToken,
   token,
 } from './connection.ts';
 import { type Collection, collectionsOf } from './document.ts';
@@ -22,51 +22,51 @@ export const me = signal<Item | null>(null);
 /** The lists of this server by name; empty until loaded. */
 export const collections = signal<ReadonlyMap<string, Collection>>(new Map());
 
-/** The roles that the user holds anywhere: owner, manager, admin, support. */
+/** All roles of the user in any place: owner, manager, admin, support. */
 export const roles = signal<ReadonlySet<string>>(new Set());
 
-/** The uuids of the customers that the user owns. */
+/** Uuids of the customers that the user owns. */
 export const ownedCustomers = signal<ReadonlySet<string>>(new Set());
 
 const paths = signal<Item>({});
 
-/** Whether the server has a path of the API. */
+/** Whether the server has an API path. */
 export const hasPath = (path: string): boolean => path in paths.value;
 
-/** The error message of a failed start. */
+/** The error message if loading the session failed. */
 export const startProblem = signal('');
 
 /** Whether the user must set up a second factor before anything else. */
 export const mustEnrol = signal(false);
 
-/** Whether pages that need a token can be shown. */
+/** Whether pages that require a session can be displayed. */
 export const isReady = computed(() => token.value !== null && me.value !== null && collections.value.size > 0);
 
-// A rejected token without a known user has no page to return to: the user signs in again.
+// If the first token is rejected, there is no page to keep: show the sign-in.
 effect(() => {
-  if (isExpired.value && me.value === null) keepToken(null);
+  if (isExpired.value && me.value === null) storeToken(null);
 });
 
-/** The present time in milliseconds, updated every second. */
+/** The current time in milliseconds, updated every second. */
 const now = signal(Date.now());
 setInterval(() => {
   now.value = Date.now();
 }, 1000);
 
-/** The lifetime of an unused token in seconds; null: unlimited. */
+/** The lifetime of an unused token in seconds; null if unlimited. */
 export const lifetime = computed(() => {
   const value = me.value?.token_lifetime;
   return typeof value === 'number' ? value : null;
 });
 
-/** Seconds until the token expires, in the last quarter of its lifetime but at most the last two minutes; otherwise undefined. */
+/** Seconds until the token expires, in the last quarter of its lifetime and at most two minutes; undefined before. */
 export const secondsLeft = computed(() => {
   if (lifetime.value === null || token.value === null || isExpired.value) return undefined;
   const left = Math.ceil(lifetime.value - (now.value - lastUse.value) / 1000);
   return left <= Math.min(120, lifetime.value / 4) ? Math.max(0, left) : undefined;
 });
 
-/** Reads a list with only the signed-in user. */
+/** Reads the signed-in user as a list with one item. */
 export const readMe = () => responseOf(api.GET('/api/users/', { params: { query: { current: '' } } }));
 
 /** Reads the signed-in user, their roles and the lists of the server. */
@@ -86,7 +86,7 @@ export async function start(): Promise<void> {
       ),
       responseOf(api.GET('/api/project-permissions/', { params: { query: { ...own, field: ['role'] } } })),
     ]);
-    // Any other session can read this list.
+    // Only a session that must enrol is rejected here.
     mustEnrol.value = inCustomers.status === 403;
     const customerRoles = inCustomers.isOk ? inCustomers.body : [];
     roles.value = new Set([...customerRoles, ...(inProjects.isOk ? inProjects.body : [])].map(({ role }) => role));
@@ -100,26 +100,26 @@ export async function start(): Promise<void> {
   } else if (token.value !== null) startProblem.value = t('The server cannot be reached.');
 }
 
-/** Whether the user can read a list that only staff, or staff and support, can read. */
+/** Whether the user can read a list that may be limited to staff or support. */
 const mayRead = (readers: string, { is_staff, is_support }: Item): boolean =>
   is_staff === true ||
   !/: Staff(; global support)?\.$/.test(readers) ||
   (is_support === true && /global/.test(readers));
 
-/** What a login with a correct password needs to present the second factor. */
+/** A login that still requires a second factor. */
 export interface Challenge {
   readonly token: string;
   readonly methods: readonly string[];
-  /** The options with which the browser asks for a passkey, if the user has one. */
+  /** WebAuthn options, if the user has a passkey. */
   readonly passkeyOptions: unknown;
-  /** Of a login at an OpenID Connect provider, see `enter`. */
+  /** The OpenID Connect provider, see `enter`. */
   readonly provider: string | undefined;
 }
 
-/** The login that waits for a second factor; null if none does. */
+/** The login that requires a second factor; null without one. */
 export const challenge = signal<Challenge | null>(null);
 
-/** Continues with the token of a response, or asks for the second factor that it requires. Returns whether it does either. */
+/** Continues with the token in a response, or asks for the second factor. Returns false if the response has neither. */
 export async function continueWith(body: unknown, provider?: string): Promise<boolean> {
   const { second_factor: required, token: value } = isItem(body) ? body : {};
   if (typeof value === 'string') await enter(value, provider);
@@ -134,12 +134,12 @@ export async function continueWith(body: unknown, provider?: string): Promise<bo
   return true;
 }
 
-/** Why the login with which the browser has returned cannot continue; empty if it can. */
+/** Why a login from an identity provider cannot continue; empty if it can. */
 export const resumeProblem = signal('');
 
-/** Asks for the second factor of a login at an identity provider, from which the browser returns with only the token of the login. */
+/** Asks for the second factor after a login at an identity provider. `value` is the login token in the return address. */
 export async function resumeLogin(value: string): Promise<void> {
-  keepToken(null);
+  storeToken(null);
   const body = { token: value };
   const response = await responseOf(api.POST('/api-auth/second-factor/options/', { body, credentials: 'omit' }));
   if (response.isOk) await continueWith(response.body, departure() || undefined);
@@ -150,20 +150,20 @@ export async function resumeLogin(value: string): Promise<void> {
 
 const departureKey = storageKeyOf('departure');
 
-/** Notes the address of the OpenID Connect provider for which the browser leaves this tab. */
+/** Stores the login URL of the OpenID Connect provider before the browser leaves this page. */
 export const departFor = (provider: string): void => sessionStorage.setItem(departureKey, provider);
 
-/** Returns the address of the provider for which the browser has left; empty if it is unknown. */
+/** Returns the stored login URL; empty if there is none. */
 export const departure = (): string => sessionStorage.getItem(departureKey) ?? '';
 
-/** Signs in by password; the response has the errors. */
+/** Signs in with a password. The response has the errors. */
 export async function signIn(username: string, password: string): Promise<ApiResponse<unknown>> {
   const body = { username, password };
   const response = await responseOf(api.POST('/api-auth/password/', { body, credentials: 'omit' }));
   return (await continueWith(response.body)) ? { ...response, isOk: true } : response;
 }
 
-/** Returns the uuid of the user of a token that is not in use here; undefined if it is rejected. */
+/** Returns the uuid of another token's user; undefined if the server rejects the token. */
 export async function ownerOf(value: string): Promise<string | undefined> {
   const response = await responseOf(
     api.GET('/api/users/', {
@@ -175,7 +175,7 @@ export async function ownerOf(value: string): Promise<string | undefined> {
   return response.isOk ? response.body[0]?.uuid : undefined;
 }
 
-/** Ends the session of a token that is not in use here. */
+/** Ends the session of another token. */
 export async function endSession(value: string): Promise<void> {
   const headers = { Authorization: `Token ${value}` };
   await responseOf(api.POST('/api-auth/logout/', { credentials: 'omit', headers }));
@@ -184,8 +184,8 @@ export async function endSession(value: string): Promise<void> {
 const providerKey = storageKeyOf('provider');
 
 /**
- * Continues with a token, and reads its user. `provider` is the address that began its login at an OpenID Connect provider; empty:
- * at an unknown one; undefined: at none.
+ * Starts a session with a token and reads its user. `provider` is the login URL of its OpenID Connect provider: empty if unknown,
+ * undefined for other logins.
  */
 export async function enter(value: string, provider?: string): Promise<void> {
   const isAnother = me.value === null;
@@ -194,17 +194,17 @@ export async function enter(value: string, provider?: string): Promise<void> {
   sessionStorage.removeItem(departureKey);
   if (provider === undefined) sessionStorage.removeItem(providerKey);
   else sessionStorage.setItem(providerKey, provider);
-  keepToken(value);
+  storeToken(value);
   if (isAnother) await start();
 }
 
 const impersonationKey = storageKeyOf('impersonation');
 
-/** The own session of staff in a tab where they act for another user. */
+/** The original session of staff while they act as another user in this tab. */
 interface Impersonation {
   /** The token of staff. */
   readonly token: string;
-  /** When the session of the other user ends, in milliseconds. */
+  /** When the impersonation ends, in milliseconds. */
   readonly end: number;
 }
 
@@ -213,7 +213,7 @@ function readImpersonation(): Impersonation | null {
   return ownToken ? { token: ownToken, end: Number(end) } : null;
 }
 
-/** The impersonation in this tab; null in the user's own session. */
+/** The impersonation in this tab; null if there is none. */
 export const impersonation = signal(readImpersonation());
 
 function keepImpersonation(value: Impersonation | null): void {
@@ -222,24 +222,24 @@ function keepImpersonation(value: Impersonation | null): void {
   impersonation.value = value;
 }
 
-/** Continues with the session of another user on the home page, with nothing of the previous one. */
+/** Switches to another session on the home page and clears the previous session's state. */
 async function changeSession(next: string): Promise<void> {
   me.value = null;
   abortSession();
-  keepToken(null);
-  keepToken(next);
+  storeToken(null);
+  storeToken(next);
   go('/');
   await start();
 }
 
-/** Acts for a user with the token of a response, until `expires`. */
+/** Starts an impersonation with a token, until `expires`. */
 export async function actAs(next: string, expires: string): Promise<void> {
   if (token.value === null) return;
   keepImpersonation({ token: token.value, end: Date.parse(expires) });
   await changeSession(next);
 }
 
-/** Ends the impersonation and returns to the session of staff. */
+/** Ends the impersonation and returns to the original session. */
 export async function endImpersonation(): Promise<void> {
   const own = impersonation.value;
   if (!own) return;
@@ -250,14 +250,14 @@ export async function endImpersonation(): Promise<void> {
 
 const signedOutKey = storageKeyOf('signed out');
 
-/** Whether the user has signed out in this tab, perhaps at a provider as well: then no sign-in begins by itself. */
+/** Whether the user has signed out in this tab. If so, no automatic sign-in starts. */
 export const hasSignedOut = signal(sessionStorage.getItem(signedOutKey) !== null);
 effect(() => {
   if (hasSignedOut.value) sessionStorage.setItem(signedOutKey, 'yes');
   else sessionStorage.removeItem(signedOutKey);
 });
 
-/** Returns the address that ends the session at its OpenID Connect provider; undefined if it has none. */
+/** Returns the logout URL of the session's OpenID Connect provider; undefined if it has none. */
 function logoutAtProvider(): string | undefined {
   const url = sessionStorage.getItem(providerKey);
   const { providers = [] } = configuration.value ?? {};
@@ -266,30 +266,30 @@ function logoutAtProvider(): string | undefined {
   return provider ? provider.url.replace(/login\/$/, 'logout/?revoked') : undefined;
 }
 
-/** Ends the session on the server, at its provider and here. */
+/** Ends the session on the server, at its provider and in this tab. */
 export async function signOut(): Promise<void> {
   hasSignedOut.value = true;
-  // Stops the automatic refresh.
+  // Stop the automatic refresh.
   me.value = null;
   abortSession();
   if (impersonation.value) {
-    // The end of the own session ends that of the other user as well.
+    // Ending the original session also ends the impersonation.
     const { token: own } = impersonation.value;
     keepImpersonation(null);
-    keepToken(own);
+    storeToken(own);
   }
   const page = isExpired.value ? undefined : logoutAtProvider();
   sessionStorage.removeItem(providerKey);
-  // Also before a logout at the provider, which may not know the session any more.
+  // Log out here first: the provider may no longer know the session.
   if (!isExpired.value) await responseOf(api.POST('/api-auth/logout/'));
   void preferLanguage(undefined);
-  keepToken(null);
+  storeToken(null);
   go('/');
   if (page !== undefined) location.assign(page);
 }
 
-/** Whether the user is staff, who may do everything. */
+/** Whether the user is staff, with all rights. */
 export const isStaff = computed(() => me.value?.is_staff === true);
 
-/** Whether the user sees how the service itself does. */
+/** Whether the user may see the state of the service. */
 export const isOperator = computed(() => isStaff.value || me.value?.is_support === true);

@@ -1,4 +1,4 @@
-/** Returns a function that collects calls, and calls `act` once, the given time after the first of them. */
+/** Returns a function that coalesces calls and runs `act` once, `delayMs` after the first of them. */
 export function throttled(delayMs: number, act: () => void): () => void {
   let isWaiting = false;
   return () => {

@@ -1,4 +1,4 @@
-/** The actions of an object, with the reasons why some are unavailable. OPTIONS decides, for the caller and the current state. */
+/** The actions of an object, with reasons for unavailable ones, from OPTIONS for the caller and the current state. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Item, isItem, pathOf, problemOf, request, textOf } from '../api/api.ts';
@@ -32,7 +32,7 @@ interface Action {
   readonly method: string;
   readonly path: string;
   readonly isDestructive: boolean;
-  /** Why it is unavailable now. */
+  /** Why it is currently unavailable. */
   readonly reason: string | undefined;
   readonly fields: readonly FormField[];
 }
@@ -44,13 +44,13 @@ interface Target {
   readonly etag: string | null;
   readonly collection: Collection;
   readonly reload: () => Promise<void>;
-  /** Titles of methods and actions that differ on this page. */
+  /** Overrides of method and action titles on this page. */
   readonly titles?: Readonly<Record<string, string>> | undefined;
-  /** Whether it is one of several objects on a page, which stays open after a deletion. */
+  /** Whether the object is one of several on the page. If so, the page stays open after a deletion. */
   readonly isRow?: boolean | undefined;
 }
 
-/** Actions with a button where they can be used, the most wanted first. All others are in the menu. */
+/** Actions that get a button when available, by priority. All others are in the menu. */
 const prominent = [
   'acknowledge',
   'cancel_acknowledgment',
@@ -66,7 +66,7 @@ const prominent = [
   'sync',
 ];
 
-/** The buttons and the menu of an object, with the dialog of the action that is open. A page has two buttons at most. */
+/** Returns the buttons (at most two), the menu and the open dialog of an object. */
 export function useActions(
   target: Target,
   maxButtons = 2,
@@ -105,7 +105,7 @@ export function useActions(
   };
 }
 
-/** The actions of a row behind a button "…"; OPTIONS is asked when the menu opens. */
+/** The actions of a row behind a button "…". Requests OPTIONS when the menu opens. */
 export function RowActions(target: Target): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -156,10 +156,10 @@ const iconOf = ({ method, name }: Action): string | undefined =>
 
 const opensDialog = ({ fields, isDestructive }: Action): boolean => fields.length > 0 || isDestructive;
 
-/** The actions as items of a menu, the destructive ones last. */
+/** Converts actions to menu items, destructive ones last. */
 function menuOf(actions: readonly Action[], start: (action: Action) => void): readonly MenuItem[] {
   const safe = actions.filter(({ isDestructive }) => !isDestructive);
-  // What removes most comes last.
+  // The most destructive action comes last.
   const destructive = actions
     .filter(({ isDestructive }) => isDestructive)
     .sort((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
@@ -174,7 +174,7 @@ function menuOf(actions: readonly Action[], start: (action: Action) => void): re
   }));
 }
 
-/** Reads the actions of an object, again when its state changes; undefined until the first response. */
+/** Reads the actions of an object, and again when its state changes. Undefined until the first response. */
 function useActionList({ collection, etag, item, path, titles = {} }: Target): {
   readonly actions: readonly Action[] | undefined;
   readonly reload: () => Promise<void>;
@@ -201,7 +201,7 @@ async function readActions(path: string, collection: Collection): Promise<readon
   const own = actionsOf(response.body, response.headers, path, collection);
   const hasList = Object.values(response.body.actions ?? {}).some((action) => isItem(action) && action.method);
   if (hasList) return own;
-  // Where OPTIONS lists no actions, each path below the object describes itself.
+  // If OPTIONS lists no actions, each action path has its own OPTIONS.
   const posted = await Promise.all(collection.actions.map((name) => readAction(path, name, collection)));
   return [...posted.filter((action) => action !== undefined), ...own];
 }
@@ -223,7 +223,7 @@ async function readAction(object: string, name: string, collection: Collection):
   };
 }
 
-/** The actions of an object in both formats of OPTIONS: a list of them, or the fields of PUT with the permitted methods. */
+/** Parses both formats of OPTIONS: a list of actions, or the fields of PUT with the permitted methods. */
 function actionsOf(body: Description, headers: Headers, path: string, collection: Collection): readonly Action[] {
   const { actions = {} } = body;
   const listed = Object.entries(actions).filter(
@@ -252,7 +252,7 @@ function actionsOf(body: Description, headers: Headers, path: string, collection
   ];
 }
 
-/** Performs actions: immediately, after a confirmation, or with the input of a form. */
+/** Performs actions: immediately, after confirmation, or with form input. */
 function useActionRunner({ collection, etag, isRow, item, path, reload }: Target): {
   readonly start: (action: Action) => void;
   readonly dialog: ComponentChildren;
@@ -261,7 +261,7 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
 } {
   const [open, setOpen] = useState<Action>();
   const [busy, setBusy] = useState<string>();
-  // The form keeps the version that it was opened with, even if the page below is refreshed.
+  // The form keeps the version from when it was opened, even if the page is refreshed.
   const [version, setVersion] = useState<Version>({ item, etag });
 
   async function start(action: Action): Promise<void> {
@@ -270,7 +270,7 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
       return;
     }
     const present = { item, etag };
-    // Lists do not send the ETags of their objects.
+    // Lists have no ETags of their objects.
     if (action.method === 'PATCH') setVersion(etag === null ? await currentVersion(action.path, present) : present);
     setOpen(action);
   }
@@ -346,7 +346,7 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
   return { start: (action) => void start(action), dialog, busy };
 }
 
-/** Describes how many deliveries a recovery has queued, and up to which time; empty for other actions. */
+/** Reports how many deliveries a recovery has queued, and until when; empty for other actions. */
 function recoveredText(body: unknown): string {
   if (!isItem(body) || typeof body.count !== 'number' || typeof body.until !== 'string') return '';
   if (body.count === 0) return t('Nothing was missed in this period.');
@@ -374,7 +374,7 @@ function resultOf(name: string, title: string, object: string, status: number): 
   return ownValue(done, name) ?? t('{title}: done.', { title });
 }
 
-/** The question before an action, with the consequences that the user should know. */
+/** Returns the confirmation text of an action, with its consequences. */
 function questionOf({ name }: Action, item: Item): string {
   if (name === 'unlink')
     return t('It keeps running at the provider but is removed from this service. You can import it again.');
@@ -385,7 +385,7 @@ function questionOf({ name }: Action, item: Item): string {
   return t('This cannot be undone.');
 }
 
-/** Changes of the user's account agree to the policy (core.md 4.2): without a policy, the console agrees by itself. */
+/** Adds the policy agreement that changes to one's own account require (core.md 4.2), if the server has no policy to show. */
 const withPolicy = (
   { name }: Collection,
   item: Item,
@@ -401,11 +401,11 @@ const withPolicy = (
     ? { ...body, agree_with_policy: true }
     : body;
 
-/** Converts the options of a deletion to a query. */
+/** Converts deletion options to a query. */
 const flagsOf = (body: Item): string =>
   `?${new URLSearchParams(Object.entries(body).map(([name, value]) => [name, String(value)]))}`;
 
-/** Returns the initial values of a form: the current items of lists, which the form replaces, and the last day for a recovery. */
+/** Returns the initial values of a form: the current list items, which the form replaces, or the last day for a recovery. */
 const givenOf = ({ fields, name }: Action, item: Item): Item => ({
   ...Object.fromEntries(
     fields.filter(({ kind }) => kind === 'rows').map((field) => [field.name, item[field.name] ?? []]),

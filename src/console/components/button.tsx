@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { Icon } from './icons.tsx';
 
-/** A button. With a `reason` it stays focusable, says why it cannot be used, and does nothing. */
+/** A button. With a `reason`, it stays focusable but does nothing, and shows the reason. */
 export function Button({
   icon,
   kind,
@@ -15,7 +15,7 @@ export function Button({
   children,
 }: {
   readonly icon?: string | undefined;
-  /** The default is a bordered button. A page has one primary button. */
+  /** Default: a bordered button. A page has one primary button. */
   readonly kind?: 'primary' | 'quiet' | 'danger' | undefined;
   readonly small?: boolean;
   /** Names a button without text, or explains a short text. */

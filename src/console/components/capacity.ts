@@ -1,4 +1,4 @@
-/** Which flavors, sizes and images fit a new resource, and why others do not. */
+/** Checks which flavors, sizes and images fit a new resource, and why others do not. */
 import { type Item, itemsIn, textOf } from '../api/api.ts';
 import type { FormField } from '../api/fields.ts';
 import { useLinked } from '../api/reading.ts';
@@ -7,11 +7,11 @@ import { t } from '../i18n/words.ts';
 import { amountsOf, type Filled, type QuotaOwners } from './quota-impact.tsx';
 import { nameOf } from './values.tsx';
 
-/** Returns the reason why a size exceeds a quota: the first whose rest is smaller than what the size takes. */
+/** Returns the first quota that a size would exceed, as a message. */
 function quotaReason(list: string, filled: Filled, owners: readonly Item[], size: Item): string | undefined {
   const without = amountsOf(list, filled, undefined);
   for (const [name, amount] of Object.entries(amountsOf(list, filled, size))) {
-    // Quotas that take the same of every size say nothing about this one.
+    // Skip quotas whose amount does not depend on the size.
     if (amount <= (without[name] ?? 0)) continue;
     const rests = owners
       .flatMap((owner) => itemsIn(owner.quotas))
@@ -25,7 +25,7 @@ function quotaReason(list: string, filled: Filled, owners: readonly Item[], size
   return undefined;
 }
 
-/** Returns the reason why a size is too small for an image. */
+/** Returns why a size is too small for an image. */
 function imageReason(size: Item, image: Item): string | undefined {
   if (Number(size.ram) < Number(image.min_ram ?? 0))
     return t('{image} needs {size} memory', { image: nameOf(image), size: sizeText(Number(image.min_ram)) });
@@ -34,7 +34,7 @@ function imageReason(size: Item, image: Item): string | undefined {
   return undefined;
 }
 
-/** Returns the reason why an image does not fit the chosen size. */
+/** Returns why an image does not fit the chosen size. */
 function sizeReason(image: Item, size: Item): string | undefined {
   if (Number(size.ram) < Number(image.min_ram ?? 0))
     return t('{flavor} has only {size} memory', { flavor: nameOf(size), size: sizeText(Number(size.ram)) });
@@ -43,11 +43,11 @@ function sizeReason(image: Item, size: Item): string | undefined {
   return undefined;
 }
 
-/** The size of the system volume that a flavor suggests: its disk, but what the image needs at least. */
+/** Returns the default size of the system volume: the flavor's disk or the image's minimum, whichever is larger. */
 const systemSize = (size: Item, image: Item | undefined): number | undefined =>
   Math.max(Number(size.disk ?? 0), Number(image?.min_disk ?? 0)) || undefined;
 
-/** Adds the reasons of unavailable choices to the fields of a new resource, and the smallest volume for its image. */
+/** Adds reasons for unavailable choices and the minimum volume size to the fields of a new resource. */
 export function useCapacity(
   list: string,
   filled: Filled,

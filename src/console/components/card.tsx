@@ -9,7 +9,7 @@ import { type Item, textOf } from '../item.ts';
 import { Icon } from './icons.tsx';
 import { isShownByLink, Value } from './values.tsx';
 
-/** A part of a page. A text child is padded; tables and lists (`isFlush`) reach the borders. */
+/** A part of a page. Text is padded; tables and lists (`isFlush`) reach the borders. */
 export function Card({
   title,
   count,
@@ -28,7 +28,7 @@ export function Card({
   readonly count?: number | undefined;
   /** A short text beside the title, such as a period. */
   readonly note?: ComponentChildren;
-  /** The address of the whole list that the card shows a part of, with the text of the link; default: "Show all". */
+  /** The address of the complete list, optionally with a link text (default: "Show all"). */
   readonly more?: string | readonly [href: string, words: string] | undefined;
   readonly actions?: ComponentChildren;
   readonly problem?: string | undefined;
@@ -79,7 +79,7 @@ const hasContent = (children: ComponentChildren): boolean =>
     ? children.some(hasContent)
     : children !== null && children !== undefined && children !== false;
 
-/** Grey lines in the shape of text. They appear after 300 ms: faster responses need no placeholder. */
+/** Grey lines that stand in for text. They appear after 300 ms, because faster responses need no placeholder. */
 export function Skeleton({ lines = 3 }: { readonly lines?: number }): JSX.Element {
   const [isShown, setShown] = useState(false);
   useEffect(() => {
@@ -103,7 +103,7 @@ export const Loading = (): JSX.Element => (
   </div>
 );
 
-/** The content of an empty list or page: its purpose, and the first action. */
+/** The content of an empty list or page: its purpose and the first action. */
 export function Empty({
   icon,
   title,
@@ -131,7 +131,7 @@ export function Empty({
   );
 }
 
-/** The card of a list without items. `cleared` is the address without filters, if filters hide the items. */
+/** The card of an empty list. `cleared` is the address without filters, if filters hide the items. */
 export const NoItems = ({
   cleared,
   children,
@@ -156,7 +156,7 @@ export const NoItems = ({
   </div>
 );
 
-/** A problem on this page, or something to know, with a button that resolves it. `isNew` announces it. */
+/** A problem or notice, with a button that resolves it. `isNew` announces it to screen readers. */
 export function Callout({
   tone = 'busy',
   title,
@@ -182,7 +182,7 @@ export function Callout({
   );
 }
 
-/** Labels with values. A fact without a value is left out. */
+/** Labels with values. Omits facts without a value. */
 export function Facts({ children }: { readonly children: ComponentChildren }): JSX.Element {
   return <dl class="facts">{children}</dl>;
 }
@@ -203,7 +203,7 @@ export function Fact({
   );
 }
 
-/** Fields of an object as facts, by their names; empty ones are left out. */
+/** Fields of an object as facts, without empty ones. */
 export function FieldFacts({ item, names }: { readonly item: Item; readonly names: readonly string[] }): JSX.Element {
   return (
     <Facts>
@@ -266,18 +266,18 @@ export function Tile({
   );
 }
 
-/** The used share of a limit, from 0; undefined without a limit. */
+/** Returns the used fraction of a limit; undefined without a limit. */
 export function shareOf(quota: Item): number | undefined {
   const { limit, usage } = quota;
   if (typeof limit !== 'number' || typeof usage !== 'number' || limit < 0) return undefined;
   return limit === 0 ? (usage > 0 ? 1 : 0) : usage / limit;
 }
 
-/** Shares of a limit from which a meter warns, and from which it is full. */
+/** Fractions of a limit at which a meter warns and at which it is full. */
 export const nearLimit = 0.8;
 const full = 1;
 
-/** A bar: the share that is used, and behind it what a form would add. Decorative: the numbers stand beside it. */
+/** A bar with the used share, followed by the share that a form would add. Decorative, because the numbers are beside it. */
 export function Bar({ share, added = 0 }: { readonly share: number; readonly added?: number }): JSX.Element {
   const used = Math.min(1, Math.max(0, share)) * 100;
   const more = Math.min(1, Math.max(0, share + added)) * 100 - used;
@@ -289,7 +289,7 @@ export function Bar({ share, added = 0 }: { readonly share: number; readonly add
   );
 }
 
-/** The usage of a quota against its limit; with `added`, what a form would add to it. */
+/** The usage of a quota against its limit. `added` is the amount that a form would add. */
 export function Meter({
   quota,
   title = quotaTitle(textOf(quota, 'name')),
@@ -303,7 +303,7 @@ export function Meter({
   readonly added?: number;
   readonly href?: string | undefined;
   readonly sub?: ComponentChildren;
-  /** The content at the end of the line below. */
+  /** Content at the end of the second line. */
   readonly end?: ComponentChildren;
 }): JSX.Element {
   const name = textOf(quota, 'name');
@@ -354,7 +354,7 @@ export const Meters = ({ quotas }: { readonly quotas: readonly Item[] }): JSX.El
   </div>
 );
 
-/** A card with quotas: the first ones, and the others behind a click. */
+/** A card with quotas. The first ones are visible, the others expandable. */
 export const QuotaMeters = ({
   quotas,
   shown,
@@ -362,7 +362,7 @@ export const QuotaMeters = ({
 }: {
   readonly title: string;
   readonly quotas: readonly Item[];
-  /** The number of quotas that are shown at once. */
+  /** Number of initially visible quotas. */
   readonly shown: number;
   readonly more?: readonly [href: string, words: string] | undefined;
 }): JSX.Element => (

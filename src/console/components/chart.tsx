@@ -1,4 +1,4 @@
-/** Charts, with the same data as a table for screen readers and exact numbers. */
+/** Charts, with a table of the same data for screen readers and exact numbers. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { hrefOf, place } from '../api/route.ts';
@@ -8,21 +8,21 @@ import { Choices } from './page.tsx';
 import { colour, type Drawing, Plot } from './plot.tsx';
 import { PlainTable } from './table.tsx';
 
-/** One line of a chart: a value for each of its times, undefined if unknown. */
+/** One line of a chart: a value for each time, undefined if unknown. */
 interface Series {
   readonly name: string;
   readonly values: readonly (number | undefined)[];
-  /** Whether it is the limit of the others. */
+  /** Whether it is the limit of the other lines. */
   readonly isLimit?: boolean;
 }
 
-/** Indexes of values without known neighbours. */
+/** Returns the indexes of values without known neighbours. */
 const alone = (values: Series['values']): number[] =>
   values.flatMap((value, at) =>
     value !== undefined && values[at - 1] === undefined && values[at + 1] === undefined ? [at] : [],
   );
 
-/** The colour of a line. */
+/** Returns the colour token of a line. */
 const tokenOf = ({ isLimit }: Series, index: number): string => (isLimit ? '--ink-muted' : `--series-${index + 1}`);
 
 /**
@@ -38,14 +38,14 @@ export function Chart({
   now,
 }: {
   readonly title: string;
-  /** The content below the title, instead of the latest value. */
+  /** Content below the title, instead of the latest value. */
   readonly caption?: ComponentChildren;
   readonly times: readonly number[];
   readonly series: readonly Series[];
   /** Whether the values are MiB. */
   readonly isSize?: boolean;
   readonly min?: number;
-  /** The present value, where the last one is an average. */
+  /** The current value, if the last one is an average. */
   readonly now?: number | undefined;
 }): JSX.Element {
   const all = series.flatMap(({ values }) => values.filter((value) => value !== undefined));
@@ -56,7 +56,7 @@ export function Chart({
   const reading = useRef<HTMLSpanElement>(null);
   const [from = 0] = times;
   const to = times.at(-1) ?? from;
-  /** The values at the time under the pointer. */
+  /** Returns the values at the time under the pointer. */
   const read = (at: number | null | undefined): string => {
     const time = at === null || at === undefined ? undefined : times[at];
     if (time === undefined) return '';
@@ -80,9 +80,9 @@ export function Chart({
         stroke: () => colour(tokenOf(one, index)),
         width: 2,
         ...(one.isLimit && { dash: [6, 4] }),
-        // Only a value without known neighbours needs a point.
+        // Only isolated values need a point.
         points: { show: true, size: 5, filter: () => alone(one.values) },
-        // Above an axis from 0, the area is the amount.
+        // Fill the area only if the axis starts at 0, where it is proportional to the amount.
         ...(!one.isLimit && index === 0 && min === 0 && { fill: () => colour('--series-ground') }),
       })),
     ],
@@ -98,7 +98,7 @@ export function Chart({
     <figure class="chart">
       <figcaption>
         <b>{title}</b>
-        {/* The table has the same for those who do not point at it. */}
+        {/* The table has the same values for keyboard and screen reader users. */}
         <span ref={reading} class="muted small" aria-hidden="true" />
         {visible.length > 1 && (
           <span class="legend">
@@ -113,7 +113,7 @@ export function Chart({
         {caption ?? (series[0] && <Latest values={series[0].values} limit={limit} now={now} words={words} />)}
       </figcaption>
       <Plot drawing={drawing} label={t('{title}, up to {most}', { title, most: words(max) })} />
-      <Behind title={title} heads={[t('Time'), ...visible.map(({ name }) => name)]}>
+      <ChartTable title={title} heads={[t('Time'), ...visible.map(({ name }) => name)]}>
         {times.map((time, at) => (
           <tr key={time}>
             <th scope="row">{timeText(time * 1000)}</th>
@@ -123,12 +123,12 @@ export function Chart({
             })}
           </tr>
         ))}
-      </Behind>
+      </ChartTable>
     </figure>
   );
 }
 
-/** The present value, how much it differs from the first, and its share of the limit. */
+/** The current value, its difference from the first value, and its share of the limit. */
 function Latest({
   values,
   limit,
@@ -155,8 +155,8 @@ function Latest({
   );
 }
 
-/** The table with the data of a chart, closed by default. */
-export function Behind({
+/** The data of a chart as a table, collapsed by default. */
+export function ChartTable({
   title,
   heads,
   children,
@@ -178,10 +178,10 @@ export function Behind({
 /** The available periods in days. */
 const ranges = [7, 30, 90, 365];
 
-/** The period of the address, in days. */
+/** Returns the period in the address, in days. */
 export const daysShown = (): number => Number(place.value.query.get('days') ?? 30) || 30;
 
-/** The time range of the address, as UNIX timestamps rounded to the hour, so that a refresh reads the same. */
+/** Returns the time range in the address as UNIX timestamps, rounded to the hour so that a refresh sends the same request. */
 export function span(): { readonly from: number; readonly to: number } {
   const to = Math.ceil(Date.now() / 3_600_000) * 3600;
   return { from: to - daysShown() * 24 * 3600, to };

@@ -1,4 +1,4 @@
-/** A searchable list of objects in a popover: type to search, arrow keys and Enter to choose. */
+/** A searchable list of objects in a popover. Type to search, choose with the arrow keys and Enter. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { t } from '../i18n/words.ts';
@@ -8,14 +8,14 @@ export interface Choice {
   readonly key: string;
   readonly content: ComponentChildren;
   readonly isChosen?: boolean;
-  /** Whether it belongs to the choice above. */
+  /** Whether it is nested below the previous choice. */
   readonly isDeep?: boolean;
 }
 
 /** Debounce of the search, in milliseconds. */
 const searchDelayMs = 150;
 
-/** The text of a search field, and its debounced value. */
+/** Returns the text of a search field and its debounced value. */
 export function useSearch(): readonly [text: string, settled: string, setText: (text: string) => void] {
   const [text, setText] = useState('');
   const [settled, setSettled] = useState('');
@@ -26,7 +26,7 @@ export function useSearch(): readonly [text: string, settled: string, setText: (
   return [text, settled, setText];
 }
 
-/** The last value that was known, while the next one is read: choices do not vanish under the user's fingers. */
+/** Returns the previous value while the next one is loading, so that choices do not vanish under the pointer. */
 export function useLatest<T>(value: T | undefined): T | undefined {
   const latest = useRef(value);
   if (value !== undefined) latest.current = value;
@@ -91,7 +91,7 @@ export function Chooser({
       </div>
       <div id={id} role="listbox" aria-label={label} class="choices-list">
         {choices.map((choice) => (
-          // The focus stays in the field, which names the current choice.
+          // The focus stays in the field, which references the current choice.
           // biome-ignore lint/a11y/useKeyWithClickEvents: Enter in the field chooses it
           // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
           <div

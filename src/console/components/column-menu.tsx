@@ -1,4 +1,4 @@
-/** The menu that shows and hides columns of the list on the page. The browser stores the choice of each list. */
+/** The menu that shows and hides columns of a list. The browser stores the selection for each list. */
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
@@ -11,7 +11,7 @@ import type { Column } from './table.tsx';
 
 const storageKey = storageKeyOf('columns');
 
-/** Whether a column is visible, by list and key of the column; only where it differs from the default. */
+/** Whether a column is visible, by list and column key. Only deviations from the default are stored. */
 type Choices = Readonly<Record<string, Readonly<Record<string, boolean>>>>;
 
 function stored(): Choices {
@@ -24,13 +24,13 @@ function stored(): Choices {
 
 const choices = signal<Choices>(stored());
 
-/** The columns of the list that is on the page. */
+/** The columns of the current list. */
 const available = signal<{ readonly path: string; readonly columns: readonly Column[] }>({ path: '', columns: [] });
 
 const isVisible = (path: string, { isExtra = false, key }: Column): boolean =>
   ownValue(ownValue(choices.value, path) ?? {}, key) ?? !isExtra;
 
-/** Returns the columns that the user wants to see. The first one names the objects and always stays. */
+/** Returns the visible columns. The first one names the objects and cannot be hidden. */
 export function useVisibleColumns(path: string, columns: readonly Column[]): readonly Column[] {
   const keys = columns.map(({ key, title }) => `${key} ${title}`).join();
   useLayoutEffect(() => {
@@ -47,7 +47,7 @@ function toggle(path: string, column: Column): void {
   localStorage.setItem(storageKey, JSON.stringify(choices.value));
 }
 
-/** The button "Columns" of a list; nothing until the list has rows. */
+/** The button "Columns" of a list. Renders nothing until the list has rows. */
 export function ColumnMenu({ path }: { readonly path: string }): JSX.Element | null {
   const columns = available.value.path === path ? available.value.columns.slice(1) : [];
   if (columns.length < 2) return null;

@@ -1,4 +1,4 @@
-/** The columns of a list without its own page: the name, the status, and the fields that distinguish its objects. */
+/** Columns of generic lists: name, status, and the fields that distinguish the objects. */
 import type { ComponentChildren } from 'preact';
 import { columnsOf, listOf } from '../api/columns.ts';
 import { hrefOfLink } from '../api/route.ts';
@@ -20,7 +20,7 @@ const nameColumn = (name: string, title: string, sort: string | undefined, isOfK
   class: 'name',
   cell: (item) => {
     const url = textOf(item, 'url');
-    // The API names quotas and monitoring items; users name other objects, and settings are typed as they are.
+    // Translate names that come from the API (quotas, monitoring items). Users choose other names, and settings appear verbatim.
     const own = textOf(item, name);
     const text = isQuota(item) ? nameOf(item) : isMeasurement(item) ? titleOf(own) : own;
     return (
@@ -43,7 +43,7 @@ const iconOf = (item: Item): string | undefined => {
   return type === '' ? iconOfList(listOf(item)) : kindOfType(type).icon;
 };
 
-/** The line below a name: the type, or the owner of the object. */
+/** Returns the line below a name: the type or the owner of the object. */
 function subOf(item: Item, isOfKind: boolean): ComponentChildren {
   const type = textOf(item, 'resource_type');
   if (type !== '' && !isOfKind) return t(kindOfType(type).word);
@@ -65,7 +65,7 @@ const sizeColumn = (): Column => ({
   },
 });
 
-/** Where to reach a machine, or the machine that a volume is attached to. */
+/** The address of a machine, or the machine to which a volume is attached. */
 export const addressColumn = (): Column => ({
   key: 'ip_address',
   title: titleOf('ip_address'),
@@ -77,7 +77,7 @@ export const addressColumn = (): Column => ({
 
 const hasAddress = (item: Item): boolean => addressOf(item) !== '';
 
-/** The status of an object, with its error message below. */
+/** The status of an object, with the error message below. */
 export const statusColumn = (sort?: string): Column => ({
   key: 'state',
   title: titleOf('state'),
@@ -95,7 +95,7 @@ export const statusColumn = (sort?: string): Column => ({
   ),
 });
 
-/** The project with its customer below. */
+/** The project, with the customer below. */
 const projectColumn = (): Column => ({
   key: 'project',
   title: titleOf('project'),
@@ -116,7 +116,7 @@ export const timeColumn = (name: string, sort?: string): Column => ({
   cell: (item) => (textOf(item, name) === '' ? '–' : <Time value={textOf(item, name)} />),
 });
 
-/** A field of the API as a column, by its format. */
+/** Returns a column for an API field, rendered by its format. */
 export function fieldColumn(name: string, sort?: string): Column {
   const format = fieldLabel(name)?.format ?? '';
   const isNumber = ['count', 'MiB', 'percent', 'as quota'].includes(format);
@@ -136,7 +136,7 @@ export function fieldColumn(name: string, sort?: string): Column {
   };
 }
 
-/** Chooses the columns of a list by the fields of its objects. */
+/** Selects the columns of a list by the fields of its objects. */
 export function genericColumns(
   items: readonly Item[],
   orderings: readonly string[],
@@ -180,7 +180,7 @@ const cellFormats = new Set([
   'yes',
 ]);
 
-/** Columns for the other fields that objects show first; hidden until the user chooses them. */
+/** Returns hidden columns for the remaining important fields. */
 function extraColumns(
   items: readonly Item[],
   usual: readonly Column[],

@@ -1,4 +1,4 @@
-/** Edits by two users at once: none overwrites a change that its author has not seen. */
+/** Resolves concurrent edits, so that users do not overwrite changes that they have not seen. */
 import type { JSX } from 'preact';
 import { type Item, request, textOf } from '../api/api.ts';
 import type { ApiResponse } from '../api/connection.ts';
@@ -9,19 +9,19 @@ import { Fact, Facts } from './card.tsx';
 import { Icon } from './icons.tsx';
 import { nameOf } from './values.tsx';
 
-/** An object as the user who edits it has seen it. */
+/** The version of an object that the editing user has seen. */
 export interface Version {
   readonly item: Item;
   readonly etag: string | null;
 }
 
-/** A response to an edit; of one that was too late, the names of the fields that another user changed. */
+/** A response to an edit. After a conflict, `changed` names the fields that another user changed. */
 export type EditResponse = ApiResponse<unknown> & { readonly changed?: readonly string[] };
 
 /** Reads the current version of an object; returns `before` if that fails. */
 export async function currentVersion(path: string, before: Version): Promise<Version> {
   const response = await request<Item>('GET', path);
-  // A row has its own names beside the fields of the object.
+  // Rows have additional members.
   return response.isOk ? { item: { ...before.item, ...response.body }, etag: response.headers.get('ETag') } : before;
 }
 
@@ -34,8 +34,8 @@ export const changedFields = (fields: readonly FormField[], before: Item, now: I
 const isSame = (one: Typed | undefined, other: Typed): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /**
- * Shows what another user has saved meanwhile beside the input, and lets the user choose. `theirs` and `mine` return the value
- * of a field; `mine` returns undefined for a field that the user left alone.
+ * Shows the values that another user has saved beside the input, and lets the user choose. `theirs` and `mine` return the value
+ * of a field; `mine` returns undefined for a field that the user has not edited.
  */
 export function Conflict({
   fields,
@@ -92,7 +92,7 @@ export function Conflict({
 
 const maxTextLength = 80;
 
-/** The value of a field as readable text. */
+/** Renders the value of a field as readable text. */
 function FieldText({ field, typed }: { readonly field: FormField; readonly typed: Typed }): JSX.Element {
   const linked = useLinked(field.kind === 'link' && typeof typed === 'string' ? typed : '');
   const text = linked ? textOf(linked, field.shownBy) || nameOf(linked) : textOfTyped(field, typed);

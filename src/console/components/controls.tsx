@@ -10,7 +10,7 @@ import { Rows } from './rows.tsx';
 const textsIn = (typed: Typed): readonly string[] =>
   Array.isArray(typed) ? typed.filter((text) => typeof text === 'string') : [];
 
-/** Whether a field needs only half of the width of a card. */
+/** Whether a field takes only half the width of a card. */
 const isNarrow = ({ isHalf = false, isOfCards = false, kind }: FormField): boolean =>
   isHalf || (['link', 'size', 'number', 'choice', 'time', 'secret'].includes(kind) && !isOfCards);
 
@@ -23,9 +23,9 @@ export function Control({
 }: {
   readonly field: FormField;
   readonly typed: Typed;
-  /** The error message of the server. */
+  /** The error message from the server. */
   readonly problem: string | undefined;
-  /** The same in the original form: for a list, an entry for each item. */
+  /** The unprocessed error; for a list, an entry for each item. */
   readonly rejected?: unknown;
   readonly onInput: (value: Typed) => void;
 }): JSX.Element {
@@ -162,7 +162,7 @@ function Single({ field, common, typed, onInput }: SingleProperties): JSX.Elemen
   }
 }
 
-/** A field with a unit behind it. A size field also takes the unit that a user types, such as "500 MiB". */
+/** A field followed by its unit. A size field also accepts a typed unit, such as "500 MiB". */
 const WithUnit = ({
   input,
   unit,

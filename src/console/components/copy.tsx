@@ -1,11 +1,11 @@
-/** Values that people copy: ids, addresses, code. */
+/** Values to copy: ids, addresses, code. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { shortId } from '../format/text.ts';
 import { t } from '../i18n/words.ts';
 import { Icon } from './icons.tsx';
 
-/** Copies a text. Returns whether the browser allowed it: without https it may not. */
+/** Copies a text. Returns whether the browser allowed it. Without https, it may not. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -27,7 +27,7 @@ function copyBySelection(text: string): boolean {
   return isCopied;
 }
 
-/** A button that copies a text; `what` names it, such as "UUID". */
+/** A button that copies a text. `what` names the text, such as "UUID". */
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }): JSX.Element {
   const [isCopied, setCopied] = useState(false);
   return (
@@ -52,7 +52,7 @@ export const Code = ({ text, what }: { readonly text: string; readonly what: str
   </span>
 );
 
-/** An id, cut in the middle; copying gives all of it. */
+/** An id, shortened in the middle. Copying yields the full id. */
 export const Id = ({ id, what }: { readonly id: string; readonly what: string }): JSX.Element => (
   <span class="copyable">
     <code title={id}>{shortId(id)}</code>

@@ -17,7 +17,7 @@ import { showSecretOf } from './secret.tsx';
 import { notify } from './toast.tsx';
 import { nameOf } from './values.tsx';
 
-/** The message after a creation. It mentions the simulator, which accepts any credentials. */
+/** Returns the message after a creation. Points out simulated accounts, which accept any credentials. */
 export const creationNotice = (created: Item): string => {
   const name = nameOf(created);
   return created.is_simulated === true
@@ -25,17 +25,17 @@ export const creationNotice = (created: Item): string => {
     : t('{name} was created.', { name });
 };
 
-/** The response of OPTIONS for a list or an object: what each method or action takes. */
+/** The OPTIONS response of a list or object: the fields of each method or action. */
 export interface Description {
   readonly description?: string;
   readonly actions?: Item;
 }
 
-/** The methods that the caller's rights allow, where the server sends them (core.md 1.10); undefined where it does not. */
+/** Returns the methods that the caller may use (core.md 1.10); undefined if the server does not send them. */
 export const permittedMethods = (headers: Headers): readonly string[] | undefined =>
   headers.get('X-Permitted')?.split(', ');
 
-/** Roles by the words of the document. */
+/** Roles by their words in the OpenAPI document. */
 const words: readonly (readonly [word: string, role: string])[] = [
   ['owners', 'owner'],
   ['managers', 'manager'],
@@ -43,20 +43,20 @@ const words: readonly (readonly [word: string, role: string])[] = [
 ];
 
 /**
- * Whether the user has any of the roles that a right names. Whether the user has it in the object of the body is
- * for the server to check; words without roles allow any user.
+ * Whether the user has any of the roles that a right names, in any object. The server checks the specific object. A right without
+ * roles applies to any user.
  */
-export function mayEver(creators: string): boolean {
+export function mayHaveRight(creators: string): boolean {
   const wanted = words.filter(([word]) => creators.includes(word));
   return isStaff.value || wanted.length === 0 || wanted.some(([, role]) => roles.value.has(role));
 }
 
-/** The address of the links in invitation mails, for the one list that takes it. */
+/** The link template for invitation mails, which only invitations need. */
 const invitationLink = `${location.href.replace(/[?#].*$/, '')}#/invitation/{uuid}/`;
 
 type Adapt = (fields: readonly FormField[]) => readonly FormField[];
 
-/** The button that creates an object, for users who may. */
+/** A button that creates an object, for users with the right. */
 export function Creation({
   collection,
   given = {},
@@ -67,16 +67,16 @@ export function Creation({
   onCreated,
 }: {
   readonly collection: Collection;
-  /** Values that the form begins with. */
+  /** Initial values of the form. */
   readonly given?: Item;
   readonly button?: string;
   /** Whether it is the main action of the page. */
   readonly isPrimary?: boolean;
-  /** Whether the page has many of them. */
+  /** Whether the page has many such buttons. */
   readonly isQuiet?: boolean;
-  /** Returns the fields of the form, from those of the API. */
+  /** Adapts the fields from the API for the form. */
   readonly adapt?: Adapt;
-  /** Runs after the creation; default: open the page of the new object. */
+  /** Runs after the creation. Default: opens the page of the new object. */
   readonly onCreated?: () => Promise<void>;
 }): JSX.Element | null {
   const path = `/api/${collection.name}/`;
@@ -85,7 +85,7 @@ export function Creation({
   if (!response?.isOk || !collection.isCreatedHere) return null;
   const { actions } = response.body;
   const permitted = permittedMethods(response.headers);
-  if (actions?.POST === undefined || permitted?.includes('POST') === false || !mayEver(collection.creators))
+  if (actions?.POST === undefined || permitted?.includes('POST') === false || !mayHaveRight(collection.creators))
     return null;
   return (
     <>
@@ -119,12 +119,12 @@ export function Creation({
   );
 }
 
-/** Fields of new resources that stand behind "More options". */
+/** Fields of new resources under "More options". */
 const rare = new Set(['description', 'tags', 'user_data', 'availability_zone']);
-/** Links whose objects are offered as cards. */
+/** Links whose objects are displayed as cards. */
 const cards = new Set(['flavor', 'size', 'image']);
 
-/** The form that creates an object; of a resource it says as it is filled in what that takes of which quota. */
+/** The form that creates an object. For a resource, shows its impact on quotas while the user fills it in. */
 export function CreationForm({
   collection,
   post,
@@ -139,14 +139,14 @@ export function CreationForm({
 }: {
   readonly collection: Collection;
   readonly button?: string;
-  /** The title of the card of a field, for a page of several cards. */
+  /** Returns the card title of a field, for forms with several cards. */
   readonly sectionOf?: (field: FormField) => string;
   /** The order of the cards. */
   readonly sectionTitles?: readonly string[];
-  /** What OPTIONS says of POST. */
+  /** The metadata of POST from OPTIONS. */
   readonly post: unknown;
   readonly given?: Item;
-  /** Values that the page chooses: the form has no fields for them. */
+  /** Fixed values, for which the form has no fields. */
   readonly fixed?: Item;
   readonly adapt?: Adapt;
   readonly onMade: (created: Item) => Promise<void>;
@@ -159,13 +159,13 @@ export function CreationForm({
   const open = adapt(formFieldsOf(post, collection)).filter(({ name }) => !(name in fixed));
   const fields = open.map((field) => ({
     ...withCapacity(narrowed(field, filled, around)),
-    // Most objects need neither.
+    // Most users need neither JSON nor rare fields.
     isFolded: (field.kind === 'json' || (sectionOf !== undefined && rare.has(field.name))) && !field.isRequired,
     isOfCards: sectionOf !== undefined && cards.has(field.name),
   }));
   return (
     <Form
-      fields={startingWith(fields)}
+      fields={requiredFirst(fields)}
       given={{ link_template: invitationLink, ...given }}
       button={button}
       sectionOf={sectionOf}
@@ -190,7 +190,7 @@ export function CreationForm({
   );
 }
 
-/** The sizes that fields begin with. */
+/** Returns the default sizes of fields. */
 const defaultsOf = (fields: readonly FormField[]): Filled =>
   Object.fromEntries(
     fields
@@ -198,10 +198,10 @@ const defaultsOf = (fields: readonly FormField[]): Filled =>
       .map(({ fallback, name }) => [name, sizeInput(Number(fallback))]),
   );
 
-/** Returns the values that are texts. */
+/** Returns only the string values. */
 const textsOf = (values: Readonly<Record<string, unknown>>): Filled =>
   Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 
 /** Sorts required fields first. */
-const startingWith = (fields: readonly FormField[]): readonly FormField[] =>
+const requiredFirst = (fields: readonly FormField[]): readonly FormField[] =>
   [...fields].sort((a, b) => Number(b.isRequired) - Number(a.isRequired));

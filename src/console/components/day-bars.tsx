@@ -1,11 +1,11 @@
-/** Counts by day as bars, with the failures among them; a click on a bar opens its day, if it has a page. */
+/** Counts by day as bars, with failures highlighted. Clicking a bar opens its day, if it has a page. */
 import type { ComponentChildren, JSX } from 'preact';
 import { axisTop } from '../format/numbers.ts';
 import { dayText } from '../format/text.ts';
 import { numberText, t } from '../i18n/words.ts';
-import { Behind } from './chart.tsx';
+import { ChartTable } from './chart.tsx';
 
-/** The counts from one instant to the next bar, or to the end. */
+/** The counts of one bar. */
 export interface DayCount {
   /** UNIX timestamps. */
   readonly from: number;
@@ -26,10 +26,10 @@ export function DayBars({
 }: {
   readonly title: string;
   readonly bars: readonly DayCount[];
-  /** The counted objects, as the head of a column. */
+  /** The counted objects, as a column heading. */
   readonly noun: string;
   readonly hrefOfBar?: (bar: DayCount) => string;
-  /** The content below the title. */
+  /** Content below the title. */
   readonly caption?: ComponentChildren;
 }): JSX.Element {
   const most = Math.max(...bars.map(({ all }) => all));
@@ -94,7 +94,7 @@ export function DayBars({
           ))}
         </div>
       </div>
-      <Behind title={title} heads={[t('Day'), noun, ...(hasBad ? [t('Failed')] : [])]}>
+      <ChartTable title={title} heads={[t('Day'), noun, ...(hasBad ? [t('Failed')] : [])]}>
         {bars.map((bar) => (
           <tr key={bar.from}>
             <th scope="row">{hrefOfBar ? <a href={hrefOfBar(bar)}>{spanText(bar)}</a> : spanText(bar)}</th>
@@ -102,12 +102,12 @@ export function DayBars({
             {hasBad && <td>{numberText(bar.bad ?? 0)}</td>}
           </tr>
         ))}
-      </Behind>
+      </ChartTable>
     </figure>
   );
 }
 
-/** The label of a bar below the axis: its first day. */
+/** Returns the axis label of a bar: its first day. */
 const tickText = ({ from, to }: DayCount): string => {
   const now = Date.now() / 1000;
   return from <= now && now < to ? t('today') : dayText(from * 1000);

@@ -2,11 +2,11 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { phrase, t } from '../i18n/words.ts';
-import { giveBack } from './focus.ts';
+import { restoreFocus } from './focus.ts';
 
 /**
- * A modal dialog: the browser keeps the focus inside, Escape closes it, and the focus returns to where it was. Without
- * `onClose` it cannot be dismissed.
+ * A modal dialog. The browser traps the focus, closes the dialog on Escape and restores the focus. Without `onClose`, the dialog
+ * cannot be dismissed.
  */
 export function Dialog({
   title,
@@ -26,7 +26,7 @@ export function Dialog({
   useLayoutEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
-    return () => giveBack(before);
+    return () => restoreFocus(before);
   }, []);
   return (
     <dialog
@@ -37,7 +37,7 @@ export function Dialog({
         event.preventDefault();
         onClose?.();
       }}
-      // Browsers close a dialog on the second Escape; one that cannot be dismissed opens again.
+      // Browsers close any dialog on the second Escape: reopen one that cannot be dismissed.
       onClose={() => (onClose ? onClose() : element.current?.showModal())}
     >
       <header>
@@ -49,7 +49,7 @@ export function Dialog({
   );
 }
 
-/** Blocks a form until the user has typed a text, such as the name of a machine; without `typed` it blocks nothing. */
+/** Blocks a form until the user has typed a text, such as the name of a machine. Blocks nothing without `typed`. */
 export function Guarded({
   typed,
   children,
@@ -76,7 +76,7 @@ export function Guarded({
   );
 }
 
-/** Asks before an action that cannot be undone. With `typed`, the user types that text first. */
+/** Confirms an irreversible action. With `typed`, the user must first type that text. */
 export function Confirmation({
   title,
   question,
@@ -88,7 +88,7 @@ export function Confirmation({
   readonly title: string;
   readonly question: ComponentChildren;
   readonly button: string;
-  /** The text that the user has to type, such as the name of a machine. */
+  /** The text to type, such as the name of a machine. */
   readonly typed?: string | undefined;
   readonly onYes: () => void;
   readonly onNo: () => void;

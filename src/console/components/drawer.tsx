@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../i18n/words.ts';
-import { giveBack } from './focus.ts';
+import { restoreFocus } from './focus.ts';
 import { Icon } from './icons.tsx';
 
 const isOverlay = (): boolean => matchMedia('(max-width: 76rem)').matches;
@@ -10,8 +10,8 @@ const isOverlay = (): boolean => matchMedia('(max-width: 76rem)').matches;
 const focusable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
 
 /**
- * A drawer beside a list, inside `.with-drawer`; on narrow screens it lies over the page and keeps the focus. Escape closes it,
- * and the arrow keys show the next or previous row where `onMove` is given. Put its state into the address.
+ * A drawer beside a list, inside `.with-drawer`. On narrow screens, it overlays the page and traps the focus. Escape closes it.
+ * With `onMove`, the arrow keys show the next or previous row. Its state belongs in the address.
  */
 export function Drawer({
   title,
@@ -25,7 +25,7 @@ export function Drawer({
   readonly title: string;
   /** The icon before the title. */
   readonly mark?: ComponentChildren;
-  /** Buttons beside the one that closes it. */
+  /** Buttons beside the close button. */
   readonly actions?: ComponentChildren;
   readonly onClose: () => void;
   readonly onMove?: ((steps: 1 | -1) => void) | undefined;
@@ -36,7 +36,7 @@ export function Drawer({
   useEffect(() => {
     const before = document.activeElement;
     element.current?.focus();
-    return () => giveBack(before);
+    return () => restoreFocus(before);
   }, []);
   return (
     <div
@@ -72,7 +72,7 @@ export function Drawer({
   );
 }
 
-/** Moves the focus from the last element to the first one, and back. */
+/** Cycles the focus between the last and the first element. */
 function keepInside(element: HTMLElement | null, event: KeyboardEvent): void {
   const all = [...(element?.querySelectorAll<HTMLElement>(focusable) ?? [])].filter((each) => each.checkVisibility());
   const [first, last] = [all[0], all.at(-1)];

@@ -1,4 +1,4 @@
-/** The filters of a list, on one line: a search field, a chip for each filter, and the rest under "More filters". */
+/** The filters of a list on one line: a search field, chips, and the rest under "More filters". */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, responseOf } from '../api/connection.ts';
@@ -20,10 +20,10 @@ import { Popover } from './popover.tsx';
 import { TextFilter } from './text-filter.tsx';
 import { nameOf } from './values.tsx';
 
-/** Filters for text search; the first one that a list has is its search field. */
+/** Filters for text search, by priority. */
 const searchNames = ['search', 'name', 'full_name', 'username', 'message', 'email', 'summary', 'key'];
 
-/** Filters with a chip, the most wanted first; a list shows the first few that it has. */
+/** Filters with a chip, by priority. A list shows the first few of them. */
 const facetNames = [
   'state',
   'status',
@@ -49,7 +49,7 @@ const facetNames = [
 
 const maxFacets = 4;
 
-/** The list whose objects a filter takes the uuid of. */
+/** Lists of objects by the filter that accepts their uuids. */
 const objectLists: Readonly<Record<string, string>> = {
   actor: 'users',
   customer: 'customers',
@@ -67,7 +67,7 @@ const objectLists: Readonly<Record<string, string>> = {
 /** The filter of users by their username. */
 const byUsername = 'user_username';
 
-/** Values of filters that are missing in the document. */
+/** Filter values that the OpenAPI document lacks. */
 const knownChoices: Readonly<Record<string, readonly string[]>> = {
   state: ['OK', 'Erred', 'Creating', 'Updating', 'Deleting'],
   category: ['vms', 'storages', 'private_clouds', 'apps'],
@@ -75,24 +75,24 @@ const knownChoices: Readonly<Record<string, readonly string[]>> = {
   severity: ['Error', 'Warning', 'Info', 'Debug'],
 };
 
-/** Filters for programs: the console shows them only if the address sets them. */
+/** Whether a filter is for programs. The console shows such filters only if the address sets them. */
 const isTechnical = ({ isLink, name }: Filter): boolean =>
   (isLink && ownValue(objectLists, name) === undefined) ||
   (/(^|_)(url|exact|abbreviation)$|native_name|^exclude_|^rtag$|_uuid$|^resource_category$|^(from|to)$/.test(name) &&
     ownValue(objectLists, name) === undefined);
 
-/** The title of a filter. That of the operation of an audit record differs from the page with the same name. */
+/** Returns the title of a filter. `operation` of audit records is not the page with that name. */
 const filterTitle = ({ name }: Pick<Filter, 'name'>): string =>
   name === 'operation' ? t('Action') : titleOf(name === byUsername ? 'user' : name);
 
-/** Filters that duplicate another one. */
+/** Whether a filter duplicates another one. */
 const hasTwin = ({ name }: Filter, filters: readonly Filter[]): boolean =>
   filters.some(
     (other) => other.name === `${name}_uuid` || (name === 'settings_uuid' && other.name === 'service_settings_uuid'),
   ) ||
   (/^(customer|project)_name$/.test(name) && filters.length > 0);
 
-/** Goes to the list with another value of a parameter; an empty value removes it. */
+/** Returns the query with a different value of a parameter. An empty value removes it. */
 function withParameter(name: string, value: string): URLSearchParams {
   const parameters = new URLSearchParams(place.value.query);
   for (const page of ['page', 'before']) parameters.delete(page);
@@ -114,18 +114,18 @@ export function Filters({
 }: {
   readonly path: string;
   readonly filters: readonly Filter[];
-  /** Names of filters that the page offers by other means, such as tabs. */
+  /** Filters that the page offers in other ways, such as tabs. */
   readonly hidden?: readonly string[];
-  /** Names of the filters with chips, where the page wants other ones. */
+  /** Filters with chips, instead of the default ones. */
   readonly facets?: readonly string[];
-  /** How many objects match, and how many there are without filters. */
+  /** Number of objects that match, and total without filters. */
   readonly count?: number | undefined;
   readonly total?: number | undefined;
-  /** Whether the list is narrowed to the customer or project of the sidebar. */
+  /** Whether the list is limited to the current scope. */
   readonly scopeIsUsed?: boolean;
   /** The label of the search field, instead of the name of its filter. */
   readonly searchTitle?: string | undefined;
-  /** A chip of the page, before the others. */
+  /** An additional chip before the others. */
   readonly first?: ComponentChildren;
 }): JSX.Element | null {
   const { query } = place.value;
@@ -178,7 +178,7 @@ export function Filters({
   );
 }
 
-/** Searches while the user types, after a pause; Enter searches at once. */
+/** Searches as the user types, debounced. Enter searches at once. */
 function SearchField({
   path,
   filter,
@@ -193,7 +193,7 @@ function SearchField({
   const [text, setText] = useState(present);
   const sent = useRef(present);
   useEffect(() => {
-    // The address has changed otherwise, for example by going back.
+    // The address was changed elsewhere, for example by the back button.
     if (present !== sent.current) setText(present);
     sent.current = present;
   }, [present]);
@@ -202,7 +202,7 @@ function SearchField({
     const isFirst = sent.current === '';
     sent.current = wanted;
     const parameters = withParameter(name, wanted);
-    // One search is one entry of the history, not one for each key.
+    // One search is one history entry, not one per key press.
     if (isFirst || wanted === '') go(path, parameters);
     else replace(path, parameters);
   };
@@ -232,7 +232,7 @@ function SearchField({
   );
 }
 
-/** The customer or project of the sidebar as a chip that can be removed. */
+/** The current scope as a removable chip. */
 function ScopeChip(): JSX.Element | null {
   const { customer, project } = scope.value;
   const chosen = project ?? customer;
@@ -246,7 +246,7 @@ function ScopeChip(): JSX.Element | null {
   );
 }
 
-/** A set filter. */
+/** An active filter. */
 export const RemovableChip = ({
   label,
   value,
@@ -286,7 +286,7 @@ function SetChip({
   );
 }
 
-/** Returns the text of a filter value. */
+/** Returns the display text of a filter value. */
 function valueText({ name, type }: Filter, value: string): string {
   if (type === 'boolean' || value === 'true' || value === '') return value === 'false' ? t('No') : t('Yes');
   if (name === 'state' || name === 'severity' || name === 'status' || name === 'level')
@@ -297,7 +297,7 @@ function valueText({ name, type }: Filter, value: string): string {
   return /^[0-9a-f]{32}$/.test(value) ? shortId(value) : choiceText(value);
 }
 
-/** An unset filter, which opens its values. */
+/** An inactive filter. Clicking it opens its values. */
 function FacetChip({
   path,
   filter,
@@ -359,7 +359,7 @@ function FacetChip({
   );
 }
 
-/** Returns the choices of a filter; empty if it takes an object or a text. */
+/** Returns the choices of a filter; empty if it accepts an object or text. */
 function useChoices({ choices, name, type }: Filter, isWanted: boolean): readonly string[] {
   const isProvider = name === 'resource_type' && choices.length === 0;
   const { value: metadata } = useReading(isProvider && isWanted ? 'resource types' : 'none', async () =>
@@ -376,7 +376,7 @@ function useChoices({ choices, name, type }: Filter, isWanted: boolean): readonl
   return ownValue(knownChoices, name) ?? [];
 }
 
-/** Chooses an object of a list by its name; the value is the uuid. */
+/** Chooses an object by name. The value is its uuid. */
 function ObjectChooser({
   list,
   label,
@@ -391,7 +391,7 @@ function ObjectChooser({
   const name = ['name', 'full_name'].find((one) => filters.some((filter) => filter.name === one)) ?? 'name';
   const query = new URLSearchParams({ page_size: '20', ...(settled !== '' && { [name]: settled }) });
   const page = useLatest(usePage(`/api/${list}/?${query}`).value);
-  // The present choices fit the text already, until the server has searched.
+  // Filter the current choices until the server has searched.
   const items = (page?.items ?? []).filter((item) => matches(nameOf(item), text));
   return (
     <Chooser

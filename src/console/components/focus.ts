@@ -1,6 +1,6 @@
 /**
- * Keeps the focus on the page. An opened page gets the focus on its heading as soon as that exists; and where
- * what has the keyboard goes away, as a row that was deleted, what stands nearest to it gets it.
+ * Keeps the focus on the page. A new page focuses its heading as soon as it exists. When the focused element disappears, such as
+ * a deleted row, the nearest focusable element gets the focus.
  */
 import { throttled } from '../api/throttle.ts';
 
@@ -9,10 +9,10 @@ export const product = document.querySelector('meta[name=application-name]')?.ge
 
 const focusable = 'a[href], button:not([disabled]), input:not([disabled]), select, textarea, summary, h1[tabindex]';
 
-/** The element that had the focus last, with its ancestors from the inside; empty if the user moved elsewhere. */
+/** The last focused element followed by its ancestors; empty if the user moved the focus away. */
 let last: readonly Element[] = [];
 
-/** Whether a new page waits for its heading. */
+/** Whether the heading of a new page is to be focused. */
 let isHeadingWanted = false;
 
 function noteFocus(target: EventTarget | null): void {
@@ -23,8 +23,8 @@ function noteFocus(target: EventTarget | null): void {
 
 addEventListener('focusin', ({ target }) => noteFocus(target));
 
-/** Returns the focus to an element before the focused one is removed, or to the nearest focusable element. */
-export function giveBack(element: Element | null): void {
+/** Moves the focus to an element, or to the nearest focusable one, before the focused element is removed. */
+export function restoreFocus(element: Element | null): void {
   noteFocus(element && element !== document.body ? element : document.querySelector('main'));
   requestAnimationFrame(look);
 }
@@ -34,7 +34,7 @@ for (const kind of ['pointerdown', 'keydown'])
     kind,
     (event) => {
       isHeadingWanted = false;
-      // A click may hit nothing focusable, and Tab may leave the page.
+      // A click may hit nothing focusable, and Tab may move focus out of the page.
       if (kind === 'pointerdown' || (event instanceof KeyboardEvent && event.key === 'Tab')) last = [];
     },
     { capture: true },
@@ -55,7 +55,7 @@ function look(): void {
   } else if (document.activeElement === document.body && last.length > 0) nearest()?.focus();
 }
 
-/** The focusable element in the innermost ancestor that still exists; at last the heading of the page. */
+/** Returns a focusable element in the innermost remaining ancestor, or else the page heading. */
 function nearest(): HTMLElement | null {
   for (const element of last.filter(({ isConnected }) => isConnected)) {
     if (element.matches('main, body, #console')) break;
@@ -68,7 +68,7 @@ function nearest(): HTMLElement | null {
   return heading ?? document.querySelector('main');
 }
 
-/** Time for a replacement of the removed element to appear. */
+/** Time to wait for a replacement of the removed element. */
 const delayMs = 60;
 
 new MutationObserver(throttled(delayMs, look)).observe(document.body, {

@@ -1,4 +1,4 @@
-/** When a quota will be full at its present pace. */
+/** Forecasts when a quota will be full. */
 import type { JSX } from 'preact';
 import { useRequest } from '../api/reading.ts';
 import { daysUntilFull } from '../format/numbers.ts';
@@ -8,12 +8,12 @@ import { type Item, isItem, pathOf, textOf } from '../item.ts';
 
 const daySeconds = 24 * 3600;
 
-/** The pace is that of so many days. */
+/** Number of days that the trend is based on. */
 const paceDays = 30;
 
-/** The day on which a quota will be full, after the text of its meter; nothing where its usage does not rise. */
+/** The day on which a quota will be full. Renders nothing if its usage is not growing. */
 export function Forecast({ quota }: { readonly quota: Item }): JSX.Element | null {
-  // To the day, so that a refresh reads the same.
+  // Round to the day, so that a refresh sends the same request.
   const point = (Math.floor(Date.now() / 1000 / daySeconds) - paceDays) * daySeconds;
   const path = pathOf(textOf(quota, 'url'));
   const { value: response } = useRequest<readonly Item[]>('GET', `${path}history/?point=${point}`);

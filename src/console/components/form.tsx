@@ -10,8 +10,8 @@ import { Control } from './controls.tsx';
 import { Icon } from './icons.tsx';
 
 /**
- * A form made of described fields. `send` receives the filled fields, of an existing object only the changed ones. Rejections
- * are shown beside the fields, in the server's words.
+ * A form generated from fields. `send` receives the filled fields or, for an existing object, only the changed ones. Shows the
+ * server's error messages beside the fields.
  */
 export function Form({
   fields,
@@ -31,31 +31,31 @@ export function Form({
 }: {
   readonly fields: readonly FormField[];
   readonly item?: Item;
-  /** Values that a new object begins with. */
+  /** Initial values of a new object. */
   readonly given?: Item;
   readonly button: string;
   /** Whether it performs a destructive action. */
   readonly isDangerous?: boolean;
-  /** Whether it cannot be sent yet, for a reason outside its fields. */
+  /** Whether something outside the form prevents sending. */
   readonly isBlocked?: boolean;
   readonly send: (body: Item | FormData) => Promise<EditResponse>;
-  /** The text of the button that leaves the form. */
+  /** The text of the cancel button. */
   readonly cancel?: string;
   readonly onCancel?: () => void;
-  /** Called with all input after every change. */
+  /** Receives all input after every change. */
   readonly onTyped?: (typed: Readonly<Record<string, Typed>>) => void;
-  /** What stands above the buttons; beside the sections, where there are any. */
+  /** Content above the buttons, or beside the sections if there are any. */
   readonly children?: ComponentChildren;
-  /** The title of the card that a field stands in, for forms of several cards. */
+  /** Returns the card title of a field, for forms with several cards. */
   readonly sectionOf?: ((field: FormField) => string) | undefined;
-  /** The order of the cards; by default, that of their fields. */
+  /** The order of the cards. Default: the order of their fields. */
   readonly sectionTitles?: readonly string[];
-  /** What stands above the fields of a card, by its title. */
+  /** Content above the fields of a card, by card title. */
   readonly sectionNotes?: Readonly<Record<string, ComponentChildren>>;
 }): JSX.Element {
   const atFirst = (field: FormField): Typed => typedOf(field, (item ?? given)[field.name]);
   const [typed, setTyped] = useState<Readonly<Record<string, Typed>>>({});
-  // Controls that choose for the user call after the next input.
+  // Controls that choose a value themselves call `change` late, when `typed` is stale.
   const latest = useRef(typed);
   const [problems, setProblems] = useState<Readonly<Record<string, string>>>({});
   const [rejected, setRejected] = useState<Item>({});
@@ -100,7 +100,7 @@ export function Form({
         const next = { ...latest.current, [field.name]: value };
         latest.current = next;
         setTyped(next);
-        // A problem is about the value that was sent.
+        // The error was about the previous value.
         setProblems(without(problems, field.name));
         setRejected(without(rejected, field.name));
         onTyped?.(next);
@@ -204,11 +204,11 @@ export function Form({
   );
 }
 
-/** Returns an object without one of its members. */
+/** Removes a member from an object. */
 const without = <T,>(members: Readonly<Record<string, T>>, name: string): Readonly<Record<string, T>> =>
   Object.fromEntries(Object.entries(members).filter(([other]) => other !== name));
 
-/** Converts a value for comparison: links are equal if their paths are. */
+/** Normalises a value for comparison. Links are equal if their paths are. */
 const comparable = ({ kind }: FormField, typed: Typed): Typed =>
   kind === 'link' && typeof typed === 'string' ? pathOf(typed) : typed;
 

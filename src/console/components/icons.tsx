@@ -1,12 +1,12 @@
-/** Decorative icons of the set Lucide. They are hidden from screen readers, because a word always accompanies them. */
+/** Decorative Lucide icons. They are hidden from screen readers, because text always accompanies them. */
 import { h, type JSX } from 'preact';
 import { ownValue } from '../item.ts';
 import lucide from './lucide.json' with { type: 'json' };
 
-/** An icon of Lucide: the elements inside its `svg`. */
+/** A Lucide icon: the elements inside its `svg`. */
 type Elements = readonly (readonly [tag: string, attributes: Readonly<Record<string, string | number>>])[];
 
-/** Icons by name: pages of the console, types of objects, actions, tones, and severities. */
+/** Icons by name: pages, object types, actions, tones and severities. */
 const icons: Readonly<Record<string, keyof typeof lucide>> = {
   home: 'House',
   customers: 'Building2',
@@ -121,14 +121,14 @@ const icons: Readonly<Record<string, keyof typeof lucide>> = {
   problem: 'CircleAlert',
 };
 
-/** Returns whether an icon of this name exists. */
+/** Whether an icon with this name exists. */
 export const hasIcon = (name: string): boolean => Object.hasOwn(icons, name);
 
-/** The icon of a name, or nothing if none exists. `size` defaults to 16 px. */
+/** Renders an icon by name, or nothing if there is none. `size` defaults to 16 px. */
 export function Icon({ name, size }: { readonly name: string; readonly size?: 'sm' | 'lg' }): JSX.Element | null {
   const icon = ownValue(icons, name.toLowerCase());
   if (!icon) return null;
-  // JSON has no tuples.
+  // TypeScript does not infer tuples from JSON.
   const parts = lucide[icon] as unknown as Elements;
   return (
     <svg class={size ? `icon ${size}` : 'icon'} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
@@ -137,7 +137,7 @@ export function Icon({ name, size }: { readonly name: string; readonly size?: 's
   );
 }
 
-/** The product's mark. */
+/** The product logo. */
 export const Mark = (): JSX.Element => (
   <svg viewBox="0 0 24 24" aria-hidden="true" focusable="false">
     <rect x="1" y="1" width="22" height="22" rx="6" fill="currentColor" />

@@ -1,4 +1,4 @@
-/** The dialog that confirms the user's identity. The request that needs it waits, and is sent again afterwards. */
+/** The dialog that confirms the user's identity. The rejected request waits and is repeated afterwards. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, request } from '../api/api.ts';
@@ -14,13 +14,13 @@ import { Form } from './form.tsx';
 import { PasskeyButton } from './passkey.tsx';
 
 interface Method {
-  /** What the user types; a passkey needs nothing. */
+  /** The input field; undefined for a passkey. */
   readonly field?: FormField;
-  /** The button that changes to this method. */
+  /** The button that switches to this method. */
   readonly button: string;
 }
 
-/** What a user can confirm with, by the method of the server. To add a method, add it here. */
+/** Confirmation methods by their names on the server. */
 const known = (): Readonly<Record<string, Method>> => ({
   password: { field: plainField('password', titleOf('password'), 'secret'), button: titleOf('password') },
   ...(hasPasskeys && { passkey: { button: t('Use a passkey') } }),
@@ -98,7 +98,7 @@ function ByPasskey({
 }: {
   readonly confirm: (passkey: Credential) => Promise<ApiResponse<unknown>>;
   readonly cancel: () => void;
-  /** Buttons of other methods. */
+  /** Buttons for the other methods. */
   readonly children: ComponentChildren;
 }): JSX.Element {
   const [problem, setProblem] = useState('');

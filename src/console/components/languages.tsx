@@ -3,7 +3,7 @@ import { chooseLanguage, type Language, language, languages } from '../i18n/word
 
 const names: readonly Language[] = ['en', 'et'];
 
-/** Buttons for the other languages, each in its own name. */
+/** Buttons for the other languages, labelled with their native names. */
 export function Languages(): JSX.Element {
   return (
     <>

@@ -1,4 +1,4 @@
-/** Any list of the API. The address has its filters, order and page. */
+/** Generic lists. The address has the filters, the order and the page number. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Page } from '../api/api.ts';
@@ -20,7 +20,7 @@ import { type Column, type Selection, Table } from './table.tsx';
 /** The number of objects on a page. */
 export const pageSize = 20;
 
-/** A list as a page: header, tabs, filters, table. `path` is that of the list below /api, such as `/customers/`. */
+/** A page with a list: header, tabs, filters, table. `path` is the path of the list below /api, such as `/customers/`. */
 export function ListPage({
   path,
   title,
@@ -32,10 +32,10 @@ export function ListPage({
   ...list
 }: {
   readonly title: string;
-  /** The number of all objects, beside the title. */
+  /** The total number of objects, beside the title. */
   readonly count?: number | undefined;
   readonly crumbs?: readonly Crumb[];
-  /** Buttons of the header, instead of the one that creates an object. */
+  /** Header buttons, instead of the one that creates an object. */
   readonly actions?: ComponentChildren;
   readonly tabs?: ComponentChildren;
 } & ListProperties): JSX.Element {
@@ -61,21 +61,21 @@ export function ListPage({
 interface ListProperties {
   readonly path: string;
   readonly collection: Collection | undefined;
-  /** The columns of the table, instead of the generic ones. */
+  /** The columns, instead of the generic ones. */
   readonly columns?: ((items: readonly Item[]) => readonly Column[]) | undefined;
-  /** The content at the end of each row, such as `RowActions`. */
+  /** Content at the end of each row, such as `RowActions`. */
   readonly rowActions?: ((item: Item) => ComponentChildren) | undefined;
   readonly selection?: Selection | undefined;
-  /** The content above the table in its card, such as a `ChoiceBar`. */
+  /** Content above the table in its card, such as a `ChoiceBar`. */
   readonly above?: ComponentChildren;
-  /** Names of filters that the page offers by other means, such as tabs. */
+  /** Filters that the page offers in other ways, such as tabs. */
   readonly hiddenFilters?: readonly string[];
   readonly facets?: readonly string[];
-  /** The content of a list without objects. */
+  /** Content of an empty list. */
   readonly empty?: ComponentChildren;
-  /** Parameters that the page sends in addition to those of the address. */
+  /** Query parameters in addition to those in the address. */
   readonly fixed?: Readonly<Record<string, string>>;
-  /** The drawer with the details of a row, beside the table; gets the objects that the table shows. */
+  /** Renders the drawer with the details of a row. Receives the visible objects. */
   readonly drawer?: ((items: readonly Item[]) => ComponentChildren) | undefined;
   readonly openKey?: string | undefined;
   readonly hrefOfItem?: ((item: Item) => string | undefined) | undefined;
@@ -88,7 +88,7 @@ function usePreviousPage(path: string, value: Page | undefined): Page | undefine
   return last.current?.path === path ? last.current.value : undefined;
 }
 
-/** The query of a list: the filters of the address, and the customer or project that the user works in. */
+/** Returns the query of a list: the filters in the address, and the current scope. */
 export function listQuery(
   list: string | undefined,
   filters: readonly Filter[],
@@ -106,9 +106,9 @@ export function listQuery(
     sent,
     scoped,
     isSent,
-    /** Whether the list is narrowed to the customer or project of the sidebar. */
+    /** Whether the list is limited to the current scope. */
     isScoped: Object.keys(scoped).length > 0,
-    /** Whether the address has filters that the page offers as chips. */
+    /** Whether the address has filters with chips. */
     isFiltered: [...query.keys()].some((name) => name !== 'page' && name !== 'o' && !hiddenFilters.includes(name)),
   };
 }
@@ -214,7 +214,7 @@ function TableCard({
   const number = Number(query.get('page') ?? 1) || 1;
   const visible = useRef(number);
   useLayoutEffect(() => {
-    // Scrolls to the first row of another page.
+    // Scroll to the first row of a new page.
     if (!isBusy && visible.current !== number) {
       visible.current = number;
       if (card.current && card.current.getBoundingClientRect().top < 0) card.current.scrollIntoView();
@@ -240,7 +240,7 @@ function TableCard({
   );
 }
 
-/** The range of visible rows, with links to the previous and next page. */
+/** The range of visible rows, and links to the previous and next page. */
 export function Pager({
   path,
   number,

@@ -10,10 +10,10 @@ import { Card } from './card.tsx';
 import { StatusText } from './status.tsx';
 import { ObjectLink } from './values.tsx';
 
-/** A member as text, but for a link. */
+/** Returns a member as text; empty for a link. */
 const plainText = (item: Item, name: string): string => (/^https?:/.test(textOf(item, name)) ? '' : textOf(item, name));
 
-/** Returns the names of what an object belongs to. */
+/** Returns the names of an object's owners. */
 const ownersOf = (item: Item): string =>
   [
     textOf(item, 'resource_type') === '' ? plainText(item, 'type') : t(kindOfType(textOf(item, 'resource_type')).word),
@@ -65,9 +65,9 @@ export function Listing({
   readonly hasCount?: boolean;
   /** The text of the link to the list. */
   readonly all?: string;
-  /** The first objects, where the page reads them itself. */
+  /** The first objects, if the page reads them itself. */
   readonly given?: Page | undefined;
-  /** The content below the objects. */
+  /** Content below the objects. */
   readonly children?: ComponentChildren;
 }): JSX.Element {
   const { value: read } = usePage(given ? '' : `/api${path}?${query}&page_size=${size}`);

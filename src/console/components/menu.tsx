@@ -1,4 +1,4 @@
-/** Menus behind a button, such as "…": a list of actions, with the reasons why some are unavailable. */
+/** Menus behind a button, such as "…": lists of actions, with reasons for unavailable ones. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from './icons.tsx';
@@ -7,16 +7,16 @@ import { Popover } from './popover.tsx';
 export interface MenuItem {
   readonly title: string;
   readonly icon?: string | undefined;
-  /** Why it is unavailable now, as visible text. */
+  /** Why it is currently unavailable. Shown as text. */
   readonly reason?: string | undefined;
   readonly isDestructive?: boolean | undefined;
-  /** Whether a separator stands above it. */
+  /** Whether it follows a separator. */
   readonly isSeparated?: boolean | undefined;
   /** Text at the end of the row, such as the current value. */
   readonly hint?: ComponentChildren;
-  /** Whether it is the selected choice; undefined if it is an action. */
+  /** Whether it is the selected choice; undefined for actions. */
   readonly isChecked?: boolean | undefined;
-  /** Whether it is one of several independent choices; the menu then stays open. */
+  /** Whether it is one of several independent choices. If so, the menu stays open. */
   readonly isToggle?: boolean | undefined;
   /** Whether it opens a dialog. */
   readonly opensDialog?: boolean | undefined;
@@ -24,7 +24,7 @@ export interface MenuItem {
   readonly onSelect?: (() => void) | undefined;
 }
 
-/** A button that opens a menu. `children` is the content of the button; `label` names a button that has only an icon. */
+/** A button that opens a menu. `children` is the button's content. `label` names a button with only an icon. */
 export function Menu({
   label,
   items,
@@ -37,7 +37,7 @@ export function Menu({
   readonly items: readonly MenuItem[];
   readonly class?: string;
   readonly align?: 'start' | 'end';
-  /** Whether the text of the button names it; `label` names the menu then. */
+  /** Whether the button has visible text. If so, `label` names only the menu. */
   readonly hasText?: boolean;
   readonly children?: ComponentChildren;
 }): JSX.Element | null {
@@ -96,7 +96,7 @@ export function MenuItems({
       return;
     }
     onClose();
-    // Waits until the layer is closed and the button has the focus: a dialog returns the focus there.
+    // Wait until the layer is closed and the button is focused, because a dialog will restore the focus to it.
     if (item.onSelect) requestAnimationFrame(item.onSelect);
   };
   return (

@@ -24,7 +24,7 @@ export function Options({
   readonly isRequired?: boolean;
   readonly options: readonly Option[];
   readonly value: string;
-  /** Whether each card has the width of a sentence. */
+  /** Whether each card is wide enough for a sentence. */
   readonly isWide?: boolean;
   readonly problem?: string | undefined;
   readonly help?: ComponentChildren;

@@ -7,7 +7,7 @@ import { numberText, t } from '../i18n/words.ts';
 import { Icon } from './icons.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
 
-/** An address with its text. */
+/** A link with its text. */
 export type Crumb = readonly [href: string, title: string];
 
 /** The parents of the page: the customer, the project, the list. */
@@ -25,8 +25,8 @@ const Crumbs = ({ crumbs }: { readonly crumbs: readonly Crumb[] }): JSX.Element 
   );
 
 /**
- * The header of a page: its parents, its title with one badge, one line of facts, at most two buttons, and a menu "…" for
- * every other action. Destructive actions belong in the menu.
+ * The header of a page: breadcrumbs, the title with one badge, one line of facts, at most two buttons, and a menu "…" for all
+ * other actions. Destructive actions belong in the menu.
  */
 export function PageHeader({
   crumbs = [],
@@ -44,7 +44,7 @@ export function PageHeader({
   readonly title: ComponentChildren;
   readonly badge?: ComponentChildren;
   readonly count?: number | undefined;
-  /** The line below the title; each child is one fact. */
+  /** The line below the title. Each child is one fact. */
   readonly facts?: ComponentChildren;
   /** A sentence below the title. */
   readonly lead?: ComponentChildren;
@@ -97,7 +97,7 @@ export interface Tab {
   readonly isCurrent: boolean;
 }
 
-/** The parts of one object, or the types within one list: each has an address. */
+/** Tabs for the parts of an object or the types within a list. Each tab has an address. */
 export const Tabs = ({ tabs, label = t('Sections') }: { readonly tabs: readonly Tab[]; readonly label?: string }) => (
   <nav class="tabs" aria-label={label}>
     {tabs.map(({ count, href, isCurrent, title }) => (
@@ -109,7 +109,7 @@ export const Tabs = ({ tabs, label = t('Sections') }: { readonly tabs: readonly 
   </nav>
 );
 
-/** A choice between a few views of the same data, such as periods. */
+/** A switch between a few views of the same data, such as periods. */
 export const Choices = ({ tabs, label }: { readonly tabs: readonly Tab[]; readonly label: string }): JSX.Element => (
   <nav class="group" aria-label={label}>
     {tabs.map(({ href, isCurrent, title }) => (
@@ -120,6 +120,6 @@ export const Choices = ({ tabs, label }: { readonly tabs: readonly Tab[]; readon
   </nav>
 );
 
-/** The menu "…" of the open page. The command palette offers it, too. */
+/** The menu "…" of the current page. The command palette also has its actions. */
 
 export const pageMenu = signal<readonly MenuItem[]>([]);

@@ -6,10 +6,10 @@ import { type Credential, getPasskey } from '../api/passkeys.ts';
 import { t } from '../i18n/words.ts';
 import { Button } from './button.tsx';
 
-/** A part of the response of the server: options of the use of a passkey, or a rejection. */
+/** A response with passkey options, or a rejection. */
 type Options = Pick<ApiResponse<unknown>, 'isOk' | 'body'>;
 
-/** A button that asks for a passkey. `send` receives the credential. Rejections go to `onProblem`, which clears at a new attempt. */
+/** A button that prompts for a passkey. `send` receives the credential, `onProblem` an error (empty at a new attempt). */
 export function PasskeyButton({
   title = t('Use a passkey'),
   isPrimary = false,
@@ -19,7 +19,7 @@ export function PasskeyButton({
 }: {
   readonly title?: string;
   readonly isPrimary?: boolean;
-  /** Returns the options of the server, or its rejection. */
+  /** Requests the options from the server. */
   readonly options: () => Promise<Options>;
   readonly send: (credential: Credential) => Promise<ApiResponse<unknown>>;
   readonly onProblem: (text: string) => void;

@@ -11,7 +11,7 @@ import { useLatest } from './chooser.tsx';
 import { Options } from './options.tsx';
 import { nameOf } from './values.tsx';
 
-/** The number of choices at a time; a longer list is searched. */
+/** Maximum number of choices in a select. A longer list is searchable instead. */
 const maxOptions = 100;
 
 /** Chooses the linked object from its list. */
@@ -41,7 +41,7 @@ export function Picker({
   const isUnset = field.isRequired && value === '' && sought === '';
   const only = isUnset && page?.count === 1 ? pathOf(textOf(offered[0] ?? {}, 'url')) : '';
   useEffect(() => {
-    // Where there is one choice, it is made.
+    // Preselect the only choice.
     if (only !== '') onInput(only);
   }, [only]);
   return (
@@ -84,10 +84,10 @@ export function Picker({
   );
 }
 
-/** More objects than these are chosen from a list. */
+/** Above this number of objects, use a select instead of cards. */
 const maxCards = 12;
 
-/** Chooses one of a few objects, such as flavors or images, as cards that show what each has; of more, from a list. */
+/** Chooses an object, such as a flavor or image, from cards with their properties, or from a select if there are many. */
 export function CardPicker({
   field,
   common,
@@ -104,7 +104,7 @@ export function CardPicker({
   const [list = '', query = ''] = field.list.split('?');
   const parameters = new URLSearchParams(query);
   parameters.set('page_size', String(maxCards + 1));
-  // The choices stay until those of another connection are read.
+  // Keep the choices until those of the new connection are loaded.
   const page = useLatest(usePage(`${list}?${parameters}`).value);
   if (!page)
     return (
@@ -127,7 +127,7 @@ export function CardPicker({
     <Options
       label={field.label}
       isRequired={field.isRequired}
-      // What an image needs takes more words than a size.
+      // The requirements of an image need more space than a size.
       isWide={field.name === 'image'}
       value={pathOf(value)}
       problem={problem}
@@ -145,8 +145,8 @@ export function CardPicker({
 }
 
 /**
- * Check boxes for a list of links to objects, if these are few, such as the security groups of a private cloud; the rows of
- * `children` for other lists.
+ * Check boxes for a short list of links to objects, such as the security groups of a private cloud. Renders `children` for other
+ * lists.
  */
 export function LinkBoxes({
   field,
@@ -165,7 +165,7 @@ export function LinkBoxes({
   const isOfLinks = member?.kind === 'link' && others.length === 0;
   const [list = '', query = ''] = (member?.list ?? '').split('?');
   const parameters = new URLSearchParams(query);
-  // Without a chosen connection, the list has the objects of all projects.
+  // Without a connection, the list would contain the objects of all projects.
   const isNarrowed = parameters.size > 0;
   parameters.set('page_size', String(maxCards + 1));
   const page = useLatest(usePage(isOfLinks && isNarrowed ? `${list}?${parameters}` : '').value);
@@ -209,7 +209,7 @@ function bySize(one: Item, other: Item): number {
   return at === -1 ? nameOf(one).localeCompare(nameOf(other)) : (sizes[at] ?? 0) - (others[at] ?? 0);
 }
 
-/** What a flavor has, or an image needs. */
+/** Returns the capacity of a flavor, or the requirements of an image. */
 function capacityOf(item: Item): string {
   const size = (name: string): string => sizeText(Number(item[name]));
   if (typeof item.cores === 'number')
@@ -226,7 +226,7 @@ function capacityOf(item: Item): string {
   return needs.length > 0 ? t('needs {sizes}', { sizes: needs.join(', ') }) : t('no minimum');
 }
 
-/** Names are not unique: their owners distinguish them. */
+/** Adds the owner to a name, because names are not unique. */
 function labelOf(name: string, item: Readonly<Record<string, unknown>>): string {
   const owner = ['project_name', 'service_name', 'customer_name', 'full_name', 'settings_name'].map((key) =>
     textOf(item, key),

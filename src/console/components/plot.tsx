@@ -1,4 +1,4 @@
-/** Draws values over time on a canvas with uPlot, in the colours of the theme and the width of the container. */
+/** Plots values over time with uPlot, in the theme's colours and the container's width. */
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot, { type AlignedData, type Axis, type Options } from 'uplot';
@@ -6,7 +6,7 @@ import { sizeUnit } from '../format/size.ts';
 import { sizeText } from '../format/text.ts';
 import { instantText, language, numberText } from '../i18n/words.ts';
 
-/** The contents of a drawing: all but its size and axes. */
+/** The options of a plot, without size and axes. */
 export type Drawing = Pick<Options, 'series' | 'scales' | 'hooks'> & {
   readonly data: AlignedData;
   /** Whether the values are MiB. */
@@ -23,7 +23,7 @@ const day = 24 * hour;
 export const colour = (token: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(token).trim();
 
-/** Returns the font of the page for the canvas, which does not resolve variables. */
+/** Returns the font of the page for the canvas, which does not resolve CSS variables. */
 const font = (): string => `12px ${getComputedStyle(document.body).fontFamily}`;
 
 /** The common options of all axes. */
@@ -34,11 +34,11 @@ const plain = (): Axis => ({
   ticks: { show: false },
 });
 
-/** Formats the ticks of the time axis: hours, days or months, by their distance. */
+/** The time axis. Ticks are hours, days or months, depending on their distance. */
 const timeAxis = (): Axis => ({
   ...plain(),
   space: 80,
-  // Below the lowest label of the other axis.
+  // Keep clear of the lowest label of the other axis.
   gap: 8,
   size: 30,
   grid: { show: false },
@@ -79,7 +79,7 @@ const valueAxis = (isWhole: boolean, isSize: boolean): Axis => ({
 
 export function Plot({ drawing, label }: { readonly drawing: Drawing; readonly label: string }): JSX.Element {
   const container = useRef<HTMLDivElement>(null);
-  // Other data or another language need another drawing.
+  // Redraw when the data or the language changes.
   const content = JSON.stringify([drawing.data, drawing.scales, language.value]);
   useEffect(() => {
     const element = container.current;

@@ -1,15 +1,15 @@
-/** A layer beside the element that opened it, for menus and lists of choices. It is in the top layer, so that no card clips it. */
+/** A popover for menus and lists of choices, in the top layer so that no card clips it. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { giveBack } from './focus.ts';
+import { restoreFocus } from './focus.ts';
 
 const gap = 4;
 
 const focusable = '[role^=menuitem], input';
 
 /**
- * Shows its children next to the element `anchor`. Escape, a click elsewhere and Tab close it; the focus then returns to the
- * anchor, unless it is already elsewhere.
+ * Shows its children next to the element `anchor`. Escape, Tab and a click elsewhere close it and return the focus to the anchor,
+ * unless the focus is already elsewhere.
  */
 export function Popover({
   anchor,
@@ -19,7 +19,7 @@ export function Popover({
   children,
 }: {
   readonly anchor: () => HTMLElement | null;
-  /** Which edges of the layer and the anchor meet. */
+  /** Which edges of the popover and the anchor are aligned. */
   readonly align?: 'start' | 'end';
   readonly class?: string;
   readonly onClose: () => void;
@@ -31,7 +31,7 @@ export function Popover({
     const opener = anchor();
     if (!element || !opener) return;
     element.showPopover();
-    // Only now its contents can have the focus: the chosen or first item, or the search field.
+    // Its contents are focusable only now: the selected or first item, or the search field.
     const first =
       element.querySelector<HTMLElement>('[aria-checked=true]') ?? element.querySelector<HTMLElement>(focusable);
     first?.focus();
@@ -52,7 +52,7 @@ export function Popover({
       sized.disconnect();
       removeEventListener('resize', place);
       removeEventListener('scroll', place, { capture: true });
-      if (element.contains(document.activeElement) || document.activeElement === document.body) giveBack(opener);
+      if (element.contains(document.activeElement) || document.activeElement === document.body) restoreFocus(opener);
     };
   }, []);
   return (

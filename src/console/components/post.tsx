@@ -15,9 +15,9 @@ interface Post {
   readonly title: string;
   readonly method?: 'POST' | 'DELETE';
   readonly path: string;
-  /** The expected change of an object by its path, shown immediately. */
+  /** The expected change of an object, shown immediately. */
   readonly expected?: { readonly path: string; readonly change: Item };
-  /** Runs after a success. */
+  /** Runs on success. */
   readonly done?: (() => Promise<void>) | undefined;
 }
 
@@ -67,7 +67,7 @@ export function PostButton({
   );
 }
 
-/** A button for a POST with a body, in a form from OPTIONS; renders nothing for users without the right. */
+/** A button that opens a form for a POST, with fields from OPTIONS. Renders nothing for users without the right. */
 export function PostForm({
   title,
   path,

@@ -1,4 +1,4 @@
-/** The quotas that a new resource would count towards (services.md 7.5). */
+/** Shows the impact of a new resource on quotas (services.md 7.5). */
 import type { ComponentChildren, JSX } from 'preact';
 import { type Item, itemsIn, pathOf, textOf } from '../api/api.ts';
 import type { FormField } from '../api/fields.ts';
@@ -12,13 +12,13 @@ import { Fact, Facts, Meter, shareOf } from './card.tsx';
 import { Icon } from './icons.tsx';
 import { nameOf } from './values.tsx';
 
-/** Input by field: links, and numbers as typed. */
+/** Form input by field: links, and numbers as typed. */
 export type Filled = Readonly<Record<string, string>>;
 
-/** Amounts by the name of the quota. */
+/** Amounts by quota name. */
 type Amounts = Readonly<Record<string, number>>;
 
-/** A virtual machine of the chosen flavor or size. */
+/** Returns the amounts of a virtual machine with the chosen flavor or size. */
 const machine = (size: Item | undefined): Amounts => ({
   nc_vm_count: 1,
   nc_resource_count: 1,
@@ -45,7 +45,7 @@ const mib = (text: string | undefined): number => parseSize(text ?? '') ?? 0;
 
 const app: Amounts = { nc_app_count: 1, nc_resource_count: 1, group_count: 1, project_count: 1 };
 
-/** Computes the amounts that a resource of each list takes from the quotas. */
+/** Functions that compute the quota amounts of a new resource, by list. */
 const amounts: Readonly<Record<string, (filled: Filled, size: Item | undefined) => Amounts>> = {
   'digitalocean-droplets': (_, size) => machine(size),
   'aws-instances': (_, size) => machine(size),
@@ -67,11 +67,11 @@ const amounts: Readonly<Record<string, (filled: Filled, size: Item | undefined) 
   'oracle-databases': () => app,
 };
 
-/** Computes the amounts that a new resource of a list takes from the quotas, with this flavor or size. */
+/** Computes the quota amounts of a new resource with this flavor or size. */
 export const amountsOf = (list: string, filled: Filled, size: Item | undefined): Amounts =>
   ownValue(amounts, list)?.(filled, size) ?? {};
 
-/** The objects behind the links of a form: the owners of the affected quotas, the flavor or size, and the provider account. */
+/** Objects linked in a form: the owners of the affected quotas, the flavor or size, and the provider account. */
 export interface QuotaOwners {
   readonly owners: readonly Item[];
   /** The chosen flavor or size; undefined without one. */
@@ -80,7 +80,7 @@ export interface QuotaOwners {
   readonly projectUuid: string;
 }
 
-/** Reads the owners of quotas around the chosen link, empty until one is chosen, and the chosen flavor or size. */
+/** Reads the owners of affected quotas (none until a connection is chosen) and the chosen flavor or size. */
 export function useQuotaOwners(filled: Filled): QuotaOwners {
   const link = useLinked(filled.service_project_link ?? '');
   const service = useLinked(textOf(link ?? {}, 'service'));
@@ -100,7 +100,7 @@ export function useQuotaOwners(filled: Filled): QuotaOwners {
   };
 }
 
-/** Limits the choices of a field to objects of the chosen link and tenant. */
+/** Limits the choices of a field to objects of the chosen connection and tenant. */
 export function narrowed(
   field: FormField,
   filled: Filled,
@@ -127,21 +127,21 @@ export function narrowed(
   return { ...field, list: `${path}?${parameters}` };
 }
 
-/** One limit that the new resource counts towards. */
+/** A limit that the new resource counts towards. */
 interface Impact {
   readonly owner: Item;
   readonly quota: Item;
   readonly amount: number;
-  /** The used share of the limit after the creation; 0 without a limit. */
+  /** Used fraction of the limit after the creation; 0 without a limit. */
   readonly share: number;
 }
 
-/** Quotas of which a form shows the tightest limit first. */
+/** Number of quotas to show before the user expands the list. */
 const shownFirst = 5;
 
 /**
- * The quotas that a new resource counts towards, with their usage after its creation. Of each quota only the owner with the
- * tightest limit is shown; all are one click away.
+ * The quotas that a new resource counts towards, with their usage after the creation. Shows only the owner with the tightest
+ * limit of each quota, and the others on demand.
  */
 export function QuotaImpact({
   list,
@@ -191,10 +191,10 @@ export function QuotaImpact({
   );
 }
 
-/** Amounts that a resource needs, which are known before its project is. */
+/** Amounts that are known before the project is chosen. */
 const needed = ['nc_vm_count', 'nc_private_cloud_count', 'nc_app_count', 'vcpu', 'ram', 'storage'];
 
-/** What a resource needs, until a project says which limits that counts towards; nothing for resources without quotas. */
+/** The amounts of a resource before its project, and so its limits, are known. Renders nothing for resources without quotas. */
 function Needed({ amounts: all }: { readonly amounts: Amounts }): JSX.Element | null {
   if (Object.keys(all).length === 0) return null;
   const known = needed.filter((name) => (ownValue(all, name) ?? 0) > 0);

@@ -1,4 +1,4 @@
-/** The control of a list: a row of controls for each item, with its errors. */
+/** The control of a list: a row of controls with errors for each item. */
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { type Item, isItem, problemOf } from '../api/api.ts';
@@ -33,7 +33,7 @@ export function Rows({
   const count = useRef(rows.length);
   const id = useId();
   useEffect(() => {
-    // A new item gets the focus.
+    // Focus a new item.
     if (rows.length > count.current)
       list.current?.querySelector<HTMLElement>(':scope > :last-child :is(input, select, textarea)')?.focus();
     count.current = rows.length;

@@ -1,4 +1,4 @@
-/** The dialog for secrets: those that the server shows once, and those that a page hides. */
+/** A dialog for secrets that the server returns once, or that a page hides. */
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
@@ -20,15 +20,15 @@ interface Secret {
 
 const openSecret = signal<Secret | null>(null);
 
-/** Members of responses to actions that are secrets, and members that always are. */
+/** Members that are secrets in responses to actions, and members that always are. */
 const names = ['secret', 'token'];
 const secretNames = /^(secret|token|.*_secret|.*password)$/;
 
-/** Whether the value of a member is a secret in plain text. */
+/** Whether a member contains a secret in plain text. */
 export const isSecret = (name: string, value: unknown): value is string =>
   secretNames.test(name) && typeof value === 'string' && value !== '' && !/^\*+$/.test(value);
 
-/** Shows the secret in the response to an action, if it has one. The server does not return it again. */
+/** Shows the secret in a response, if it has one. The server does not return it again. */
 export function showSecretOf(response: unknown, title: string): void {
   if (!isItem(response)) return;
   if ('is_mailed' in response) {
@@ -48,7 +48,7 @@ export function showSecretOf(response: unknown, title: string): void {
   if (name !== undefined) openSecret.value = { title, value: textOf(response, name), isOnce: true };
 }
 
-/** The label and advice for the link of an invitation. */
+/** Returns label and advice for an invitation link. */
 const invitation = (isMailed: boolean): Pick<Secret, 'advice' | 'label'> => ({
   label: t('Link of the invitation'),
   advice: isMailed
@@ -83,7 +83,7 @@ function OpenSecret({ advice, isOnce, label, title, value }: Secret): JSX.Elemen
     openSecret.value = null;
   };
   return (
-    // A secret that is shown once does not close by an accidental key.
+    // An accidental key press must not close a secret that is shown only once.
     <Dialog title={title} {...(!isOnce && { onClose: close })}>
       <p>
         {advice ?? t('Store it where no one else can read it.')} {isOnce && t('This is shown once, and never again.')}
@@ -113,7 +113,7 @@ async function copy(id: string): Promise<boolean> {
     await navigator.clipboard.writeText(control.value);
     return true;
   } catch {
-    // Without https or permission, the value is selected, so that the user can copy it.
+    // Without https or permission, select the value so that the user can copy it.
     control.select();
     return document.execCommand('copy');
   }

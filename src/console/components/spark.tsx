@@ -1,10 +1,10 @@
-/** A small line without axes, beside the number that it leads to. */
+/** A sparkline beside the latest value. */
 import type { JSX } from 'preact';
 
 const width = 300;
 const height = 100;
 
-/** Values over time; undefined ones are left out. Decorative: the number stands beside it. */
+/** Values over time, without undefined ones. Decorative, because the number is beside it. */
 export function Spark({ values }: { readonly values: readonly (number | undefined)[] }): JSX.Element {
   const known = values.flatMap((value, at) => (value === undefined ? [] : [[at, value] as const]));
   const most = Math.max(1, ...known.map(([, value]) => value));

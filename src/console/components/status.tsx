@@ -53,7 +53,7 @@ export const StatusText = ({ item }: { readonly item: Item }) => {
   );
 };
 
-/** A word of the API that is a state, such as `delivered` or `Warning`, as a badge. */
+/** A state from the API, such as `delivered` or `Warning`, as a badge. */
 export const WordBadge = ({
   word,
   status = statusOfWord(word),
@@ -62,7 +62,7 @@ export const WordBadge = ({
   readonly status?: Status;
 }) => <Badge tone={status.tone}>{t(status.word)}</Badge>;
 
-/** The same as a dot and a word. */
+/** A state from the API as a dot and a word. */
 export function WordStatus({ word }: { readonly word: string }): JSX.Element {
   const { isQueued, tone, word: text } = statusOfWord(word);
   return (

@@ -1,4 +1,4 @@
-/** Tables of objects: the name with its type first, the status, and a few more columns. Narrow tables fold to cards. */
+/** Tables of objects: the name and type first, then the status and a few more columns. Narrow tables become cards. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
@@ -12,10 +12,10 @@ export interface Column {
   readonly title: string;
   /** The sort parameter of the column, if the list has one. */
   readonly sort?: string | undefined;
-  /** `name` and `state` lead the card of a folded table; `num` is right-aligned; `when-roomy` goes first when it is narrow. */
+  /** `name` and `state` come first on cards, `num` is right-aligned, and `when-roomy` is dropped first on narrow screens. */
   readonly class?: string | undefined;
   readonly cell: (item: Item) => ComponentChildren;
-  /** Whether it is hidden until the user chooses it. */
+  /** Whether it is hidden by default. */
   readonly isExtra?: boolean;
 }
 
@@ -39,15 +39,15 @@ export function Table({
 }: {
   readonly items: readonly Item[];
   readonly columns: readonly Column[];
-  /** The address of the list; enables sorting by the headers. */
+  /** The address of the list. Enables sorting by column headers. */
   readonly path?: string | undefined;
   readonly selection?: Selection | undefined;
-  /** The content at the end of each row, such as `RowActions`. */
+  /** Content at the end of each row, such as `RowActions`. */
   readonly actions?: ((item: Item) => ComponentChildren) | undefined;
-  /** The url of the row that a drawer shows. */
+  /** The url of the row in the drawer. */
   readonly openKey?: string | undefined;
   readonly label?: string | undefined;
-  /** The address of a row, opened by a click anywhere in it. */
+  /** Returns the address that a click anywhere in a row opens. */
   readonly hrefOfItem?: (item: Item) => string | undefined;
 }): JSX.Element {
   return (
@@ -163,7 +163,7 @@ function Heading({ column, path }: { readonly column: Column; readonly path: str
   );
 }
 
-/** An object in the first column: its icon, its name as a link, and its type or owner below. */
+/** An object in the first column: icon, linked name, and type or owner below. */
 export const NameCell = ({
   icon,
   href,
@@ -188,7 +188,7 @@ export const NameCell = ({
   </div>
 );
 
-/** The actions for all selected rows, above the table. */
+/** Bulk actions above the table. */
 export const ChoiceBar = ({
   count,
   label,
@@ -210,7 +210,7 @@ export const ChoiceBar = ({
   </section>
 );
 
-/** A table of raw values: it scrolls by itself. */
+/** A scrollable table of raw values. */
 export const PlainTable = ({
   label,
   heads,

@@ -1,4 +1,4 @@
-/** The form of a filter that takes a text. */
+/** The form of a text filter. */
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Filter } from '../api/document.ts';

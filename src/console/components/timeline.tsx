@@ -6,7 +6,7 @@ import { instantText } from '../i18n/words.ts';
 import { Icon } from './icons.tsx';
 import { Time } from './values.tsx';
 
-/** One entry: its mark, a sentence, and the content below it. */
+/** One entry: a mark, a sentence, and content below it. */
 interface TimelineEntry {
   readonly key: string;
   readonly icon: string;
@@ -14,7 +14,7 @@ interface TimelineEntry {
   readonly title: ComponentChildren;
   readonly sub?: ComponentChildren;
   readonly time: string;
-  /** Opens the details of the entry, if it has any. */
+  /** The address of the details, if there are any. */
   readonly href?: string | undefined;
   readonly isOpen?: boolean | undefined;
 }
@@ -26,7 +26,7 @@ export const Timeline = ({
 }: {
   readonly entries: readonly TimelineEntry[];
   readonly isFlat?: boolean;
-  /** Whether the day is known, so that only the time of day is shown. */
+  /** Whether to show only the time of day, because a heading has the date. */
   readonly hasClock?: boolean;
 }) => (
   <ul class={`timeline${isFlat ? ' flat' : ''}${hasClock ? ' clock' : ''}`}>

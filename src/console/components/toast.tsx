@@ -1,4 +1,4 @@
-/** Results of actions, in a corner of the page. */
+/** Toasts with results of actions. */
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -34,7 +34,7 @@ export function notify(text: string, { detail, replaces, tone = 'good' }: Option
   return lastId;
 }
 
-/** Removes all toasts, when the session ends. */
+/** Removes all toasts at the end of a session. */
 export function clearToasts(): void {
   toasts.value = [];
 }
@@ -43,7 +43,7 @@ const dismiss = (id: number): void => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id);
 };
 
-/** The toasts. The region is announced politely, failures at once. */
+/** All toasts. Screen readers announce failures at once, others politely. */
 export const Toasts = (): JSX.Element => (
   <div class="toasts" role="status">
     {toasts.value.map((toast) => (

@@ -1,4 +1,4 @@
-/** Renders values by the format of their field. Values are text; links lead only to pages and http addresses. */
+/** Renders values by the format of their field. Links lead only to pages and http(s) URLs. */
 import type { JSX } from 'preact';
 import { listOf } from '../api/columns.ts';
 import { hrefOfLink } from '../api/route.ts';
@@ -25,14 +25,14 @@ import { Code, CopyButton, Id } from './copy.tsx';
 import { HiddenSecret, isSecret } from './secret.tsx';
 import { SimulatedBadge, StatusText, WordStatus } from './status.tsx';
 
-/** An instant, relative to now, with the exact one as its title; `exact` shows that instead. */
+/** A relative time with the exact time as its title, or the exact time itself with `exact`. */
 export const Time = ({ value, exact = false }: { readonly value: string; readonly exact?: boolean }): JSX.Element => (
   <time dateTime={value} title={exact ? value : exactTime(value)}>
     {exact ? exactTime(value) : relativeTime(value)}
   </time>
 );
 
-/** An amount of MiB in a unit that reads well, with the exact amount as its title. */
+/** An amount in MiB, in a suitable unit, with the exact amount as its title. */
 const Size = ({ mib, exact = false }: { readonly mib: number; readonly exact?: boolean }): JSX.Element => (
   <span title={exactSizeText(mib)}>
     {sizeText(mib)}
@@ -40,21 +40,21 @@ const Size = ({ mib, exact = false }: { readonly mib: number; readonly exact?: b
   </span>
 );
 
-/** Whether a text is an instant as the API writes them. */
+/** Whether a text is an instant in the API's format. */
 export const isInstant = (value: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value);
 
-/** A text of the server, translated if a translation exists. */
+/** A server text, translated if a translation exists. */
 export const ServerText = ({ text }: { readonly text: string }): JSX.Element => (
   <span class="text" lang={serverTextLanguage(text)}>
     {serverText(text)}
   </span>
 );
 
-/** Whether a text is a link to an object of the API. */
+/** Whether a text is a link to an API object. */
 export const isObjectLink = (value: string): boolean =>
   /^https?:\/\/[^?]*\/api\/[a-z0-9-]+\/[0-9a-f]+\/(deliveries\/[0-9a-f]+\/)?$/.test(value);
 
-/** Whether a text is an address that may be followed. */
+/** Whether a text is a safe URL for a link. */
 const isWebAddress = (value: string): boolean => {
   try {
     return /^https?:$/.test(new URL(value).protocol);
@@ -63,7 +63,7 @@ const isWebAddress = (value: string): boolean => {
   }
 };
 
-/** The members that can name an object, the best first. */
+/** Members that can name an object, by priority. */
 const nameMembers = [
   'full_name',
   'name',
@@ -80,10 +80,10 @@ const nameMembers = [
   'operation',
 ];
 
-/** Members with sentences of the server. */
+/** Members with sentences from the server. */
 const serverTextMembers = new Set(['message', 'error_message']);
 
-/** The host and path of a web address, which say where it leads. */
+/** Shortens a URL to its host and path. */
 const webText = ({ host, pathname }: URL): string => host + (pathname === '/' ? '' : pathname);
 
 /** Returns the name of an object. */
@@ -108,7 +108,7 @@ export function ObjectLink({ item }: { readonly item: Item }): JSX.Element {
 
 const faceTones = ['accent', 't2', 't3', 't4'];
 
-/** The initials of a person or customer, in a colour that depends on the name. */
+/** The initials of a person or customer, in a colour derived from the name. */
 export function Face({
   name,
   isSquare = false,
@@ -126,23 +126,23 @@ export function Face({
   );
 }
 
-/** The name of a role, with the place where it is held. */
+/** Returns the name of a role with its customer or project. */
 export const roleIn = (role: string, place: string): string => t('{role} of {place}', { role: t(role), place });
 
-/** Members that hold sentences, which need width. */
+/** Whether a member contains sentences, which need wide columns. */
 export const isSentence = (name: string): boolean => ['message', 'error_message', 'description'].includes(name);
 
-/** Members whose values are words of the API that the console translates. */
+/** Members whose values are translated words of the API. */
 const wordMembers = new Set(['role', 'kind', 'event_type', 'registration_method', 'alert_type', 'method', 'hook_type']);
 
-/** The sizes of backups are in bytes, other sizes in MiB. */
+/** Backup sizes are in bytes, other sizes in MiB. */
 const bytesPerMebibyte = 1024 ** 2;
 
 const None = (): JSX.Element => <span class="none">–</span>;
 
 /**
- * A value by the format of its field. `item` is the object that it is of, which may name what a link leads to. `exact` shows
- * times and sizes in full, for Details.
+ * Renders a value by the format of its field. `item` is the object with the value, which may contain the name of a linked object.
+ * `exact` shows times and sizes in full, for Details.
  */
 export function Value({
   name,
@@ -198,7 +198,7 @@ function NumberValue({
   }
 }
 
-/** The levels of GitLab's visibility. */
+/** Returns the name of a GitLab visibility level. */
 const visibilityText = (level: number): string =>
   ownValue({ 0: t('Private'), 10: t('Internal'), 20: t('Public') }, String(level)) ?? numberText(level);
 
@@ -243,7 +243,7 @@ function TextValue({ exact, format, item, name, text }: TextProperties): JSX.Ele
   return <span class="text">{text}</span>;
 }
 
-/** Returns a name for an object by its link. */
+/** Derives a name for an object from its link. */
 const linkWords = (link: string): string => {
   const [, , list = '', key = ''] = pathOf(link).split('/');
   return `${titleOf(list)} ${key.slice(0, 8)}`;
@@ -294,13 +294,13 @@ function ManyValues({ name, values }: { readonly name: string; readonly values: 
   );
 }
 
-/** Members that the link beside them already shows. */
+/** Whether a link beside a member already shows its value. */
 export const isShownByLink = (name: string, item: Item): boolean => {
   const [, owner] = /^(.+)_(uuid|name|native_name|abbreviation)$/.exec(name) ?? [];
   return owner !== undefined && typeof item[owner] === 'string' && isObjectLink(textOf(item, owner));
 };
 
-/** The members of an object with their labels, as facts. */
+/** The members of an object as labelled facts. */
 export function Details({
   item,
   hidden = [],
@@ -308,7 +308,7 @@ export function Details({
   exact = true,
 }: {
   readonly item: Item;
-  /** Names of members that are shown elsewhere on the page. */
+  /** Members shown elsewhere on the page. */
   readonly hidden?: readonly string[];
   readonly names?: readonly string[];
   readonly exact?: boolean;

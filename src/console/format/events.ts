@@ -7,7 +7,7 @@ interface Mark {
   readonly tone?: Tone | undefined;
 }
 
-/** By the end of the event type, the most specific first. */
+/** Marks by the end of the event type, the most specific first. */
 const marks: readonly (readonly [pattern: RegExp, mark: Mark])[] = [
   [/_failed(_|$)/, { icon: 'bad', tone: 'bad' }],
   [/role_granted|invitation_accepted/, { icon: 'invite' }],
@@ -25,7 +25,7 @@ const marks: readonly (readonly [pattern: RegExp, mark: Mark])[] = [
   [/quota|threshold/, { icon: 'quotas', tone: 'warn' }],
 ];
 
-/** Returns the icon and the tone of an event by its type and its level. */
+/** Returns the icon and tone of an event by its type and level. */
 export function markOf(event: Item): Mark {
   const type = textOf(event, 'event_type');
   const [, mark] = marks.find(([pattern]) => pattern.test(type)) ?? [];

@@ -28,7 +28,7 @@ const resourceTypes: Readonly<Record<string, Kind>> = {
   'Oracle.Database': of('database', 'Oracle database'),
 };
 
-/** The types of resources by the list that they are in. */
+/** Resource types by list. */
 const typesByList: Readonly<Record<string, string>> = {
   'openstack-instances': 'OpenStack.Instance',
   'openstack-volumes': 'OpenStack.Volume',
@@ -60,7 +60,7 @@ const providerIcons: Readonly<Record<string, string>> = {
 /** Returns the icon of a provider by its type. */
 export const iconOfProvider = (type: string): string => ownValue(providerIcons, type) ?? 'service-settings';
 
-/** Icons of other lists whose names are not those of icons. */
+/** Icons of other lists whose names differ from the icon names. */
 const listIcons: Readonly<Record<string, string>> = {
   'jira-issues': 'issue',
   'openstack-flavors': 'flavor',
@@ -70,21 +70,21 @@ const listIcons: Readonly<Record<string, string>> = {
   users: 'user',
 };
 
-/** Returns the name of a `resource_type`; an unknown type stays unchanged. */
+/** Returns name and icon of a `resource_type`. An unknown type keeps its name. */
 export const kindOfType = (type: string): Kind => ownValue(resourceTypes, type) ?? of('resources', type);
 
-/** Returns the list of the resources of a `resource_type`; undefined for an unknown type. */
+/** Returns the list of a `resource_type`; undefined for an unknown type. */
 export const listOfType = (type: string): string | undefined =>
   Object.keys(typesByList).find((list) => typesByList[list] === type);
 
-/** Returns the icon of the objects of a list. */
+/** Returns the icon for objects of a list. */
 export const iconOfList = (list: string): string => kindOfList(list)?.icon ?? ownValue(listIcons, list) ?? list;
 
-/** Returns what one resource of a list is called; undefined for other lists. */
+/** Returns name and icon of a resource in a list; undefined for other lists. */
 export function kindOfList(list: string): Kind | undefined {
   const type = ownValue(typesByList, list);
   return type === undefined ? undefined : kindOfType(type);
 }
 
-/** All names of types, for the test of translations. */
+/** All type names, for the translation test. */
 export const kindWords: readonly string[] = Object.values(resourceTypes).map(({ word }) => word);

@@ -1,8 +1,8 @@
-/** The programs of sessions, by what they say of themselves. */
+/** Names the programs of sessions by their user agents. */
 import { t } from '../i18n/words.ts';
 import { type Item, textOf } from '../item.ts';
 
-/** Names of programs by user agent. The first match counts, because most browsers also list the names of others. */
+/** Program names by user agent. The first match wins, because most browsers also list the names of others. */
 const browsers: readonly (readonly [name: string, mark: RegExp])[] = [
   ['Edge', /Edg\w*\//],
   ['Opera', /OPR\//],

@@ -1,6 +1,6 @@
-/** Comparing names with what a user types. */
+/** Matches names with user input. */
 
-/** Without case and accents, as people type. */
+/** Removes case and accents. */
 export const folded = (text: string): string =>
   text
     .normalize('NFD')

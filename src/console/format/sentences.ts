@@ -1,11 +1,11 @@
-/** What events, alerts and notifications say: a sentence by their type, in which the objects are links. */
+/** The sentences of events, alerts and notifications by type, with links to the objects. */
 import sentences from '../i18n/sentences.json' with { type: 'json' };
 import { changesText, phrase, serverText, t } from '../i18n/words.ts';
 import { type Item, isItem, ownValue, pathOf, textOf } from '../item.ts';
 import { listOfType } from './kinds.ts';
 import { exactTime, lifetimeText, percentText, quotaTitle } from './text.ts';
 
-/** The name of an object in a sentence; `path` is its page in the console, if it has one. */
+/** The name of an object in a sentence. `path` is its page in the console, if it has one. */
 interface NamePart {
   readonly text: string;
   readonly path: string | undefined;
@@ -13,7 +13,7 @@ interface NamePart {
 
 type Naming = (context: Item) => string | NamePart | undefined;
 
-/** Names an object by the first of some members of the context, and its page by its uuid. */
+/** Takes the name of an object from the first existing member of the context, and its page from its uuid. */
 const object =
   (list: string, uuid: string, ...names: readonly string[]): Naming =>
   (context) => {
@@ -34,7 +34,7 @@ const settings = object('service-settings', 'settings_uuid', 'settings_name');
 const resource: Naming = (context) =>
   object(listOfType(textOf(context, 'resource_type')) ?? '', 'resource_uuid', 'resource_name')(context);
 
-/** The values of the sentences from a context (events.md 1.3, 4.1, 8.1). */
+/** Values for sentences from a context (events.md 1.3, 4.1, 8.1). */
 const namings: Readonly<Record<string, Naming>> = {
   customer,
   project,
@@ -44,7 +44,7 @@ const namings: Readonly<Record<string, Naming>> = {
   account,
   resource,
   settings,
-  // The most specific object of a quota.
+  // The most specific object with the quota.
   owner: (context) => [resource, project, account, customer, settings].map((name) => name(context)).find(Boolean),
   scope: (context) => {
     const link = textOf(context, 'scope');
@@ -58,14 +58,14 @@ const namings: Readonly<Record<string, Naming>> = {
   quota: word('quota_name', quotaTitle),
   percent: word('percent', (percent) => percentText(Number(percent) / 100)),
   expiry: word('expiration_time', exactTime),
-  // An unlimited lifetime has no value.
+  // An unlimited lifetime is absent.
   lifetime: (context) => {
     const seconds = textOf(context, 'affected_user_token_lifetime');
     return seconds === '' ? t('unlimited') : lifetimeText(Number(seconds));
   },
 };
 
-/** Returns the parts of a sentence; undefined where the context lacks one of its values. */
+/** Returns the parts of a sentence; undefined if the context lacks one of its values. */
 function partsOf(sentence: string | undefined, context: Item): readonly (string | NamePart)[] | undefined {
   if (sentence === undefined) return undefined;
   const values: Record<string, string | NamePart> = {};
@@ -77,17 +77,17 @@ function partsOf(sentence: string | undefined, context: Item): readonly (string 
   return phrase<string | NamePart>(sentence, values);
 }
 
-/** Returns the context of an alert or notification, with the link of the alert's object. */
+/** Returns the context of an alert or notification, including the link of the alert's object. */
 const contextOf = (item: Item): Item => ({ ...(isItem(item.context) ? item.context : {}), scope: item.scope });
 
 /**
- * Returns the sentence of an event, alert or notification in parts: words, and objects by name. Undefined for types that the
- * console does not know and for messages that users write: the message of the server says it.
+ * Returns the sentence of an event, alert or notification in parts: text and object names. Undefined for unknown types and
+ * messages written by users, which use the message from the server.
  */
 export function sentenceOf(item: Item): readonly (string | NamePart)[] | undefined {
   if ('context' in item) {
     const context = contextOf(item);
-    // A notification about an alert has its type in the context.
+    // A notification about an alert has the alert type in its context.
     const alertType = textOf(item, 'alert_type') || textOf(context, 'alert_type');
     return alertType === ''
       ? partsOf(ownValue(sentences.notifications, textOf(item, 'kind')), context)
@@ -100,13 +100,13 @@ export function sentenceOf(item: Item): readonly (string | NamePart)[] | undefin
   return parts?.map((part) => (typeof part === 'string' ? part : { ...part, path: undefined }));
 }
 
-/** Returns the sentence of an event, alert or notification as text; the message of the server where there is none. */
+/** Returns the sentence of an event, alert or notification as text. Falls back to the message from the server. */
 export const sentenceText = (item: Item): string =>
   sentenceOf(item)
     ?.map((part) => (typeof part === 'string' ? part : part.text))
     .join('') ?? serverText(textOf(item, 'message'));
 
-/** Returns which fields an update changed, from which to which value; empty where the event does not say. */
+/** Returns the fields that an update changed, with their old and new values; empty if the event does not list them. */
 export function changesOf(event: Item): string {
   const name = textOf(event, 'resource_full_name') || `Project ${textOf(event, 'project_name')}`;
   const start = `${name} has been updated. `;
@@ -114,7 +114,7 @@ export function changesOf(event: Item): string {
   return message.startsWith(start) ? changesText(message.slice(start.length - 1)).trim() : '';
 }
 
-/** Returns the page on which the cause of an alert is fixed, and what to do there; undefined without one. */
+/** Returns the page on which to fix the cause of an alert, and the fix; undefined if there is none. */
 export function fixOf(alert: Item): { readonly title: string; readonly path: string } | undefined {
   const context = contextOf(alert);
   const to = (title: string, name: string): { readonly title: string; readonly path: string } | undefined => {

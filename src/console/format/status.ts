@@ -1,4 +1,4 @@
-/** Texts of states: one word with a tone, for the state of an object and its state at the provider together. */
+/** Combines the state of an object and its state at the provider into one word with a tone. */
 import { type Item, ownValue, textOf } from '../item.ts';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'busy' | 'idle';
@@ -7,13 +7,13 @@ export interface Status {
   /** In English. */
   readonly word: string;
   readonly tone: Tone;
-  /** Accepted, but not started: a hollow dot. */
+  /** Accepted but not started; shown as a hollow dot. */
   readonly isQueued?: boolean;
 }
 
 const of = (tone: Tone, word: string): Status => ({ word, tone });
 
-/** States at the provider of a resource in state OK, in lower case. */
+/** Provider states of resources in state OK, in lower case. */
 const runtimeStates: Readonly<Record<string, Status>> = {
   online: of('good', 'Running'),
   active: of('good', 'Running'),
@@ -52,7 +52,7 @@ const runtimeStates: Readonly<Record<string, Status>> = {
   error: of('bad', 'Error'),
 };
 
-/** Runtime states of running machines, as the providers write them. */
+/** Runtime states of running machines, as providers write them. */
 export const runningStates = ['ACTIVE', 'online', 'running'] as const;
 
 /** Words for the state Updating, by the running action. */
@@ -126,17 +126,17 @@ const states: Readonly<Record<string, Status>> = {
   debug: of('idle', 'Debug'),
 };
 
-/** Returns the text of a state of the API; an unknown state stays unchanged. */
+/** Returns the status of an API state. An unknown state keeps its name. */
 export const statusOfWord = (word: string): Status => ownValue(states, word.toLowerCase()) ?? of('idle', word);
 
-/** Returns whether an operation is running, so that the state will change soon. */
+/** Whether an operation is running, so that the state will change soon. */
 export const isTransient = (state: string): boolean => /scheduled|ing$/i.test(state);
 
 const disappeared = 'Does not exist at backend.';
 
 /**
- * Returns the status of an object: the runtime state of a resource in state OK, the running operation, or the failed one.
- * Of a failed resource, `action` is the action that failed last (`useFailedActions`), if known.
+ * Returns the status of an object: the runtime state of a resource in state OK, or else the running or failed operation. `action`
+ * of a failed resource is its last failed action (`useFailedActions`), if known.
  */
 export function statusOf(item: Item): Status {
   const state = textOf(item, 'state');
@@ -157,11 +157,11 @@ function failureOf(item: Item, action: string): Status {
   const known = ownValue(failedActions, action);
   if (known !== undefined) return of('bad', known);
   if (!('runtime_state' in item)) return of('bad', 'type' in item ? 'Account failed' : 'Failed');
-  // A resource without an id at the provider was never created there.
+  // A resource without a provider id was never created there.
   return of('bad', textOf(item, 'backend_id') === '' ? 'Creation failed' : 'Failed');
 }
 
-/** Every word that `statusOf` and `statusOfWord` return, for the test of translations. */
+/** Every word that `statusOf` and `statusOfWord` return, for the translation test. */
 export const statusWords: readonly string[] = [
   ...Object.values(runtimeStates).map(({ word }) => word),
   ...Object.values(states).map(({ word }) => word),

@@ -1,19 +1,19 @@
-/** Formats values in the language of the page. */
+/** Formats values in the current language. */
 
 import { isQuotaInMebibytes, quotaLabel } from '../i18n/labels.ts';
 import { amountText, inLocale, numberText, t, titleOf } from '../i18n/words.ts';
 import { type SizeUnit, sizeIn, sizeUnit } from './size.ts';
 import { distance, durationParts } from './time.ts';
 
-/** An amount of MiB, such as `576 GiB`. */
+/** Formats an amount in MiB, such as `576 GiB`. */
 export function sizeText(mib: number, unit: SizeUnit = sizeUnit(mib)): string {
   return `${numberText(sizeIn(mib, unit))} ${unit}`;
 }
 
-/** The exact amount of MiB, for a tooltip. */
+/** Formats the exact amount in MiB, for a tooltip. */
 export const exactSizeText = (mib: number): string => `${numberText(mib)} MiB`;
 
-/** A share of 1 as a percentage; `digits` decimals at most. */
+/** Formats a fraction as a percentage with at most `digits` decimals. */
 export const percentText = (share: number, digits = 0, minDigits = 0): string =>
   inLocale((locale) =>
     new Intl.NumberFormat(locale, {
@@ -23,13 +23,13 @@ export const percentText = (share: number, digits = 0, minDigits = 0): string =>
     }).format(share),
   );
 
-/** An instant with date and time, such as `25 Nov 2026, 07:06`. */
+/** Formats an instant with date and time, such as `25 Nov 2026, 07:06`. */
 export const exactTime = (instant: string | number): string =>
   inLocale((locale) =>
     new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(instant)),
   );
 
-/** The day of an instant, such as `18 Nov`, with the year unless it is the current one. */
+/** Formats the day of an instant, such as `18 Nov`, with the year unless it is the current one. */
 export const dayText = (instant: string | number, now = Date.now()): string =>
   inLocale((locale) =>
     new Intl.DateTimeFormat(locale, {
@@ -39,11 +39,11 @@ export const dayText = (instant: string | number, now = Date.now()): string =>
     }).format(new Date(instant)),
   );
 
-/** The month of an instant, such as `Aug 2025`. */
+/** Formats the month of an instant, such as `Aug 2025`. */
 export const monthText = (instant: string | number, month: 'short' | 'long' = 'short'): string =>
   inLocale((locale) => new Intl.DateTimeFormat(locale, { month, year: 'numeric' }).format(new Date(instant)));
 
-/** An instant relative to now within seven days, else its day or month: `47 min ago`, `18 Nov`, `Aug 2025`. */
+/** Formats an instant: relative within seven days, otherwise by day or month (`47 min ago`, `18 Nov`, `Aug 2025`). */
 export function relativeTime(instant: string | number, now = Date.now()): string {
   const time = new Date(instant).getTime();
   const far = distance(time, now);
@@ -58,7 +58,7 @@ export function relativeTime(instant: string | number, now = Date.now()): string
   );
 }
 
-/** A duration in seconds, such as `31 ms`, `2 s` or `14 min`. */
+/** Formats a duration in seconds, such as `31 ms`, `2 s` or `14 min`. */
 export function durationText(seconds: number): string {
   const { count, unit } = durationParts(seconds);
   return inLocale((locale) =>
@@ -68,16 +68,16 @@ export function durationText(seconds: number): string {
   );
 }
 
-/** A lifetime in seconds in long words, such as `1 hour`. */
+/** Formats a lifetime in seconds in long form, such as `1 hour`. */
 export function lifetimeText(seconds: number): string {
   const { count, unit } = durationParts(seconds);
   return unit === 'millisecond' ? durationText(seconds) : amountText(count, unit);
 }
 
-/** A long id cut in the middle, such as `01a13a29…4c38`. */
+/** Shortens a long id in the middle, such as `01a13a29…4c38`. */
 export const shortId = (id: string): string => (id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id);
 
-/** The initials of a name, two at most. */
+/** Returns the initials of a name, at most two. */
 export function initials(name: string): string {
   const words = name
     .replace(/[(),.&]/g, ' ')
@@ -88,17 +88,17 @@ export function initials(name: string): string {
   return (text.length > 1 ? text : (words[0] ?? name).slice(0, 2)).toUpperCase();
 }
 
-/** A usage with its limit in one unit, such as `44 of 50 GiB`; -1 is no limit. */
+/** A usage and its limit in the same unit, such as `44 of 50 GiB`. */
 interface QuotaText {
   readonly used: string;
-  /** What a form would add; empty for nothing. */
+  /** The amount that a form would add; empty for none. */
   readonly more: string;
   /** The text after the used amount: `of 50 GiB` or `no limit`. */
   readonly limit: string;
   readonly left: string;
 }
 
-/** Returns the texts of a quota by its name; `added` is what a form would add to its usage. */
+/** Formats a quota by its name. A limit of -1 means none. `added` is the amount that a form would add to its usage. */
 export function quotaText(name: string, usage: number, limit: number, added = 0): QuotaText {
   const isSize = isQuotaInMebibytes(name);
   const after = usage + added;
@@ -117,26 +117,26 @@ export function quotaText(name: string, usage: number, limit: number, added = 0)
   };
 }
 
-/** An amount of a quota with its unit. */
+/** Formats an amount of a quota with its unit. */
 export const quotaAmountText = (name: string, amount: number): string =>
   isQuotaInMebibytes(name) ? sizeText(amount) : numberText(amount);
 
 /** Returns the name of a quota. */
 export const quotaTitle = (name: string): string => t(quotaLabel(name) ?? name);
 
-/** Joins names with commas, in the language of the page. */
+/** Joins names in the style of the current language. */
 export const listText = (names: readonly string[]): string =>
   inLocale((locale) => new Intl.ListFormat(locale, { type: 'unit', style: 'short' }).format(names));
 
-/** A label inside a sentence, such as `user data`; an abbreviation stays as it is. */
+/** Lowercases a label for use in a sentence, such as `user data`, except abbreviations. */
 export const plainLabel = (label: string): string =>
   /^\p{Lu}\p{Ll}/u.test(label) && !/^\p{Lu}\p{Ll}+\p{Lu}/u.test(label)
     ? label.charAt(0).toLowerCase() + label.slice(1)
     : label;
 
-/** The title of a list without its provider, such as `Private clouds`. */
+/** Returns the title of a list without its provider, such as `Private clouds`. */
 export const plainTitle = (list: string): string =>
   titleOf(list).replace(/^(?:OpenStack|GitLab|JIRA|Oracle) (\p{L})/u, (_, letter: string) => letter.toUpperCase());
 
-/** Returns the text of a value from a fixed set of the API. */
+/** Returns the display text of an API enum value. */
 export const choiceText = (name: string): string => (/^[a-z]+(_[a-z]+)+$/.test(name) ? titleOf(name) : t(name));

@@ -6,14 +6,14 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** The format of an instant: relative within seven days, the day in the same year, otherwise the month. */
+/** How to format an instant: relative within seven days, by day in the same year, otherwise by month. */
 type Distance =
   | { readonly kind: 'now' }
   | { readonly kind: 'past' | 'future'; readonly count: number; readonly unit: TimeUnit }
   | { readonly kind: 'day' }
   | { readonly kind: 'month' };
 
-/** Returns how far an instant is from now; both in milliseconds. */
+/** Returns the distance of an instant from now, both in milliseconds. */
 export function distance(instant: number, now: number): Distance {
   const seconds = Math.round(Math.abs(now - instant) / 1000);
   if (seconds < 45) return { kind: 'now' };
@@ -24,7 +24,7 @@ export function distance(instant: number, now: number): Distance {
   return { kind: new Date(instant).getFullYear() === new Date(now).getFullYear() ? 'day' : 'month' };
 }
 
-/** The unit in which a duration in seconds reads best, with its count. */
+/** Splits a duration in seconds into a count and its most readable unit. */
 export function durationParts(seconds: number): { readonly count: number; readonly unit: 'millisecond' | TimeUnit } {
   if (seconds < 1) return { count: Math.round(seconds * 1000), unit: 'millisecond' };
   if (seconds < 90) return { count: Math.round(seconds * 10) / 10, unit: 'second' };

@@ -39,7 +39,7 @@ const known: Readonly<Record<string, string>> = {
   storages: 'Volumes and snapshots',
 };
 
-/** Words with special spelling. */
+/** Words with a special spelling. */
 const spelled: Readonly<Record<string, string>> = {
   aws: 'Amazon',
   amazon: 'Amazon',
@@ -85,7 +85,7 @@ const actions: Readonly<Record<string, string>> = {
   push_security_groups: 'Change security groups',
 };
 
-/** The title of an action by its name, such as `change_flavor`; `title` is its title in OPTIONS. */
+/** Returns the title of an action such as `change_flavor`. `title` is its title in OPTIONS. */
 export function englishOfAction(name: string, title = ''): string {
   if (Object.hasOwn(actions, name)) return actions[name] ?? name;
   const words = title === '' ? name.split('_').join(' ') : title;

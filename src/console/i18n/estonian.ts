@@ -1,4 +1,4 @@
-/** The Estonian texts, a file of its own that only readers of Estonian load (`words.ts`). */
+/** The Estonian texts, in a separate bundle that only Estonian users load (`words.ts`). */
 import texts from './et.json' with { type: 'json' };
 import server from './et-server.json' with { type: 'json' };
 import type { Catalogue } from './lookup.ts';

@@ -2,15 +2,15 @@
 import data from './labels.json' with { type: 'json' };
 
 /**
- * Where a field belongs: `shown` first, under `details`, only in `raw` data and the API explorer, or only in a `form`.
- * An unknown field belongs under `details`.
+ * Where to display a field: `shown` first, under `details` (also unknown fields), only in `raw` data and the API explorer, or
+ * only in a `form`.
  */
 type Placement = 'shown' | 'details' | 'raw' | 'form';
 
 interface FieldLabel {
   /** In English. */
   readonly label: string;
-  /** Such as `MiB`, `time` or `id`; empty: plain text. */
+  /** Such as `MiB`, `time` or `id`. Empty for plain text. */
   readonly format: string;
   readonly placement: Placement;
   /** The section of the Details tab. */
@@ -19,7 +19,7 @@ interface FieldLabel {
 
 const placements: Readonly<Record<string, Placement>> = { d: 'details', r: 'raw', f: 'form' };
 
-/** Sections of the Details tab, in their order. */
+/** Sections of the Details tab, in order. */
 export const groups: readonly string[] = Object.keys(data.fields);
 
 const fields: ReadonlyMap<string, FieldLabel> = new Map(
@@ -39,5 +39,5 @@ export const fieldLabel = (name: string): FieldLabel | undefined => fields.get(n
 /** Returns the English label of a quota; undefined for an unknown one. */
 export const quotaLabel = (name: string): string | undefined => quotas.get(name)?.[0];
 
-/** Returns whether a quota counts MiB. */
+/** Whether a quota counts MiB. */
 export const isQuotaInMebibytes = (name: string): boolean => quotas.get(name)?.[1] === 'MiB';

@@ -1,7 +1,7 @@
 /** A dictionary: English texts with their translations. */
 export type Words = Readonly<Record<string, string>>;
 
-/** The texts of a language: those of the console, and those of the server as templates. */
+/** The texts of a language: those of the console, and templates for those of the server. */
 export interface Catalogue {
   readonly console: Words;
   readonly server: Words;
@@ -11,8 +11,8 @@ export interface Catalogue {
 export type Values = Readonly<Record<string, string | number>>;
 
 /**
- * Looks texts up in a dictionary: as they are written, else whatever their capitals, which the translation then follows.
- * Texts without a translation give undefined.
+ * Returns a lookup of texts in a dictionary: first exactly, then ignoring case. In the latter case, the first letter of the
+ * translation gets the case of the text. Texts without a translation yield undefined.
  */
 export function lookupIn(words: Words): (text: string) => string | undefined {
   const folded = new Map(Object.entries(words).map(([text, translation]) => [text.toLowerCase(), translation]));

@@ -1,7 +1,7 @@
 /** Translates the English texts of the server: help, errors and event messages. */
 import { partsOf, type Words } from './lookup.ts';
 
-/** Values that consist of one or more API names. */
+/** Placeholders whose values are API names. */
 const ownWords = new Set(['role', 'kind', 'field', 'states']);
 
 /** The fixed parts of a sentence that describes a change. */
@@ -13,14 +13,14 @@ interface Template {
 }
 
 /**
- * Returns a function that translates the server's texts, with undefined for an unknown text. Each key of `words` is a template:
- * `{name}` stands for any text. `say` translates words in them.
+ * Returns a function that translates the server's texts, or returns undefined for an unknown text. Each key of `words` is a
+ * template, in which `{name}` matches any text. `say` translates words in the values.
  */
 export function serverTextTranslator(
   words: Words,
   say: (text: string) => string,
 ): (text: string) => string | undefined {
-  // The most specific come first: a template of values alone would match anything.
+  // Try the most specific templates first: one without fixed text would match anything.
   const templates = Object.entries(words)
     .filter(([text]) => text.includes('{'))
     .sort(([a], [b]) => fixedOf(b) - fixedOf(a))
@@ -43,8 +43,8 @@ export function serverTextTranslator(
 }
 
 /**
- * Returns the values in a text by the parts of its template, each as short as possible; undefined if the text does not match.
- * Users and providers write the values, so the time is bounded, unlike that of a regular expression with several wildcards.
+ * Matches a text with the parts of a template. Returns the values, each as short as possible, or undefined. Users and providers
+ * control the values, so this never backtracks, unlike a regular expression with several wildcards.
  */
 function valuesIn(text: string, parts: readonly string[]): ReadonlyMap<string, string> | undefined {
   const [first = '', ...rest] = parts;
@@ -65,7 +65,7 @@ function valuesIn(text: string, parts: readonly string[]): ReadonlyMap<string, s
   return values;
 }
 
-/** Translates the sentences that describe a change, ` Name has been changed from 'a' to 'b'.`; other text stays. */
+/** Translates sentences such as ` Name has been changed from 'a' to 'b'.` and leaves other text unchanged. */
 export function sayChanges(text: string, say: (text: string) => string): string {
   const said: string[] = [];
   let done = 0;

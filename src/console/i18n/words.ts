@@ -1,6 +1,6 @@
 /**
- * The language of the pages. `t` translates the texts of the console: the source is in English, `et.json` has the Estonian
- * translations. Texts of the server are in `et-server.json`. Both are a file that is loaded when Estonian is wanted.
+ * The language of the pages. `t` translates the console's English texts: `et.json` has the Estonian translations. Server texts
+ * are in `et-server.json`. Both are in one bundle that is loaded only for Estonian.
  */
 import { computed, effect, signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
@@ -19,31 +19,31 @@ const storageKey = 'tenantry language';
 
 const languageOf = (text: unknown): Language | undefined => (text === 'en' || text === 'et' ? text : undefined);
 
-/** The choice of this browser. */
+/** The language chosen in this browser. */
 const chosen = signal(languageOf(localStorage.getItem(storageKey)));
 
 /** The preferred language of the signed-in user. */
 const preferred = signal<Language | undefined>(undefined);
 
-/** Returns the language of a browser's tag, such as `en` of `en-GB`. */
+/** Returns the primary language of a tag, such as `en` of `en-GB`. */
 const primaryOf = (tag: string): string => tag.split('-', 1)[0] ?? '';
 
 const ofBrowser = browserLanguages.map((tag) => languageOf(primaryOf(tag))).find(Boolean);
 
-/** The language that the user wants: the one chosen in this browser, that of the user's profile, or that of the browser. */
+/** The language to use: chosen in this browser, from the user's profile, or from the browser. */
 const wanted = computed<Language>(() => chosen.value ?? preferred.value ?? ofBrowser ?? 'en');
 
 type Translator = (text: string) => string | undefined;
 
-/** The Estonian texts; undefined until they are loaded. */
+/** The Estonian texts; undefined until loaded. */
 const estonian = signal<{ readonly inConsole: Translator; readonly ofServer: Translator } | undefined>(undefined);
 
-/** The current language: the wanted one as soon as its texts are loaded. */
+/** The current language, which is English until the texts of `wanted` are loaded. */
 export const language = computed<Language>(() => (wanted.value === 'et' && estonian.value ? 'et' : 'en'));
 
 let loading: Promise<void> | undefined;
 
-/** Loads the texts of the wanted language. Without them, the page stays English, and the next call tries again. */
+/** Loads the texts of `wanted`. On failure, the page stays English and the next call tries again. */
 export async function loadLanguage(): Promise<void> {
   if (wanted.value !== 'et' || estonian.value) return;
   loading ??= new Promise<void>((settle) => {
@@ -63,14 +63,14 @@ effect(() => {
   document.documentElement.lang = language.value;
 });
 
-/** Chooses a language for this browser. */
+/** Sets the language of this browser. */
 export function chooseLanguage(wanted: Language): void {
   localStorage.setItem(storageKey, wanted);
   chosen.value = wanted;
   void loadLanguage();
 }
 
-/** Follows the profile of a user; an unknown language resets it. */
+/** Applies the language of a user's profile. An unknown language resets it. */
 export async function preferLanguage(wanted: unknown): Promise<void> {
   preferred.value = languageOf(wanted);
   await loadLanguage();
@@ -78,10 +78,10 @@ export async function preferLanguage(wanted: unknown): Promise<void> {
 
 const said = (text: string): string => (language.value === 'et' ? (estonian.value?.inConsole(text) ?? text) : text);
 
-/** Translates a text and formats the numbers in it. An unknown text stays English. */
+/** Translates a text and formats its numbers. A text without a translation stays English. */
 export const t = (text: string, values: Values = {}): string => phrase(text, values).join('');
 
-/** The same with elements as values. */
+/** Like `t`, with elements as values. */
 export function phrase<T extends ComponentChildren>(text: string, values: Readonly<Record<string, T>>): (T | string)[] {
   return partsOf(said(text)).map((part, index) => {
     if (index % 2 === 0) return part;
@@ -90,34 +90,34 @@ export function phrase<T extends ComponentChildren>(text: string, values: Readon
   });
 }
 
-/** Translates a count as `{count}`: the text `one` for one, `other` for any other number. */
+/** Translates a count as `{count}`: `one` for one, `other` for any other number. */
 export const plural = (count: number, one: string, other: string): string =>
   t(pluralRules.value.select(count) === 'one' ? one : other, { count });
 
 const serverTextInEstonian = (text: string): string | undefined => estonian.value?.ofServer(text);
 
-/** Translates a text of the server; an unknown text stays as it is. */
+/** Translates a server text. An unknown text stays unchanged. */
 export const serverText = (text: string): string =>
   language.value === 'et' ? (serverTextInEstonian(text) ?? text) : text;
 
-/** Translates the sentences at the end of an event message that describe changes of fields. */
+/** Translates the sentences about field changes at the end of an event message. */
 export const changesText = (text: string): string => (language.value === 'et' ? sayChanges(text, said) : text);
 
-/** Returns the language of an untranslated server text, if it differs from that of the page. */
+/** Returns the language of an untranslated server text if it differs from the page's. */
 export const serverTextLanguage = (text: string): 'en' | undefined =>
   language.value === 'et' && serverTextInEstonian(text) === undefined ? 'en' : undefined;
 
 /** Returns the title of an API name. */
 export const titleOf = (name: string): string => t(englishOf(name));
 
-/** The title of an action by its name; `title` is its title in OPTIONS. */
+/** Returns the title of an action by its name. `title` is its title in OPTIONS. */
 export const actionTitle = (name: string, title?: string): string => t(englishOfAction(name, title));
 
-/** The current language with the region of this browser, such as `en-GB`, if it has one. */
+/** The current language with the browser's region, such as `en-GB`, if it has one. */
 const locale = computed(() => browserLanguages.find((tag) => primaryOf(tag) === language.value) ?? language.value);
 
 const pluralRules = computed(() => new Intl.PluralRules(locale.value));
-/** Formats something with the locale of the page. */
+/** Formats a value in the current locale. */
 export const inLocale = (format: (locale: string) => string): string => format(locale.value);
 
 const numbers = computed(() => new Intl.NumberFormat(locale.value));
@@ -125,28 +125,28 @@ const times = computed(() => new Intl.DateTimeFormat(locale.value, { dateStyle: 
 const regions = computed(() => new Intl.DisplayNames(locale.value, { type: 'region' }));
 const collator = computed(() => new Intl.Collator(locale.value));
 
-/** Formats a number; a large one may be shortened, such as `25K`. */
+/** Formats a number. With `isShort`, abbreviates large ones, such as `25K`. */
 export const numberText = (value: number, isShort = false): string =>
   isShort ? new Intl.NumberFormat(locale.value, { notation: 'compact' }).format(value) : numbers.value.format(value);
 
 export const timeText = (instant: string | number): string => times.value.format(new Date(instant));
 
-/** Some parts of an instant. */
+/** Formats parts of an instant. */
 export const instantText = (instant: number, parts: Intl.DateTimeFormatOptions): string =>
   new Intl.DateTimeFormat(locale.value, parts).format(instant);
 
-/** An amount with its unit, such as `30 seconds`. */
+/** Formats an amount with its unit, such as `30 seconds`. */
 export const amountText = (count: number, unit: 'second' | 'minute' | 'hour' | 'day'): string =>
   new Intl.NumberFormat(locale.value, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 
-/** The native name of a language of the console; any other tag stays unchanged. */
+/** Returns the native name of a console language, or any other tag unchanged. */
 export const languageText = (tag: string): string => {
   const known = languageOf(tag);
   return known ? languages[known] : tag;
 };
 
-/** The name of a country by its code of two letters. */
+/** Returns the name of a country by its two-letter code. */
 export const countryText = (code: string): string => regions.value.of(code) ?? code;
 
-/** Compares texts in the order of the present language. */
+/** Compares texts by the collation of the current language. */
 export const inOrder = (a: string, b: string): number => collator.value.compare(a, b);

@@ -1,4 +1,4 @@
-/** Alerts: the open ones by severity, each with the action that fixes it; those that closed lately below them. */
+/** Open alerts by severity, each with the action that fixes it, followed by recently closed ones. */
 import { Fragment, type JSX } from 'preact';
 import { type Item, isItem, pathOf, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
@@ -24,7 +24,7 @@ import { ownValue } from '../item.ts';
 
 const path = '/alerts/';
 
-/** The views of the page by their parameters, each with all that it sets. */
+/** The views of the page with their parameters. */
 const views = (): readonly (readonly [title: string, query: Readonly<Record<string, string>>])[] => [
   [t('Open'), { opened: 'true' }],
   [titleOf('acknowledged'), { opened: 'true', acknowledged: 'true' }],
@@ -32,7 +32,7 @@ const views = (): readonly (readonly [title: string, query: Readonly<Record<stri
   [t('All'), {}],
 ];
 
-/** The parameters of the customer or project of the sidebar. */
+/** The query parameters of the current scope. */
 type Scoped = Readonly<Record<string, string>>;
 
 const viewParameters = ['opened', 'closed', 'acknowledged'];
@@ -47,7 +47,7 @@ export function AlertsPage(): JSX.Element {
   if (!sent.has('o')) sent.set('o', isClosed ? '-created' : '-severity,-created');
   sent.set('page_size', String(pageSize));
   const { value: page } = usePage(`/api/alerts/?${sent}`);
-  // An alert that the user has just closed is shown below.
+  // An alert that the user has just closed appears below.
   const alerts = (page?.items ?? []).filter((alert) => !query.has('opened') || textOf(alert, 'closed') === '');
   return (
     <>
@@ -107,7 +107,7 @@ export function AlertsPage(): JSX.Element {
   );
 }
 
-/** The views with the number of their alerts. */
+/** The views with their numbers of alerts. */
 function Views({ scoped }: { readonly scoped: Scoped }): JSX.Element {
   const { query } = place.value;
   const all = views();
@@ -130,7 +130,7 @@ function Views({ scoped }: { readonly scoped: Scoped }): JSX.Element {
   );
 }
 
-/** Groups alerts by severity, those that are closed after the open ones. */
+/** Groups alerts by severity, closed ones last. */
 function groupsOf(alerts: readonly Item[]): readonly (readonly [title: string, alerts: readonly Item[]])[] {
   const groups = new Map<string, Item[]>();
   const ordered = [...alerts].sort((a, b) => Number(textOf(a, 'closed') !== '') - Number(textOf(b, 'closed') !== ''));
@@ -191,7 +191,7 @@ function Alert({ alert }: { readonly alert: Item }): JSX.Element {
   );
 }
 
-/** What an alert is about: the type and the place of its object, how much of a quota is used, and how long it was open. */
+/** The subject of an alert: type and place of its object, usage of its quota, and how long it was open. */
 function About({ alert }: { readonly alert: Item }): JSX.Element {
   const context = isItem(alert.context) ? alert.context : {};
   const type = textOf(context, 'resource_type');
@@ -222,13 +222,13 @@ function About({ alert }: { readonly alert: Item }): JSX.Element {
   );
 }
 
-/** The project or customer of an alert, with a link to it. */
+/** Links to the project or customer of an alert. */
 function placeOf(context: Item, kind: 'project' | 'customer'): JSX.Element | string {
   const [name, uuid] = [textOf(context, `${kind}_name`), textOf(context, `${kind}_uuid`)];
   return uuid === '' ? name : <a href={hrefOf(`/${kind}s/${uuid}/`)}>{name}</a>;
 }
 
-/** Users who see an alert can acknowledge it; staff close it (events.md 3.3). */
+/** Any user who sees an alert can acknowledge it. Only staff can close it (events.md 3.3). */
 function AlertActions({ alert }: { readonly alert: Item }): JSX.Element {
   const own = pathOf(textOf(alert, 'url'));
   const isOpen = textOf(alert, 'closed') === '';
@@ -272,7 +272,7 @@ function AlertActions({ alert }: { readonly alert: Item }): JSX.Element {
   );
 }
 
-/** Closed alerts are deleted after a week (events.md 3.6). */
+/** Days after which closed alerts are deleted (events.md 3.6). */
 const keptDays = 7;
 
 function ClosedLately({ scoped }: { readonly scoped: Scoped }): JSX.Element | null {
@@ -288,10 +288,10 @@ function ClosedLately({ scoped }: { readonly scoped: Scoped }): JSX.Element | nu
   );
 }
 
-/** As many alerts as one page of the API has. */
+/** Maximum page size of the API. */
 const maxAlerts = 300;
 
-/** How many alerts were open on each of the days that closed alerts are kept for; nothing where there were none. */
+/** The number of open alerts per day, for as long as closed alerts are stored. Renders nothing without alerts. */
 function OpenByDay({ scoped }: { readonly scoped: Scoped }): JSX.Element | null {
   const days = Array.from({ length: keptDays + 1 }, (_, at) => {
     const day = new Date();

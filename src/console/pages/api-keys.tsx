@@ -1,4 +1,4 @@
-/** API keys of a person or a service account: created with a choice of scopes, shown once, rotated and revoked. */
+/** Creates, rotates and revokes API keys of a person or a service account. */
 import type { JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { type Item, pathOf, request, textOf } from '../api/api.ts';
@@ -20,7 +20,7 @@ import { phrase, serverText, serverTextLanguage, t, titleOf } from '../i18n/word
 
 const list = 'api-keys';
 
-/** The keys of a user, or of a service account. */
+/** The keys of a user or a service account. */
 export function ApiKeys({
   query,
   account,
@@ -28,7 +28,7 @@ export function ApiKeys({
 }: {
   readonly query: string;
   readonly account?: Item;
-  /** Whether the user may own or manage new keys here. */
+  /** Whether the user may create keys here. */
   readonly isCreator: boolean;
 }): JSX.Element {
   return (
@@ -71,7 +71,7 @@ const lines = (keys: readonly Item[]): JSX.Element => (
   </ul>
 );
 
-/** The state of a key and its end. */
+/** The state and expiry of a key. */
 function End({ apiKey: key }: { readonly apiKey: Item }): JSX.Element {
   const state = textOf(key, 'state');
   if (state === 'expired') return <Badge tone="bad">{t('Expired')}</Badge>;
@@ -119,7 +119,7 @@ function Creation({ account }: { readonly account: Item | undefined }): JSX.Elem
   );
 }
 
-/** Fields that the dialog shows in another way, or that the page determines. */
+/** Fields with a special control, or set by the page. */
 const ownFields = new Set(['scopes', 'service_account']);
 
 function CreationDialog({
@@ -161,10 +161,10 @@ function CreationDialog({
   );
 }
 
-/** What a scope covers: the part before the colon. */
+/** Returns the group of a scope: the part before the colon. */
 const groupOf = (scope: string): string => scope.split(':')[0] ?? '';
 
-/** A choice between no access, reading, and reading and changing for each group of operations. */
+/** Chooses the access to each group of operations: none, read, or read and write. */
 function Scopes({
   chosen,
   onChoose,
@@ -210,7 +210,7 @@ function Scopes({
   );
 }
 
-/** The scopes of one group, with the explanation of the chosen one, or else of the first. */
+/** The scopes of a group, with an explanation of the chosen or the first one. */
 function Group({
   scopes,
   chosen,
@@ -248,7 +248,7 @@ function Group({
   );
 }
 
-/** Groups whose names are not those of their lists. */
+/** Titles of groups that are not named after a list. */
 const titles: Readonly<Record<string, string>> = {
   permissions: 'role',
   invitations: 'user-invitations',

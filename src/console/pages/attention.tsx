@@ -1,4 +1,4 @@
-/** Failed resources and accounts, open alerts, quotas near their limit and expiring roles, as one list. */
+/** One list of failed resources and accounts, open alerts, quotas near their limits, and expiring roles. */
 import type { ComponentChildren, JSX } from 'preact';
 import { type Item, isItem, itemsIn, pathOf, textOf } from '../api/api.ts';
 import { failedActionOf, useFailures } from '../api/failures.ts';
@@ -20,11 +20,11 @@ import { isQuotaInMebibytes } from '../i18n/labels.ts';
 import { actionTitle, numberText, phrase, serverText, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
 
-/** The number of listed problems; the pages behind them show the rest. */
+/** Maximum number of listed problems. */
 const maxProblems = 8;
 
-/** Whether the user may work on any resource. */
-export const works = (): boolean =>
+/** Whether the user may manage any resources. */
+export const canManageResources = (): boolean =>
   isStaff.value || ['owner', 'manager', 'admin'].some((role) => roles.value.has(role));
 
 const ActionLink = ({ href, words }: { readonly href: string; readonly words: string }): JSX.Element => (
@@ -42,7 +42,7 @@ interface Problem {
   readonly sub: ComponentChildren;
   readonly time?: string;
   readonly href: string;
-  /** The action that resolves it; without one, the title leads there. */
+  /** The action that resolves it. Without one, the title links to the solution. */
   readonly action?: ComponentChildren;
 }
 
@@ -53,11 +53,11 @@ const order: readonly Tone[] = ['bad', 'warn', 'idle'];
 interface Problems {
   /** The worst first. */
   readonly problems: readonly Problem[];
-  /** Why they cannot be read. */
+  /** The error message if they cannot be read. */
   readonly error: string | undefined;
 }
 
-/** Reads all problems; undefined until each source is read, so that the page appears as a whole. */
+/** Reads all problems. Undefined until every source is loaded, so that the page appears at once. */
 export function useProblems(
   owners: readonly Item[] | undefined,
   expiring: readonly Item[] | undefined,
@@ -79,7 +79,7 @@ export function useProblems(
   const problems: Problem[] = [
     ...resources.map((item) => resourceProblem(item, failures.get(textOf(item, 'uuid')))),
     ...accounts.value.items.map(accountProblem),
-    // A missing resource and an unreachable account have alerts, too; one row is enough.
+    // Missing resources and unreachable accounts also have alerts: list them once.
     ...alerts.value.items.filter((alert) => !isRepeated(alert)).map(alertProblem),
     ...owners.flatMap(quotaProblems),
     ...expiring.map(roleProblem),
@@ -89,18 +89,18 @@ export function useProblems(
 
 const dayMs = 24 * 3600 * 1000;
 
-/** Roles that expire within this time need attention. */
+/** Days before expiry from which a role needs attention. */
 const expiringDays = 14;
 
-/** Whether a role expires within the next days. */
+/** Whether a role expires soon. */
 export function expiresSoon(role: Item): boolean {
   const end = textOf(role, 'expiration_time');
   return end !== '' && end < new Date(Date.now() + expiringDays * dayMs).toISOString();
 }
 
-/** Roles that expire soon, of the user and of everyone whose roles the user sees. */
+/** Reads the roles that expire soon, of all users whose roles the user can see. */
 export function useExpiringRoles(within = scope.value): readonly Item[] | undefined {
-  // Roles without an end come last in this order.
+  // This order has roles without an expiry last.
   const query = { o: '-expiration_time', page_size: '300' };
   const inCustomers = usePage(`/api/customer-permissions/?${scopedQuery('customer-permissions', query, within)}`);
   const inProjects = usePage(`/api/project-permissions/?${scopedQuery('project-permissions', query, within)}`);
@@ -159,7 +159,7 @@ const AllWell = (): JSX.Element => (
   </ul>
 );
 
-/** What could not be done, by the type of the event. */
+/** Describes the failed action in an event. */
 function failureText(name: string, event: Item | undefined): string | undefined {
   const texts: Readonly<Record<string, string>> = {
     creation: t('{name} could not be created', { name }),
@@ -180,9 +180,9 @@ const resourceProblem = (item: Item, event: Item | undefined): Problem => {
     icon: tone,
     title: (isMissing ? undefined : failureText(nameOf(item), event)) ?? `${nameOf(item)}: ${t(word)}`,
     ...(event && !isMissing && { time: textOf(event, '@timestamp') }),
-    // A refresh restores the real state; a resource that was never created has none.
+    // A refresh restores the actual state, which a resource that was never created does not have.
     action:
-      works() && textOf(item, 'backend_id') !== '' && !isMissing ? (
+      canManageResources() && textOf(item, 'backend_id') !== '' && !isMissing ? (
         <PostButton title={t('Refresh')} path={`${pathOf(textOf(item, 'url'))}pull/`} about={nameOf(item)} />
       ) : (
         <ActionLink href={hrefOfLink(textOf(item, 'url'))} words={t('View resource')} />
@@ -222,8 +222,8 @@ const alertProblem = (item: Item): Problem => {
     }),
     time: textOf(item, 'created'),
     href: hrefOfLink(isObjectLink(scopeLink) ? scopeLink : textOf(item, 'url')),
-    // Other users can only look at it.
-    action: !works() ? undefined : fix ? (
+    // Other users can only view it.
+    action: !canManageResources() ? undefined : fix ? (
       <ActionLink href={hrefOf(fix.path)} words={fix.title} />
     ) : (
       <PostButton
@@ -279,5 +279,5 @@ const roleProblem = (role: Item): Problem => ({
     time: <Time value={textOf(role, 'expiration_time')} />,
   }),
   href: hrefOfLink(textOf(role, 'url')),
-  action: works() && <ActionLink href={hrefOfLink(textOf(role, 'url'))} words={t('Extend')} />,
+  action: canManageResources() && <ActionLink href={hrefOfLink(textOf(role, 'url'))} words={t('Extend')} />,
 });

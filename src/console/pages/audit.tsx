@@ -1,4 +1,4 @@
-/** The audit trail: who changed what, and when. The whole trail as a page, and the history of an object as a tab. */
+/** The audit trail as a page, and the history of an object as a tab. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, itemsIn, problemOf, request, textOf } from '../api/api.ts';
@@ -26,7 +26,7 @@ const list = '/api/audit/';
 const exportPath = '/api/audit/export/';
 const pageSize = 30;
 
-/** Whether the user may read records that name a customer: staff, and owners of that customer. */
+/** Whether the user may read records about a customer: staff and owners of that customer. */
 export const mayReadTrail = (customer?: string): boolean =>
   isStaff.value || (customer === undefined ? ownedCustomers.value.size > 0 : ownedCustomers.value.has(customer));
 
@@ -45,7 +45,7 @@ const filters: readonly Filter[] = [
 /** Parameters of the address that are not filters. */
 const ownParameters = ['record', 'before', 'from', 'to'];
 
-/** Records of the trail, with the query of the next page. */
+/** Records, and the query of the next page. */
 interface Records {
   readonly records: readonly Item[];
   readonly next: string | undefined;
@@ -59,7 +59,7 @@ async function readRecords(query: string): Promise<Records> {
   return { records: response.body, next: next && decodeURIComponent(next) };
 }
 
-/** Converts the parameters of the address to those of the API. */
+/** Converts query parameters of the address to those of the API. */
 function sentQuery(query: URLSearchParams): URLSearchParams {
   const sent = new URLSearchParams({ page_size: String(pageSize) });
   for (const [name, value] of query) {
@@ -70,7 +70,7 @@ function sentQuery(query: URLSearchParams): URLSearchParams {
   return sent;
 }
 
-/** The audit trail for staff, and for owners those of its records that name their customers. */
+/** The audit trail. Owners see only the records about their customers. */
 export function AuditPage(): JSX.Element {
   const { path, query } = place.value;
   const sent = sentQuery(query).toString();
@@ -114,7 +114,7 @@ export function AuditPage(): JSX.Element {
   );
 }
 
-/** The address of the page with another value of a parameter; an empty one removes it. */
+/** Returns the address of the page with a different value of a parameter. An empty value removes it. */
 function withParameter(name: string, value: unknown): string {
   const query = new URLSearchParams(place.value.query);
   if (name !== 'record') query.delete('record');
@@ -123,7 +123,7 @@ function withParameter(name: string, value: unknown): string {
   return hrefOf('/audit/', query);
 }
 
-/** Links to older records, and back to the newest. There is no total. */
+/** Links to older and to the newest records. There is no total. */
 function Pages({ next }: { readonly next: string | undefined }): JSX.Element | null {
   if (next === undefined && !place.value.query.has('before')) return null;
   return (
@@ -175,7 +175,7 @@ const memberOf = (record: Item, name: string): Item => {
 
 const changesIn = (record: Item): readonly Item[] => itemsIn(memberOf(record, 'private').changes);
 
-/** Returns the name of the actor, or what kind of actor it is. */
+/** Returns the name or the kind of the actor. */
 function actorText(record: Item): string {
   const kinds: Readonly<Record<string, string>> = {
     cli: t('Command line'),
@@ -186,7 +186,7 @@ function actorText(record: Item): string {
   return textOf(memberOf(record, 'private'), 'actor_name') || (kinds[kind] ?? t('A user'));
 }
 
-/** Returns by what the actor has acted. */
+/** Returns the means by which the actor acted, such as an API key. */
 function viaText(record: Item): string {
   const kinds: Readonly<Record<string, string>> = {
     session: t('Session'),
@@ -205,13 +205,13 @@ function viaText(record: Item): string {
   return kinds[kind] ?? kind;
 }
 
-/** A link to a user by name, once it is read. */
+/** A link to a user, with the name once it is loaded. */
 function UserLink({ uuid }: { readonly uuid: string }): JSX.Element {
   const user = useLinked(`/api/users/${uuid}/`);
   return <a href={hrefOf(`/users/${uuid}/`)}>{user ? nameOf(user) : uuid.slice(0, 8)}</a>;
 }
 
-/** The object of a record, as a link if it has a page. */
+/** The object of a record, linked if it has a page. */
 function ObjectOf({ record }: { readonly record: Item }): JSX.Element | null {
   const object = memberOf(record, 'object');
   const [type, uuid] = [textOf(object, 'type'), textOf(object, 'uuid')];
@@ -224,7 +224,7 @@ function ObjectOf({ record }: { readonly record: Item }): JSX.Element | null {
   );
 }
 
-/** The operations of logins, whose names have no verb of the API. */
+/** Titles of login operations, whose names have no API verb. */
 const loginTitles = (): Readonly<Record<string, string>> => ({
   passwordLogin: t('Sign in with a password'),
   passkeyLogin: t('Sign in with a passkey'),
@@ -237,17 +237,17 @@ const loginTitles = (): Readonly<Record<string, string>> => ({
   initialPassword: t('Set the first password'),
 });
 
-/** Verbs at the start of the names of operations. */
+/** Verbs that start operation names. */
 const verbs =
   /^(acknowledge|approve|attach|cancel|close|create|delete|detach|extend|link|patch|pull|redeliver|reject|restart|restore|retry|rotate|send|start|stop|unlink|update)(?=[A-Z]|$)/;
 
-/** What an operation does, such as `Edit`; undefined for those that only their name describes. */
+/** Returns a title such as `Edit`; undefined for operations without one. */
 function operationTitle(operation: string): string | undefined {
   const verb = verbs.exec(operation)?.[0];
   return ownValue(loginTitles(), operation) ?? (verb && actionTitle(verb === 'patch' ? 'update' : verb));
 }
 
-/** A record in a list: who did what to which object, and the changes. Repeated rejections have their number. */
+/** Converts a record to a timeline entry: actor, operation, object and changes. Repeated rejections show their number. */
 function entryOf(record: Item, href?: string) {
   const isRefused = textOf(record, 'outcome') === 'refused';
   const repeated = Number(record.repeated ?? 0);
@@ -278,14 +278,14 @@ const Operation = ({ record }: { readonly record: Item }): JSX.Element => (
   <>{operationTitle(textOf(record, 'operation')) ?? <code>{textOf(record, 'operation')}</code>}</>
 );
 
-/** Returns a value of a change as text; empty for none. */
+/** Formats a value in a change; empty for none. */
 function valueText(field: string, value: unknown): string {
   if (value === null || value === undefined) return '';
   if (field === 'event') return choiceText(String(value));
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** The changed fields with their values before and after. */
+/** The changed fields with old and new values. */
 const Diff = ({ changes }: { readonly changes: readonly Item[] }): JSX.Element => (
   <>
     {changes.map((change) => {

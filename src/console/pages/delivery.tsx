@@ -1,4 +1,4 @@
-/** A delivery to a webhook: request, response, and a button to send it again. */
+/** A webhook delivery: request, response, and a button to redeliver. */
 import type { ComponentChildren, JSX } from 'preact';
 import { type Item, isItem, pathOf, problemOf, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
@@ -18,7 +18,7 @@ import { Details, nameOf, Time } from '../components/values.tsx';
 import { choiceText, durationText } from '../format/text.ts';
 import { phrase, serverText, t, titleOf } from '../i18n/words.ts';
 
-/** Whether the user may change the hook at this path, and so redeliver. */
+/** Whether the user may change the hook at this path and therefore redeliver. */
 function useIsManaged(hook: string): boolean {
   const { value: options } = useRequest<Description>('OPTIONS', hook);
   return options?.isOk === true && permittedMethods(options.headers)?.includes('PATCH') === true;
@@ -81,7 +81,7 @@ export function DeliveryPage({ hook, uuid }: { readonly hook: string; readonly u
   );
 }
 
-/** A delivery beside the list: why it failed, its payload, then the messages in full. */
+/** A delivery beside the list: the failure, the payload, then the complete messages. */
 function DeliveryDrawer({
   hook,
   uuid,
@@ -180,7 +180,7 @@ function Messages({
   );
 }
 
-/** The first line of a request or a response. */
+/** Returns the start line of a request or response. */
 const startOf = (message: Item): string =>
   'url' in message
     ? `${textOf(message, 'method')} ${textOf(message, 'url')}`
@@ -189,7 +189,7 @@ const startOf = (message: Item): string =>
         duration: durationText(Number(message.duration) / 1000),
       });
 
-/** An HTTP message: the start line, the headers, and the body, with JSON formatted. */
+/** An HTTP message: start line, headers and body, with formatted JSON. */
 function Message({ start, message }: { readonly start: string; readonly message: Item }): JSX.Element {
   const { headers } = message;
   const body = textOf(message, 'body');
@@ -213,7 +213,7 @@ function Message({ start, message }: { readonly start: string; readonly message:
   );
 }
 
-/** Formats a text that is JSON; other text stays unchanged. */
+/** Formats JSON. Returns other text unchanged. */
 function formatJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), undefined, 2);
@@ -222,7 +222,7 @@ function formatJson(text: string): string {
   }
 }
 
-/** The newest deliveries of a webhook. */
+/** The latest deliveries of a webhook. */
 export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
   const own = pathOf(textOf(hook, 'url'));
   const path = `${own}deliveries/`;
@@ -284,7 +284,7 @@ export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
   );
 }
 
-/** The address of a webhook with a delivery beside the others, or with none. */
+/** Returns the address of a webhook, optionally with an open delivery. */
 const hrefOfDelivery = (hook: Item, delivery: Item | undefined): string =>
   hrefOf(`/hooks-web/${textOf(hook, 'uuid')}/`, delivery && { delivery: textOf(delivery, 'uuid') });
 

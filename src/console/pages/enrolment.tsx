@@ -1,4 +1,4 @@
-/** The page of users who must set up a second factor before anything else. */
+/** The page for users who must set up a second factor before anything else. */
 import type { JSX } from 'preact';
 import { usePage } from '../api/reading.ts';
 import { me, signOut, start } from '../api/session.ts';

@@ -1,4 +1,4 @@
-/** The number of events by day, and how many of them are failures. */
+/** Counts of events and failures by day. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { type Item, isItem, request } from '../api/api.ts';
@@ -10,50 +10,50 @@ import { t } from '../i18n/words.ts';
 
 const day = 24 * 3600;
 
-/** Types of events that report failures of resources. */
+/** Event types that report failures of resources. */
 export const failedTypes: readonly string[] = Object.keys(sentences.events).filter((type) =>
   /^resource_\w+_failed$/.test(type),
 );
 
-/** Types of failures, by the group that has them all. */
+/** Failure types by event group. */
 const failures: Readonly<Record<string, readonly string[]>> = {
   resources: failedTypes,
   users: ['auth_login_failed_with_username'],
 };
 
-/** The most bars of a chart; a longer period has bars of several days. */
+/** Maximum number of bars. In longer periods, a bar covers several days. */
 const maxBars = 92;
 
-/** Returns the first instants of the days, or of several days each, between two UNIX timestamps, and the end. Both stay the same for a day. */
+/** Returns the borders of bars of one or more days between two UNIX timestamps, which are stable for a day. */
 function daysBetween(from: number, to: number): readonly number[] {
   const days = (to - from) / day;
   const step = days > maxBars ? Math.max(7, Math.ceil(days / maxBars)) : 1;
   const borders: number[] = [];
   const at = new Date(from * 1000);
   at.setHours(0, 0, 0, 0);
-  // Local days: some have 23 or 25 hours.
+  // Local days may have 23 or 25 hours.
   for (; at.getTime() / 1000 < to; at.setDate(at.getDate() + step)) borders.push(at.getTime() / 1000);
   return [...borders, at.getTime() / 1000];
 }
 
 const totalOf = ({ object }: Item): number => (isItem(object) ? Number(object.count) : 0);
 
-/** Counts the events of each interval; undefined until they are read. */
+/** Counts the events in each interval; undefined until loaded. */
 function useCounts(borders: readonly number[], filters: string, version: number): readonly number[] | undefined {
   const points = borders.map((point) => `point=${point}`).join('&');
   const path = `/api/events/count/history/?${points}&${filters}`;
   const { value } = useReading(`${path} ${version}`, () => request<readonly Item[]>('GET', path));
-  // The bars of an earlier version stay until the next ones are read.
+  // Keep the bars of the previous version until the next ones are loaded.
   const latest = useRef<{ readonly path: string; readonly value: typeof value }>(undefined);
   if (value) latest.current = { path, value };
   const response = latest.current?.path === path ? latest.current.value : undefined;
   if (!response) return undefined;
-  // Each point counts the events before it.
+  // The API counts the events before each point.
   const before = response.isOk ? response.body.map(totalOf) : [];
   return before.slice(1).map((count, index) => count - (before[index] ?? 0));
 }
 
-/** Returns the filters that leave only failures; undefined if none of them can match. */
+/** Restricts filters to failures; undefined if no failure can match. */
 function failuresOf(filters: URLSearchParams): URLSearchParams | undefined {
   const features = filters.getAll('feature');
   const groups = features.length > 0 ? features : Object.keys(failures);
@@ -69,7 +69,7 @@ function failuresOf(filters: URLSearchParams): URLSearchParams | undefined {
   return query;
 }
 
-/** Counts by day, again for each version; undefined until they are read, empty where they cannot be. */
+/** Counts by day and again for each version. Undefined until loaded, empty on failure. */
 export function useEventCounts(
   from: number,
   to: number,
@@ -84,19 +84,19 @@ export function useEventCounts(
   return all.map((count, at) => ({ from: borders[at] ?? 0, to: borders[at + 1] ?? 0, all: count, bad: bad[at] }));
 }
 
-/** The counts as bars; a bar leads to the events of its day. */
+/** The counts as bars. Each bar links to the events of its day. */
 export function EventBars({
   counts,
   filters = new URLSearchParams(),
   caption,
 }: {
   readonly counts: readonly DayCount[] | undefined;
-  /** The content below the title. */
+  /** Content below the title. */
   readonly caption?: ComponentChildren;
-  /** What else the list is narrowed to. */
+  /** Filters of the list. */
   readonly filters?: URLSearchParams;
 }): JSX.Element | null {
-  // As high as the chart, so that nothing moves when it comes.
+  // Reserve the height of the chart to avoid layout shifts.
   if (!counts) return <div class="chart waiting low" aria-busy="true" />;
   if (counts.length === 0) return null;
   return (

@@ -1,4 +1,4 @@
-/** One event beside the list: what happened, to which objects, by whom, and what happened to them before. */
+/** An event beside the list: its objects, its actor, and earlier events about the same object. */
 import type { JSX } from 'preact';
 import { type Item, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
@@ -17,9 +17,9 @@ import { listOfType } from '../format/kinds.ts';
 import { changesOf } from '../format/sentences.ts';
 import { choiceText } from '../format/text.ts';
 import { serverText, t, titleOf } from '../i18n/words.ts';
-import { works } from './attention.tsx';
+import { canManageResources } from './attention.tsx';
 
-/** The objects of an event: what the fact is called, its uuid, its list, its name. */
+/** The objects of an event: title, uuid member, list, and name members. */
 const objects: readonly (readonly [title: string, uuid: string, list: string, ...names: string[]])[] = [
   ['user', 'user_uuid', 'users', 'user_full_name', 'user_username'],
   ['customer', 'customer_uuid', 'customers', 'customer_name'],
@@ -27,7 +27,7 @@ const objects: readonly (readonly [title: string, uuid: string, list: string, ..
   ['service', 'settings_uuid', 'service-settings', 'service_name', 'settings_name'],
 ];
 
-/** The path of the resource of an event, if it is about one. */
+/** Returns the path of an event's resource, if it has one. */
 function resourcePath(event: Item): string | undefined {
   const list = listOfType(textOf(event, 'resource_type'));
   return list === undefined || textOf(event, 'event_type') === 'resource_deletion_succeeded'
@@ -70,7 +70,7 @@ export function EventDrawer({
         </p>
         {resource !== undefined && (
           <div class="row">
-            {isFailed && works() && (
+            {isFailed && canManageResources() && (
               // A refresh restores the actual state.
               <PostButton title={t('Refresh')} path={`/api${resource}pull/`} about={textOf(event, 'resource_name')} />
             )}
@@ -120,7 +120,7 @@ export function EventDrawer({
   );
 }
 
-/** Returns the query of the events about the same object: the resource, project, customer or user. */
+/** Returns the query for events about the same resource, project, customer or user. */
 function relatedQuery(event: Item): string | undefined {
   if (textOf(event, 'resource_uuid') !== '') return `resource_uuid=${textOf(event, 'resource_uuid')}`;
   const [list, uuid] =
@@ -132,7 +132,7 @@ function relatedQuery(event: Item): string | undefined {
   return list === undefined ? undefined : new URLSearchParams({ scope: `/api/${list}/${uuid}/` }).toString();
 }
 
-/** What happened to the same object up to this event. */
+/** Earlier events about the same object. */
 function Related({ event }: { readonly event: Item }): JSX.Element | null {
   const query = relatedQuery(event);
   const until = Math.floor(Date.parse(textOf(event, '@timestamp')) / 1000) + 1;

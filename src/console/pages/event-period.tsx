@@ -1,4 +1,4 @@
-/** The period of the events on the page: one of the usual ones, or some days. */
+/** Chooses the period of the displayed events: a preset or a range of days. */
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { go, hrefOf, place } from '../api/route.ts';
@@ -17,10 +17,10 @@ const ranges = (): readonly (readonly [title: string, seconds: number])[] => [
   [t('Last 30 days'), 30 * 24 * hour],
 ];
 
-/** The parameter of an address that asks for all times, where a page has a default period. */
+/** The query parameter that disables the default period of a page. */
 export const allTimes = 'all';
 
-/** The address of the page with another period, in UNIX timestamps. */
+/** Returns the query with a different period, in UNIX timestamps. */
 function withPeriod(from?: number, to?: number): URLSearchParams {
   const query = new URLSearchParams(place.value.query);
   for (const name of ['page', 'before', 'from', 'to', 'event', 'shown', 'record', allTimes]) query.delete(name);
@@ -29,11 +29,11 @@ function withPeriod(from?: number, to?: number): URLSearchParams {
   return query;
 }
 
-/** Returns the UNIX timestamp of a parameter; undefined without one and for other text. */
+/** Parses a UNIX timestamp; undefined for null and other text. */
 export const instantIn = (text: string | null): number | undefined =>
   text !== null && /^\d{1,12}$/.test(text) ? Number(text) : undefined;
 
-/** Says a period, such as `18 Nov – 20 Nov` or `since 18 Nov`. */
+/** Formats a period, such as `18 Nov – 20 Nov` or `since 18 Nov`. */
 function periodText(from: string | null, to: string | null): string {
   if (from === null && to === null) return t('all times');
   const [first, last] = [from, to].map((text, at) => {
@@ -45,7 +45,7 @@ function periodText(from: string | null, to: string | null): string {
   return first === last ? first : `${first} – ${last}`;
 }
 
-/** The period as a chip: without one, or with the one that the page has by default, it opens the choice. */
+/** The period as a chip. Without a period, or with the default one, the chip opens the choices. */
 export function PeriodChip({ usual }: { readonly usual?: string }): JSX.Element {
   const { path, query } = place.value;
   const [isOpen, setOpen] = useState(false);
@@ -88,7 +88,7 @@ function Periods({ hasAll, onChoose }: { readonly hasAll: boolean; readonly onCh
   const { path } = place.value;
   const everything = withPeriod();
   everything.set(allTimes, 'true');
-  // To the minute, so that a refresh reads the same.
+  // Round to the minute, so that a refresh sends the same request.
   const now = Math.ceil(Date.now() / 60_000) * 60;
   return (
     <form

@@ -1,4 +1,4 @@
-/** Events: how many there were each day, and what happened, newest first. */
+/** Events by day in a chart, and as a list with the newest first. */
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { type Item, type Page, textOf } from '../api/api.ts';
@@ -24,16 +24,16 @@ import { NewNotification } from './hooks.tsx';
 
 const pageSize = 40;
 
-/** The API returns no more on one page. */
+/** Maximum page size of the API. */
 const maxPageSize = 300;
 
-/** The period without one in the address, in seconds. */
+/** The default period in seconds. */
 const usualPeriod = 30 * 24 * 3600;
 
-/** Parameters of the address that are not filters of the list. */
+/** Query parameters that are not filters of the list. */
 const ownParameters = ['event', 'shown', 'from', 'to', allTimes];
 
-/** The events with their number by day; a click on one opens its details. */
+/** The events with a chart by day. Clicking an event opens its details. */
 export function EventsPage({ collection }: { readonly collection: Collection | undefined }): JSX.Element {
   const { path, query } = place.value;
   const [from, to] = [query.get('from'), query.get('to')];
@@ -41,7 +41,7 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
   const now = Math.ceil(Date.now() / 1000);
   const last = instantIn(to) ?? now;
   const isUsual = from === null && to === null && !query.has(allTimes);
-  // To the hour, so that a refresh reads the same.
+  // Round to the hour, so that a refresh sends the same request.
   const usualFrom = (Math.floor(now / 3600) - usualPeriod / 3600) * 3600;
   if (isUsual) sent.set('from', String(usualFrom));
   const filters = new URLSearchParams(sent);
@@ -108,7 +108,7 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
 }
 
 /**
- * Keeps the events of a query on the page until the user wants those that arrived since: no row moves under the pointer.
+ * Freezes the events of a query until the user asks for new ones, so that no row moves under the pointer.
  */
 function useStable(
   query: string,
@@ -117,7 +117,7 @@ function useStable(
   readonly page: Page | undefined;
   readonly newCount: number;
   readonly showNew: () => void;
-  /** Increases when new events are shown. */
+  /** Incremented when new events are shown. */
   readonly version: number;
 } {
   const visible = useRef<{ readonly query: string; readonly page: Page }>(undefined);
@@ -139,7 +139,7 @@ function useStable(
   };
 }
 
-/** How many events of the latest reading are newer than all that are visible. */
+/** Counts the events that are newer than all visible ones. */
 function countNew(visible: Page, latest: Page): number {
   const [first] = visible.items;
   if (!first) return 0;
@@ -148,11 +148,11 @@ function countNew(visible: Page, latest: Page): number {
   const arrived = latest.items.filter(
     (event) => !known.has(textOf(event, 'uuid')) && textOf(event, '@timestamp') >= since,
   );
-  // Where even the last one of the page is new, there are more.
+  // If the whole page is new, there are more new events than it has.
   return arrived.length < latest.items.length ? arrived.length : latest.count - visible.count;
 }
 
-/** The number of events that arrived since, as a button over the list. The status line announces it. */
+/** A button above the list with the number of new events. The status line announces it. */
 const NewEvents = ({ count, onShow }: { readonly count: number; readonly onShow: () => void }): JSX.Element => (
   <div class="arrivals" role="status">
     {count > 0 && (
@@ -165,7 +165,7 @@ const NewEvents = ({ count, onShow }: { readonly count: number; readonly onShow:
 
 const isOpen = (event: Item): boolean => textOf(event, 'uuid') === place.value.query.get('event');
 
-/** The address of the page with an event open beside the list; an empty uuid closes it. */
+/** Returns the address with an event open beside the list. An empty uuid closes it. */
 function withEvent(uuid: string): string {
   const query = new URLSearchParams(place.value.query);
   if (uuid === '') query.delete('event');
@@ -173,7 +173,7 @@ function withEvent(uuid: string): string {
   return hrefOf('/events/', query);
 }
 
-/** The details of the event in the address, if the list shows it. */
+/** The details of the event in the address, if it is in the list. */
 function OpenEvent({ events }: { readonly events: readonly Item[] }): JSX.Element | null {
   const at = events.findIndex(isOpen);
   const event = events[at];
@@ -192,7 +192,7 @@ function OpenEvent({ events }: { readonly events: readonly Item[] }): JSX.Elemen
   );
 }
 
-/** Today, yesterday, or the day with its weekday. */
+/** Formats a day: today, yesterday, or date and weekday. */
 function dayTitle(instant: number): string {
   const today = new Date();
   today.setHours(0, 0, 0, 0);
@@ -204,7 +204,7 @@ function dayTitle(instant: number): string {
     : dayText(instant);
 }
 
-/** Groups events by the first instant of their local day. */
+/** Groups events by the start of their local day. */
 function byDay(events: readonly Item[]): ReadonlyMap<number, readonly Item[]> {
   const days = new Map<number, Item[]>();
   for (const event of events) {
@@ -223,11 +223,11 @@ function Days({
   children,
 }: {
   readonly events: readonly Item[];
-  /** The number of all that match. */
+  /** Total number of matches. */
   readonly count: number;
   readonly shown: number;
   readonly counts: readonly DayCount[];
-  /** The start of the period, if earlier events are only left out by default. */
+  /** The start of the default period, if earlier events exist outside of it. */
   readonly before: number | undefined;
   readonly children: JSX.Element;
 }): JSX.Element {
@@ -262,7 +262,7 @@ function DayCounts({ bar }: { readonly bar: DayCount | undefined }): JSX.Element
   return <span>{bar.bad ? t('{events}, {count} failed', { events: words, count: bar.bad }) : words}</span>;
 }
 
-/** Shows more of the events; the last page of the API and the usual period lead to those before. */
+/** Shows more events. At the maximum page size or the end of the default period, links to earlier events. */
 function Older({
   events,
   count,
@@ -295,7 +295,7 @@ function Older({
   );
 }
 
-/** What an event changed, where it happened, unless the page says so, and who caused it. */
+/** Describes the changes, the place (unless it is `within`) and the actor of an event. */
 const aboutOf = (event: Item, within: Item = {}): string =>
   [
     changesOf(event),
@@ -315,7 +315,7 @@ const entryOf = (event: Item, within?: Item) => ({
   time: textOf(event, '@timestamp'),
 });
 
-/** Events as a timeline. On the page of `within`, they do not repeat its project and customer. */
+/** Events as a timeline. Omits the project and customer of `within`, the object of the page. */
 export const EventTimeline = ({
   events,
   within,
@@ -324,11 +324,11 @@ export const EventTimeline = ({
   readonly within?: Item;
 }): JSX.Element => <Timeline entries={events.map((event) => entryOf(event, within))} />;
 
-/** The request for the first events of an object. */
+/** Returns the path of an object's latest events. */
 export const eventsPath = (item: Item): string =>
   `/api/events/?${new URLSearchParams({ scope: textOf(item, 'url'), page_size: '5' })}`;
 
-/** The events of an object, as a card of its page. */
+/** A card with the latest events of an object. */
 export const Activity = ({
   item,
   within = item,
@@ -336,7 +336,7 @@ export const Activity = ({
 }: {
   readonly item: Item;
   readonly within?: Item;
-  /** The first events, where the page reads them itself. */
+  /** The events, if the page reads them itself. */
   readonly given?: Page;
 }): JSX.Element => (
   <Listing

@@ -1,4 +1,4 @@
-/** The API explorer: every list of the server by its API name, with the response, its headers and its metadata. */
+/** The API explorer: every list by its API name, with the response, its headers and its metadata. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { isItem, itemsIn, pathOf, problemOf, textOf } from '../api/api.ts';
@@ -54,7 +54,7 @@ const providers = ['openstack', 'digitalocean', 'aws', 'gitlab', 'jira', 'oracle
 
 const sectionOf = (name: string): string => providers.find((provider) => name.split('-')[0] === provider) ?? '';
 
-/** The lists by provider, with a search field; a picker on narrow screens. */
+/** The lists by provider with a search field, or a picker on narrow screens. */
 function Endpoints({ current }: { readonly current: string }): JSX.Element {
   const [sought, setSought] = useState('');
   const names = [...collections.value.keys()].sort();
@@ -110,7 +110,7 @@ function Endpoints({ current }: { readonly current: string }): JSX.Element {
   );
 }
 
-/** The lists with their pages in the console, before one is chosen. */
+/** The lists and their pages in the console, shown before one is selected. */
 function Overview(): JSX.Element {
   const all = [...collections.value.values()].sort((a, b) => inOrder(a.title, b.title));
   return (
@@ -126,7 +126,7 @@ function Overview(): JSX.Element {
   );
 }
 
-/** One request with its response. */
+/** A request with its response. */
 function Exchange({ path, list }: { readonly path: string; readonly list: string }): JSX.Element {
   const { value: response } = useRequest<unknown>('GET', path);
   const [typed, setTyped] = useState(path);
@@ -198,7 +198,7 @@ function Exchange({ path, list }: { readonly path: string; readonly list: string
 
 const maxColumns = 5;
 
-/** The plain fields of objects by their API names; of one object, all of its fields. */
+/** The scalar fields of objects by their API names, or all fields of a single object. */
 function Values({
   items,
   isList,
@@ -243,7 +243,7 @@ function Values({
   );
 }
 
-/** A closed section; its content is rendered when it opens. */
+/** A collapsed section whose content is rendered on opening. */
 function Fold({
   title,
   children,
@@ -263,7 +263,7 @@ function Fold({
 }
 
 const Source = ({ text }: { readonly text: string }): JSX.Element => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable element
   <pre class="code tall" tabIndex={0}>
     {text}
   </pre>
@@ -276,7 +276,7 @@ function Metadata({ path }: { readonly path: string }): JSX.Element {
 
 const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 
-/** The fields of an object, with their types and what the console calls them. */
+/** The fields of an object with their types and labels in the console. */
 function Fields({ item }: { readonly item: Readonly<Record<string, unknown>> }): JSX.Element {
   const entries = Object.entries(item);
   return (

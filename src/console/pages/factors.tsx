@@ -1,4 +1,4 @@
-/** The second factors of a user: enrolment, recovery codes, and their removal. */
+/** The second factors of a user: enrolment, recovery codes and removal. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, problemOf, request, textOf } from '../api/api.ts';
@@ -18,7 +18,7 @@ import { phrase, t, titleOf } from '../i18n/words.ts';
 
 const list = '/api/second-factors/';
 
-/** Second factors with buttons to add and remove them; `isOwn`: they belong to the signed-in user. Staff can only remove all. */
+/** Second factors with buttons to add and remove them. `isOwn` means those of the signed-in user. Staff can only remove all. */
 export function SecondFactors({ user, isOwn }: { readonly user: string; readonly isOwn: boolean }): JSX.Element {
   const query = `user_uuid=${user}`;
   const { value: page } = usePage(`${list}?${query}&page_size=1`);
@@ -126,7 +126,7 @@ function AddFactor(): JSX.Element {
   );
 }
 
-/** The form of a new factor: its own fields and its name. `onAdded` receives the recovery codes, which only the first factor has. */
+/** The form of a new factor with its name and other fields. `onAdded` receives the recovery codes of the first factor. */
 function FactorForm({
   fields,
   send,
@@ -158,9 +158,9 @@ function FactorForm({
 
 const optionsOfPasskey = (): Promise<ApiResponse<unknown>> => request('POST', `${list}passkeys/options/`);
 
-/** Creates a passkey in this browser and stores it. Returns the response of the server, or the reason of the browser. */
+/** Creates a passkey in this browser and registers it. Returns the server's response or the browser's error. */
 async function addPasskey(name: unknown): Promise<EditResponse> {
-  // Asked for again: challenges end while the user thinks of a name.
+  // Request new options, because the challenge may expire while the user types a name.
   const options = await optionsOfPasskey();
   if (!options.isOk) return options;
   const result = await createPasskey(options.body);
@@ -205,7 +205,7 @@ function AddPasskey(): JSX.Element {
   );
 }
 
-/** The QR code of the server, drawn from its path: no markup of a response enters the page. */
+/** Draws the server's QR code from its path, so that no markup from a response enters the page. */
 function QrCode({ svg }: { readonly svg: string }): JSX.Element {
   const [, box = ''] = /viewBox="([\d ]+)"/.exec(svg) ?? [];
   const [, path = ''] = / d="([^"]+)"/.exec(svg) ?? [];
@@ -238,7 +238,7 @@ function NewRecoveryCodes(): JSX.Element {
   );
 }
 
-/** Codes that the server shows once. The dialog does not close by an accidental key. */
+/** Recovery codes, which the server returns only once. An accidental key press does not close the dialog. */
 function RecoveryCodes({
   codes,
   onClose,

@@ -1,4 +1,4 @@
-/** What a failed resource needs: its cause, its effect, the next step, and what else failed in its project. */
+/** A failed resource: cause, effect, next step, and other failures in its project. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, pathOf, problemOf, request, textOf } from '../api/api.ts';
@@ -8,7 +8,7 @@ import { go, hrefOf } from '../api/route.ts';
 import { collections } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Callout, Card } from '../components/card.tsx';
-import { mayEver } from '../components/creation.tsx';
+import { mayHaveRight } from '../components/creation.tsx';
 import { Confirmation } from '../components/dialog.tsx';
 import { Icon } from '../components/icons.tsx';
 import { PostButton } from '../components/post.tsx';
@@ -16,10 +16,10 @@ import { notify } from '../components/toast.tsx';
 import { nameOf, ObjectLink } from '../components/values.tsx';
 import { statusOf } from '../format/status.ts';
 import { serverText, t } from '../i18n/words.ts';
-import { works } from './attention.tsx';
+import { canManageResources } from './attention.tsx';
 import { maker } from './new-resource.tsx';
 
-/** Why a resource failed, and what can be done: to create it again or to remove it, or to read its present state. */
+/** Explains a failure and offers to recreate, remove or refresh the resource. */
 export function FailedResource({ resource }: { readonly resource: Item }): JSX.Element {
   const [failed = resource] = useFailedActions([resource]);
   const path = pathOf(textOf(resource, 'url'));
@@ -30,11 +30,11 @@ export function FailedResource({ resource }: { readonly resource: Item }): JSX.E
       title={t(statusOf(failed).word)}
       action={
         exists ? (
-          works() && <PostButton title={t('Refresh')} path={`${path}pull/`} about={nameOf(resource)} />
+          canManageResources() && <PostButton title={t('Refresh')} path={`${path}pull/`} about={nameOf(resource)} />
         ) : (
           <span class="row">
             <CreateAgain path={path} />
-            {works() && <Removal resource={resource} path={path} />}
+            {canManageResources() && <Removal resource={resource} path={path} />}
           </span>
         )
       }
@@ -54,7 +54,7 @@ export function FailedResource({ resource }: { readonly resource: Item }): JSX.E
 function CreateAgain({ path }: { readonly path: string }): JSX.Element | null {
   const list = path.split('/')[2] ?? '';
   const collection = collections.value.get(list);
-  if (!collection?.isCreatedHere || !mayEver(collection.creators)) return null;
+  if (!collection?.isCreatedHere || !mayHaveRight(collection.creators)) return null;
   return (
     <a class="btn sm primary" href={hrefOf(`${maker}${list}/`, { like: path })}>
       <Icon name="restart" />
@@ -98,7 +98,7 @@ function Removal({ resource, path }: { readonly resource: Item; readonly path: s
   );
 }
 
-/** Reads the other resources of the project that failed, if this one did; undefined until read. */
+/** Reads the other failed resources of a failed resource's project; undefined until loaded. */
 export function useAlsoFailed(resource: Item): readonly Item[] | undefined {
   const query = { state: 'Erred', project_uuid: textOf(resource, 'project_uuid'), page_size: '6' };
   const { value: page } = usePage(
@@ -110,7 +110,7 @@ export function useAlsoFailed(resource: Item): readonly Item[] | undefined {
   return page && others;
 }
 
-/** Resources of the project that failed, too; nothing without any. */
+/** Other failed resources of the project. Renders nothing if there are none. */
 export function AlsoFailed({ resources: others }: { readonly resources: readonly Item[] }): JSX.Element | null {
   if (others.length === 0) return null;
   return (

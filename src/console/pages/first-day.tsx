@@ -1,4 +1,4 @@
-/** The first steps: on an installation without resources, and for a user without access to anything. */
+/** First steps on an installation without resources, and for a user without access. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, request, textOf } from '../api/api.ts';
@@ -19,7 +19,7 @@ import { guide } from './provider-guide.tsx';
 
 const storageKey = 'tenantry first day hidden';
 
-/** How many objects a list has; undefined until that is read. */
+/** Counts the objects of a list; undefined until loaded. */
 const useCount = (list: string, isWanted: boolean): number | undefined =>
   usePage(isWanted ? `/api/${list}/?page_size=1&field=url` : '').value?.count;
 
@@ -45,10 +45,10 @@ const StepLink = ({
   </a>
 );
 
-/** Whether the user has no role anywhere and is no operator: there is nothing to see for them yet. */
+/** Whether the user has no roles and is no operator, so that there is nothing to see yet. */
 export const isWithoutAccess = (): boolean => roles.value.size === 0 && !isStaff.value && me.value?.is_support !== true;
 
-/** The state of a new installation: its steps, and what its operator should know before others use it. */
+/** The state of a new installation: setup steps, and facts to check before going live. */
 interface Setup {
   readonly steps: readonly Step[];
   readonly status: Item;
@@ -57,8 +57,8 @@ interface Setup {
 }
 
 /**
- * Reads the steps to the first virtual machine, for staff; undefined until read, and null for other users, when all steps are
- * done, or after the user hid them.
+ * Reads the steps to the first virtual machine for staff. Undefined until loaded; null for other users, when all steps are done,
+ * or after the user has hidden them.
  */
 export function useSetup(): Setup | null | undefined {
   const [isHidden, setHidden] = useState(localStorage.getItem(storageKey) !== null);
@@ -79,7 +79,7 @@ export function useSetup(): Setup | null | undefined {
     return undefined;
   if (!isNew) return null;
   if (!status || !settings) return undefined;
-  // Secret settings have no value, but a source where one is given.
+  // A secret setting has no value, but it has a source if it is set.
   const smtp = settings.items.find((setting) => textOf(setting, 'name') === 'smtp_url');
   return {
     steps: stepsOf(customers, projects, accounts),
@@ -187,7 +187,7 @@ const ManualLink = ({ page, words }: { readonly page: string; readonly words: st
   </span>
 );
 
-/** What an operator should know before others use the service. */
+/** Facts to check before going live. */
 function BeforeGoingLive({
   status,
   hasMail,
@@ -226,7 +226,7 @@ function BeforeGoingLive({
   );
 }
 
-/** Where programs start. */
+/** Entry points for developers. */
 const ForDevelopers = (): JSX.Element => (
   <Card title={t('For developers')} isFlush>
     <ul class="lines">
@@ -255,7 +255,7 @@ const ForDevelopers = (): JSX.Element => (
   </Card>
 );
 
-/** For a user without any role: what to do to get access. */
+/** Explains to a user without roles how to get access. */
 export const WithoutAccess = (): JSX.Element => (
   <Card title={t('You have no access yet')} isFlush>
     <ul class="lines">

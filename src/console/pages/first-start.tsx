@@ -1,4 +1,4 @@
-/** The page behind the link that the first start prints, `…/#/first/{secret}`: it creates the first user. */
+/** The page behind the link that the first start prints, `…/#/first/{secret}`. It sets up the first user. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { fieldProblems, isItem, textOf } from '../api/api.ts';
@@ -41,7 +41,7 @@ export function FirstStart({ secret }: { readonly secret: string }): JSX.Element
               const body = { secret, full_name: textOf(typed, 'full_name'), password: textOf(typed, 'password') };
               const response = await responseOf(api.POST('/api-auth/password/initial/', { body, credentials: 'omit' }));
               if (response.isOk) {
-                // A user who was signed in here is replaced.
+                // Replace a user who is signed in here.
                 me.value = null;
                 replace('/');
                 await continueWith(response.body);

@@ -1,4 +1,4 @@
-/** The home page: problems, quotas, recent events, and the state of the projects. */
+/** The home page: problems, quotas, recent events and the state of the projects. */
 import type { JSX } from 'preact';
 import { type Item, itemsIn, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
@@ -12,7 +12,7 @@ import { Listing } from '../components/listing.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { nameOf } from '../components/values.tsx';
 import { instantText, plural, t } from '../i18n/words.ts';
-import { Attention, useExpiringRoles, useProblems, works } from './attention.tsx';
+import { Attention, canManageResources, useExpiringRoles, useProblems } from './attention.tsx';
 import { EventTimeline } from './events.tsx';
 import { FirstDay, isWithoutAccess, useSetup, WithoutAccess } from './first-day.tsx';
 import { maker } from './new-resource.tsx';
@@ -27,7 +27,7 @@ export function Home(): JSX.Element {
   const clouds = useClouds(scopedQuery('openstack-tenants'));
   const amounts = useAmounts(project ? 'project' : 'customer', project?.uuid ?? customer?.uuid);
   const expiring = useExpiringRoles();
-  // Read here: on phones, a list that comes later would move what stands below it.
+  // Read them here: on phones, a list that appears later would move the content below it.
   const { value: activity } = usePage(`/api/events/?${scopedQuery('events')}&page_size=6`);
   const problems = useProblems(owners && [...owners.customers, ...owners.projects, ...(clouds ?? [])], expiring);
   const setup = useSetup();
@@ -48,7 +48,7 @@ export function Home(): JSX.Element {
         title={greeting(firstName)}
         facts={<HomeFacts owners={owners} />}
         actions={
-          works() && (
+          canManageResources() && (
             <a class="btn primary" href={hrefOf(maker)}>
               <Icon name="create" />
               {t('Create')}
@@ -86,7 +86,7 @@ export function Home(): JSX.Element {
   );
 }
 
-/** What the page is about: the customer or project, how much is in it, and the day. */
+/** The scope of the page, its numbers of objects, and the date. */
 function HomeFacts({ owners }: { readonly owners: Owners | undefined }): JSX.Element {
   const { customer, project } = scope.value;
   const [only] = owners?.customers.length === 1 ? owners.customers : [];
@@ -102,7 +102,7 @@ function HomeFacts({ owners }: { readonly owners: Owners | undefined }): JSX.Ele
   );
 }
 
-/** A greeting by the time of day. */
+/** Returns a greeting for the time of day. */
 function greeting(name: string): string {
   const hour = new Date().getHours();
   if (hour >= 5 && hour < 12) return t('Good morning, {name}', { name });
@@ -114,7 +114,7 @@ interface Owners {
   readonly projects: readonly Item[];
 }
 
-/** Customers and projects with their quotas; undefined until they are read. */
+/** Reads customers and projects with their quotas; undefined until loaded. */
 function useOwners(): Owners | undefined {
   const fields = '&field=url&field=name&field=quotas&page_size=300';
   const { customer, project } = scope.value;
@@ -128,15 +128,14 @@ function useOwners(): Owners | undefined {
   };
 }
 
-/** The used share of a limit from which the page says when it will be full. */
+/** Used fraction of a limit from which the page shows a forecast. */
 const forecastShare = 0.5;
 
-/** The number of quotas that are shown. */
+/** Maximum number of quotas. */
 const shownQuotas = 6;
 
 /**
- * vCPUs, memory and storage, and the quotas of the customer or project that the user works in; of several customers, those
- * nearest their limit.
+ * vCPUs, memory and storage, and the quotas of the current scope. With several customers, the quotas nearest their limits.
  */
 function QuotaCard({
   owners: { customers, projects },
@@ -179,7 +178,7 @@ function QuotaCard({
   );
 }
 
-/** Invitations and roles that end soon. */
+/** Pending invitations and roles that expire soon. */
 function ComingUp({ roleCount }: { readonly roleCount: number }): JSX.Element {
   const { value: invitations } = usePage(
     `/api/user-invitations/?${scopedQuery('user-invitations', { state: 'pending', page_size: '1' })}`,

@@ -1,4 +1,4 @@
-/** Notifications of every kind, and their deliveries. */
+/** Hooks of every kind, and their deliveries. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, pathOf, problemOf, readPage, request, textOf } from '../api/api.ts';
@@ -26,9 +26,9 @@ import { percentText } from '../format/text.ts';
 import { plural, serverText, t, titleOf } from '../i18n/words.ts';
 import { failedTypes } from './event-counts.tsx';
 
-/** All hooks with their deliveries of the last 7 days, and a button that creates one. */
+/** All hooks with their deliveries in the last 7 days, and a button to create one. */
 export function HooksPage(): JSX.Element {
-  // The counts are paged and filtered like the hooks.
+  // Page and filter the counts like the hooks.
   const query = new URLSearchParams({ ...Object.fromEntries(place.value.query), page_size: String(pageSize) });
   const { value: page } = usePage(`/api/hooks/stats/?${query}`);
   const counts = new Map((page?.items ?? []).map((item) => [textOf(item, 'url'), item]));
@@ -72,7 +72,7 @@ const channels = (): readonly (readonly [list: string, title: string])[] => [
   ['hooks-push', t('Phone')],
 ];
 
-/** A button that creates a hook: a menu with the channels opens the form of one, which starts with the values of `given`. */
+/** A button that creates a hook. Its menu has the channels; `given` has initial values of the form. */
 export function NewNotification({
   title = t('New notification'),
   isPrimary = false,
@@ -105,7 +105,7 @@ export function NewNotification({
   );
 }
 
-/** What a new hook reports: the usual choices, and any types or groups. */
+/** Choices of events for a new hook: presets, or custom types and groups. */
 const presets = () => [
   {
     value: 'failures',
@@ -161,19 +161,19 @@ function CreationDialog({
   );
 }
 
-/** The page lists the hooks anyway; more callouts would hide them. */
+/** Maximum number of callouts. More would push the list of hooks down. */
 const maxCallouts = 3;
 
-/** A webhook whose last attempts failed. */
+/** A webhook with recent failures. */
 interface Failure {
   readonly hook: Item;
-  /** How many deliveries are pending. */
+  /** Number of pending deliveries. */
   readonly pending: number;
   /** The error message of the newest failed attempt. */
   readonly problem: string;
 }
 
-/** Reads why active webhooks fail: the attempts after the last successful delivery, if they have error messages. */
+/** Reads why active webhooks fail: the errors of attempts since the last successful delivery. */
 function useFailures(counts: readonly Item[]): readonly Failure[] {
   const suspects = counts.filter(
     (item) => listOf(item) === 'hooks-web' && Number(item.pending) + Number(item.failed) > 0,
@@ -181,7 +181,7 @@ function useFailures(counts: readonly Item[]): readonly Failure[] {
   const { value } = useReading(
     JSON.stringify(suspects),
     async () => (await Promise.all(suspects.map(failureOf))).filter((failure) => failure !== undefined),
-    { isSame: (one, other) => JSON.stringify(one) === JSON.stringify(other), isWorth: () => true },
+    { isSame: (one, other) => JSON.stringify(one) === JSON.stringify(other), isUsable: () => true },
   );
   return value ?? [];
 }
@@ -192,7 +192,7 @@ async function failureOf(counts: Item): Promise<Failure | undefined> {
   const failed = items.find(
     (delivery) =>
       textOf(delivery, 'error_message') !== '' &&
-      // Both are ISO 8601 in UTC; without a successful delivery, the text is empty.
+      // Both are ISO 8601 in UTC, or empty without a successful delivery, so they compare as strings.
       textOf(delivery, 'last_attempt') > textOf(counts, 'last_delivered'),
   );
   if (!failed) return undefined;
@@ -228,7 +228,7 @@ function FailureCallout({ hook, pending, problem }: Failure): JSX.Element {
   );
 }
 
-/** The host of a webhook, otherwise the address or device. */
+/** Returns the host of a webhook, or the address or device of another hook. */
 const destinationOf = (hook: Item): string => urlOf(hook)?.host ?? nameOf(hook);
 
 const channelOf = (hook: Item): string | undefined => channels().find(([list]) => list === listOf(hook))?.[1];
@@ -277,7 +277,7 @@ const columns = (counts: ReadonlyMap<string, Item>, failures: readonly Failure[]
   ];
 };
 
-/** The usual choice that a hook has, its groups of events, or how many types without groups. */
+/** Describes the events of a hook: a preset, its groups, or the number of types. */
 function eventsText(hook: Item): string {
   const namesIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
   const [groups, types] = [namesIn(hook.event_groups), namesIn(hook.event_types)];
@@ -326,7 +326,7 @@ function DeliveryStatus({ counts, isFailing }: { readonly counts: Item; readonly
   return word === undefined ? <Dot tone="idle">{t('Ready')}</Dot> : <WordStatus word={word} />;
 }
 
-/** The delivered share of the finished deliveries. */
+/** Formats the success rate of finished deliveries. */
 function deliveredText(counts: Item): string {
   const [delivered = 0, failed = 0, canceled = 0] = ['delivered', 'failed', 'canceled'].map((name) =>
     Number(counts[name] ?? 0),
@@ -340,7 +340,7 @@ function Switch({ hook }: { readonly hook: Item }): JSX.Element | null {
   const isActive = hook.is_active === true;
   if (!isStaff.value && textOf(hook, 'author_uuid') !== textOf(me.value ?? {}, 'uuid')) return null;
   return (
-    // The label makes the target large enough for a finger.
+    // The label enlarges the touch target.
     <label class="check">
       <input
         type="checkbox"
@@ -368,7 +368,7 @@ export const HookBadge = ({ hook }: { readonly hook: Item }): JSX.Element => (
   </Badge>
 );
 
-/** The channel, the endpoint and the events of a notification. */
+/** Channel, endpoint and events of a notification. */
 export function HookFacts({ hook }: { readonly hook: Item }): JSX.Element {
   const endpoint = textOf(hook, 'destination_url');
   return (

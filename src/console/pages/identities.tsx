@@ -1,4 +1,4 @@
-/** The accounts at OpenID Connect providers with which a user can sign in. */
+/** A user's accounts at OpenID Connect providers for sign-in. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, itemsIn, pathOf, problemOf, request, textOf } from '../api/api.ts';
@@ -18,7 +18,7 @@ const sameAs = (identity: Item) => (other: Item) =>
   textOf(other, 'provider') === textOf(identity, 'provider') &&
   textOf(other, 'subject') === textOf(identity, 'subject');
 
-/** Changes the identities that a user has now: a login may have added one since the page was read. */
+/** Edits the current identities of a user, because a login may have added one since the page was loaded. */
 async function change(user: Item, edit: (identities: readonly Item[]) => readonly Item[]): Promise<ApiResponse<Item>> {
   const path = pathOf(textOf(user, 'url'));
   const current = await request<Item>('GET', path);
@@ -29,7 +29,7 @@ async function change(user: Item, edit: (identities: readonly Item[]) => readonl
   return changed;
 }
 
-/** The identities of a user, which only the user and staff see; nothing where no one signs in at a provider. Staff can change them. */
+/** The identities of a user, visible to the user and staff, and editable by staff. Renders nothing without providers. */
 export function Identities({ user }: { readonly user: Item }): JSX.Element | null {
   const identities = Array.isArray(user.identities) ? user.identities.filter(isItem) : undefined;
   const { providers = [] } = configuration.value ?? {};
@@ -117,7 +117,7 @@ function AddIdentity({ user }: { readonly user: Item }): JSX.Element {
               const identity = body instanceof FormData ? {} : body;
               const response = await change(user, (identities) => [...identities, identity]);
               if (response.isOk) close();
-              // The server names the list; the form has only the new item.
+              // The server's errors refer to the list, but the form has only the new item.
               else if (isItem(response.body) && response.body.identities)
                 return { ...response, body: { subject: response.body.identities } };
               return response;

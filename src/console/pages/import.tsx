@@ -1,4 +1,4 @@
-/** Resources that exist at the provider and are not managed yet, each with a button that imports it into a project. */
+/** Unmanaged resources at a provider, each with a button that imports it into a project. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { fieldProblems, type Item, itemsIn, pathOf, problemOf, request, textOf } from '../api/api.ts';
@@ -10,16 +10,16 @@ import { notify } from '../components/toast.tsx';
 import { nameOf } from '../components/values.tsx';
 import { kindOfType } from '../format/kinds.ts';
 import { t, titleOf } from '../i18n/words.ts';
-import { works } from './attention.tsx';
+import { canManageResources } from './attention.tsx';
 
-/** The number of resources that are offered at a time: those that are imported make room for others. */
+/** Number of resources to show at a time. The list advances as the user imports them. */
 const size = 10;
 
-/** Renders nothing where the user may not import; where nothing is left to import, the text `empty`, if there is one. */
+/** Renders nothing if the user may not import, and `empty` if nothing is left to import. */
 export function Import({ service, empty }: { readonly service: Item; readonly empty?: string }): JSX.Element | null {
   const path = `${pathOf(textOf(service, 'url'))}link/`;
-  // The server rejects the list for users without such a role.
-  const { value: page, reload } = usePage(works() ? `${path}?page_size=${size}` : '');
+  // The server rejects users without a suitable role.
+  const { value: page, reload } = usePage(canManageResources() ? `${path}?page_size=${size}` : '');
   const projects = itemsIn(service.projects);
   const [chosen, setChosen] = useState('');
   const [busy, setBusy] = useState('');

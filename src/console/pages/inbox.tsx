@@ -1,4 +1,4 @@
-/** What concerns the signed-in user: failures, limits and ends that come soon, and when they get mails about them. */
+/** The user's notifications about failures, limits and expiries, and their mail preferences. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, problemOf, request, textOf } from '../api/api.ts';
@@ -22,7 +22,7 @@ const marks: Readonly<Record<string, readonly [icon: string, tone: Tone]>> = {
   warning: ['warn', 'warn'],
 };
 
-/** Where the object of a notification is shown: the names of the context, and the lists. The first that is there counts. */
+/** Context members with objects, and their lists. The first existing member determines the link of a notification. */
 const objects: readonly (readonly [key: string, list: string])[] = [
   ['hook_uuid', 'hooks-web'],
   ['settings_uuid', 'service-settings'],
@@ -102,7 +102,7 @@ function entryOf(item: Item) {
 const preferenceTitle = (name: string): string =>
   ({ none: t('No mail'), immediate: t('At once'), daily: t('Once a day') })[name] ?? name;
 
-/** When the user gets a mail, by the kind of notification. */
+/** When to send mails, by kind of notification. */
 function Preferences(): JSX.Element {
   const { value: response } = useRequest<Record<string, string>>('GET', '/api/notification-preferences/');
   const [changed, setChanged] = useState<Readonly<Record<string, string>>>({});

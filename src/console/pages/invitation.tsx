@@ -1,4 +1,4 @@
-/** The page of invitations, `…/#/invitation/{uuid}/`: a new user creates an account, a signed-in user accepts. */
+/** The invitation page, `…/#/invitation/{uuid}/`. New users create an account, signed-in users accept. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fieldProblems, isItem, problemOf, textOf } from '../api/api.ts';
@@ -16,10 +16,10 @@ import { t } from '../i18n/words.ts';
 
 const gone = (): string => t('This invitation is invalid or has expired. Ask for another one.');
 
-/** The parameters of an invitation by its secret. */
+/** Returns the request parameters of an invitation by its secret. */
 const named = (secret: string) => ({ params: { path: { key: secret } } });
 
-/** What an account is created with. */
+/** Returns the fields of a new account. */
 const fields = (policy: string | undefined): readonly FormField[] => [
   plainField('username', t('Username'), 'text'),
   plainField('full_name', t('Full name'), 'text', false),

@@ -1,4 +1,4 @@
-/** Checks of the identity providers, which say what to change. */
+/** Checks the identity providers and shows what to change. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { problemOf } from '../api/api.ts';
@@ -14,7 +14,7 @@ interface LoginCheck {
   readonly steps: readonly { readonly step: string; readonly result: string }[];
 }
 
-/** The titles of the steps by their names in the API. */
+/** Titles of the steps by their API names. */
 const titles = (): Readonly<Record<string, string>> => ({
   discovery: t('Discovery document'),
   issuer: t('Issuer'),
@@ -27,7 +27,7 @@ const titles = (): Readonly<Record<string, string>> => ({
   login: t('Login'),
 });
 
-/** Null where users sign in by password only. */
+/** Renders nothing if users sign in only by password. */
 export function LoginCheckCard(): JSX.Element | null {
   const [checks, setChecks] = useState<readonly LoginCheck[]>([]);
   const [isBusy, setBusy] = useState(false);

@@ -1,4 +1,4 @@
-/** Signing in at an OpenID Connect provider, which returns the browser to the page that it left. */
+/** Sign-in at OpenID Connect providers, which return the browser to the current page. */
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { LoginProvider } from '../api/configuration.ts';
@@ -10,11 +10,11 @@ import { t } from '../i18n/words.ts';
 /** The page of a failed login, if login_failed_url is `…/#/sign-in-failed/`. */
 const failedPage = '/sign-in-failed/';
 
-/** The message of a failed login at a provider, in English; empty if none has failed. */
+/** Returns the English message of a failed provider login; empty if none has failed. */
 export const failureOfLogin = (): string =>
   place.value.path === failedPage ? (place.value.query.get('message') ?? '') : '';
 
-/** The address that begins a sign-in, and after it returns to the present page. */
+/** Returns the URL that starts a sign-in and returns to the current page afterwards. */
 function addressOf({ url }: LoginProvider): string {
   const { path, query } = place.value;
   const next = `${path}${query.size > 0 ? `?${query}` : ''}`;
@@ -22,10 +22,10 @@ function addressOf({ url }: LoginProvider): string {
 }
 
 const lastKey = storageKeyOf('redirected');
-/** Milliseconds in which a page begins only one sign-in by itself: a provider whose sessions this server rejects would repeat it forever. */
+/** Minimum time between automatic sign-ins, which prevents a redirect loop if this server rejects the provider's logins. */
 const minInterval = 30_000;
 
-/** Whether the sign-in begins without a press: not after a sign-out, a failure, or another one just before. */
+/** Whether an automatic sign-in may start: not after a sign-out, a failure, or another automatic sign-in. */
 const mayRedirect = (): boolean =>
   !hasSignedOut.value &&
   resumeProblem.value === '' &&
@@ -37,7 +37,7 @@ export function LoginProviders({
   isAutomatic = true,
 }: {
   readonly providers: readonly LoginProvider[];
-  /** Whether a sign-in may begin without a press. */
+  /** Whether a sign-in may start automatically. */
   readonly isAutomatic?: boolean;
 }): JSX.Element {
   const automatic = isAutomatic ? providers.find((provider) => provider.isAutomatic) : undefined;

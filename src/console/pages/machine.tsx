@@ -1,4 +1,4 @@
-/** What a virtual machine is, how to reach it, and what it stores. */
+/** Configuration, addresses and volumes of a virtual machine. */
 import type { JSX } from 'preact';
 import { type Item, itemsIn, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
@@ -17,18 +17,18 @@ import { numberText, plural, t, titleOf } from '../i18n/words.ts';
 /** Whether a resource is a virtual machine. */
 export const isMachine = (item: Item): boolean => typeof item.cores === 'number' && 'internal_ips' in item;
 
-/** Whether a machine exists, or existed, at its provider, or is still being created. */
+/** Whether a machine exists or existed at its provider, or is being created. */
 const wasCreated = (machine: Item): boolean =>
   textOf(machine, 'backend_id') !== '' || textOf(machine, 'state') !== 'Erred';
 
-/** vCPUs and memory, such as `2 vCPU · 4 GiB memory`. */
+/** Formats vCPUs and memory, such as `2 vCPU · 4 GiB memory`. */
 export const sizeWords = (item: Item): string =>
   t('{cores} vCPU · {memory} memory', {
     cores: numberText(Number(item.cores ?? 0)),
     memory: sizeText(Number(item.ram ?? 0)),
   });
 
-/** What a machine is, what it stores, and how to reach it. */
+/** Cards with configuration, volumes and network of a machine. */
 export function MachineParts({ machine }: { readonly machine: Item }): JSX.Element {
   const volumes = itemsIn(machine.volumes);
   return (
@@ -110,7 +110,7 @@ function Configuration({
   );
 }
 
-/** The volumes of a machine. It embeds them without their state at the provider, which their list has. */
+/** The volumes of a machine. Their provider states come from the volume list, because the machine does not embed them. */
 function Volumes({ machine, volumes }: { readonly machine: Item; readonly volumes: readonly Item[] }): JSX.Element {
   const query = { instance_uuid: textOf(machine, 'uuid'), page_size: '300' };
   const { value: page } = usePage(`/api/openstack-volumes/?${new URLSearchParams(query)}`);
@@ -194,14 +194,14 @@ function Network({ machine }: { readonly machine: Item }): JSX.Element {
   );
 }
 
-/** The internal addresses of a machine whose type has no ports. */
+/** Returns the internal addresses of a machine type without ports. */
 const addressesOf = (machine: Item): Item[] =>
   (Array.isArray(machine.internal_ips) ? machine.internal_ips : []).map((address) => ({
     ip4_address: String(address),
     subnet_name: t('Internal address'),
   }));
 
-/** The rules of a security group, such as `TCP 80 from 0.0.0.0/0`. */
+/** Formats the rules of a security group, such as `TCP 80 from 0.0.0.0/0`. */
 const rulesOf = (group: Item): string =>
   itemsIn(group.rules)
     .map((rule) => {
@@ -214,10 +214,10 @@ const rulesOf = (group: Item): string =>
     })
     .join(' · ') || t('No rules');
 
-/** The share of a disk from which the page of its machine warns, in percent. */
+/** Disk usage from which the page warns, in percent. */
 const fullDisk = 90;
 
-/** The problem of a machine that its state does not show: a disk that is nearly full, with the volume to extend. */
+/** Warns about a nearly full disk and names the volume to extend. */
 export function machineProblem(machine: Item): JSX.Element | undefined {
   const measured = (machine.monitoring_items as Item | null)?.disk_usage;
   if (typeof measured !== 'number' || measured < fullDisk) return undefined;

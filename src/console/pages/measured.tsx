@@ -1,4 +1,4 @@
-/** The measured usage and the availability of a resource: beside its configuration, and their history. */
+/** Current and past measurements and availability of a resource. */
 import type { JSX } from 'preact';
 import { api } from '../api/connection.ts';
 import { useGet, useList } from '../api/reading.ts';
@@ -16,16 +16,16 @@ const measuredOf = (resource: Item): readonly (readonly [name: string, value: nu
     (entry): entry is [string, number] => typeof entry[1] === 'number',
   );
 
-/** Whether anything was measured on a resource, or its availability is known. */
+/** Whether a resource has measurements or a known availability. */
 export const isMeasured = (resource: Item): boolean => measuredOf(resource).length > 0 || isItem(resource.sla);
 
 const daySeconds = 24 * 3600;
 const sparkPoints = 25;
 
-/** Measured shares from which a meter warns, and from which it is full, in percent. */
+/** Usage at which a meter warns and at which it is full, in percent. */
 const [warns, isFull] = [80, 95];
 
-/** The measured values of the last day: the latest one, and how it came about. */
+/** The latest measurements with sparklines of the last day. */
 export function Usage({ resource }: { readonly resource: Item }): JSX.Element | null {
   const measured = measuredOf(resource);
   return measured.length === 0 ? null : <UsageCard scope={textOf(resource, 'url')} measured={measured} />;
@@ -90,7 +90,7 @@ function ShareMeter({
           </svg>
         )}
       </div>
-      {/* A few values say nothing that the meter does not. */}
+      {/* With few values, a line shows no more than the meter. */}
       {history.filter((one) => one !== undefined).length > sparkPoints / 2 && <Spark values={history} />}
     </div>
   );
@@ -117,11 +117,11 @@ export function Availability({ resource }: { readonly resource: Item }): JSX.Ele
   );
 }
 
-/** The period of monitoring charts: a week, with a point every two hours. */
+/** Period and resolution of monitoring charts: a week in steps of two hours. */
 const monitoringSeconds = 7 * daySeconds;
 const monitoringPoints = 85;
 
-/** The measurements of a resource: its availability by month, and each monitoring item in a separate chart: their units differ. */
+/** Availability by month, and a chart for each monitoring item, because their units differ. */
 export function Measurements({ resource }: { readonly resource: Item }): JSX.Element {
   const scope = textOf(resource, 'url');
   const end = Math.ceil(Date.now() / 3_600_000) * 3600;
@@ -168,6 +168,6 @@ export function Measurements({ resource }: { readonly resource: Item }): JSX.Ele
   );
 }
 
-/** The title of a monitoring item: agents of operators choose the names. */
+/** Returns the title of a monitoring item. Operators choose the names. */
 const monitoringTitle = (name: string): string =>
   ({ cpu_usage: t('CPU'), ram_usage: t('Memory'), disk_usage: t('Disk') })[name] ?? titleOf(name);

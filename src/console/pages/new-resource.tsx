@@ -8,7 +8,7 @@ import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { scope } from '../api/scope.ts';
 import { collections } from '../api/session.ts';
 import { Callout, Card, Loading } from '../components/card.tsx';
-import { CreationForm, type Description, mayEver } from '../components/creation.tsx';
+import { CreationForm, type Description, mayHaveRight } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { iconOfList, kindOfList } from '../format/kinds.ts';
@@ -16,10 +16,10 @@ import { t, titleOf } from '../i18n/words.ts';
 import { guide, mayAddAccounts } from './provider-guide.tsx';
 import { useRepeated } from './repeated.ts';
 
-/** The address of the forms that create resources. */
+/** Base path of the forms. */
 export const maker = '/new-resource/';
 
-/** What users create, with the icons of its kinds. */
+/** Categories of resources, with the icons of their kinds. */
 const categories = (): readonly (readonly [title: string, icons: readonly string[]])[] => [
   [titleOf('vms'), ['machine']],
   [titleOf('private_clouds'), ['cloud']],
@@ -28,7 +28,7 @@ const categories = (): readonly (readonly [title: string, icons: readonly string
   [t('Other'), ['resources', 'network', 'shield']],
 ];
 
-/** The kinds of resources by type, then the form of one: `/new-resource/<list>/`. */
+/** The choice of a type, then its form at `/new-resource/<list>/`. */
 export function MakerPage({ list }: { readonly list: string }): JSX.Element {
   const { value: response } = useGet(() => api.GET('/api/service-metadata/'));
   const collection = collections.value.get(list);
@@ -84,12 +84,11 @@ export function MakerPage({ list }: { readonly list: string }): JSX.Element {
 
 function mayBeMade(name: string): boolean {
   const collection = collections.value.get(name);
-  return collection?.isCreatedHere === true && mayEver(collection.creators);
+  return collection?.isCreatedHere === true && mayHaveRight(collection.creators);
 }
 
 /**
- * Reads the connection of the project that the user works in, if it has one of this type; empty without one, undefined until
- * read.
+ * Reads the connection of the current project to a provider of this type; empty if there is none, undefined until loaded.
  */
 function useScopedLink(list: string): string | undefined {
   const { project } = scope.value;
@@ -108,7 +107,7 @@ function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
   const link = useScopedLink(linkList);
   const missing = useMissing(list, linkList);
   if (!response || !collection || !repeated || link === undefined || !missing) return <Loading />;
-  if (!post || !mayEver(collection.creators))
+  if (!post || !mayHaveRight(collection.creators))
     return <Callout tone="warn">{t('You cannot create this type of resource.')}</Callout>;
   if (missing === 'connection') return <MissingConnection />;
   return (
@@ -128,10 +127,10 @@ function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
   );
 }
 
-/** Kinds of resources that are created in a private cloud. */
+/** Lists of resources that belong to a private cloud. */
 const inClouds = new Set(['openstack-instances', 'openstack-volumes']);
 
-/** Reads what must exist before a resource of a list can be created; undefined until read. */
+/** Reads which prerequisite of a new resource is missing; undefined until loaded. */
 function useMissing(list: string, links: string): 'nothing' | 'connection' | 'cloud' | undefined {
   const { value: connections } = usePage(links === '' ? '' : `${links}?page_size=1`);
   const { value: clouds } = usePage(inClouds.has(list) ? '/api/openstack-tenants/?page_size=1&field=url' : '');
@@ -172,7 +171,7 @@ const MissingCloud = (): JSX.Element => (
   </Callout>
 );
 
-/** The cards of the form of a new resource, with their fields; others stand in the first. */
+/** The cards of the form with their fields. The first card has all other fields. */
 const sections = (): readonly [first: Section, ...others: Section[]] => [
   [t('General'), new Set(['name', 'service_project_link', 'tenant', 'region', 'zone'])],
   [t('Size'), new Set(['flavor', 'size', 'cores', 'ram', 'disk'])],
@@ -185,7 +184,7 @@ const sections = (): readonly [first: Section, ...others: Section[]] => [
 ];
 type Section = readonly [title: string, names: ReadonlySet<string>];
 
-/** What one resource of a list is called. */
+/** Returns the name of one resource of a list. */
 const wordOfList = (list: string): string => {
   const word = kindOfList(list)?.word;
   return word === undefined ? titleOf(list) : t(word);

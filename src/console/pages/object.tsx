@@ -1,4 +1,4 @@
-/** The page of any object: an overview first, then every field and the JSON under Details. */
+/** The page of any object: an overview, then every field and the JSON under Details. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Item, pathOf, problemOf, textOf } from '../api/api.ts';
@@ -20,41 +20,41 @@ import { iconOfList, iconOfProvider, kindOfType } from '../format/kinds.ts';
 import { isTransient } from '../format/status.ts';
 import { fieldLabel, groups } from '../i18n/labels.ts';
 import { serverText, t, titleOf } from '../i18n/words.ts';
-import { works } from './attention.tsx';
+import { canManageResources } from './attention.tsx';
 import { History, mayReadTrail } from './audit.tsx';
 
-/** The parts that a recipe adds to the page of its objects. */
+/** Customises the page of a kind of object. */
 export interface ObjectRecipe {
-  /** The Overview tab; without it, the fields that are shown first. */
+  /** Content of the Overview tab. Default: the fields with the placement `shown`. */
   readonly overview?: ((item: Item, reload: () => Promise<void>) => ComponentChildren) | undefined;
-  /** Facts below the title, instead of type, account and address. */
+  /** Facts below the title. Default: type, account and age. */
   readonly facts?: ((item: Item) => ComponentChildren) | undefined;
-  /** Buttons before those of the actions. */
+  /** Buttons before the action buttons. */
   readonly buttons?: ((item: Item) => ComponentChildren) | undefined;
-  /** Further tabs by the value of `tab` in the address, between Overview and Details. */
+  /** Tabs between Overview and Details, by the value of `tab` in the address. */
   readonly tabs?: readonly {
     readonly name: string;
     readonly title: string;
-    /** Default: of every object. */
+    /** Default: always. */
     readonly isShown?: (item: Item) => boolean;
     readonly count?: (item: Item) => number | undefined;
     readonly content: (item: Item, reload: () => Promise<void>) => ComponentChildren;
   }[];
-  /** A problem with its fix, above the tabs' content. */
+  /** A problem with its fix, above the content. */
   readonly problem?: ((item: Item, reload: () => Promise<void>) => ComponentChildren) | undefined;
   readonly badge?: ((item: Item) => ComponentChildren) | undefined;
-  /** Links beside the tabs, before and after its own, instead of those to the lists of the object. */
+  /** Links before and after the tabs. Default: links to the nested lists. */
   readonly firstLinks?: ((item: Item) => readonly Tab[]) | undefined;
   readonly links?: ((item: Item) => readonly Tab[]) | undefined;
-  /** Titles of actions that differ from those of the API. */
+  /** Overrides of action titles. */
   readonly actionTitles?: (() => Readonly<Record<string, string>>) | undefined;
-  /** The list that leads to such objects, where it is not their own. */
+  /** The list in the breadcrumbs, if it differs from the object's list. */
   readonly list?: string;
-  /** The title of the tab with every field; default: Details. */
+  /** Title of the tab with every field. Default: Details. */
   readonly detailsTitle?: string;
 }
 
-/** The page of an object. `path` is its path below /api. */
+/** The page of an object. `path` is below /api. */
 export function ObjectPage({
   path,
   collection,
@@ -70,7 +70,7 @@ export function ObjectPage({
   useRepeated(reload, isTransient(state));
   const before = useRef('');
   useEffect(() => {
-    // Lists on this page may show the changed state.
+    // Reload lists on this page that may show the changed state.
     if (before.current !== '' && state !== '') refresh();
     before.current = state;
   }, [state]);
@@ -173,7 +173,7 @@ function OpenObject({
         actions={
           <>
             {ownButtons}
-            {isLoaded ? buttons : works() && <span class="btn icon-only hollow" aria-hidden="true" />}
+            {isLoaded ? buttons : canManageResources() && <span class="btn icon-only hollow" aria-hidden="true" />}
           </>
         }
         menu={menu}
@@ -200,7 +200,7 @@ function OpenObject({
   );
 }
 
-/** The audit records of an object, for those who may read them: staff, and owners of its customer. */
+/** The tab with the audit records of an object, for staff and owners of its customer. */
 const historyTab = (list: string): NonNullable<ObjectRecipe['tabs']>[number] => ({
   name: 'history',
   title: t('History'),
@@ -214,10 +214,10 @@ const historyTab = (list: string): NonNullable<ObjectRecipe['tabs']>[number] => 
   content: (item) => <History uuid={textOf(item, 'uuid')} />,
 });
 
-/** Lists below an object that share their name with a field. */
+/** Titles of nested lists that share their name with a field. */
 const listTitles = (): Readonly<Record<string, string>> => ({ usage: t('Usage by customer'), users: t('Team') });
 
-/** The customer, project and list of an object. */
+/** Returns the customer, project and list of an object as breadcrumbs. */
 function crumbsOf(item: Item, collection: Collection, list: string | undefined): readonly Crumb[] {
   const [customer, project] = ['customer', 'project'].map((name): Crumb | undefined => {
     const link = textOf(item, name);
@@ -231,7 +231,7 @@ function crumbsOf(item: Item, collection: Collection, list: string | undefined):
   ];
 }
 
-/** The type, the provider account and when it was created. */
+/** Type, provider account and creation time. */
 function GenericFacts({ item }: { readonly item: Item }): JSX.Element {
   const type = textOf(item, 'resource_type');
   return (
@@ -247,7 +247,7 @@ function GenericFacts({ item }: { readonly item: Item }): JSX.Element {
   );
 }
 
-/** The provider account of an object, as a fact below its title; nothing for objects without one. */
+/** The provider account of an object, if it has one, as a fact below the title. */
 export function AccountFact({ item }: { readonly item: Item }): JSX.Element | null {
   const settings = textOf(item, 'service_settings');
   const name = textOf(item, 'service_name');
@@ -263,7 +263,7 @@ export function AccountFact({ item }: { readonly item: Item }): JSX.Element | nu
 /** Members that the header already shows. */
 const inHeader = new Set(['name', 'state', 'runtime_state', 'error_message', 'is_simulated', 'resource_type']);
 
-/** The fields that are shown first, where an object has no recipe. */
+/** The Overview of an object without a recipe. */
 function GenericOverview({ item }: { readonly item: Item }): JSX.Element {
   const names = Object.keys(item).filter((name) => {
     const label = fieldLabel(name);
@@ -280,7 +280,7 @@ function GenericOverview({ item }: { readonly item: Item }): JSX.Element {
   );
 }
 
-/** Every field, in the sections of the field labels; fields that this version does not know come last. */
+/** Every field, in sections. Unknown fields come last. */
 function AllDetails({ item }: { readonly item: Item }): JSX.Element {
   const groupOf = (name: string): string => fieldLabel(name)?.group ?? t('Other');
   const sections = [...groups, t('Other')]
@@ -300,7 +300,7 @@ function AllDetails({ item }: { readonly item: Item }): JSX.Element {
   );
 }
 
-/** The object as the API sends it, with its secrets masked. */
+/** The API response, with masked secrets. */
 function Raw({ item, path }: { readonly item: Item; readonly path: string }): JSX.Element {
   const masked = (name: string, value: unknown): unknown => (isSecret(name, value) ? '********' : value);
   const text = JSON.stringify(item, masked, 2);
@@ -318,7 +318,7 @@ function Raw({ item, path }: { readonly item: Item; readonly path: string }): JS
         </>
       }
     >
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable element */}
       <pre class="code tall" tabIndex={0}>
         {text}
       </pre>

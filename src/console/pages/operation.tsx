@@ -136,7 +136,7 @@ const jobLines = (jobs: readonly Item[]): JSX.Element => (
 const linesOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((line) => typeof line === 'string') : [];
 
-/** One check: its state, what it found, and the page with more. */
+/** One check: state, result, and a link to details. */
 const Line = ({
   tone,
   title,
@@ -169,7 +169,7 @@ const Line = ({
   </li>
 );
 
-/** The problems outside of the data. Those of provider accounts lead to their pages. */
+/** Problems outside the data. Those of provider accounts link to their pages. */
 function Troubles({ troubles }: { readonly troubles: readonly string[] }): JSX.Element {
   const { value: page } = usePage(troubles.length > 0 ? '/api/service-settings/?state=Erred&page_size=100' : '');
   const accounts = page?.items ?? [];
@@ -217,7 +217,7 @@ function Jobs({ counts }: { readonly counts: Item }): JSX.Element {
   );
 }
 
-/** The messages that wait to be sent, with a link to those of each kind. */
+/** Pending messages, with a link for each kind. */
 function Outboxes({ outboxes }: { readonly outboxes: readonly Item[] }): JSX.Element {
   const waiting = outboxes.filter((outbox) => Number(outbox.waiting) > 0);
   const count = waiting.reduce((sum, outbox) => sum + Number(outbox.waiting), 0);
@@ -242,7 +242,7 @@ function Outboxes({ outboxes }: { readonly outboxes: readonly Item[] }): JSX.Ele
   );
 }
 
-/** A sink of the audit trail: whether it has every record. */
+/** Shows whether a sink of the audit trail has every record. */
 function Sink({ sink }: { readonly sink: Item }): JSX.Element {
   const waiting = Number(sink.waiting);
   const problem = textOf(sink, 'error_message');
@@ -320,7 +320,7 @@ function Examination({ examination }: { readonly examination: Item }): JSX.Eleme
   );
 }
 
-/** The global quotas, whose limits staff change. */
+/** The global quotas. Staff can change their limits. */
 function GlobalQuotas(): JSX.Element {
   const { value: page } = useList(() => api.GET('/api/quotas/', { params: { query: { name: 'nc_global_' } } }));
   return (
@@ -351,10 +351,10 @@ function Simulator(): JSX.Element | null {
   );
 }
 
-/** Names of requested backups have no ending. */
+/** Returns the download name of a backup. Names of requested backups have no extension. */
 const fileNameOf = (name: string): string => (/\.gz(\.age)?$/.test(name) ? name : `${name}.gz`);
 
-/** Downloads a backup, unless it is in an object store. */
+/** A button to download a backup, unless it is in an object store. */
 export function BackupContent({ backup }: { readonly backup: Item }): JSX.Element | null {
   const [isBusy, setBusy] = useState(false);
   if (textOf(backup, 'state') !== 'ready' || textOf(backup, 'target') === 's3') return null;

@@ -1,4 +1,4 @@
-/** The page of a customer or project: problems, quotas, projects or resources, usage and activity; team and facts beside them. */
+/** The page of a customer or project: problems, quotas, projects or resources, usage, activity, team and facts. */
 import type { JSX } from 'preact';
 import { type Item, itemsIn, type Page, request, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
@@ -19,7 +19,7 @@ import { Face, nameOf, ObjectLink, roleIn, Time, Value } from '../components/val
 import { runningStates } from '../format/status.ts';
 import { percentText, quotaTitle, sizeText } from '../format/text.ts';
 import { numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
-import { Attention, expiresSoon, useExpiringRoles, useProblems, works } from './attention.tsx';
+import { Attention, canManageResources, expiresSoon, useExpiringRoles, useProblems } from './attention.tsx';
 import { Activity, eventsPath } from './events.tsx';
 import { maker } from './new-resource.tsx';
 import type { ObjectRecipe } from './object.tsx';
@@ -32,7 +32,7 @@ import { isTeamOpen, TeamButtons, teamTab } from './team.tsx';
 
 type Kind = 'customer' | 'project';
 
-/** What is shown of a customer and of a project. */
+/** Returns the recipe of customers or projects. */
 export const organisation = (kind: Kind): ObjectRecipe => ({
   overview: (item) => <Overview item={item} kind={kind} />,
   facts: (item) => (kind === 'customer' ? <CustomerFacts customer={item} /> : <ProjectFacts project={item} />),
@@ -58,7 +58,7 @@ const withinOf = (item: Item, kind: Kind): Scope =>
         project: scopeObject(item),
       };
 
-/** The lists of what is in the customer or project, with their counts. */
+/** Links to the lists of a customer's or project's objects, with their counts. */
 function firstLinksOf(item: Item, kind: Kind): readonly Tab[] {
   const uuid = textOf(item, 'uuid');
   const link = (title: string, href: string, quota = ''): Tab => ({
@@ -146,7 +146,7 @@ function Buttons({ item, kind }: { readonly item: Item; readonly kind: Kind }): 
       {kind === 'customer' && projects && (
         <Creation collection={projects} given={given} button={t('New project')} isPrimary />
       )}
-      {kind === 'project' && works() && (
+      {kind === 'project' && canManageResources() && (
         <a class="btn primary" href={hrefOf(maker)}>
           <Icon name="create" />
           {t('Create')}
@@ -170,7 +170,7 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: Kind }):
   const events = usePage(eventsPath(item));
   const resources = usePage(kind === 'project' ? `/api/resources/?project_uuid=${uuid}&page_size=5` : '');
   const counts = useCounts(kind === 'project' ? uuid : '');
-  // Content that arrives later would move what stands below it.
+  // Wait for everything: content that appears later would shift the page.
   if (!problems || !sums || !team || !events.value || !resources.value || !counts) return <Loading />;
   const own = { customer_name: within.customer?.name, project_name: within.project?.name };
   return (
@@ -225,13 +225,13 @@ const ResourceTable = ({ resources }: { readonly resources: readonly Item[] }): 
       ...genericColumns(resources, [], false).filter(({ key }) => ['name', 'state', 'size'].includes(key)),
       { ...addressColumn(), class: 'muted gone cut' },
     ]}
-    {...(works() && { actions: resourceActions })}
+    {...(canManageResources() && { actions: resourceActions })}
   />
 );
 
 const companyFields = ['contact_details', 'phone_number', 'agreement_number', 'registration_code', 'vat_code'] as const;
 
-/** The provider accounts that a project uses; without any, the guide that adds one. */
+/** The provider accounts of a project, or a link to the guide that adds one. */
 function Accounts({ project }: { readonly project: Item }): JSX.Element {
   const services = itemsIn(project.services);
   return (
@@ -275,7 +275,7 @@ function Accounts({ project }: { readonly project: Item }): JSX.Element {
   );
 }
 
-/** Invitations that were not accepted yet; nothing without any. */
+/** Pending invitations. Renders nothing if there are none. */
 function PendingInvitations({ query }: { readonly query: string }): JSX.Element | null {
   const { value: page } = usePage(`/api/user-invitations/?${query}&page_size=1&field=url`);
   if (!page?.count) return null;
@@ -289,7 +289,7 @@ function PendingInvitations({ query }: { readonly query: string }): JSX.Element 
   );
 }
 
-/** Reads the number of resources of each category of a project, and of running machines; none for an empty uuid. */
+/** Reads a project's numbers of resources by category and of running machines; nothing for an empty uuid. */
 function useCounts(uuid: string): Item | undefined {
   const { value: counts } = useReading(`counts ${uuid}`, async (): Promise<Item> => {
     if (uuid === '') return {};
@@ -302,7 +302,7 @@ function useCounts(uuid: string): Item | undefined {
   return counts && machines && { ...counts, running: machines.count };
 }
 
-/** The number of resources of each category, with what says most about it. */
+/** Tiles with the number of resources in each category and its most important detail. */
 function Counters({ project, counts }: { readonly project: Item; readonly counts: Item }): JSX.Element {
   const uuid = textOf(project, 'uuid');
   const units: Readonly<Record<string, string | undefined>> = {
@@ -333,17 +333,17 @@ const tiles = [
   ['apps', 'application'],
 ] as const;
 
-/** The number of members that are shown by name; the others as faces. The tab Team has all. */
+/** Number of members listed by name. The others appear as initials; the tab Team has everyone. */
 const shownMembers = 4;
 const shownFaces = 5;
 
-/** Reads the members; undefined until read. */
+/** Reads the members; undefined until loaded. */
 function useTeam(kind: Kind, uuid: string): Page | undefined {
   const params = { path: { key: uuid }, query: { page_size: 100 } };
   return useList(() => api.GET(`/api/${kind}s/{key}/users/` as const, { params }), [kind, uuid]).value;
 }
 
-/** Roles in the order of their rights; members with roles in projects only come last. */
+/** Roles by decreasing rights. Members with only project roles come last. */
 const ranks = ['owner', 'manager', 'admin', 'support'];
 
 const rankOf = (member: Item): number => {
@@ -403,7 +403,7 @@ function Team({ kind, uuid, page }: { readonly kind: Kind; readonly uuid: string
   );
 }
 
-/** The roles of a member here and in the projects below. */
+/** Returns the roles of a member here and in nested projects. */
 const rolesOf = (member: Item): string[] => [
   ...(textOf(member, 'role') !== '' ? [titleOf(textOf(member, 'role'))] : []),
   ...itemsIn(member.projects).map((project) => roleIn(titleOf(textOf(project, 'role')), textOf(project, 'name'))),

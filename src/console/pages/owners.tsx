@@ -1,4 +1,4 @@
-/** The lists of customers and projects: who uses how much, and who has problems. */
+/** The lists of customers and projects, with usage and problems. */
 import type { JSX } from 'preact';
 import { type Item, itemsIn, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
@@ -16,7 +16,7 @@ import { Health, usageOf } from './projects.tsx';
 
 type Kind = 'customer' | 'project';
 
-/** Fields that a column can show in addition. */
+/** Fields of optional columns. */
 const extraFields: Readonly<Record<Kind, readonly string[]>> = {
   customer: ['abbreviation', 'email', 'phone_number', 'contact_details', 'agreement_number'],
   project: ['description'],
@@ -78,7 +78,7 @@ function columns(kind: Kind, orderings: readonly string[], failed: ReadonlyMap<s
   ];
 }
 
-/** The name, with the country and code of a customer or the customer of a project below. */
+/** The name, with country and code of a customer, or the customer of a project, below. */
 function nameCell(owner: Item, kind: Kind): JSX.Element {
   const country = textOf(owner, 'country');
   const sub =
@@ -102,7 +102,7 @@ function nameCell(owner: Item, kind: Kind): JSX.Element {
   );
 }
 
-/** The quota with the largest used share of its limit. */
+/** The quota nearest its limit. */
 function NearestLimit({ owner }: { readonly owner: Item }): JSX.Element {
   const [quota] = [...itemsIn(owner.quotas)].sort((a, b) => (shareOf(b) ?? -1) - (shareOf(a) ?? -1));
   const share = quota && shareOf(quota);

@@ -1,4 +1,4 @@
-/** Pages whose structure differs from that of the API. */
+/** Pages that are not generic lists or objects. */
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { replace } from '../api/route.ts';
@@ -17,13 +17,13 @@ import { AccountsPage } from './providers.tsx';
 import { ResourcesPage } from './resources.tsx';
 import { StatisticsPage } from './statistics.tsx';
 
-/** An earlier address of a tab: leads to it. */
+/** Redirects an old address to a tab. */
 function TabOf({ path, tab }: { readonly path: string; readonly tab: string }): JSX.Element {
   useEffect(() => replace(path, { tab }), [path, tab]);
   return <Loading />;
 }
 
-/** The page of a list by its name, or of `<list>/<list below>` for the object with this key. */
+/** Pages by list name, or by `<list>/<nested list>` of the object with this key. */
 export const pages: Readonly<Record<string, (key: string, part: string) => JSX.Element>> = {
   customers: () => <OwnersPage kind="customer" />,
   projects: () => <OwnersPage kind="project" />,

@@ -29,7 +29,7 @@ export function PeoplePage(): JSX.Element {
   );
 }
 
-/** Reads the roles of the users on the page, and when they were last seen; those of the previous page stay until then. */
+/** Reads roles and last-seen times of the listed users. Keeps the previous page's until then. */
 function useStats(query: URLSearchParams): ReadonlyMap<string, Item> {
   query.set('page_size', String(pageSize));
   const { value: page } = usePage(`/api/users/stats/?${query}`);
@@ -38,7 +38,7 @@ function useStats(query: URLSearchParams): ReadonlyMap<string, Item> {
   return new Map(latest.current.map((item) => [textOf(item, 'uuid'), item]));
 }
 
-/** The roles of a user: what they may do everywhere, then the first roles. */
+/** Global roles of a user, then their first other roles. */
 function Roles({ user, stats }: { readonly user: Item; readonly stats: Item | undefined }): JSX.Element {
   const [first, ...others] = itemsIn(stats?.roles);
   const more = Number(stats?.role_count ?? 0) - 1;
@@ -64,11 +64,11 @@ function Roles({ user, stats }: { readonly user: Item; readonly stats: Item | un
   );
 }
 
-/** Says a role, such as `Owner of Alice`. */
+/** Formats a role, such as `Owner of Alice`. */
 const roleText = (role: Item): string =>
   t('{role} of {place}', { role: titleOf(textOf(role, 'role')), place: textOf(role, 'name') });
 
-/** Returns the ordering of a column, if the list has it. */
+/** Returns the ordering of a column if the list supports it. */
 const sortIn =
   (orderings: readonly string[]) =>
   (name: string): string | undefined =>
@@ -114,7 +114,7 @@ function userColumns(orderings: readonly string[], statsOf: (user: Item) => Item
         </Dot>
       ),
     },
-    // The server tells it staff and global support only (core.md 4.8).
+    // The server sends it only to staff and global support (core.md 4.8).
     ...(isStaff.value || me.value?.is_support === true ? [lastSeen(statsOf)] : []),
     { ...timeColumn('date_joined', sortOf('date_joined')), isExtra: true },
     ...['organization', 'job_title', 'phone_number', 'native_name'].map((name) => ({
@@ -155,7 +155,7 @@ export function InvitationsPage(): JSX.Element {
   );
 }
 
-/** The name of the role that an invitation gives. */
+/** Returns the name of the role that an invitation grants. */
 const roleOf = (invitation: Item): string =>
   titleOf(textOf(invitation, 'project_role') || textOf(invitation, 'customer_role'));
 

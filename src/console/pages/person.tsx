@@ -1,4 +1,4 @@
-/** The overview of a user: roles, keys, API keys and sessions. */
+/** The overview of a user: roles, SSH keys, API keys and sessions. */
 import type { JSX } from 'preact';
 import { type Item, textOf } from '../api/api.ts';
 import { hrefOfLink } from '../api/route.ts';
@@ -13,7 +13,7 @@ import { SecondFactors } from './factors.tsx';
 import { Identities } from './identities.tsx';
 import { Sessions } from './sessions.tsx';
 
-/** What a person may do everywhere, or that they cannot sign in. */
+/** The global role of a person, or that they are disabled. */
 export const PersonBadge = ({ user }: { readonly user: Item }): JSX.Element | null =>
   user.is_active === false ? (
     <Badge tone="idle">{t('Disabled')}</Badge>
@@ -23,7 +23,7 @@ export const PersonBadge = ({ user }: { readonly user: Item }): JSX.Element | nu
     <Badge>{titleOf('is_support')}</Badge>
   ) : null;
 
-/** How to reach a person, and where they work. */
+/** Contact details and organisation of a person. */
 export const PersonFacts = ({ user }: { readonly user: Item }): JSX.Element => (
   <>
     <span>{textOf(user, 'username')}</span>
@@ -42,7 +42,7 @@ export function PersonOverview({ user }: { readonly user: Item }): JSX.Element {
   const uuid = textOf(user, 'uuid');
   const keys = collections.value.get('keys');
   const isOwn = textOf(me.value ?? {}, 'uuid') === uuid;
-  // Keys, factors and sessions are closed to staff who act for the user.
+  // Impersonating staff have no access to keys, factors and sessions.
   const isInPerson = isOwn && !impersonation.value;
   return (
     <div class="halves">
@@ -78,7 +78,7 @@ export function PersonOverview({ user }: { readonly user: Item }): JSX.Element {
   );
 }
 
-/** Roles by where they are held, each with a link to that place. */
+/** Roles in customers or projects, with links. */
 const rolesIn = (place: 'customer' | 'project') => (roles: readonly Item[]) => (
   <ul class="lines">
     {roles.map((role) => (

@@ -14,13 +14,13 @@ import { percentText, quotaAmountText, quotaTitle } from '../format/text.ts';
 import { numberText, plural, t, titleOf } from '../i18n/words.ts';
 import type { Item } from '../item.ts';
 
-/** Returns the usage of a quota of a customer or project; undefined without that quota. */
+/** Returns the usage of a customer's or project's quota; undefined without that quota. */
 export function usageOf(item: Item, name: string): number | undefined {
   const quota = itemsIn(item.quotas).find((one) => textOf(one, 'name') === name);
   return quota && Number(quota.usage);
 }
 
-/** The projects of a customer with what they use. In brief, one line for each, and a button that creates another. */
+/** The projects of a customer with their usage: a table, or one line each and a button to create another. */
 export function Projects({
   within,
   isBrief = false,
@@ -83,13 +83,13 @@ export function Projects({
   );
 }
 
-/** The number of failed resources in a project. */
+/** Counts the failed resources of a project. */
 const failedIn = (project: Item, failed: readonly Item[]): number =>
   failed.filter((item) => textOf(item, 'project_uuid') === textOf(project, 'uuid')).length;
 
 const amounts = ['vcpu', 'ram', 'storage'] as const;
 
-/** The projects of a customer in a table, with what they use at their providers, and their problems. */
+/** The projects of a customer as a table with usage and problems. */
 function UsageTable({
   projects,
   failed,

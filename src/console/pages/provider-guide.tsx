@@ -1,4 +1,4 @@
-/** The guide that adds an account at a provider in four steps. */
+/** The guide that adds a provider account in four steps. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { type Item, isItem, itemsIn, pathOf, problemOf, readPage, request, textOf } from '../api/api.ts';
@@ -34,15 +34,15 @@ import {
   rejectionOf,
 } from './provider-types.tsx';
 
-/** The providers of the guide, below `/add-provider/`. */
+/** Base path of the guide. */
 export const guide = '/add-provider/';
 
-/** Whether the guide offers anything to the user. */
+/** Whether the user may add accounts. */
 export const mayAddAccounts = (): boolean => isStaff.value || roles.value.has('owner');
 
 const steps = (): readonly string[] => [t('Provider'), t('Credentials'), titleOf('projects'), t('Import')];
 
-/** The guide: the provider, its credentials, the projects, and what exists there already. `account` in the address is the new one. */
+/** The guide: provider, credentials, projects, and existing resources. `account` in the address is the new account. */
 export function ProviderGuide({ type }: { readonly type: string }): JSX.Element {
   const { value: response } = useGet(() => api.GET('/api/service-metadata/'));
   const [isChoosing, setChoosing] = useState(false);
@@ -88,7 +88,7 @@ export function ProviderGuide({ type }: { readonly type: string }): JSX.Element 
   );
 }
 
-/** The kinds of resources that users create at a provider. */
+/** Lists the kinds of resources that users can create at a provider. */
 const kindsOf = (resources: unknown): string => {
   const [first = '', ...others] = Object.values(isItem(resources) ? resources : {})
     .map((link) => pathOf(String(link)).split('/')[2] ?? '')
@@ -101,32 +101,32 @@ const rejection = (body: Item): ApiResponse<Item> => ({ status: 400, headers: ne
 
 const noAddress = (): ApiResponse<Item> => rejection({ backend_url: [serverText('This field is required.')] });
 
-/** A body without credentials is only rejected where the simulator is switched off. */
+/** Rewrites a rejection of missing credentials, which occurs only if the simulator is off. */
 const withoutAccount = (response: ApiResponse<Item>): ApiResponse<Item> =>
   problemOf(response.body) === serverText('Either service settings or credentials must be supplied.')
     ? rejection({ detail: serverText('Simulation is switched off.') })
     : response;
 
-/** The value of a body, which is a form where it has a file. */
+/** Returns a member of a body, which is form data if it has a file. */
 const valueIn = (body: Item | FormData, name: string): string => {
   const value = body instanceof FormData ? body.get(name) : body[name];
   return typeof value === 'string' ? value : '';
 };
 
-/** Which projects of the customer use a new account. */
+/** The projects that may use a new account. */
 interface ChosenProjects {
   readonly isAll: boolean;
-  /** The links of the others. */
+  /** Links of the chosen projects. */
   readonly urls: readonly string[];
 }
 
-/** The question which projects use the account; `onAnswer` gets undefined for a way back. */
+/** The choice of projects. `onAnswer` receives undefined if the user goes back. */
 interface ProjectQuestion {
   readonly projects: readonly Item[];
   readonly onAnswer: (chosen: ChosenProjects | undefined) => void;
 }
 
-/** Creates the account at a path and connects it to the chosen projects. */
+/** Creates an account and connects it to the chosen projects. */
 async function createAccount(
   path: string,
   body: Item | FormData,
@@ -152,7 +152,7 @@ function GuidedForm({
 }: {
   readonly type: string;
   readonly list: string;
-  /** Called when the projects are chosen, and when they no longer are. */
+  /** Called when the user enters or leaves the choice of projects. */
   readonly onChoosing: (isChoosing: boolean) => void;
 }): JSX.Element {
   const path = `/api/${list}/`;
@@ -169,9 +169,9 @@ function GuidedForm({
   const { query } = place.value;
   const fields = guidedFields(formFieldsOf(post, collections.value.get(list)), type, isSimulated);
 
-  /** Sends the credentials to the provider. Returns the rejection, if there is one. */
-  async function tested(body: Item | FormData): Promise<ApiResponse<Item> | undefined> {
-    // Without an address the server would use its simulator.
+  /** Tests the credentials at the provider. Returns the rejection, if any. */
+  async function testCredentials(body: Item | FormData): Promise<ApiResponse<Item> | undefined> {
+    // Without an address, the server would use its simulator.
     if (valueIn(body, 'backend_url') === '') return noAddress();
     setTest('running');
     const result = await request<Item>('POST', `${path}test/`, { body });
@@ -183,7 +183,7 @@ function GuidedForm({
   }
 
   async function send(body: Item | FormData): Promise<ApiResponse<Item>> {
-    const rejected = isSimulated ? undefined : await tested(body);
+    const rejected = isSimulated ? undefined : await testCredentials(body);
     if (rejected) return rejected;
     const customer = pathOf(valueIn(body, 'customer')).split('/')[3] ?? '';
     const { items: projects } = await readPage(
@@ -194,12 +194,12 @@ function GuidedForm({
         ? await new Promise<ChosenProjects | undefined>((onAnswer) => setQuestion({ projects, onAnswer }))
         : { isAll: true, urls: [] };
     setQuestion(undefined);
-    // Back at the credentials, nothing was saved.
+    // The user went back to the credentials: nothing was saved.
     if (!answer) return { status: 0, headers: new Headers(), isOk: true, body: {} };
     const created = await createAccount(path, body, answer);
     if (!created.isOk) return created;
     const settings = textOf(created.body, 'settings');
-    // The simulator has nothing to import; its page offers the rest.
+    // The simulator has nothing to import, so go straight to the account's page.
     if (created.body.is_simulated === true) go(hrefOfLink(settings).slice(1));
     else go(`${guide}${type}/`, { account: pathOf(settings).split('/')[3] ?? '' });
     return created;
@@ -269,7 +269,7 @@ function GuidedForm({
   );
 }
 
-/** The step that chooses the projects: all, or some. Nothing is saved before. */
+/** The step that chooses all or some projects. Nothing is saved before it. */
 function ProjectChoice({
   projects,
   onAnswer,
@@ -333,10 +333,10 @@ function ProjectChoice({
   );
 }
 
-/** The state of an account that has been read. */
+/** The state of an account after its first sync. */
 const inSync = 'In Sync';
 
-/** The last step: what exists at the provider and can be imported, once the account has been read. */
+/** The last step: importable resources, available after the first sync. */
 function ExistingResources({ uuid }: { readonly uuid: string }): JSX.Element {
   const { value: response, reload } = useObject(`/api/service-settings/${uuid}/`);
   const settings: Item = response?.isOk ? response.body : {};

@@ -1,4 +1,4 @@
-/** What the guide knows of each provider: its credentials and what they are called, and the rights that they need. */
+/** Facts about each provider for the guide: credentials, their labels, and the rights that they need. */
 import type { JSX } from 'preact';
 import { type Item, itemsIn, textOf } from '../api/api.ts';
 import type { FormField } from '../api/fields.ts';
@@ -14,18 +14,18 @@ import { ownValue } from '../item.ts';
 const credentials = ['backend_url', 'username', 'password', 'token', 'certificate', 'domain'] as const;
 
 interface Vendor {
-  /** The credentials that it uses, in their order (providers.md 1.2). */
+  /** The credentials that it uses, in order (providers.md 1.2). */
   readonly used: readonly string[];
   /** The address of a public provider (providers.md 1.2). */
   readonly address?: string;
-  /** What the vendor calls its credentials. */
+  /** The vendor's names for its credentials. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly helps?: Readonly<Record<string, string>>;
   /** The rights that the credentials need. */
   readonly rights: string;
 }
 
-/** Returned anew for each page: the language may change. */
+/** A function, because the language may change. */
 const vendors = (): Readonly<Record<string, Vendor>> => ({
   OpenStack: {
     used: ['backend_url', 'username', 'password', 'domain', 'tenant_name', 'certificate'],
@@ -77,16 +77,16 @@ const vendors = (): Readonly<Record<string, Vendor>> => ({
 /** An unknown type may use any credential. */
 const vendorOf = (type: string): Vendor => ownValue(vendors(), type) ?? { used: credentials, rights: '' };
 
-/** Returns the address of a public provider; empty for others. */
+/** Returns the URL of a public provider; empty for others. */
 export const addressOfProvider = (type: string): string => vendorOf(type).address ?? '';
 
-/** The first fields: the name and the owner of the account. */
+/** The first fields: name and owner of the account. */
 export const firstFields = ['name', 'customer'];
 
-/** Fields that a later step sets, or that only programs use. */
+/** Fields for a later step, or only for programs. */
 const later = new Set(['project', 'available_for_all', 'scope', 'settings']);
 
-/** The fields of the guide for a type, ordered by importance; the simulator needs no credentials. */
+/** Returns the fields for a type, ordered by importance. The simulator needs no credentials. */
 export function guidedFields(fields: readonly FormField[], type: string, isSimulated: boolean): readonly FormField[] {
   const { helps = {}, labels = {}, used } = vendorOf(type);
   const wanted = isSimulated ? [] : used;
@@ -113,7 +113,7 @@ export function guidedFields(fields: readonly FormField[], type: string, isSimul
     }));
 }
 
-/** The rights that the credentials of a type need. */
+/** Explains which rights the credentials of a type need. */
 export function RequiredRights({ type, isOpen }: { readonly type: string; readonly isOpen: boolean }): JSX.Element {
   const { rights } = vendorOf(type);
   return (
@@ -137,10 +137,10 @@ export function RequiredRights({ type, isOpen }: { readonly type: string; readon
   );
 }
 
-/** The checks of a connection test as the server returns them (services.md 4.3). */
+/** The checks of a connection test (services.md 4.3). */
 export type ConnectionTest = 'running' | readonly Item[] | undefined;
 
-/** The checks in their order: what each shows, and its failure. */
+/** The checks in order, with the texts for success and failure. */
 const checks = (type: string): readonly (readonly [name: string, title: string, failure: string])[] => [
   ['endpoint', t('Endpoint is reachable'), t('{type} does not respond at this address.', { type })],
   ['certificate', t('Certificate is trusted'), t('The certificate of {type} is not trusted.', { type })],
@@ -178,7 +178,7 @@ export function rejectionOf(type: string, check: Item, labelOf: (name: string) =
 
 const checkStates: Readonly<Record<string, 'good' | 'bad'>> = { passed: 'good', failed: 'bad' };
 
-/** Which parts of the connection work, so that users know which field to correct. */
+/** Shows which parts of the connection work, so that users know which field to correct. */
 export function ConnectionChecks({
   type,
   test,

@@ -1,4 +1,4 @@
-/** Provider accounts: the list, and the page of one with its customers, resources and usage. */
+/** The list of provider accounts, and the overview of one with its customers, resources and usage. */
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Item, itemsIn, type Page, pathOf, textOf } from '../api/api.ts';
@@ -18,13 +18,13 @@ import { type Column, NameCell } from '../components/table.tsx';
 import { ObjectLink, Time, Value } from '../components/values.tsx';
 import { iconOfProvider } from '../format/kinds.ts';
 import { numberText, serverText, t, titleOf } from '../i18n/words.ts';
-import { works } from './attention.tsx';
+import { canManageResources } from './attention.tsx';
 import { Import } from './import.tsx';
 import { maker } from './new-resource.tsx';
 import { guide, mayAddAccounts } from './provider-guide.tsx';
 import { Usage, useAccountUsage } from './usage.tsx';
 
-/** The accounts at providers. Owners of a customer add one with the guide; staff also add accounts without a customer. */
+/** The provider accounts. Owners add accounts with the guide; staff can also add accounts without a customer. */
 export function AccountsPage(): JSX.Element {
   const list = 'service-settings';
   const collection = collections.value.get(list);
@@ -50,7 +50,7 @@ export function AccountsPage(): JSX.Element {
   );
 }
 
-/** The columns of the accounts, with the number of resources by the path of the account. */
+/** Returns the columns. `resources` has the numbers of resources by account path. */
 const columnsWith = (resources: ReadonlyMap<string, number> | undefined): readonly Column[] => [
   {
     key: 'name',
@@ -92,7 +92,7 @@ const columnsWith = (resources: ReadonlyMap<string, number> | undefined): readon
   },
 ];
 
-/** The number of visible resources of each account, by its path; undefined until they are read, or where they are too many. */
+/** Counts the visible resources by account path. Undefined until loaded, or if there are too many. */
 function useResourceCounts(): ReadonlyMap<string, number> | undefined {
   const { value: services } = usePage('/api/services/?field=settings&field=resources_count&page_size=300');
   if (!services || services.count > services.items.length) return undefined;
@@ -104,7 +104,7 @@ function useResourceCounts(): ReadonlyMap<string, number> | undefined {
   return counts;
 }
 
-/** Why an account failed, its effect, and a button that tries again. */
+/** A failed account: reason, effect, and a button to retry. */
 export const FailedAccount = ({ settings }: { readonly settings: Item }): JSX.Element => (
   <Callout
     tone="bad"
@@ -124,14 +124,14 @@ export const FailedAccount = ({ settings }: { readonly settings: Item }): JSX.El
   </Callout>
 );
 
-/** The Overview of an account: its resources, those to import, and its usage; customers and projects beside them. */
+/** The Overview of an account: resources, importable resources, usage, customers and projects. */
 export function AccountOverview({ settings }: { readonly settings: Item }): JSX.Element {
   const uuid = textOf(settings, 'uuid');
   const query = { settings_uuid: uuid, page_size: 10 };
   const { value: services } = useList(() => api.GET('/api/services/', { params: { query } }), [uuid]);
   const { value: resources } = usePage(`/api/resources/?service_settings_uuid=${uuid}&page_size=5`);
   const usage = useAccountUsage(isOperator.value ? uuid : '');
-  // Content that arrives later would move what stands below it.
+  // Wait for everything: content that appears later would shift the page.
   if (!services || !resources || !usage) return <Loading />;
   // Only staff may import from shared accounts, one customer at a time.
   const [service] = settings.shared === true ? [] : services.items;
@@ -146,7 +146,7 @@ export function AccountOverview({ settings }: { readonly settings: Item }): JSX.
           all={t('All resources')}
           given={resources}
           actions={
-            works() && (
+            canManageResources() && (
               <a class="btn sm" href={hrefOf(maker)}>
                 <Icon name="create" />
                 {t('Create')}
@@ -162,7 +162,7 @@ export function AccountOverview({ settings }: { readonly settings: Item }): JSX.
   );
 }
 
-/** Reads the time of the last synchronisation, again when the state changes; undefined until it is read, empty before the first. */
+/** Reads the last sync time, and again when the state changes. Undefined until loaded, empty before the first sync. */
 function useLastSync(state: string, uuid: string): string | undefined {
   const { reload, value: response } = useGet(
     () => api.GET('/api/service-settings/{key}/sync/', { params: { path: { key: uuid } } }),
@@ -187,7 +187,7 @@ function SyncTime({ state, uuid }: Synchronised): JSX.Element | null {
   return last === '' ? <span class="none">–</span> : <Time value={last} />;
 }
 
-/** When an account was synchronised, as a fact below its name; nothing before the first time. */
+/** The last sync time as a fact below the name. Renders nothing before the first sync. */
 export function LastSync({ state, uuid }: Synchronised): JSX.Element | null {
   const last = useLastSync(state, uuid);
   if (!last) return null;
@@ -198,7 +198,7 @@ export function LastSync({ state, uuid }: Synchronised): JSX.Element | null {
   );
 }
 
-/** The customers that use an account, each with its projects. */
+/** The customers of an account, each with its projects. */
 function Services({ uuid, page }: { readonly uuid: string; readonly page: Page | undefined }): JSX.Element {
   return (
     <Card
@@ -218,7 +218,7 @@ function Services({ uuid, page }: { readonly uuid: string; readonly page: Page |
   );
 }
 
-/** A customer, the projects that are connected, and a button to connect another. */
+/** A customer, its connected projects, and a button to connect another. */
 function ServiceLine({ service }: { readonly service: Item }): JSX.Element {
   const url = textOf(service, 'url');
   const collection = collections.value.get(`${pathOf(url).split('/')[2] ?? ''}-service-project-link`);

@@ -1,4 +1,4 @@
-/** The quotas of a customer or project: those that matter first, and all of them with their limits to change. */
+/** The quotas of a customer or project: a card with the most important ones, and a tab to change the limits. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, itemsIn, pathOf, request, textOf } from '../api/api.ts';
@@ -21,7 +21,7 @@ import type { ObjectRecipe } from './object.tsx';
 
 type Kind = 'customer' | 'project';
 
-/** The quotas that most users look for, of those without a limit. */
+/** Quotas to show even without a limit, by importance. */
 const wantedQuotas = [
   'nc_vm_count',
   'vcpu',
@@ -34,7 +34,7 @@ const wantedQuotas = [
   'nc_app_count',
 ];
 
-/** Quotas, the fullest first, those without a limit last. */
+/** Sorts quotas by usage, the fullest first and those without a limit last. */
 export function byShare(quotas: readonly Item[]): readonly Item[] {
   const rank = (quota: Item): number => {
     const at = wantedQuotas.indexOf(textOf(quota, 'name'));
@@ -45,15 +45,15 @@ export function byShare(quotas: readonly Item[]): readonly Item[] {
 
 const amounts = ['vcpu', 'ram', 'storage'] as const;
 
-/** Converts the sums of statistics to quotas. */
+/** Converts sums from statistics to quotas. */
 const quotasOfSums = (sums: Item): readonly Item[] =>
   amounts
     .filter((name) => typeof sums[`${name}_usage`] === 'number')
     .map((name) => ({ name, limit: Number(sums[name] ?? -1), usage: sums[`${name}_usage`] }));
 
 /**
- * vCPUs, memory and storage of the connections of a customer or project, as quotas; without a uuid, of all that the user can
- * read. Undefined until read.
+ * Reads vCPUs, memory and storage of a customer's or project's connections as quotas; without a uuid, of everything that the user
+ * can read. Undefined until loaded.
  */
 export function useAmounts(aggregate: Kind, uuid = ''): readonly Item[] | undefined {
   const query = new URLSearchParams({ aggregate, ...(uuid !== '' && { uuid }) });
@@ -61,7 +61,7 @@ export function useAmounts(aggregate: Kind, uuid = ''): readonly Item[] | undefi
   return response && (response.isOk ? quotasOfSums(response.body) : []);
 }
 
-/** The private clouds of a customer or project with their quotas; undefined until read. */
+/** Reads the private clouds of a customer or project with their quotas; undefined until loaded. */
 export function useClouds(query: string): readonly Item[] | undefined {
   const isOffered = collections.value.has('openstack-tenants');
   const { value: page } = usePage(
@@ -70,7 +70,7 @@ export function useClouds(query: string): readonly Item[] | undefined {
   return page?.items;
 }
 
-/** Quotas with the limits that apply: of vCPUs, memory and storage, those of the private cloud that is fullest. */
+/** Replaces each quota by that of the fullest private cloud, if its limit is tighter. */
 function withCloudLimits(quotas: readonly Item[], clouds: readonly Item[]): readonly Item[] {
   return quotas.map((quota) => {
     const [tightest] = clouds
@@ -81,11 +81,11 @@ function withCloudLimits(quotas: readonly Item[], clouds: readonly Item[]): read
   });
 }
 
-/** The name of the private cloud whose limit applies, below a meter. */
+/** Returns the name of the private cloud whose limit applies. */
 const limitOwner = (quota: Item): string | undefined =>
   textOf(quota, 'cloud_name') === '' ? undefined : t('Limit of {owner}', { owner: textOf(quota, 'cloud_name') });
 
-/** The number of quotas that are shown at once. */
+/** Number of initially visible quotas. */
 const shownQuotas = 6;
 
 /** The card with the quotas of a customer. */
@@ -150,7 +150,7 @@ function AllQuotas({
 }): JSX.Element {
   const quotas = byShare(itemsIn(item.quotas));
   const first = pathOf(textOf(quotas[0] ?? {}, 'url'));
-  // All quotas of an object have the same rights.
+  // The same rights apply to all quotas of an object.
   const { value: options } = useRequest<Description>('OPTIONS', first || '/api/quotas/');
   const clouds = useClouds(`${kind}_uuid=${textOf(item, 'uuid')}`);
   const sums = useAmounts(kind, textOf(item, 'uuid'));
@@ -216,7 +216,7 @@ const quotaColumns = (): readonly Column[] => [
   },
 ];
 
-/** The quotas of private clouds that bind their machines. */
+/** The quotas of private clouds, which limit their machines. */
 const CloudQuotas = ({ clouds }: { readonly clouds: readonly Item[] }): JSX.Element => (
   <Card title={titleOf('private_clouds')} count={clouds.length} isFlush>
     <ul class="lines">
@@ -232,7 +232,7 @@ const CloudQuotas = ({ clouds }: { readonly clouds: readonly Item[] }): JSX.Elem
   </Card>
 );
 
-/** Changes the limit of a quota, and the usage from which an alert is raised; both in the unit that users read. */
+/** Changes the limit of a quota and its alert threshold, both in display units. */
 function LimitDialog({
   quota,
   onClose,
@@ -253,7 +253,7 @@ function LimitDialog({
     help,
   });
   const known = response?.isOk ? response.body : {};
-  // The API has -1 for no limit and 0 for no alert; the fields are empty then.
+  // The API uses -1 for no limit and 0 for no alert; the fields use an empty value.
   const given = Object.fromEntries(
     [
       ['limit', -1],

@@ -1,11 +1,11 @@
-/** The overview of an object by its list. To add a page, add a recipe here. */
+/** Recipes for object pages by list. To customise a page, add a recipe here. */
 import { textOf } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { hrefOf } from '../api/route.ts';
 import { Icon } from '../components/icons.tsx';
 import { t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
-import { works } from './attention.tsx';
+import { canManageResources } from './attention.tsx';
 import { Deliveries } from './delivery.tsx';
 import { FailedResource } from './failed.tsx';
 import { HookBadge, HookFacts } from './hooks.tsx';
@@ -22,7 +22,7 @@ import { serviceAccount } from './service-accounts.tsx';
 import { QuotaHistory } from './statistics.tsx';
 import { invitationActions } from './team.tsx';
 
-/** Returns the recipe of the objects of a list. */
+/** Returns the recipe for objects of a list. */
 export function recipeOf(collection: Collection): ObjectRecipe {
   const own = ownValue(recipes, collection.name);
   if (own) return own;
@@ -37,7 +37,7 @@ const resource: ObjectRecipe = {
   tabs: [
     {
       name: 'monitoring',
-      // Read with each page: the language may change.
+      // A getter, because the language may change.
       get title() {
         return t('Monitoring');
       },
@@ -51,7 +51,7 @@ const resource: ObjectRecipe = {
   ],
 };
 
-/** An object of an application, which users open at its provider. */
+/** Objects of applications, which users open at the provider. */
 const application: ObjectRecipe = {
   ...resource,
   buttons: (item) =>
@@ -97,7 +97,7 @@ const recipes: Readonly<Record<string, ObjectRecipe>> = {
     ...resource,
     firstLinks: cloudLinks,
     buttons: (item) =>
-      works() && (
+      canManageResources() && (
         <a
           class="btn primary"
           href={hrefOf(`${maker}openstack-instances/`, {

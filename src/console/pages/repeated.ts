@@ -1,16 +1,16 @@
-/** The values of the form that creates a resource like an earlier one, such as one whose creation failed. */
+/** Prefills the form that recreates a resource, such as one whose creation failed. */
 import { type Item, isItem, itemsIn, pathOf, readPage, request, textOf } from '../api/api.ts';
 import type { FormField } from '../api/fields.ts';
 import { useReading } from '../api/reading.ts';
 import { isEmptyValue } from '../components/card.tsx';
 import { isObjectLink } from '../components/values.tsx';
 
-/** Names of linked objects that resources have under another name than that of the form. */
+/** Members with the names of linked objects, where they differ from the form fields. */
 const nameMembers: Readonly<Record<string, string>> = { ssh_public_key: 'key_name' };
 
 const sizes = ['cores', 'ram', 'disk'] as const;
 
-/** Whether an offered object is the one of a resource: by its name, its region, and of a size, by its amounts. */
+/** Whether an object is the one that a resource uses, by name and region or, for a size, by amounts. */
 function isSame(field: FormField, offered: Item, resource: Item): boolean {
   const name = textOf(resource, nameMembers[field.name] ?? `${field.name}_name`);
   if (name === '')
@@ -19,7 +19,7 @@ function isSame(field: FormField, offered: Item, resource: Item): boolean {
   return textOf(offered, 'name') === name && (region === '' || region === textOf(resource, 'region_name'));
 }
 
-/** Finds the object that a link of the form had: resources name some of them without linking to them. */
+/** Finds the object for a link field. Resources only name some objects without linking to them. */
 async function linkOf(field: FormField, resource: Item): Promise<string> {
   const own = textOf(resource, field.name);
   if (isObjectLink(own)) return own;
@@ -31,7 +31,7 @@ async function linkOf(field: FormField, resource: Item): Promise<string> {
   return textOf(items.find((item) => isSame(field, item, resource)) ?? {}, 'url');
 }
 
-/** Sizes of the volumes of a machine, by the field of the form that sets them. */
+/** Selects the volume of a machine whose size a form field sets. */
 const volumeSizes: Readonly<Record<string, (volume: Item) => boolean>> = {
   system_volume_size: ({ bootable }) => bootable === true,
   data_volume_size: ({ bootable }) => bootable !== true,
@@ -51,7 +51,7 @@ async function read(path: string, fields: readonly FormField[]): Promise<Item> {
   return Object.fromEntries(values.filter(([, value]) => !isEmptyValue(value)));
 }
 
-/** Reads the values of a resource by its path for the fields of a form; undefined until read, none for an empty path. */
+/** Reads the form values of a resource. Undefined until loaded, none for an empty path. */
 export function useRepeated(path: string, fields: readonly FormField[]): Item | undefined {
   const names = fields.map(({ name }) => name).join(' ');
   return useReading(`repeated ${path} ${names}`, async () => (path === '' ? {} : await read(pathOf(path), fields)))

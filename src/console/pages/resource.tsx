@@ -1,4 +1,4 @@
-/** The page of a resource: what it is, what it contains, how it is used, and what happened to it. */
+/** The page of a resource: configuration, contents, usage and events. */
 import type { JSX } from 'preact';
 import { type Item, itemsIn, pathOf, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
@@ -33,7 +33,7 @@ import { Availability, Usage } from './measured.tsx';
 import { AccountFact } from './object.tsx';
 import { SimulatorCard } from './simulator.tsx';
 
-/** Below the title of a resource: type, account, where to find it, and its age. */
+/** The facts below the title of a resource: type, account, location and age. */
 export function ResourceFacts({ resource }: { readonly resource: Item }): JSX.Element {
   const address = addressOf(resource);
   const [start, created] = ['start_time', 'created'].map((name) => textOf(resource, name));
@@ -58,13 +58,13 @@ export function ResourceFacts({ resource }: { readonly resource: Item }): JSX.El
   );
 }
 
-/** The address of a resource at its provider; empty without one. */
+/** Returns the URL of a resource at its provider; empty if it has none. */
 export const providerPage = (resource: Item): string => {
   const address = textOf(resource, 'web_url') || textOf(resource, 'access_url');
   return /^https?:\/\//.test(address) ? address : '';
 };
 
-/** The events of a resource, beside its tabs. */
+/** Links from a resource to its events, beside the tabs. */
 export const resourceLinks = (resource: Item): readonly Tab[] => [
   { href: hrefOf('/events/', { scope: textOf(resource, 'url') }), title: t('Activity'), isCurrent: false },
 ];
@@ -72,12 +72,12 @@ export const resourceLinks = (resource: Item): readonly Tab[] => [
 /** The Overview of a resource. */
 export function ResourceOverview({ resource }: { readonly resource: Item }): JSX.Element {
   const list = pathOf(textOf(resource, 'url')).split('/')[2] ?? '';
-  const inside = ownValue(insides(), list);
+  const inside = ownValue(contents(), list);
   const query = inside ? `${inside.filter}=${textOf(resource, 'uuid')}` : '';
   const { value: objects } = usePage(inside ? `/api/${inside.list}/?${query}&page_size=5` : '');
   const { value: events } = usePage(eventsPath(resource));
   const failed = useAlsoFailed(resource);
-  // Content that arrives later would move what stands below it.
+  // Wait for everything: content that appears later would shift the page.
   if (!objects || !events || !failed) return <Loading />;
   const names = namesOf(resource);
   return (
@@ -117,10 +117,10 @@ export function ResourceOverview({ resource }: { readonly resource: Item }): JSX
   );
 }
 
-/** Fields of a configuration that come first, in this order. */
+/** Fields that come first, in this order. */
 const leading = ['description', 'size', 'instance', 'device', 'web_url', 'http_url_to_repo', 'ssh_url_to_repo'];
 
-/** The fields that a resource shows first, without those that the page shows elsewhere. */
+/** Returns the important fields of a resource that the page does not show elsewhere. */
 function namesOf(resource: Item): readonly string[] {
   const rank = (name: string): number => {
     const at = leading.indexOf(name);
@@ -130,19 +130,19 @@ function namesOf(resource: Item): readonly string[] {
     .filter(
       (name) =>
         (fieldLabel(name)?.placement === 'shown' || name.endsWith('_url_to_repo')) &&
-        !isElsewhere(name) &&
+        !isShownElsewhere(name) &&
         !isEmptyValue(resource[name]),
     )
     .sort((a, b) => rank(a) - rank(b));
 }
 
-/** Whether the header or another card already shows a field. */
-const isElsewhere = (name: string): boolean =>
+/** Whether the header or another card shows a field. */
+const isShownElsewhere = (name: string): boolean =>
   /^(name|state|runtime_state|error_message|is_simulated|resource_type|created|start_time|service.*|customer.*|project.*|min_ram|min_disk|quotas|sla|monitoring_items|related_resources)$/.test(
     name,
   );
 
-/** Resources in a card, with their size and address or age. */
+/** Resources in a card, with size and address or age. */
 const sizedLines = (items: readonly Item[]): JSX.Element => (
   <ul class="lines">
     {items.map((item) => (
@@ -162,7 +162,7 @@ const sizedLines = (items: readonly Item[]): JSX.Element => (
   </ul>
 );
 
-/** Issues in a card, with their type, priority and assignee. */
+/** Issues in a card, with type, priority and assignee. */
 const issueLines = (issues: readonly Item[]): JSX.Element => (
   <ul class="lines">
     {issues.map((issue) => (
@@ -182,16 +182,16 @@ const issueLines = (issues: readonly Item[]): JSX.Element => (
   </ul>
 );
 
-/** The objects of a list that belong to a resource, by the filter that takes its uuid. */
-interface Inside {
+/** A list of objects that belong to a resource, and the filter that accepts its uuid. */
+interface Contents {
   readonly title: string;
   readonly list: string;
   readonly filter: string;
   readonly empty: string;
 }
 
-/** What belongs to a resource, by its list. */
-const insides = (): Readonly<Record<string, Inside>> => ({
+/** Contents of resources by list. */
+const contents = (): Readonly<Record<string, Contents>> => ({
   'openstack-tenants': {
     title: titleOf('vms'),
     list: 'openstack-instances',
@@ -218,7 +218,7 @@ const insides = (): Readonly<Record<string, Inside>> => ({
   },
 });
 
-/** The lists of what is in a private cloud, beside its tabs. */
+/** Links from a private cloud to the lists of its contents, beside the tabs. */
 export const cloudLinks = (cloud: Item): readonly Tab[] => [
   ...['openstack-instances', 'openstack-volumes', 'openstack-networks', 'openstack-security-groups'].map((list) =>
     linkTo(list, cloud),
@@ -226,8 +226,8 @@ export const cloudLinks = (cloud: Item): readonly Tab[] => [
   linkTo('openstack-floating-ips', cloud),
 ];
 
-/** The quota of a cloud that counts the objects of a list. */
-const counted: Readonly<Record<string, string>> = {
+/** The quotas that count the objects of a private cloud, by list. */
+const quotaOfList: Readonly<Record<string, string>> = {
   'openstack-instances': 'instances',
   'openstack-volumes': 'volumes',
   'openstack-networks': 'network_count',
@@ -238,14 +238,14 @@ const counted: Readonly<Record<string, string>> = {
 const linkTo = (list: string, cloud: Item): Tab => ({
   href: hrefOf(`/${list}/`, { tenant_uuid: textOf(cloud, 'uuid') }),
   title: plainTitle(list),
-  count: Number(itemsIn(cloud.quotas).find(({ name }) => name === ownValue(counted, list))?.usage ?? 0),
+  count: Number(itemsIn(cloud.quotas).find(({ name }) => name === ownValue(quotaOfList, list))?.usage ?? 0),
   isCurrent: false,
 });
 
-/** Quotas of a cloud that come first. */
+/** Quotas of a private cloud that come first. */
 const wanted = ['vcpu', 'ram', 'storage', 'instances', 'volumes', 'floating_ip_count'];
 
-/** What is left in a private cloud. */
+/** The quotas of a private cloud. */
 function Capacity({ cloud }: { readonly cloud: Item }): JSX.Element | null {
   const rank = ({ name }: Item): number => {
     const at = wanted.indexOf(String(name));
@@ -282,7 +282,7 @@ function GroupProjects({ group }: { readonly group: Item }): JSX.Element {
   );
 }
 
-/** The ids of a resource here and at its provider, and its address in the API. */
+/** The ids of a resource here and at its provider, and its API URL. */
 const Identifiers = ({ resource }: { readonly resource: Item }): JSX.Element => {
   const url = textOf(resource, 'url');
   return (

@@ -16,7 +16,7 @@ import { notify } from '../components/toast.tsx';
 import { nameOf } from '../components/values.tsx';
 import { statusOf } from '../format/status.ts';
 import { actionTitle, plural, t, titleOf } from '../i18n/words.ts';
-import { works } from './attention.tsx';
+import { canManageResources } from './attention.tsx';
 import { maker } from './new-resource.tsx';
 
 /** The most used views, as filters of the list. */
@@ -34,7 +34,7 @@ export function ResourcesPage(): JSX.Element {
   const { query } = place.value;
   const collection = collections.value.get('resources');
   const [selected, setSelected] = useState<ReadonlyMap<string, Item>>(new Map());
-  const canWork = works();
+  const canWork = canManageResources();
   const counts = useCounts();
   const isHere = (wanted: Readonly<Record<string, string>>): boolean =>
     ['category', 'state'].every((name) => (query.get(name) ?? '') === (wanted[name] ?? ''));
@@ -81,13 +81,13 @@ export function ResourcesPage(): JSX.Element {
   );
 }
 
-/** The number of resources in each view, by the value of its filter. */
+/** Counts the resources in each view, by the value of its filter. */
 function useCounts(): ReadonlyMap<string, number> {
   const reads = views().map(
     ([, wanted]) =>
       [
         Object.values(wanted).join(),
-        // Their number and order are fixed.
+        // The number and order of these hooks are fixed.
         usePage(`/api/resources/?${scopedQuery('resources', { ...wanted, page_size: '1', field: 'uuid' })}`).value,
       ] as const,
   );
@@ -96,7 +96,7 @@ function useCounts(): ReadonlyMap<string, number> {
 
 const bulkActions = ['start', 'stop', 'restart', 'pull'];
 
-/** Returns why an action would change none of the resources; undefined if it may change one. */
+/** Returns why an action would affect none of the resources; undefined if it may affect one. */
 function uselessReason(action: string, resources: readonly Item[]): string | undefined {
   const areAll = (word: string): boolean => resources.every((item) => statusOf(item).word === word);
   if (action === 'start' && areAll('Running')) return t('All selected resources are running.');
@@ -104,7 +104,7 @@ function uselessReason(action: string, resources: readonly Item[]): string | und
   return undefined;
 }
 
-/** Starts, stops, restarts or refreshes every selected resource, and reports those that were rejected. */
+/** Starts, stops, restarts or refreshes every selected resource, and reports rejections. */
 function BulkActions({
   selected,
   onDone,
@@ -120,7 +120,7 @@ function BulkActions({
     const title = actionTitle(name);
     let id = notify(title, { tone: 'busy' });
     let done = 0;
-    // One after the other, so that each result belongs to its resource.
+    // Run them one at a time, to show progress.
     for (const [url, item] of selected) {
       const { body, isOk, status } = await request<unknown>('POST', `${pathOf(url)}${name}/`);
       const message = isItem(body) ? problemOf(body) : '';

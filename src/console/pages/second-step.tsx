@@ -1,4 +1,4 @@
-/** The second step of a sign-in: a passkey, a code of the authenticator app, or a recovery code. */
+/** The second step of a sign-in: a passkey, a code from an authenticator app, or a recovery code. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { paths } from 'tenantry';
@@ -14,7 +14,7 @@ type Method = 'passkey' | 'totp' | 'recovery_code';
 
 type Body = NonNullable<paths['/api-auth/second-factor/']['post']['requestBody']>['content']['application/json'];
 
-/** Presents a second factor, and continues with the token of the login. */
+/** Submits a second factor and continues with the token in the response. */
 async function present(body: Body, provider: string | undefined): Promise<ApiResponse<unknown>> {
   const response = await responseOf(api.POST('/api-auth/second-factor/', { body, credentials: 'omit' }));
   if (response.isOk) {
@@ -90,7 +90,7 @@ function CodeForm({
 }): JSX.Element {
   const name = isRecovery ? 'recovery_code' : 'code';
   const input = useRef<HTMLInputElement>(null);
-  // The button that led here is gone.
+  // The button that opened this step is gone: focus the input.
   useEffect(() => input.current?.focus(), []);
   return (
     <form

@@ -1,4 +1,4 @@
-/** Service accounts: those of a customer or project, and the page of one with its API keys. */
+/** Service accounts of a customer or project, and the page of one with its API keys. */
 import type { JSX } from 'preact';
 import { type Item, pathOf, textOf } from '../api/api.ts';
 import type { FormField } from '../api/fields.ts';
@@ -7,7 +7,7 @@ import { hrefOfLink } from '../api/route.ts';
 import { collections } from '../api/session.ts';
 import { RowActions } from '../components/actions.tsx';
 import { Card, FieldFacts } from '../components/card.tsx';
-import { Creation, mayEver } from '../components/creation.tsx';
+import { Creation, mayHaveRight } from '../components/creation.tsx';
 import { Listing } from '../components/listing.tsx';
 import { Badge } from '../components/status.tsx';
 import { nameOf, ObjectLink } from '../components/values.tsx';
@@ -19,13 +19,13 @@ const list = 'service-accounts';
 
 type Kind = 'customer' | 'project';
 
-/** The roles of service accounts by where they are. */
+/** Roles of service accounts, by kind of place. */
 const roles: Readonly<Record<Kind, readonly string[]>> = {
   customer: ['owner', 'support'],
   project: ['admin', 'manager', 'support'],
 };
 
-/** The tab of a customer or project, for users who may manage service accounts somewhere. */
+/** The tab of a customer or project, for users who may manage service accounts anywhere. */
 export const serviceAccountsTab = (kind: Kind): NonNullable<ObjectRecipe['tabs']>[number] => ({
   name: list,
   get title() {
@@ -33,7 +33,7 @@ export const serviceAccountsTab = (kind: Kind): NonNullable<ObjectRecipe['tabs']
   },
   isShown: () => {
     const collection = collections.value.get(list);
-    return collection !== undefined && mayEver(collection.creators);
+    return collection !== undefined && mayHaveRight(collection.creators);
   },
   content: (item) => <ServiceAccounts item={item} kind={kind} />,
 });
@@ -63,7 +63,7 @@ function ServiceAccounts({ item, kind }: { readonly item: Item; readonly kind: K
   );
 }
 
-/** Omits the field of the other kind of place, and the roles that do not exist here. */
+/** Omits the field of the other kind of place and the roles that do not exist here. */
 const fieldsIn = (kind: Kind) => (fields: readonly FormField[]) =>
   fields
     .filter(({ name }) => name !== (kind === 'customer' ? 'project' : 'customer'))
@@ -108,7 +108,7 @@ function AccountActions({ account }: { readonly account: Item }): JSX.Element | 
   ) : null;
 }
 
-/** The page of a service account: its keys, and where it has which role. */
+/** The page of a service account: its keys and roles. */
 export const serviceAccount: ObjectRecipe = {
   overview: (account) => (
     <div class="stack">
@@ -133,7 +133,7 @@ export const serviceAccount: ObjectRecipe = {
   ),
 };
 
-/** The link of the customer or project of a service account; empty once it is deleted. */
+/** Returns the link of a service account's customer or project; empty once that is deleted. */
 const placeOf = (account: Item): string => textOf(account, 'project') || textOf(account, 'customer');
 
 function Place({ link }: { readonly link: string }): JSX.Element | null {

@@ -1,4 +1,4 @@
-/** The dialog of an ended session: the page and its input stay while the user signs in again. */
+/** The dialog at the end of a session. The page and its input stay while the user signs in again. */
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { textOf } from '../api/api.ts';
@@ -47,7 +47,7 @@ export function SessionEnded(): JSX.Element | null {
   );
 }
 
-/** The ways to sign in again: those that keep the page, and those at identity providers, which do not. */
+/** Ways to sign in again, with and without losing the input. Sign-in at an identity provider leaves the page. */
 function Again({ user }: { readonly user: Item }): JSX.Element {
   const { methods = [], providers = [] } = configuration.value ?? {};
   const isLocal = methods.includes('LOCAL_SIGNIN');

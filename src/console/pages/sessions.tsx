@@ -1,4 +1,4 @@
-/** The sessions of a user: the signed-in programs, with buttons to end them. */
+/** The sessions of a user. */
 import type { JSX } from 'preact';
 import { type Item, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
@@ -9,7 +9,7 @@ import { Time } from '../components/values.tsx';
 import { programOf } from '../format/programs.ts';
 import { phrase, t, titleOf } from '../i18n/words.ts';
 
-/** Sessions with buttons to end them; `isOwn`: they belong to the signed-in user. */
+/** Sessions with buttons to end them. `isOwn` means those of the signed-in user. */
 export function Sessions({ user, isOwn }: { readonly user: string; readonly isOwn: boolean }): JSX.Element {
   const query = `user_uuid=${user}`;
   const { value: page } = usePage(`/api/sessions/?${query}&page_size=1`);

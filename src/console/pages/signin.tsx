@@ -1,4 +1,4 @@
-/** The sign-in: by password, with a passkey, at an identity provider, or with a mailed link. */
+/** Sign-in by password, passkey, identity provider or mailed link. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fieldProblems, problemOf } from '../api/api.ts';
@@ -20,7 +20,7 @@ import { SignUp } from './invitation.tsx';
 import { failureOfLogin, LoginProviders } from './login-providers.tsx';
 import { SecondStep } from './second-step.tsx';
 
-/** The pages before the sign-in: links in mails have separate ones. */
+/** The pages before sign-in. Links in mails have separate pages. */
 export function Entrance(): JSX.Element {
   const [, page, secret = ''] = place.value.path.split('/');
   const [hasAccount, setHasAccount] = useState(false);
@@ -95,7 +95,7 @@ function SignIn(): JSX.Element {
   );
 }
 
-/** Asks for the password; an ended session continues only for the same user. */
+/** Asks for the password. Only the same user can continue an ended session. */
 export function PasswordForm({ username }: { readonly username?: string }): JSX.Element {
   const [problem, setProblem] = useState('');
   const [isSending, setSending] = useState(false);
@@ -136,7 +136,7 @@ export function PasswordForm({ username }: { readonly username?: string }): JSX.
   );
 }
 
-/** Signs in with a passkey alone, which names its user; an ended session continues only for the same one. */
+/** Signs in with only a passkey, which identifies its user. Only the same user can continue an ended session. */
 export function PasskeySignIn({ user }: { readonly user?: string }): JSX.Element {
   const [problem, setProblem] = useState('');
   return (
@@ -168,10 +168,10 @@ export function PasskeySignIn({ user }: { readonly user?: string }): JSX.Element
   );
 }
 
-/** How many users of the sample data are shown at once. */
+/** Number of initially visible demo users. */
 const shownLogins = 4;
 
-/** The users of the sample data: one press signs in. */
+/** Demo users. One click signs in. */
 function DemoLogins({ logins, password }: NonNullable<Configuration['demo']>): JSX.Element {
   const [busy, setBusy] = useState('');
   const [problem, setProblem] = useState('');
@@ -226,7 +226,7 @@ function DemoLogins({ logins, password }: NonNullable<Configuration['demo']>): J
   );
 }
 
-/** Sends the browser to an identity provider, which returns it to the configured URL. */
+/** Links to identity providers, which return the browser to the configured URL. */
 export function IdentityProviders(): JSX.Element {
   const [providers, setProviders] = useState<readonly { readonly name: string; readonly url: string }[]>([]);
   useEffect(() => {
@@ -276,7 +276,7 @@ function Forgotten(): JSX.Element {
   );
 }
 
-/** The page behind the link that the operator prints, `…/#/recover/{secret}`. A press uses it, so that a preview does not. */
+/** The page of a recovery link, `…/#/recover/{secret}`. Requires a click, so that link previews do not use up the secret. */
 function Recover({ secret }: { readonly secret: string }): JSX.Element {
   const [problem, setProblem] = useState('');
   return (
@@ -304,7 +304,7 @@ function Recover({ secret }: { readonly secret: string }): JSX.Element {
   );
 }
 
-/** The page that `password_reset_url` may name: `…/#/reset/{secret}`. */
+/** The page for `password_reset_url`: `…/#/reset/{secret}`. */
 function Reset({ secret }: { readonly secret: string }): JSX.Element {
   const [problem, setProblem] = useState('');
   return (

@@ -1,4 +1,4 @@
-/** Quotas, machines, events, customers and projects over time. */
+/** Charts of quotas, machines, events, customers and projects over time. */
 import type { JSX } from 'preact';
 import { type Item, isItem, itemsIn, type Page, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
@@ -27,7 +27,7 @@ const limitOf = (item: Item, name: string): number | undefined => {
   return value === undefined || value < 0 ? undefined : value;
 };
 
-/** The usage of a quota over the period of the address. */
+/** The usage of a quota in the selected period. */
 export function QuotaHistory({ quota }: { readonly quota: Item }): JSX.Element {
   const { from, to } = span();
   const key = textOf(quota, 'uuid');
@@ -54,7 +54,7 @@ export function QuotaHistory({ quota }: { readonly quota: Item }): JSX.Element {
   );
 }
 
-/** The usage of vCPUs, memory and storage over the period of the address; undefined until it is read. */
+/** Reads the usage of vCPUs, memory and storage in the selected period; undefined until loaded. */
 function useUsage(aggregate: 'customer' | 'project', uuid?: string): readonly Item[] | undefined {
   const { from, to } = span();
   const interval = daysShown() > 200 ? 'week' : 'day';
@@ -69,7 +69,7 @@ function useUsage(aggregate: 'customer' | 'project', uuid?: string): readonly It
 const measures = ['vcpu', 'ram', 'storage'] as const;
 type Measure = (typeof measures)[number];
 
-/** vCPUs, memory and storage over time, of the customer or project with a uuid. */
+/** vCPUs, memory and storage of a customer or project over time. */
 export const UsageTimeline = ({
   aggregate,
   uuid,
@@ -103,7 +103,7 @@ export const UsageTimeline = ({
 const knownMeasures = (rows: readonly Item[]): readonly Measure[] =>
   measures.filter((name) => rows.some((row) => numberOf(row, `${name}_usage`) !== undefined));
 
-/** One measure over time, with its present value. */
+/** One measure over time, with its current value. */
 const UsageChart = ({
   name,
   rows,
@@ -111,7 +111,7 @@ const UsageChart = ({
 }: {
   readonly name: Measure;
   readonly rows: readonly Item[];
-  /** The present usage. */
+  /** The current usage. */
   readonly sums: Item;
 }): JSX.Element => (
   <Chart
@@ -126,7 +126,7 @@ const UsageChart = ({
   />
 );
 
-/** One measure in a wide chart, chosen by the address. */
+/** One measure in a wide chart. The address selects it. */
 function UsageCard({ rows, sums }: { readonly rows: readonly Item[]; readonly sums: Item }): JSX.Element {
   const { path, query } = place.value;
   const known = knownMeasures(rows);
@@ -153,7 +153,7 @@ function UsageCard({ rows, sums }: { readonly rows: readonly Item[]; readonly su
   );
 }
 
-/** What is used now of vCPUs, memory and storage, with its change over the period; and the number of machines. */
+/** Current vCPUs, memory and storage with their change over the period, and the number of machines. */
 function UsageTiles({
   rows,
   sums,
@@ -168,7 +168,7 @@ function UsageTiles({
       {measures.map((name) => {
         const values = rows.map((row) => numberOf(row, `${name}_usage`));
         const now = numberOf(sums, `${name}_usage`) ?? 0;
-        // The rows are averages of days; a scope without a history has not changed.
+        // The rows are daily averages. A scope without history has no change.
         const change = Math.round(now - (values.find((value) => value !== undefined) ?? now));
         return (
           <Tile
@@ -186,7 +186,7 @@ function UsageTiles({
   );
 }
 
-/** The customers that use the most storage, with their shares of the largest. */
+/** The customers that use the most storage, with bars relative to the largest. */
 function TopCustomers({ page }: { readonly page: Page }): JSX.Element | null {
   const used = (customer: Item): number =>
     Number(itemsIn(customer.quotas).find(({ name }) => name === 'nc_volume_size')?.usage ?? 0);
@@ -221,10 +221,10 @@ function TopCustomers({ page }: { readonly page: Page }): JSX.Element | null {
   );
 }
 
-/** The lowest availability of this month, of the resources that it is reported for. */
+/** The resources with the lowest reported availability this month. */
 const lowestAvailability = '/api/resources/?o=actual_sla&field=url&field=name&field=sla&page_size=5';
 
-/** The availability of resources beside what was agreed, the lowest first; nothing where none is reported. */
+/** Actual and agreed availability of resources, lowest first. Renders nothing if none is reported. */
 function AvailabilityCard({ resources }: { readonly resources: readonly Item[] }): JSX.Element | null {
   if (resources.length === 0) return null;
   return (
@@ -270,7 +270,7 @@ function AvailabilityCard({ resources }: { readonly resources: readonly Item[] }
 
 type Created = readonly { readonly from?: number; readonly value?: number }[];
 
-/** How many customers or projects were created over the period; undefined until they are read. */
+/** Counts customers or projects created in the period; undefined until loaded. */
 function useCreated(type: 'customer' | 'project'): Created | undefined {
   const { from, to } = span();
   const params = { query: { type, from, to, datapoints: 30 } };
@@ -278,7 +278,7 @@ function useCreated(type: 'customer' | 'project'): Created | undefined {
   return response && (response.isOk ? response.body : []);
 }
 
-/** Converts counts of created objects to how many of the present ones existed at the start of each interval. */
+/** Converts creation counts to the number of current objects that existed at the start of each interval. */
 function existing(created: Created, count: number): readonly number[] {
   let later = created.reduce((sum, { value = 0 }) => sum + value, 0);
   return created.map(({ value = 0 }) => {
@@ -288,7 +288,7 @@ function existing(created: Created, count: number): readonly number[] {
   });
 }
 
-/** How many customers and projects there are, and how many there were before. */
+/** The growth in customers and projects. */
 function Growth({
   customers,
   projects,
@@ -324,7 +324,7 @@ function Growth({
   );
 }
 
-/** Reads all that the page shows; undefined until everything is read, so that it appears as a whole. */
+/** Reads all data of the page. Undefined until everything is loaded, so that the page appears at once. */
 function useStatistics() {
   const { from, to } = span();
   const usage = useUsage('customer');
@@ -353,7 +353,7 @@ function useStatistics() {
   );
 }
 
-/** The number of all events, and of the failed ones. */
+/** The total numbers of events and failures. */
 function EventTotals({ counts }: { readonly counts: readonly DayCount[] }): JSX.Element {
   const sum = (name: 'all' | 'bad'): number => counts.reduce((total, count) => total + (count[name] ?? 0), 0);
   return (

@@ -23,10 +23,10 @@ import { usageOf } from './projects.tsx';
 
 type Kind = 'customer' | 'project';
 
-/** The largest page of the API: the table filters and sorts what it has. */
+/** Maximum page size of the API. The table filters and sorts within this page. */
 const maxRoles = 300;
 
-/** The number of rows that are visible until the user wants all. */
+/** Number of initially visible rows. */
 const shownRoles = 20;
 
 export const teamTab = (kind: Kind): NonNullable<ObjectRecipe['tabs']>[number] => ({
@@ -38,15 +38,15 @@ export const teamTab = (kind: Kind): NonNullable<ObjectRecipe['tabs']>[number] =
   content: (item) => <Team item={item} kind={kind} />,
 });
 
-/** Whether the page of a customer or project shows its team. */
+/** Whether the team tab is open. */
 export const isTeamOpen = (): boolean => place.value.query.get('tab') === 'team';
 
-/** The buttons of the page while it shows the team. */
+/** The header buttons of the team tab. */
 export function TeamButtons({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX.Element {
   const [permissions, invitations] = [`${kind}-permissions`, 'user-invitations'].map((list) =>
     collections.value.get(list),
   );
-  // The page shows what was created.
+  // Stay on this page, which shows the new object.
   const common = { given: { [kind]: textOf(item, 'url') }, onCreated: async () => undefined };
   return (
     <>
@@ -84,10 +84,10 @@ function Team({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX
 
 const holderOf = (role: Item): string => textOf(role, 'user_full_name') || textOf(role, 'user_username');
 
-/** The name of the project of a role; empty for a role in the customer. */
+/** Returns the project name of a role; empty for a role in the customer. */
 const projectOf = (role: Item): string => textOf(role, 'project_name');
 
-/** What the rows are narrowed to; empty values leave them all. */
+/** The filters of the rows. Empty values match all. */
 interface Narrowing {
   readonly text: string;
   readonly role: string;
@@ -101,7 +101,7 @@ const isWanted = (role: Item, { isExpiring, project, role: name, text }: Narrowi
   (project === '' || projectOf(role) === project) &&
   (!isExpiring || expiresSoon(role));
 
-/** Values that the headings sort by. Roles without an end come last. */
+/** Sort values of the columns. Roles without an expiry come last. */
 const sortValues: Readonly<Record<string, (role: Item) => string>> = {
   user: holderOf,
   role: (role) => titleOf(textOf(role, 'role')),
@@ -123,7 +123,7 @@ function Roles({
   path,
 }: {
   readonly roles: readonly Item[];
-  /** The number of all roles, of which the API sends the first. */
+  /** The total number of roles, which may exceed the page. */
   readonly count: number;
   readonly path: string;
 }): JSX.Element {
@@ -167,7 +167,7 @@ function Roles({
   );
 }
 
-/** The search and the chips above the table, and how many people and roles match. */
+/** Search, chips, and the numbers of matching people and roles. */
 function Narrow({
   roles,
   found,
@@ -244,7 +244,7 @@ function Narrow({
   );
 }
 
-/** The columns of the table. `names` has the names of the team by the links of its users. */
+/** Returns the columns. `names` has the names of team members by user link. */
 const columns = (names: ReadonlyMap<string, string>): readonly Column[] => [
   {
     key: 'user',
@@ -301,7 +301,7 @@ function End({ role }: { readonly role: Item }): JSX.Element {
   );
 }
 
-/** When a role was granted, and by whom, if it is a user of the team or the reader. */
+/** When a role was granted, and by whom if that user is in the team or is the viewer. */
 function grantOf(role: Item, names: ReadonlyMap<string, string>): ComponentChildren {
   const time = <Time value={textOf(role, 'created')} />;
   const by = textOf(role, 'created_by');
@@ -325,10 +325,10 @@ function RoleActions({ role }: { readonly role: Item }): JSX.Element | null {
   );
 }
 
-/** The titles of the actions of invitations. */
+/** Titles of invitation actions. */
 export const invitationActions = (): Readonly<Record<string, string>> => ({ send: t('Resend'), cancel: t('Revoke') });
 
-/** The actions of an invitation in a row. */
+/** The row actions of an invitation. */
 export function InvitationActions({ invitation }: { readonly invitation: Item }): JSX.Element | null {
   const collection = collections.value.get('user-invitations');
   if (!collection) return null;
@@ -390,7 +390,7 @@ function Invitations({ kind, query }: { readonly kind: Kind; readonly query: str
   );
 }
 
-/** Past roles behind a fold; nothing for users who cannot see them. */
+/** Past roles, collapsed. Renders nothing for users who cannot see them. */
 function Ended({ kind, query }: { readonly kind: Kind; readonly query: string }): JSX.Element | null {
   const pageOf = (list: string): string => `/api/${list}/?${query}&page_size=${shownRoles}`;
   const { value: ofCustomer } = usePage(kind === 'customer' ? pageOf('customer-permissions-log') : '');

@@ -1,4 +1,4 @@
-/** The usage of a provider account by customers. */
+/** The usage of a provider account by customer. */
 import type { JSX } from 'preact';
 import { type Page, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
@@ -8,7 +8,7 @@ import { PlainTable } from '../components/table.tsx';
 import { Value } from '../components/values.tsx';
 import { numberText, t, titleOf } from '../i18n/words.ts';
 
-/** Reads the usage of an account by customer, those with the most resources first; nothing for an empty uuid. */
+/** Reads the usage of an account by customer, the largest first; nothing for an empty uuid. */
 export const useAccountUsage = (uuid: string): Page | undefined =>
   usePage(uuid === '' ? '' : `/api${pathOfUsage(uuid)}?o=-resource_count&page_size=10`).value;
 

@@ -1,4 +1,4 @@
-/** Light or dark: from the system, or chosen in this browser. */
+/** Light or dark appearance, from the system or chosen in this browser. */
 import { effect, signal } from '@preact/signals';
 
 export type Appearance = 'system' | 'light' | 'dark';
@@ -15,13 +15,13 @@ export function chooseAppearance(wanted: Appearance): void {
   appearance.value = wanted;
 }
 
-/** The blocks of the stylesheet for a dark system: CSS cannot apply them by an attribute, too, without repeating them. */
+/** The dark-mode media rules of the stylesheet. CSS could not also apply them by an attribute without repeating them. */
 const darkBlocks = [...document.styleSheets]
   .flatMap((sheet) => [...sheet.cssRules])
   .filter((rule) => rule instanceof CSSMediaRule)
   .filter(({ media }) => media.mediaText.includes('prefers-color-scheme'));
 
-/** When the dark blocks apply. */
+/** Media conditions of the dark rules. */
 const conditions: Readonly<Record<Appearance, string>> = {
   system: '(prefers-color-scheme: dark)',
   light: 'not all',
@@ -30,7 +30,7 @@ const conditions: Readonly<Record<Appearance, string>> = {
 
 effect(() => {
   for (const { media } of darkBlocks) media.mediaText = conditions[appearance.value];
-  // Charts are drawn again when it changes.
+  // Charts redraw when this changes.
   if (appearance.value === 'system') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = appearance.value;
 });

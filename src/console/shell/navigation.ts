@@ -1,9 +1,9 @@
-/** The pages of the console by groups, as the sidebar and the keyboard shortcuts offer them. */
+/** The groups of pages for the sidebar and keyboard shortcuts. */
 import { collections, isOperator, isStaff, ownedCustomers } from '../api/session.ts';
 import { t, titleOf } from '../i18n/words.ts';
 
 export interface Destination {
-  /** The first segment of the address; empty: the home page. */
+  /** The first segment of the address; empty for the home page. */
   readonly name: string;
   readonly title: string;
   /** The second key of the shortcut `g …`. */
@@ -15,14 +15,14 @@ interface Group {
   readonly destinations: readonly Destination[];
 }
 
-/** Whether the caller can read a list or the page of the service; other pages are always open. */
+/** Whether the user may open a page. Pages that are neither lists nor about the service are always available. */
 function isOffered({ name }: Destination): boolean {
   if (name === 'operation') return isOperator.value;
   if (name === 'audit') return isStaff.value || ownedCustomers.value.size > 0;
   return ['', 'statistics', 'all'].includes(name) || collections.value.has(name);
 }
 
-/** The groups that the user can open. */
+/** Returns the groups with the pages that the user may open. */
 export function navigation(): readonly Group[] {
   const of = (name: string, key?: string, title = titleOf(name)): Destination => ({ name, title, ...(key && { key }) });
   const groups: readonly Group[] = [

@@ -1,6 +1,6 @@
 /**
- * The command palette, opened with Ctrl-K: recent objects, pages and the actions of the current page. It also searches
- * customers, projects, resources and people.
+ * The command palette (Ctrl-K): recent objects, pages, actions of the current page, and a search for customers, projects,
+ * resources and people.
  */
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -54,7 +54,7 @@ const isOpen = signal(false);
 addEventListener('keydown', (event) => {
   if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
   event.preventDefault();
-  // Keeps the input of another dialog.
+  // Do not interrupt another dialog.
   if (document.querySelector('dialog[open]') === null) isOpen.value = true;
 });
 
@@ -91,7 +91,7 @@ function PaletteDialog(): JSX.Element {
   const [at, setAt] = useState(0);
   const { objects, problem } = useObjects(text);
   const id = useId();
-  // Results of the server come last, so that the first choices do not move.
+  // Server results come last, so that the first choices do not move.
   const choices = [...recentsFor(text), ...pagesFor(text), ...actionsFor(text), ...objects];
   const current = choices[Math.min(at, choices.length - 1)];
   const optionId = ({ key }: Choice): string => `${id}-${key}`;
@@ -100,7 +100,7 @@ function PaletteDialog(): JSX.Element {
   }, [current?.key]);
   const choose = (choice: Choice): void => {
     close();
-    // Waits until the palette is closed and the page has the focus.
+    // Wait until the palette is closed and the page has the focus.
     requestAnimationFrame(choice.choose);
   };
   const move = (steps: number): void => {
@@ -111,7 +111,7 @@ function PaletteDialog(): JSX.Element {
       <div class="ask">
         <Icon name="search" />
         <input
-          // biome-ignore lint/a11y/noRedundantRoles: without a list attribute an input is no combobox
+          // biome-ignore lint/a11y/noRedundantRoles: an input is no combobox without a list attribute
           role="combobox"
           list={undefined}
           aria-label={t('Page, action or name')}
@@ -144,7 +144,7 @@ function PaletteDialog(): JSX.Element {
                 {choice.group}
               </div>
             )}
-            {/* The focus stays in the field, which names the current option. */}
+            {/* The focus stays in the field, which references the current option. */}
             {/* biome-ignore lint/a11y/useKeyWithClickEvents: Enter in the field chooses it */}
             {/* biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus */}
             <div
@@ -191,7 +191,7 @@ function PaletteDialog(): JSX.Element {
   );
 }
 
-/** Returns objects whose names contain the debounced text. */
+/** Searches objects by the debounced text. */
 function useObjects(typed: string): { readonly objects: readonly Choice[]; readonly problem: string } {
   const [objects, setObjects] = useState<readonly Choice[]>([]);
   const [problem, setProblem] = useState('');
@@ -238,11 +238,11 @@ function objectChoice(list: string, item: Item): Choice {
   };
 }
 
-/** A title with the part that the user typed marked. */
+/** A title with the matching part highlighted. */
 function Highlighted({ title, text }: { readonly title: string; readonly text: string }): JSX.Element {
   const at = text.trim() === '' ? -1 : startOf(title, text.trim());
   const end = at + text.trim().length;
-  // Folding may change lengths: then the position is not that in the title.
+  // Folding may change the length, which makes positions in the title wrong.
   if (at < 0 || folded(title).length !== title.length) return <>{title}</>;
   return (
     <>
@@ -253,7 +253,7 @@ function Highlighted({ title, text }: { readonly title: string; readonly text: s
   );
 }
 
-/** The position of a text in a title: titles that start with it come first. */
+/** Returns the position of a text in a title, to sort prefix matches first. */
 const startOf = (title: string, text: string): number => folded(title).indexOf(folded(text));
 
 const recentsFor = (text: string): readonly Choice[] =>
@@ -269,7 +269,7 @@ const recentsFor = (text: string): readonly Choice[] =>
       choose: () => go(path),
     }));
 
-/** Pages of the sidebar first, then every other list. */
+/** Returns the pages of the sidebar, then every other list. */
 function pagesFor(text: string): readonly Choice[] {
   const main = navigation().flatMap(({ destinations }) => destinations);
   const others =
@@ -289,7 +289,7 @@ function pagesFor(text: string): readonly Choice[] {
     }));
 }
 
-/** The enabled buttons of the page, except those of forms. */
+/** Returns the enabled buttons of the page, except those of forms. */
 function actionsFor(text: string): readonly Choice[] {
   const buttons = [...document.querySelectorAll<HTMLButtonElement>('main .acts > button, main .card > header button')];
   const fromMenu = pageMenu.value
@@ -301,7 +301,7 @@ function actionsFor(text: string): readonly Choice[] {
     .map((button) => ({
       title: button.ariaLabel ?? button.textContent?.trim() ?? '',
       act: () => {
-        // A dialog returns the focus to it.
+        // Focus it first, because a dialog will restore the focus to it.
         button.focus();
         button.click();
       },

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, isOffline, responseOf } from '../api/connection.ts';
 import { endImpersonation, impersonation, me, readMe, secondsLeft } from '../api/session.ts';
 import { Callout } from '../components/card.tsx';
-import { giveBack } from '../components/focus.ts';
+import { restoreFocus } from '../components/focus.ts';
 import { Icon } from '../components/icons.tsx';
 import { IdentityDialog } from '../components/identity.tsx';
 import { SecretDialog } from '../components/secret.tsx';
@@ -22,13 +22,13 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const close = (): void => {
-    if (isOpen) giveBack(button.current);
+    if (isOpen) restoreFocus(button.current);
     setOpen(false);
   };
   useEffect(() => {
     if (!isOpen) return;
     document.querySelector<HTMLElement>('#places a, #places button')?.focus();
-    // A click beside the drawer closes it.
+    // A click outside the drawer closes it.
     const leave = ({ target }: Event): void => {
       if (target instanceof Element && !target.closest('#places, [popover], .menu')) setOpen(false);
     };
@@ -82,7 +82,7 @@ export function Shell({ children }: { readonly children: ComponentChildren }): J
   );
 }
 
-/** Reminds staff on every page that they act for another user. */
+/** Reminds staff on every page that they are impersonating a user. */
 function ImpersonationBanner(): JSX.Element | null {
   const { value } = impersonation;
   if (!value) return null;

@@ -1,4 +1,4 @@
-/** Keyboard shortcuts: single keys that work while no field, menu or dialog has the focus. */
+/** Single-key shortcuts, active while no field, menu or dialog has the focus. */
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { go } from '../api/route.ts';
@@ -9,7 +9,7 @@ import { navigation } from './navigation.ts';
 
 const storageKey = 'tenantry shortcuts';
 
-/** Whether single keys act; users who dictate turn them off. */
+/** Whether shortcuts are on. Users of speech input turn them off. */
 const hasShortcuts = signal(localStorage.getItem(storageKey) !== 'off');
 
 function enableShortcuts(isOn: boolean): void {
@@ -33,7 +33,7 @@ const rows = (): HTMLElement[] => [
   ...document.querySelectorAll<HTMLElement>('main table.folds tbody tr, main .timeline > li.leads'),
 ];
 
-/** The focused row, or the one that the keys chose last. */
+/** Returns the focused row, or the last one that a shortcut selected. */
 const currentRow = (): HTMLElement | undefined => rows().find((row) => row.contains(document.activeElement));
 
 function moveRow(steps: number): void {
@@ -43,7 +43,7 @@ function moveRow(steps: number): void {
   next?.querySelector<HTMLElement>('td.name a, td a, td button, a.when')?.focus();
 }
 
-/** The action of each key; returns false if there is nothing to act on. */
+/** Actions by key. They return false if there is nothing to act on. */
 const keys: Readonly<Record<string, () => boolean>> = {
   '/': () => press(document.querySelector<HTMLElement>('main input[type=search]'), true),
   '?': () => {

@@ -1,4 +1,4 @@
-/** The sidebar: the product, the customer and project that the user works in, and the pages by groups. */
+/** The sidebar: product, current scope, and pages by group. */
 import type { JSX } from 'preact';
 import { isLive } from '../api/live.ts';
 import { usePage } from '../api/reading.ts';
@@ -68,7 +68,7 @@ export function Sidebar({ isOpen, onClose }: { readonly isOpen: boolean; readonl
   );
 }
 
-/** The page of the sidebar that an address belongs to: a machine to the resources, a webhook to the notifications. */
+/** Maps an address to a page of the sidebar: a machine to Resources, a webhook to Notifications. */
 function sectionOf(name: string): string {
   if (collections.value.get(name)?.filters.some((filter) => filter.name === 'runtime_state')) return 'resources';
   if (name === 'new-resource') return 'resources';
@@ -98,7 +98,7 @@ function NavLink({
   );
 }
 
-/** The number of open alerts in the scope of the user. */
+/** The number of open alerts in the current scope. */
 function OpenAlerts(): JSX.Element | null {
   const parameters = { opened: 'true', page_size: '1', ...scopeParameters('alerts', []) };
   const { value: page } = usePage(`/api/alerts/?${new URLSearchParams(parameters)}`);
@@ -112,7 +112,7 @@ function OpenAlerts(): JSX.Element | null {
   );
 }
 
-/** The link of the only customer of a user; undefined for staff, and for users with several. */
+/** Returns the link of a user's only customer; undefined for staff and users with several customers. */
 function useOnlyCustomer(): string | undefined {
   const { value: page } = usePage(isStaff.value || scope.value.customer ? '' : '/api/customers/?page_size=1&field=url');
   return page?.count === 1 ? textOf(page.items[0] ?? {}, 'url') || undefined : undefined;

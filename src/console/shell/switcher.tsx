@@ -1,4 +1,4 @@
-/** Chooses the customer or project that the user works in. */
+/** Chooses the current customer or project. */
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { usePage } from '../api/reading.ts';
@@ -47,7 +47,7 @@ export function Switcher(): JSX.Element {
   );
 }
 
-/** Customers, with the projects of the chosen one, or with the projects that match a search. */
+/** Customers, with the projects of the chosen one or those that match the search. */
 function ScopeChooser({ onClose }: { readonly onClose: () => void }): JSX.Element {
   const [text, settled, setText] = useSearch();
   const { customer, project } = scope.value;
@@ -58,7 +58,7 @@ function ScopeChooser({ onClose }: { readonly onClose: () => void }): JSX.Elemen
   const { value: projects } = usePage(
     settled === '' ? '' : `/api/projects/?${new URLSearchParams({ ...search, page_size: '10' })}`,
   );
-  // The present choices fit the text already, until the server has searched.
+  // Filter the current choices until the server has searched.
   const customers = (page?.items ?? []).filter((item) => matches(textOf(item, 'name'), text));
   const projectMatches = (projects?.items ?? []).filter((item) => matches(textOf(item, 'name'), text));
   const choices: readonly Choice[] = [
@@ -103,7 +103,7 @@ function ScopeChooser({ onClose }: { readonly onClose: () => void }): JSX.Elemen
   );
 }
 
-/** Returns the scope of a choice: a customer, a project of it, or a project that matches the search. */
+/** Returns the scope of a choice: a customer, one of its projects, or a project that matches the search. */
 function scopeOf(key: string, customers: readonly Item[], projects: readonly Item[]): Scope {
   const customer = customers.find((one) => textOf(one, 'uuid') === key);
   if (customer) return { customer: scopeObject(customer) };

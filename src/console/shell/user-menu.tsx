@@ -1,4 +1,4 @@
-/** The user's own menu: profile, keys, sessions, language, appearance, sign-out. */
+/** The user menu: profile, keys, sessions, language, appearance, sign-out. */
 import type { JSX } from 'preact';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { impersonation, isStaff, me, signOut } from '../api/session.ts';
@@ -12,7 +12,7 @@ import { showShortcuts } from './shortcuts.tsx';
 
 const appearances: readonly Appearance[] = ['system', 'light', 'dark'];
 
-/** The name of an appearance. */
+/** Returns the name of an appearance. */
 const appearanceTitle = (name: Appearance): string =>
   ({ system: t('System'), light: t('Light'), dark: t('Dark') })[name];
 
@@ -59,7 +59,7 @@ export function UserMenu(): JSX.Element {
 const nextAppearance = (): Appearance =>
   appearances[(appearances.indexOf(appearance.value) + 1) % appearances.length] ?? 'system';
 
-/** Chooses between light, dark and the setting of the system. */
+/** Chooses between light, dark and the system setting. */
 export const AppearanceMenu = (): JSX.Element => (
   <Menu
     class="btn quiet icon-only not-narrow"
