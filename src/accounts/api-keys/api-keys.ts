@@ -1,4 +1,4 @@
-/** API keys: credentials of programs that act for a user within limits (core.md 2.9). */
+/** API keys: credentials for programs that act for a user within limits (core.md 2.9). */
 import { closedText } from '../../kernel/access/api-key.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, authenticated, Right, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
@@ -33,7 +33,7 @@ type Values = ValuesOf<typeof apiKeyFields>;
 const fixedText = 'This field cannot be changed.';
 const switchedOff = 'API keys are switched off.';
 
-/** Restricts a right to confirmed sessions. OPTIONS describes what is possible after a confirmation. */
+/** Restricts a right to confirmed sessions. OPTIONS assumes a confirmation. */
 const confirmed = <S>(granted: Right<S>, isEnabled: boolean): Right<S> =>
   new Right(`${granted.words}, in a confirmed session`, (request, subject) => {
     const denial = granted.denialReason(request, subject);
@@ -44,26 +44,26 @@ const confirmed = <S>(granted: Right<S>, isEnabled: boolean): Right<S> =>
     return undefined;
   });
 
-/** The service account whose keys a user has; undefined for a person. */
+/** Returns the service account behind a user; undefined for a person. */
 const accountOf = ({ db }: Pick<Request, 'db'>, user: number): ServiceAccountRow | undefined =>
   db.get<ServiceAccountRow>(sql`SELECT * FROM service_account WHERE user_id = ${user}`);
 
 const ownerOfKey = userIn('user_id', 'the owner');
 
-/** The owner; for keys of a service account the users who manage it. */
+/** The owner or, for keys of a service account, the users who manage the account. */
 const owner = new Right<ApiKeyRow>('the owner; the users who manage the service account', (request, row) => {
   const account = accountOf(request, row.user_id);
   return account ? accountManagers.denialReason(request, targetOf(account)) : ownerOfKey.denialReason(request, row);
 });
 
-/** Those who may rotate a key. */
+/** The right to rotate a key. */
 export const rotators = confirmed(owner, true);
 
 /** Returns the service account that a body names. */
 const namedAccount = ({ db }: Request, { service_account: id }: Values): ServiceAccountRow | undefined =>
   id ? db.one<ServiceAccountRow>(sql`SELECT * FROM service_account WHERE id = ${id}`) : undefined;
 
-/** The right to create a key with a body: for themselves, or for a service account. */
+/** The right to create a key for oneself or for a service account. */
 const creators: Right<Values> = new Right(
   'any user, for themselves and for the service accounts that they manage, in a confirmed session',
   (request, values) => {
@@ -72,11 +72,11 @@ const creators: Right<Values> = new Right(
   },
 );
 
-/** Returns the id of the user who will own a key with this body. */
+/** Returns the id of the future owner of a key. */
 const futureOwner = (request: Request, values: Values): number =>
   namedAccount(request, values)?.user_id ?? request.caller.id;
 
-/** The message of the 400 for the name of another key of the owner; undefined if the name is free. */
+/** Returns the 400 message if the owner has another key with this name; undefined if the name is free. */
 export function takenName(
   { db }: Pick<Request, 'db'>,
   user: number,
@@ -89,13 +89,13 @@ export function takenName(
   return taken === undefined ? undefined : 'API key with this name already exists.';
 }
 
-/** Throws 400 with the messages that are given. */
+/** Throws 400 with the defined messages, if there are any. */
 function rejectInvalid(errors: Readonly<Record<string, string | undefined>>): void {
   const given = Object.entries(errors).flatMap(([name, message]) => (message === undefined ? [] : [[name, [message]]]));
   if (given.length > 0) throw invalid(Object.fromEntries(given));
 }
 
-/** The message about an end that a new key cannot have. */
+/** Returns the message about an expiry that is invalid for a new key. */
 function invalidNewEnd(request: Request, expires: number | null | undefined): string | undefined {
   if (expires === undefined) return undefined;
   try {
@@ -107,7 +107,7 @@ function invalidNewEnd(request: Request, expires: number | null | undefined): st
   }
 }
 
-/** The message about an end that an existing key cannot get. */
+/** Returns the message about an expiry that is invalid for an existing key. */
 function invalidEnd({ now }: Request, row: ApiKeyRow, expires: number | null | undefined): string | undefined {
   if (expires === undefined || expires === row.expires) return undefined;
   if (expires === null || (row.expires !== null && expires > row.expires))
@@ -115,7 +115,7 @@ function invalidEnd({ now }: Request, row: ApiKeyRow, expires: number | null | u
   return expires <= now ? pastText : undefined;
 }
 
-/** The message of the 409 for another key of a user; undefined below the setting api_keys_per_user. */
+/** Returns the 409 message if the user already has api_keys_per_user keys; undefined otherwise. */
 export function tooManyKeys(request: Request, user: number): string | undefined {
   const { api_keys_per_user: max } = request.config;
   if (countApiKeys(request.db, user) < max) return undefined;
@@ -124,11 +124,11 @@ export function tooManyKeys(request: Request, user: number): string | undefined 
     : `You already have ${max} API keys.`;
 }
 
-/** The message of the 409 for a key that could not be used, because its service account is not active. */
+/** Returns the 409 message if the service account is inactive, so that a key would be unusable. */
 const inactiveAccount = (request: Request, user: number): string | undefined =>
   userOf(request, user).is_active ? undefined : 'The service account is not active.';
 
-/** Throws 400 for a name that is taken, a change of what is fixed, and a later end. */
+/** Throws 400 for a taken name, a change of an immutable field, and a later expiry. */
 function rejectInvalidChange(request: Request, values: Values, row: ApiKeyRow): void {
   const { customers, expires, name, projects, scopes, service_account: account } = values;
   const isOfAnother = account !== undefined && account !== (accountOf(request, row.user_id)?.id ?? null);
@@ -142,7 +142,7 @@ function rejectInvalidChange(request: Request, values: Values, row: ApiKeyRow): 
   });
 }
 
-/** Stores the changes of a key. The key from before a rotation does not outlive an earlier end. */
+/** Stores changes of a key. An earlier expiry also applies to the previous key of a rotation. */
 function change({ db, now }: Request, row: ApiKeyRow, columns: Columns): void {
   const { expires } = columns;
   const endsOverlap = typeof expires === 'number' && row.previous_expires !== null && expires < row.previous_expires;
@@ -193,7 +193,7 @@ export const apiKeys = collection<ApiKeyRow>()({
     check: (request, values) => {
       const owner = futureOwner(request, values);
       rejectInvalid({
-        // Callers who may not create the key learn nothing about the names of others.
+        // Do not reveal names of keys to callers who may not create the key.
         name: creators.may(request, values) ? takenName(request, owner, values.name) : undefined,
         ...invalidBounds(request, owner, values),
         expires: invalidNewEnd(request, values.expires),

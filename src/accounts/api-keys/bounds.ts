@@ -1,4 +1,4 @@
-/** The customers and projects that an API key is bound to (core.md 2.10). */
+/** The customers and projects to which an API key is bound (core.md 2.10). */
 import * as v from 'valibot';
 import type { Request } from '../../kernel/access/request.ts';
 import { connectedCustomers, connectedProjects } from '../../kernel/access/visibility.ts';
@@ -18,18 +18,18 @@ import { kindName } from '../../kernel/http/body.ts';
 import { customers } from '../customers/customers.ts';
 import { projects } from '../projects/projects.ts';
 
-/** The most customers and projects of one key. */
+/** Maximum number of customers, and of projects, per key. */
 const maxBounds = 50;
 
 type BoundKind = 'customer' | 'project';
 
-/** The ids of the objects of each kind. */
+/** Ids of the bound objects by kind. */
 export interface Bounds {
   readonly customers?: readonly number[] | undefined;
   readonly projects?: readonly number[] | undefined;
 }
 
-/** A list of links, whose value is the ids of the objects without duplicates, in ascending order. */
+/** A list of links. Its value is the sorted object ids, without duplicates. */
 const boundField = (kind: BoundKind, target: () => LinkTarget): WritableField<readonly number[], false> => ({
   ...readOnlyList(
     listValue(
@@ -66,7 +66,7 @@ export const boundFields = {
   projects: withoutColumn(boundField('project', () => projects)),
 };
 
-/** The messages of the 400 for objects that the owner of a new key cannot see, and for more than a key can have. */
+/** Returns the 400 messages for objects that the owner of a new key cannot see, and for too many objects. */
 export function invalidBounds(
   request: Request,
   owner: number,
@@ -80,7 +80,7 @@ export function invalidBounds(
   };
 }
 
-/** The message about an object that another owner than the caller, such as a service account, cannot see. */
+/** Returns the message about objects that an owner other than the caller, such as a service account, cannot see. */
 function hiddenText(
   { caller, db }: Request,
   owner: number,
@@ -92,7 +92,7 @@ function hiddenText(
   return ids.every((id) => seen.has(id)) ? undefined : 'Invalid hyperlink - Object does not exist.';
 }
 
-/** Whether a new key with these lists is bound. */
+/** Whether a key with these lists is bound. */
 export const isBound = ({ customers: some = [], projects: others = [] }: Bounds): boolean =>
   some.length + others.length > 0;
 
@@ -102,7 +102,7 @@ export function storeBounds({ db }: Pick<App, 'db'>, key: number, bounds: Bounds
   for (const id of bounds.projects ?? []) db.insert('api_key_bound', { key_id: key, project_id: id });
 }
 
-/** Whether a list of a body differs from what the key is bound to; false without the list. */
+/** Whether a list in a body differs from the bounds of the key; false without the list. */
 export function changesBounds(
   { db }: Request,
   key: number,

@@ -10,7 +10,7 @@ const lifetime = duration<number | null>(365 * day, 'Maximum lifetime of an API 
   min: minute,
 });
 
-/** Settings of API keys. */
+/** The API key settings. */
 export const apiKeySettings = {
   api_keys_enabled: flag(true, 'Whether API keys can be created and used.'),
   api_keys_per_user: integer(20, 'Maximum number of unexpired API keys of a user.'),

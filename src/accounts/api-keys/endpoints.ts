@@ -1,4 +1,4 @@
-/** Paths of API keys besides the collection: rotation, the key of the request, and the end of all keys (core.md 2.9). */
+/** Further paths of API keys: rotation, the key of the request, and revoking all keys (core.md 2.9). */
 import type { Request } from '../../kernel/access/request.ts';
 import { authenticated, forbiddenText } from '../../kernel/access/right.ts';
 import { day, second } from '../../kernel/clock.ts';
@@ -17,7 +17,7 @@ import { recordNewKey } from './insert.ts';
 const maxOverlap = (7 * day) / second;
 const defaultOverlap = day / second;
 
-/** Returns the end of a key that lasts as long as the one that it replaces. */
+/** Returns the expiry that gives a new key the lifetime of the one it replaces. */
 function sameLifetime(request: Request, { expires, issued }: ApiKeyRow): number | null {
   const latest = latestEnd(request);
   if (expires === null) return latest;
@@ -60,7 +60,7 @@ function currentKey({ caller: { apiKey } }: Request): NonNullable<Request['calle
   return apiKey;
 }
 
-/** Ends the key of the request. The key from before a rotation ends alone. */
+/** Revokes the key of the request. The previous key of a rotation is revoked separately. */
 function endCurrent(request: Request): Reply {
   const { id, isPrevious } = currentKey(request);
   request.db.run(
@@ -97,7 +97,7 @@ const current: Endpoint = {
 
 const ofUser = { user_uuid: text({ max: 36, help: 'Uuid of the user, for staff; default: the caller.' }) };
 
-/** Returns the id of the user in a body whose keys the caller may revoke. Throws 400, 403. */
+/** Returns the id of the user whose keys to revoke. Throws 400 and, without the right, 403. */
 function revokedUser(request: Request): number {
   const { user_uuid: uuid = '' } = validate(ofUser, request, 'create');
   if (uuid === '') return request.caller.id;

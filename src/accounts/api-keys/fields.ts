@@ -60,7 +60,7 @@ interface TextListOptions {
   readonly resolve: (texts: readonly string[], request: Request) => readonly string[];
 }
 
-/** A list of texts, which the column stores as JSON. */
+/** A list of strings, stored as JSON. */
 function textList(name: string, options: TextListOptions): WritableField<string, false> {
   const { example, help, isRequired = false, items, max, resolve } = options;
   return {
@@ -83,7 +83,7 @@ function textList(name: string, options: TextListOptions): WritableField<string,
   };
 }
 
-/** Normalises an address or network: IPv4 in IPv6 becomes IPv4, and host bits are cleared. Throws FieldError. */
+/** Normalises an address or network: converts IPv4 in IPv6 to IPv4 and clears host bits. Throws FieldError. */
 function normalNetwork(network: string): string {
   const trimmed = network.trim();
   if (!isNetwork(trimmed)) throw new FieldError(['Enter a valid network.']);
@@ -106,17 +106,17 @@ export function checkScopes(names: readonly string[], app: Pick<App, 'apiKeyScop
   return [...new Set(names)].sort();
 }
 
-/** Returns the latest end of a key that is created or rotated now; null without a maximum. */
+/** Returns the latest possible expiry of a new or rotated key; null without a maximum. */
 export const latestEnd = ({ app: { config }, now }: Context): number | null =>
   config.api_key_lifetime_max === null ? null : now + config.api_key_lifetime_max;
 
-/** The end of a key, as a body requests it. */
+/** The requested expiry of a key. */
 const end = datetime({
   help: 'When the key expires; default: after the longest lifetime that is allowed.',
   example: '2030-12-31T23:59:59Z',
 });
 
-/** Throws FieldError for an end that a new key cannot have: past, or after the longest lifetime. */
+/** Throws FieldError for an expiry in the past or beyond the maximum lifetime. */
 export function checkNewEnd(instant: number | null, request: Context): void {
   const latest = latestEnd(request);
   if (instant === null) {
@@ -128,10 +128,10 @@ export function checkNewEnd(instant: number | null, request: Context): void {
     throw new FieldError([`Ensure this value is less than or equal to ${isoTime(latest)}.`]);
 }
 
-/** The message about an end that has passed. */
+/** The message about an expiry in the past. */
 export const pastText = 'Expiration time should be greater than current time.';
 
-/** The end of a key that is rotated; absent: it lasts as long as before. */
+/** The expiry of a rotated key. Default: the new key has the lifetime of the old one. */
 export const newEnd = refine(
   datetime({ help: 'When the new key expires; default: it lasts as long as the old one.' }),
   checkNewEnd,

@@ -6,11 +6,11 @@ import { issueApiKey } from '../../kernel/security/api-keys.ts';
 import { userOf } from '../users/users.ts';
 import { type Bounds, isBound, storeBounds } from './bounds.ts';
 
-/** Validated columns of a new key. Lists of texts are JSON. */
+/** Validated columns of a new key. Lists are JSON. */
 interface NewApiKey {
   /** Id of the owner. */
   readonly user: number;
-  /** Id of the user who learns the key; null for a command. */
+  /** Id of the user who receives the key; null for a command. */
   readonly author: number | null;
   readonly columns: {
     readonly name: string;
@@ -21,7 +21,7 @@ interface NewApiKey {
   readonly bounds: Bounds;
 }
 
-/** Stores a key, records the event of its owner, and returns its id and text. */
+/** Stores a key, records its event, and returns its id and text. */
 export function insertApiKey(
   context: Context,
   { author, bounds, columns, user }: NewApiKey,
@@ -42,7 +42,7 @@ export function insertApiKey(
   return { id, key };
 }
 
-/** Records that a user has a new key. */
+/** Records the event of a new key. */
 export function recordNewKey(context: Context, user: number): void {
   record(context, 'token_created', affectedUser(userOf(context.app, user)));
 }

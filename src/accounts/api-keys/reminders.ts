@@ -12,7 +12,7 @@ interface ExpiringKey {
   readonly expires: number;
 }
 
-/** Selects the ids of the users who manage the place of a service account; none for a key of a person. */
+/** Selects the ids of the users who manage the customer or project of a service account; none for a person. */
 function managersOf({ app }: Context, owner: number): Sql {
   const place = app.db.get<{ customer_uuid: string; project_uuid: string | null }>(sql`
     SELECT c.uuid AS customer_uuid, p.uuid AS project_uuid

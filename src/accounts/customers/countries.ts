@@ -1,6 +1,6 @@
 import names from './countries.json' with { type: 'json' };
 
-/** The country codes that the API accepts (ISO 3166), with English names. A fixed list does not change with the platform. */
+/** The valid country codes (ISO 3166) with English names. A fixed list does not vary with the platform. */
 export const countries: readonly (readonly [code: string, name: string])[] = Object.entries(names);
 
 const nameByCode = new Map(countries);

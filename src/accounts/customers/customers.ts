@@ -55,7 +55,7 @@ declare module '../../kernel/app.ts' {
   }
 }
 
-/** Users with the active role. Every user who can see the customer sees the same members. */
+/** Users with an active role. Every user who can see the customer sees the same members. */
 const members = (role: 'owner' | 'support') =>
   readOnlyList(
     listValue(
@@ -218,7 +218,7 @@ export const customers = collection<CustomerRow>()({
   },
 });
 
-/** Validates the VAT number if the body has it, the country or the kind of customer. Other values are the stored ones. */
+/** Validates the VAT number if the body has it, the country or the kind of customer. Uses stored values for the others. */
 function rejectWrongVat(values: Values<typeof fields>, row?: CustomerRow): void {
   if (values.vat_code === undefined && values.country === undefined && values.is_company === undefined) return;
   const problem = vatProblem({

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 
 /*
- * Detects the type of an image from its content. The image must be complete: the chunks of its format are read up to the end
- * marker. Pixels are not decoded. Reading past the end throws a RangeError, which means that the image is truncated.
+ * Detects the type of an image from its content. Reads the chunks of the format up to the end marker, without decoding pixels, to
+ * require a complete image. A RangeError for reading past the end means that the image is truncated.
  */
 
 const formats: Readonly<Record<string, (content: Buffer) => boolean>> = {
@@ -24,7 +24,7 @@ export function imageType(content: Buffer): string | undefined {
   });
 }
 
-/** Limit of width and height in pixels: a small file may declare a size that exhausts the memory of the program that shows it. */
+/** Limit of width and height in pixels: a small file may declare a size that exhausts the memory of image viewers. */
 const maxSide = 4096;
 
 const isSize = (width: number, height: number): boolean =>
@@ -57,13 +57,13 @@ function isJpeg(content: Buffer): boolean {
     if (marker < 0xffc0) return false;
     if (marker === 0xffda) return hasFrame && content.includes(Buffer.of(0xff, 0xd9), at);
     const isFrame = marker <= 0xffcf && ![0xffc4, 0xffc8, 0xffcc].includes(marker);
-    // A height of 0 means that it follows after the first scan.
+    // A height of 0 means that the height follows the first scan.
     if (isFrame && !isSize(content.readUInt16BE(at + 7), content.readUInt16BE(at + 5) || 1)) return false;
     hasFrame ||= isFrame;
   }
 }
 
-/** Blocks up to the trailer (GIF89a 12); a block is a row of sub-blocks, the last of which is empty. */
+/** Blocks up to the trailer (GIF89a 12). A block is a sequence of sub-blocks that ends with an empty one. */
 function isGif(content: Buffer): boolean {
   if (!/^GIF8[79]a$/.test(text(content, 0, 6)) || !isSize(content.readUInt16LE(6), content.readUInt16LE(8)))
     return false;
@@ -84,7 +84,7 @@ function isGif(content: Buffer): boolean {
   }
 }
 
-/** Chunks of type and length, padded to even lengths, inside one RIFF chunk; one of them contains a picture (RFC 9649). */
+/** Chunks of type and length, padded to even lengths, inside a RIFF chunk. One of them contains a picture (RFC 9649). */
 function isWebp(content: Buffer): boolean {
   if (text(content, 0, 4) !== 'RIFF' || text(content, 8, 4) !== 'WEBP') return false;
   const end = 8 + content.readUInt32LE(4);
@@ -110,7 +110,7 @@ function webpSize(content: Buffer, type: string, at: number): [width: number, he
     const bits = content.readUInt32LE(at + 1);
     return [(bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1];
   }
-  // Fourteen bits each; the two bits above them are a display scale.
+  // Fourteen bits each. The two bits above them are a display scale.
   if (type === 'VP8 ') return [content.readUInt16LE(at + 6) & 0x3fff, content.readUInt16LE(at + 8) & 0x3fff];
   return undefined;
 }

@@ -67,7 +67,7 @@ function read(request: Request): Reply {
 
 function store(request: Request, required: boolean): Reply {
   const customer = findWritable(request);
-  // Validated as a partial update; the message about a missing file follows.
+  // Validate as a partial update; the check below reports a missing file.
   const { image } = validate(imageInput(required), request, 'change');
   if (!image && required) throw new HttpError(400, { image: ['No file was submitted.'] });
   request.checkPreconditions();

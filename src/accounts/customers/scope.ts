@@ -4,7 +4,7 @@ import { connectedCustomers } from '../../kernel/access/visibility.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 
-/** Returns the values of a customer that contexts of events contain. */
+/** Returns the values of a customer for event contexts. */
 export const customerNames = (db: Database, id: number): CustomerNames =>
   db.one<CustomerNames>(sql`SELECT uuid, name, abbreviation, contact_details FROM customer WHERE id = ${id}`);
 

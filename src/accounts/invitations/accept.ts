@@ -61,7 +61,7 @@ const accept = action({
 
 const byMember = present(accept.endpoint.operations.POST);
 
-/** POST /api/user-invitations/<uuid>/accept/. With a token it accepts for the caller; without one the secret creates an account. */
+/** POST /api/user-invitations/<uuid>/accept/. With a token, accepts for the caller; otherwise, the secret creates an account. */
 export const acceptEndpoint: Endpoint = {
   ...accept.endpoint,
   servesWithoutToken: signsUp,

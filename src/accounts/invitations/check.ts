@@ -22,7 +22,7 @@ export const check: Endpoint = {
   name: 'User Invitation Check',
   description: 'Checks whether an invitation is pending, and returns its email.',
   open: true,
-  // A mangled link gets the response of an unknown invitation, not that of an unknown path, which requires a token.
+  // A mangled link gets the response for an unknown invitation; an unknown path would require a token.
   key: 'text',
   operations: {
     POST: {

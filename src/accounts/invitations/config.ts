@@ -6,7 +6,7 @@ declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof invitationSettings> {}
 }
 
-/** Settings of invitations. */
+/** The invitation settings. */
 export const invitationSettings = {
   link_template_hosts: list(
     [],

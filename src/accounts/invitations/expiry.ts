@@ -17,7 +17,7 @@ export function expireInvitations(context: Context): void {
   }
 }
 
-/** Notifies the user who invited, if they still exist. */
+/** Notifies the inviter, if that user still exists. */
 function notifyInviter(context: Context, { customer, email, inviter, project, uuid }: ExpiredInvitation): void {
   const { app } = context;
   if (inviter === null) return;
@@ -44,7 +44,7 @@ interface ExpiredInvitation {
 export const nextInvitationExpiry = (db: Database): number | undefined =>
   db.value<number | null>(sql`SELECT min(expires) FROM invitation WHERE state = 'pending'`) ?? undefined;
 
-/** The ends of pending invitations, at most the lifetime of invitations ahead. */
+/** Expiries of pending invitations, at most one invitation lifetime ahead. */
 export const invitationInstants = ({ invitation_lifetime: lifetime }: Config): StoredInstants => ({
   table: 'invitation',
   column: 'expires',

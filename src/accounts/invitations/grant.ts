@@ -7,7 +7,7 @@ import { endInvitation, type InvitationRow, inviterOf, targetOf } from './invita
 
 /** An inviter with their current right. */
 export interface Inviter {
-  /** When the inviter's right ends, and the roles that it grants; null: never. */
+  /** When the inviter's right, and therefore the roles that they grant, ends; null for never. */
   readonly until: number | null;
   readonly user: NonNullable<ReturnType<typeof inviterOf>>;
 }

@@ -41,7 +41,7 @@ export type InvitationRow = Row &
     readonly email: string;
     readonly civil_number: string;
     readonly state: State;
-    /** The user who created it or sent it last. */
+    /** The user who created or last sent it. */
     readonly inviter_id: number | null;
   };
 
@@ -65,7 +65,7 @@ export const targetOf = (row: InvitationRow): Target =>
     : { structure: 'project', scope: row.project_id, role: row.project_role };
 
 const ofProject = (column: string): string => `(SELECT ${column} FROM project WHERE id = i.project_id)`;
-/** For an invitation to a project: a column of the project's customer. */
+/** SQL of a column of the customer, which for an invitation to a project is the project's customer. */
 const ofCustomer = (column: string): string =>
   `(SELECT ${column} FROM customer WHERE id = ifnull(i.customer_id, ${ofProject('customer_id')}))`;
 
@@ -107,7 +107,7 @@ const toCustomers = (filter: Filter): Filter => ({
   },
 });
 
-/** The right to invite: that of users who may grant a role without an end (services.md 10.5). */
+/** The right to invite: users who may grant a role without an expiry (services.md 10.5). */
 export const inviters: Right<Pick<Target, 'structure' | 'scope'>> = right(
   'staff; owners without an end of their role, to a customer itself with the setting owners_can_manage_owners',
   (request, { scope, structure }) => roleManagers[structure].may(request, { scope, until: null }),
@@ -119,10 +119,10 @@ export const invitations = collection<InvitationRow>()({
   description: 'Invitations by mail to join a customer or a project.',
   table: 'invitation',
   alias: 'i',
-  // Paths may contain the secret of a mailed link instead of the uuid.
+  // Paths may contain a secret from a mailed link instead of the uuid.
   hidesKey: true,
   fields,
-  // Only the response to the creation has the link.
+  // Only the response to a creation has the link.
   parameters: () => ({ link: null, mailed: null }),
   // The same right as `inviters`, as a condition.
   visible: visibleTo(inviters.words, (caller, { owners_can_manage_owners: ownersInvite }) => {

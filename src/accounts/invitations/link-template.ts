@@ -7,8 +7,8 @@ const placeholder = '{uuid}';
 export const linkOf = (template: string, key: string): string => template.replaceAll(placeholder, key);
 
 /**
- * Scheme, host and port, then the rest. Excludes user information, invisible characters, and characters after which programs
- * disagree about the end of the host.
+ * Matches scheme, host and port, then the rest. Excludes user information, invisible characters, and characters that make
+ * programs disagree about where the host ends.
  */
 const webLink = /^https?:\/\/[^\s\p{Cc}\p{Cf}\\<>"/?#@]+(?:[/?#][^\s\p{Cc}\p{Cf}\\<>"]*)?$/iu;
 
@@ -17,7 +17,7 @@ const sampleSecret = 'a'.repeat(32);
 
 type HostSettings = Pick<Config, 'allowed_origins' | 'base_url' | 'link_template_hosts' | 'login_completed_url'>;
 
-/** Returns the hosts that link templates may name: those of the setting, or of other settings. An empty list allows any host. */
+/** Returns the allowed hosts of link templates, from invitation_link_hosts or other settings. An empty list allows any host. */
 function allowedHosts(config: HostSettings): readonly string[] {
   if (config.link_template_hosts.length > 0) return config.link_template_hosts;
   const own = [config.base_url, config.login_completed_url].flatMap((url) => urlOf(url ?? '')?.host ?? []);

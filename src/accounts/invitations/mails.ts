@@ -36,7 +36,7 @@ export function queueMail(request: Request, invitation: number): void {
 }
 
 /**
- * Creates a link for the caller to share, which replaces an earlier one, and returns it. Only its digest is stored. Its secret
+ * Creates a link for the caller to share, and invalidates an earlier one. Stores only the digest of its secret. The secret
  * differs from the one in the mail, which proves that the user can read mail at that address.
  */
 export function issueLink({ app, db }: Request, invitation: number): string {
@@ -45,7 +45,7 @@ export function issueLink({ app, db }: Request, invitation: number): string {
   return linkOf(db.scalar<string>(sql`SELECT link_template FROM invitation WHERE id = ${invitation}`), secret);
 }
 
-/** Whether mails are sent. Without a mail server they are only written to files. */
+/** Whether mails are sent. Without a mail server, they are only written to files. */
 export const isMailed = ({ config }: Pick<Request, 'config'>): boolean => config.smtp_url !== null;
 
 /** Cancels the unsent mails of an invitation. */
@@ -58,7 +58,7 @@ export function cancelMails({ app, now }: Pick<Context, 'app' | 'now'>, invitati
 function rejectTooMany({ caller, config, db, now }: Request): void {
   const { invitation_mail_limit: limit } = config;
   const since = now - limitSpan;
-  // The next mail is allowed an hour after the oldest of these.
+  // The next mail is allowed an hour after the oldest of the counted mails.
   const recent = db.values<number>(sql`
     SELECT created FROM invitation_mail
     WHERE user_id = ${caller.userId} AND created > ${since}
@@ -73,7 +73,7 @@ export const invitationMailInstants: readonly StoredInstants[] = [
   dueInstants('invitation_mail'),
 ];
 
-/** Removes a batch of the mails of deleted invitations that the limit no longer counts. Returns whether the batch was full. */
+/** Removes a batch of mails that the limit no longer counts, from deleted invitations. Returns whether the batch was full. */
 export function removeLeftMails({ app: { db }, now }: Context): boolean {
   return removeStep(
     (limit) =>

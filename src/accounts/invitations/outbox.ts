@@ -22,7 +22,7 @@ interface DueMail {
   readonly invitation: InvitationRow & { readonly link_template: string };
   /** Name of the project or customer. */
   readonly name: string;
-  /** The encrypted secret of its link; null in mails of versions without secrets, whose links contain the uuid. */
+  /** The encrypted secret of its link; null in mails from versions without secrets, whose links contain the uuid. */
   readonly secret: Uint8Array | null;
   /** Name of the inviter; null if the user was deleted. */
   readonly sender: string | null;
@@ -63,7 +63,7 @@ export class InvitationOutbox extends MailOutbox<DueMail> {
     return this.post({ ...wording, to: invitation.email, id: uuid, at: now });
   }
 
-  /** Stores the result. The invitation shows it once it is final. */
+  /** Stores the result, in the invitation only if it is final. */
   override settle(context: Context, mail: DueMail, outcome: Outcome): void {
     const { db } = this.app;
     // The mail was canceled during the attempt.

@@ -4,17 +4,17 @@ import { notFound } from '../../kernel/http/error.ts';
 import { digestOfSecret } from '../../kernel/security/digests.ts';
 import { type InvitationRow, invitations } from './invitations.ts';
 
-/** The callers who may accept and check an invitation, for the documentation. */
+/** Describes the callers who may accept and check an invitation, for the documentation. */
 export const secretHolders =
   'who knows the secret of the mail or of the link, or the uuid with the setting invitation_accept_by_uuid';
 
 /** An invitation whose secret a caller knows. */
 export type KnownInvitation = InvitationRow & {
-  /** Whether it is the secret of the mail, which proves that the caller can read mail at that address. */
+  /** Whether the secret is from the mail, which proves that the caller can read mail at that address. */
   readonly is_from_mail: number;
 };
 
-/** Returns the invitation whose secret, from its mail or its shared link, is in the path. */
+/** Returns the invitation whose secret, from the mail or a shared link, is in the path. */
 export function invitationOfSecret({ db, params }: Request): KnownInvitation | undefined {
   const digest = digestOfSecret(params.key ?? '');
   return db.get<KnownInvitation>(sql`

@@ -21,7 +21,7 @@ const { agree_with_policy, full_name, username } = users.spec.fields;
 /** The fields of a new account. `acceptSignUp` also requires the agreement. */
 const signUpFields = { username, password: passwordField, full_name, agree_with_policy };
 
-/** The same fields for the documentation. Callers with a token send none of them. */
+/** The fields as documented. Callers with a token send none of them. */
 export const documentedFields: Fields = {
   username: optional({ ...username, help: 'To sign up without a token: required, by the rules of users.' }),
   password: optional({ ...passwordField, help: 'To sign up without a token: required.' }),
@@ -29,14 +29,14 @@ export const documentedFields: Fields = {
   agree_with_policy: { ...agree_with_policy, help: 'To sign up without a token: must be true.' },
 };
 
-/** A checked sign-up before the password is hashed. */
+/** A valid sign-up before hashing the password. */
 interface SignUp {
   readonly row: KnownInvitation;
   readonly inviter: Inviter;
   readonly values: NewValues<typeof signUpFields>;
 }
 
-/** Whether a request without Authorization creates an account: it has the secret of an invitation, and the settings allow it. */
+/** Whether a request without Authorization creates an account: it has an invitation secret, and the settings allow it. */
 export const signsUp = (request: Request): boolean =>
   request.incoming.method === 'POST' &&
   request.config.invitation_signup &&
@@ -67,11 +67,11 @@ function acceptSignUp(request: Request): SignUp {
   return { row, inviter, values };
 }
 
-/** Returns the hash of the new password after all other checks. */
+/** Hashes the new password after all other checks. */
 export const hashNewPassword = async (request: Request): Promise<string> =>
   request.app.passwords.hash(acceptSignUp(request).values.password, request.address);
 
-/** Creates the user with the role of the invitation and a first token. Checks everything again, because hashing took time. */
+/** Creates the user with the invited role and a first token. Repeats all checks, because hashing took time. */
 export function signUp(request: Request, passwordHash: string): Reply {
   const { inviter, row, values } = acceptSignUp(request);
   const { full_name: fullName = '', username: name } = values;

@@ -65,7 +65,7 @@ const fields = {
   user_uuid: readOnlyText(plainValue('(SELECT uuid FROM user WHERE id = k.user_id)'), { shownIf: '@staff' }),
 };
 
-/** Throws FieldError unless the key is one line of a known type, its comment is a valid name, and the caller does not have it yet. */
+/** Throws FieldError unless the key is one line of a known type with a valid name as comment, and new to the caller. */
 function rejectInvalidKey(line: string, { caller, db }: Request): void {
   if (/[\r\n]/.test(line)) throw new FieldError(['Key is not valid: it should be single line.']);
   const key = parsePublicKey(line);
@@ -126,7 +126,7 @@ export const keys = collection<KeyRow>()({
 const isTaken = ({ caller, db }: Request, name: string): boolean =>
   db.value(sql`SELECT 1 FROM ssh_key WHERE user_id = ${caller.userId} AND name = ${name}`) !== undefined;
 
-/** Returns the comment of a key as a name, truncated to fit, followed by the first free number if another key has that name. */
+/** Derives a name from the comment of a key: truncated, and numbered if another key has that name. */
 function freeName(request: Request, comment: string): string {
   const characters = [...comment];
   const withSuffix = (suffix: string): string =>
@@ -156,7 +156,7 @@ function deleteKey(context: Context, key: KeyRow, owner: Owner): void {
 const ownerOf = ({ db }: Request, id: number): Owner =>
   db.one<Owner>(sql`SELECT id, uuid, username, full_name, native_name FROM user WHERE id = ${id}`);
 
-/** The parts of an SSH public key in OpenSSH's one-line format that the API shows. */
+/** An SSH public key, parsed from OpenSSH's one-line format. */
 interface PublicKey {
   readonly comment: string;
   /** MD5 of the body as hex pairs joined with colons. */
@@ -166,8 +166,8 @@ interface PublicKey {
 }
 
 /**
- * The fields of a key's body after its type word, by type (RFC 4253 6.6, RFC 5656 3.1, RFC 8709 4, OpenSSH PROTOCOL.u2f):
- * a number is the exact length of the field in bytes, null any length above zero.
+ * The fields of a key's body after the type, by type (RFC 4253 6.6, RFC 5656 3.1, RFC 8709 4, OpenSSH PROTOCOL.u2f). A number is
+ * the exact length of a field in bytes; null means any length above zero.
  */
 const layouts: Readonly<Record<string, readonly (number | null)[]>> = {
   'ssh-rsa': [null, null],
@@ -179,7 +179,7 @@ const layouts: Readonly<Record<string, readonly (number | null)[]>> = {
   'sk-ecdsa-sha2-nistp256@openssh.com': [8, 65, null],
 };
 
-/** Parses a public key of a known type. Returns undefined if its body is incomplete or names another type. */
+/** Parses a public key of a known type. Returns undefined if its body is incomplete or has a different type. */
 export function parsePublicKey(line: string): PublicKey | undefined {
   const match = /^(\S+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t]+(.*))?$/.exec(line);
   if (!match) return undefined;

@@ -26,7 +26,7 @@ import { type RoleScope, roleNames } from '../roles/roles.ts';
 import { namedUsers } from '../users/directory.ts';
 import { users } from '../users/users.ts';
 
-/** SQL of a column of a related object: `of('customer', 'name')` is the name of the role's customer. */
+/** SQL of a column of a related object. `of('customer', 'name')` is the name of the role's customer. */
 const of = (table: string, column: string, id = `r.${table}_id`): string =>
   `(SELECT ${column} FROM ${table} WHERE id = ${id})`;
 const customerOfProject = (column: string): string =>
@@ -59,7 +59,7 @@ const future = refine(
   },
 );
 
-/** The fields of a role in a customer or project. `expiration` is the column with its end. */
+/** The fields of a role in a customer or project. `expiration` is the column with its expiry. */
 export const fieldsOf = <F extends Fields>(structure: RoleScope, path: string, expiration: string, scopeFields: F) => ({
   url: selfLink(path, 'r.id'),
   pk: readOnly('integer', { type: 'integer' }, numberValue('r.id'), { label: 'pk' }),

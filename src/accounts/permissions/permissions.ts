@@ -57,17 +57,17 @@ const ownedCustomers = (caller: Caller): Sql => sql`${customersWithRole(callerId
 /** Selects the ids of the projects of these customers. */
 export const projectsOf = (customerIds: Sql): Sql => sql`SELECT id FROM project WHERE customer_id IN (${customerIds})`;
 
-/** Visible to staff, global support, and the callers of a condition. */
+/** Visibility to staff, global support and callers that meet a condition. */
 const visibleBy = (words: string, condition: Visibility['condition']): Visibility =>
   visibleTo(`${words}; staff and global support`, (caller, config) =>
     seesAll(caller) ? raw('TRUE') : condition(caller, config),
   );
 
-/** Condition: the role is of an administrator that the caller manages, with the setting managers_can_manage_admins. */
+/** Condition: under managers_can_manage_admins, the role belongs to an administrator that the caller manages. */
 const managedAdministrators = (caller: Caller, { managers_can_manage_admins: isOn }: Config): Sql =>
   isOn ? sql`r.role = 'admin' AND r.project_id IN (${managedProjects(caller)})` : raw('FALSE');
 
-/** Condition: the role is the caller's own, for a bound API key in a project that it has a role in. */
+/** Condition: the role is the caller's own. For a bound API key, it must be in one of the key's projects. */
 const ownRoles = (caller: Caller): Sql =>
   caller.apiKey?.isBound
     ? sql`r.user_id = ${caller.userId} AND r.project_id IN (${projectsWithRole(callerId(caller))})`
@@ -75,7 +75,7 @@ const ownRoles = (caller: Caller): Sql =>
 
 const inOwnedProjects = (caller: Caller): Sql => sql`r.project_id IN (${projectsOf(ownedCustomers(caller))})`;
 
-/** Visibility of active and past roles, and the roles that writes may address (core.md 8.2). */
+/** Visibility of active and past roles, and of roles to writes (core.md 8.2). */
 const visibility = {
   customer: {
     active: visibleBy(
@@ -99,11 +99,11 @@ const visibility = {
   },
 };
 
-/** The customer or project of a role, and its end. */
+/** The customer or project of a role, and its expiry. */
 interface Tenure {
   /** Id of the customer or project. */
   readonly scope: number;
-  /** Null: no end. */
+  /** Null for no expiry. */
   readonly until: number | null;
 }
 
@@ -114,13 +114,13 @@ interface HeldRole extends Tenure {
   readonly user: number;
 }
 
-/** Owners whose own role lasts at least as long. */
+/** Owners whose own role does not expire earlier. */
 const ownersUntil = (structure: RoleScope): Right<Tenure> =>
   right('owners of the customer', ({ caller, db }, { scope, until }) =>
     ownsCustomerUntil(db, caller, customerOfScope(db, structure, scope), until),
   );
 
-/** Managers whose own role lasts at least as long, over the other administrators of their project. */
+/** Managers whose own role does not expire earlier, for other administrators of their project. */
 const managersOfAdministrators: Right<HeldRole> = right<HeldRole>(
   'managers of the project over its administrators',
   ({ caller, db }, { role, scope, until, user }) =>
@@ -150,8 +150,8 @@ const canGrantAny: Readonly<Record<RoleScope, (request: Request) => boolean>> = 
 };
 
 /**
- * Applies `roleManagers` to a user without a request, such as an inviter. Returns the latest end of the roles that the user may
- * grant: null for no end, undefined if they may grant none.
+ * Applies `roleManagers` to a user without a request, such as an inviter. Returns the latest expiry of roles that the user may
+ * grant: null for no expiry, undefined if they may grant none.
  */
 export function rolesGrantedUntil(
   { config, db }: Pick<App, 'config' | 'db'>,
@@ -167,27 +167,27 @@ export function rolesGrantedUntil(
 const isServiceAccount = ({ db }: Request, user: number): boolean =>
   db.value(sql`SELECT 1 FROM user WHERE id = ${user} AND is_service_account`) !== undefined;
 
-/** The text of the 409 for changes of the role of a service account, which only the account itself changes (core.md 4.7). */
+/** Returns the 409 message for the role of a service account, which changes only with the account (core.md 4.7). */
 const serviceAccountReason = (request: Request, { user_id: user }: RoleRow): string | undefined =>
   isServiceAccount(request, user) ? 'This role belongs to a service account.' : undefined;
 
-/** The text of the 409 for changes of a role that only its service account or identity provider changes (core.md 8.4). */
+/** Returns the 409 message for a role that a service account or identity provider manages (core.md 8.4). */
 function managedReason(request: Request, row: RoleRow): string | undefined {
   const label = row.source === null ? undefined : request.app.roleSources.get(row.source);
   return label === undefined ? serviceAccountReason(request, row) : `This role is managed by ${label}.`;
 }
 
-/** Throws 400 for a service account, which has its only role already. */
+/** Throws 400 for a service account, which can have only one role. */
 function rejectServiceAccount(request: Request, { user }: { readonly user: number }): void {
   if (isServiceAccount(request, user)) throw invalid({ user: ['A service account can have only one role.'] });
 }
 
-/** The end of a role in a body. */
+/** The expiry of a role in a body. */
 interface End {
   readonly expiration_time?: number | null;
 }
 
-/** Returns a stored role with another end. */
+/** Returns a stored role with a different expiry. */
 const heldRole = ({ role, user_id: user }: RoleRow, scope: number, until: number | null): HeldRole => ({
   role,
   scope,
@@ -195,7 +195,7 @@ const heldRole = ({ role, user_id: user }: RoleRow, scope: number, until: number
   user,
 });
 
-/** The common part of both collections of active roles. `scopeOf` returns the id of the customer or project of a role. */
+/** The common part of both collections of active roles. `scopeOf` returns the id of a role's customer or project. */
 const activeRoles = <R extends RoleRow>(structure: RoleScope, scopeOf: (row: R) => number) => ({
   path: `${structure}-permissions`,
   description: `Active roles of users in ${structure}s.`,
@@ -209,7 +209,7 @@ const activeRoles = <R extends RoleRow>(structure: RoleScope, scopeOf: (row: R) 
   orderings: orderings('r.expires'),
   order: '-r.created',
   update: {
-    // Checked before the body is read: callers whose own role ends soon may still manage roles that end earlier.
+    // Checked before reading the body: callers whose own role expires soon may still manage roles that expire earlier.
     right: rightUnlessDenied(
       rightVia((row: R) => heldRole(row, scopeOf(row), 0), writers[structure]),
       ({ caller }, { user_id: user }) => (user === caller.userId ? forbiddenText : undefined),
@@ -222,7 +222,7 @@ const activeRoles = <R extends RoleRow>(structure: RoleScope, scopeOf: (row: R) 
     denialReason: managedReason,
     run: ({ db, now }: Request, row: R, _: End, columns: Columns) => {
       const changes = changesOf(row, columns);
-      // Reminders whose time has passed already are not sent.
+      // Skip reminders whose time has already passed.
       db.update(`${structure}_role`, row.id, { ...changes, ...('expires' in changes && { reminded: now }) });
     },
   },
@@ -233,7 +233,7 @@ const activeRoles = <R extends RoleRow>(structure: RoleScope, scopeOf: (row: R) 
   },
 });
 
-/** The body of a new role, without its customer or project. */
+/** The body of a new role, except the customer or project. */
 interface NewRole extends End {
   readonly user: number;
   readonly role: string;

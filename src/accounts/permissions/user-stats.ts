@@ -1,4 +1,4 @@
-/** GET /api/users/stats/: the roles of the users of a page, and when they were last seen (core.md 4.8). */
+/** GET /api/users/stats/: roles and last-seen times of a page of users (core.md 4.8). */
 
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
@@ -13,7 +13,7 @@ import { listedUsers } from '../users/directory.ts';
 import { users } from '../users/users.ts';
 import { customerPermissions, projectPermissions } from './permissions.ts';
 
-/** The most roles of a user in the response; `role_count` has all. */
+/** Maximum number of roles per user in the response. `role_count` counts all. */
 const maxRoles = 3;
 
 interface Stats {
@@ -29,7 +29,7 @@ interface RoleStats {
   readonly uuid: string;
 }
 
-/** Selects the roles of the user `u` that the caller can read, those in customers first. */
+/** Selects the roles of the user `u` that the caller can read, customer roles first. */
 function rolesOf({ caller, config }: Request): Sql {
   const inCustomers = customerPermissions.spec.visible.condition(caller, config);
   const inProjects = projectPermissions.spec.visible.condition(caller, config);
@@ -42,8 +42,8 @@ function rolesOf({ caller, config }: Request): Sql {
 }
 
 /**
- * When the user `u` last used a session or caused an event. A deleted user may have had the same username before; staff who act
- * for a user do not count.
+ * When the user `u` last used a session or caused an event. Excludes impersonation by staff, and events of a deleted user with
+ * the same username.
  */
 const lastSeen = raw(`
   max(

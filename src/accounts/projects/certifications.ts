@@ -59,7 +59,7 @@ export const certificationsField = <const W extends { readonly required: boolean
 /** An item of the list. */
 const item = v.object({ url: v.unknown() }, 'URL has to be defined for related object.');
 
-/** Returns the ids of the certifications without duplicates. Throws FieldError with the messages of each item. */
+/** Returns the certification ids without duplicates. Throws FieldError with the messages of each item. */
 function idsOf(items: readonly unknown[], request: Request): readonly number[] {
   const ids: number[] = [];
   const errors = items.map((values) => {

@@ -6,8 +6,8 @@ import { sql } from '../../kernel/db/sql.ts';
 export const eventAudience: EventAudience = {
   customers: (user) => sql`SELECT uuid FROM customer WHERE id IN (${customersWithRole(user)})`,
   projects: (user) => sql`SELECT uuid FROM project WHERE id IN (${connectedProjects(user)})`,
-  // Events of a project that never moved name only its customer: a caller with a role in that customer finds them there, and
-  // otherwise no other customer repeats them. Events of a moved project may also name its former customers.
+  // Events of a project that has never moved name only its customer. A caller with a role in that customer finds them there;
+  // otherwise, no other customer repeats them. Events of a moved project may also name its former customers.
   // CROSS JOIN makes SQLite start from the caller's few objects.
   fixedSubjects: (user) => {
     const customers = customersWithRole(user);

@@ -59,7 +59,7 @@ declare module '../../kernel/app.ts' {
 
 const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = p.customer_id)`;
 
-/** The fields. `services` renders the services that the project in alias `p` is linked to. The table of its customer is joined. */
+/** Returns the fields. `services` renders the linked services of the project in alias `p`, whose customer is joined. */
 const fieldsWith = (services: Json) => ({
   url: selfLink('projects', 'p.uuid'),
   uuid: uuidField(),
@@ -106,8 +106,8 @@ interface Move {
 const managers = anyOf(staff, ownersOf('customer_id'));
 
 /**
- * The right to move a project to another customer (core.md 7.3). Owners whose role expires cannot move projects: they would keep
- * them after the role has ended.
+ * The right to move a project to another customer (core.md 7.3). Owners whose role expires cannot move projects, because they
+ * could keep them beyond the end of the role.
  */
 const movers = anyOf(
   staff,
@@ -118,7 +118,7 @@ const movers = anyOf(
   }),
 );
 
-/** Creates the served collection. The layer above knows the services of a project, so it passes in their representation. */
+/** Creates the served collection. A higher layer passes in the representation of services. */
 export const projectsWith = (services: Json) =>
   collection<ProjectRow>()({
     path: 'projects',
@@ -189,7 +189,7 @@ export const projectsWith = (services: Json) =>
     },
   });
 
-/** Projects for links and paths. Must not be used to represent them: it does not have their services. */
+/** Projects for links and paths. Lacks their services, so it must not represent them. */
 export const projects = projectsWith(constant('[]'));
 
 function create(request: Request, { certifications = [], customer, name }: NewProject, columns: Columns): number {
@@ -219,7 +219,7 @@ function update(request: Request, row: ProjectRow, _: unknown, columns: Columns)
     description !== row.description && changeText('Description', row.description, description),
     isMoved && changeText('Customer', customerNames(db, row.customer_id).name, customerNames(db, target).name),
   ];
-  // Without a move, the users who could see the project still can.
+  // Without a move, all users who could see the project still can.
   const extraRecipients = isMoved ? eventReaders(db, 'project', row.id) : [];
   if (isMoved) move(request, row, target);
   db.update('project', row.id, changes);
@@ -254,7 +254,7 @@ function move(request: Request, row: ProjectRow, target: number): void {
   reactions.projectMoved(request, row.id);
 }
 
-/** Returns the usages that a project adds to the quotas of its customer: itself, and its own usages under the same names. */
+/** Returns what a project adds to its customer's quotas: one project, and its own usages under the same names. */
 function contribution({ db }: Request, row: ProjectRow): QuotaDelta[] {
   const own = [...usages(db, 'project', row.id)].map(
     ([name, delta]) => ({ scope: 'customer', id: row.customer_id, name, delta }) as const,

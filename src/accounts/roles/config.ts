@@ -5,7 +5,7 @@ declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof roleSettings> {}
 }
 
-/** Settings of the rights of owners and managers. */
+/** Settings for the rights of owners and managers. */
 export const roleSettings = {
   owners_can_manage_customers: flag(false, 'Owners may change and delete their own customers.'),
   owners_can_manage_owners: flag(false, 'Owners may grant and revoke roles in their own customers.'),

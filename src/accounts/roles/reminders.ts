@@ -5,7 +5,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { type ActiveRole, activeRolesIn, roleContext, scopeName } from './roles.ts';
 
-/** Reminds users, and those who manage the place, of roles that expire soon. */
+/** Reminds users, and the managers of the customer or project, of roles that expire soon. */
 export function remindOfRoles(context: Context): void {
   const { app, now } = context;
   const { db } = app;

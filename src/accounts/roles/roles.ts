@@ -40,9 +40,9 @@ interface Grant {
   readonly scope: number;
   readonly user: number;
   readonly role: string;
-  /** When the role expires; null: never. */
+  /** When the role expires; null for never. */
   readonly expires: number | null;
-  /** Id of the user who grants. */
+  /** Id of the granting user. */
   readonly author: number | null;
 }
 
@@ -54,9 +54,8 @@ export interface ActiveRole {
 }
 
 /**
- * Grants a user a role; permissions and invitations both use it. Throws 400 if the user already has an active role there, and
- * 409 if a new user would exceed the customer's quota of users. Returns the permission's pk. `columns` are additional columns
- * of its row.
+ * Grants a role to a user, for permissions and invitations. Throws 400 if the user already has an active role there, and 409 if a
+ * new user would exceed the customer's user quota. Returns the permission's pk. `columns` are additional columns of its row.
  */
 export function grantRole(context: Context, grant: Grant, columns: Columns = {}): number {
   const { db } = context.app;
@@ -93,8 +92,8 @@ export const hasRole = (db: Database, structure: RoleScope, scope: number, user:
     WHERE ${raw(`${structure}_id`)} = ${scope} AND user_id = ${user}`) !== undefined;
 
 /**
- * Ends an active role. `at` is the stored end: now, or its expiry. `extraRecipients` are users who must receive the event
- * although the same operation ends their own access.
+ * Ends an active role. `at` is the stored end: now or its expiry. `extraRecipients` are users who must receive the event although
+ * the same operation ends their access.
  */
 export function revokeRole(
   context: Context,
@@ -197,7 +196,7 @@ function activeRoles(db: Database, structure: RoleScope, column: string, id: num
 export const customerOfScope = (db: Database, structure: RoleScope, scope: number): number =>
   structure === 'customer' ? scope : db.scalar<number>(sql`SELECT customer_id FROM project WHERE id = ${scope}`);
 
-/** CUST or PROJ keys, with ROLE (events.md 1.3, 4.1). */
+/** Returns the context keys CUST or PROJ, and ROLE (events.md 1.3, 4.1). */
 export function roleContext(
   db: Database,
   structure: RoleScope,

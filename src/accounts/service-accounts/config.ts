@@ -5,7 +5,7 @@ declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof serviceAccountSettings> {}
 }
 
-/** Settings of service accounts. */
+/** The service account settings. */
 export const serviceAccountSettings = {
   service_accounts_per_scope: integer(20, 'Maximum number of service accounts of a customer, and of a project.'),
 } satisfies Settings;

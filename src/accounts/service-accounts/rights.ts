@@ -25,7 +25,7 @@ export interface ServiceAccountRow extends Row {
   readonly role: string;
 }
 
-/** Where a service account has its role. */
+/** The role of a service account, with its customer or project. */
 export interface Target {
   readonly structure: RoleScope;
   /** Id of the customer or project. */
@@ -33,13 +33,13 @@ export interface Target {
   readonly role: string;
 }
 
-/** Returns where a service account has its role; undefined if its customer or project was deleted. */
+/** Returns the role of a service account; undefined if its customer or project was deleted. */
 export function targetOf({ customer_id: customer, project_id: project, role }: ServiceAccountRow): Target | undefined {
   if (customer !== null) return { structure: 'customer', scope: customer, role };
   return project === null ? undefined : { structure: 'project', scope: project, role };
 }
 
-/** The roles of service accounts that managers of their project manage besides the users who may grant any role there. */
+/** Roles of service accounts that project managers may also manage. */
 const managedByManagers: readonly string[] = ['admin', 'support'];
 
 function manages(request: Request, target: Target | undefined): boolean {

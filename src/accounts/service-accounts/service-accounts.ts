@@ -1,4 +1,4 @@
-/** Service accounts: users for programs, which have one role in a customer or project and only API keys (core.md 4.7). */
+/** Service accounts: users for programs, with one role in a customer or project, and only API keys (core.md 4.7). */
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Context } from '../../kernel/access/context.ts';
@@ -85,7 +85,7 @@ const fields = {
 
 type NewAccount = NewValues<typeof fields>;
 
-/** Returns the customer or project of a valid body, with the role. */
+/** Returns the customer or project of a valid body, and the role. */
 function targetOfBody({ customer, project, role }: NewAccount): Target {
   if (project) return { structure: 'project', scope: project, role };
   return { structure: 'customer', scope: present(customer), role };
@@ -171,7 +171,7 @@ function rejectRole(structure: RoleScope, role: string): void {
   if (!(role in roleNames[structure])) throw invalid({ role: [messages.choice(role)] });
 }
 
-/** Throws 400 for a different customer or project, and for a role that does not exist there. */
+/** Throws 400 for a different customer or project, or a role that does not exist there. */
 function rejectInvalidChange(values: Values<typeof fields>, row: ServiceAccountRow): void {
   const changed = (['customer', 'project'] as const).filter(
     (name) => values[name] !== undefined && values[name] !== row[`${name}_id`],
@@ -181,10 +181,10 @@ function rejectInvalidChange(values: Values<typeof fields>, row: ServiceAccountR
   if (values.role !== undefined) rejectRole(row.customer_id === null ? 'project' : 'customer', values.role);
 }
 
-/** Longest full name of a user. */
+/** Maximum length of a user's full name. */
 const maxFullNameLength = 100;
 
-/** Returns the full name of the user, by which lists of people show the account. */
+/** Returns the full name of the account's user, for lists of people. */
 const fullNameOf = (name: string): string => [...name].slice(0, maxFullNameLength).join('').trim();
 
 function create(request: Request, values: NewAccount, columns: Columns): number {
@@ -216,7 +216,7 @@ const isTaken =
   (username: string): boolean =>
     db.value(sql`SELECT 1 FROM user WHERE username_folded = ${caseFold(username)}`) !== undefined;
 
-/** Grants a service account its role, which has no end. */
+/** Grants a service account its role, without expiry. */
 function grant(request: Request, user: number, { role, scope, structure }: Target): void {
   grantRole(request, { structure, scope, user, role, expires: null, author: request.caller.id });
 }
@@ -238,7 +238,7 @@ function update(request: Request, row: ServiceAccountRow, values: Values<typeof 
   if (changes.role !== undefined) replaceRole(request, row, { ...present(targetOf(row)), role: String(changes.role) });
 }
 
-/** Ends the role of a service account and grants it another one there. */
+/** Replaces the role of a service account. */
 function replaceRole(request: Request, { user_id: user }: ServiceAccountRow, target: Target): void {
   const { scope, structure } = target;
   const held = request.db.get<{ id: number; role: string }>(sql`
@@ -248,7 +248,7 @@ function replaceRole(request: Request, { user_id: user }: ServiceAccountRow, tar
   grant(request, user, target);
 }
 
-/** Deactivates the service accounts of a customer or project that is being deleted, which revokes their keys. */
+/** Deactivates the service accounts of a customer or project before its deletion, which revokes their keys. */
 export function deactivateAccountsIn(context: Context, structure: RoleScope, scope: number): void {
   const { db } = context.app;
   const accounts = db.values<number>(sql`
@@ -256,10 +256,10 @@ export function deactivateAccountsIn(context: Context, structure: RoleScope, sco
   for (const user of accounts) updateUser(context, userOf({ db }, user), { is_active: false }, false);
 }
 
-/** Longest username (core.md 4.1). */
+/** Maximum length of a username (core.md 4.1). */
 const maxLength = 30;
 
-/** Returns the part of a name that usernames may contain: lower-case Latin letters and digits, separated by dashes. */
+/** Converts a name to characters valid in usernames: lower-case Latin letters and digits, separated by dashes. */
 const slugOf = (name: string): string =>
   name
     .normalize('NFKD')
@@ -269,8 +269,8 @@ const slugOf = (name: string): string =>
     .replace(/^-/, '');
 
 /**
- * Returns the username of a new service account: `sa-<8 hex>-<slug>`, cut to 30 characters. `hex` returns 8 random hexadecimal
- * digits; it is called again while the username is taken.
+ * Returns the username of a new service account: `sa-<8 hex>-<slug>`, truncated to 30 characters. `hex` returns 8 random
+ * hexadecimal digits and is called again while the username is taken.
  */
 function usernameOf(name: string, hex: () => string, isTaken: (username: string) => boolean): string {
   const slug = slugOf(name) || 'account';

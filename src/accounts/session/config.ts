@@ -9,7 +9,7 @@ declare module '../../kernel/config/config.ts' {
 export const authenticationMethods = ['LOCAL_SIGNIN', 'SAML2', 'OIDC'] as const;
 export type AuthenticationMethod = (typeof authenticationMethods)[number];
 
-/** Settings of logins. */
+/** The login settings. */
 export const loginSettings = {
   authentication_methods: list(['LOCAL_SIGNIN'], `Ways to log in: ${authenticationMethods.join(', ')}.`, (item) => {
     if (!authenticationMethods.some((method) => method === item))
@@ -33,7 +33,7 @@ export const loginSettings = {
   ),
 } satisfies Settings;
 
-/** Settings of the policy that users agree to. */
+/** The setting of the policy that users agree to. */
 export const policySettings = {
   policy_url: redirectAddress(
     'Page with the policy that users agree to; default: none, and the console does not ask for agreement.',

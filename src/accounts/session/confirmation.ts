@@ -1,4 +1,4 @@
-/** Confirmation of sessions: operations that create lasting access require a recent login or its factors (core.md 2.8). */
+/** Confirmation of sessions. Operations that create lasting access require a recent login or its factors (core.md 2.8). */
 import { closedReason } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { authenticated, Right } from '../../kernel/access/right.ts';
@@ -34,7 +34,7 @@ function confirmationMethods(request: Request): readonly string[] {
   return user.password_hash === null ? [] : ['password'];
 }
 
-/** Throws 403 with the ways to confirm, unless the session of the request is confirmed. */
+/** Throws 403 with the available methods unless the session of the request is confirmed. */
 export function requireConfirmation(request: Request): void {
   const reason = closedReason(request.caller);
   if (reason !== undefined) throw forbidden(reason);
@@ -42,7 +42,7 @@ export function requireConfirmation(request: Request): void {
   throw new HttpError(403, { detail: 'Confirm your identity first.', methods: confirmationMethods(request) });
 }
 
-/** Restricts a right to confirmed sessions. OPTIONS shows it to callers who have yet to confirm theirs. */
+/** Restricts a right to confirmed sessions. OPTIONS also shows it to callers with unconfirmed sessions. */
 class ConfirmedRight<S> extends Right<S> {
   override require(request: Request, subject: S): void {
     super.require(request, subject);
@@ -54,21 +54,21 @@ class ConfirmedRight<S> extends Right<S> {
 export const confirmed = <S>({ denialReason, words }: Right<S>): Right<S> =>
   new ConfirmedRight(`${words}, in a confirmed session`, denialReason);
 
-/** The proof in a request: a password that matched this hash, or a second factor that is not accepted yet. */
+/** The proof in a request: a password that matched this hash, or a second factor that has yet to be accepted. */
 type Presented = { readonly hash: string | null } | { readonly factor: PreparedFactor };
 
 const passwordRejected = (): HttpError => invalid({ password: ['Confirm with a second factor.'] });
 
 const challengesOf = (request: Request): ExpectedChallenges => storedChallenges(request, 'confirm');
 
-/** Verifies a password. A second factor is accepted in the transaction that uses it up. */
+/** Verifies a password. A second factor is accepted later, in the transaction that consumes it. */
 async function prepare(request: Request): Promise<Presented> {
   const { password, ...values } = validate(fields, request, 'create');
   const member = exactlyOne({ password, ...values }, ['password', 'code', 'recovery_code', 'passkey']);
   const user = userOf(request, request.caller.id);
   if (member !== 'password')
     return { factor: await prepareFactor(request, user.id, presentedFactor(values), challengesOf(request)) };
-  // A stolen session may have set the password (core.md 4.4).
+  // A thief of the session may have set the password (core.md 4.4).
   if (hasFactor(request.db, user.id)) throw passwordRejected();
   await verifyCurrent(request, user, password ?? '', 'password');
   return { hash: user.password_hash };
@@ -79,12 +79,12 @@ function confirm(request: Request, presented: Presented): Reply {
   if ('factor' in presented) {
     const { factor } = presented;
     if (factorLockOf(request, user, factor) !== undefined) throw invalid({ [factor.member]: [lockedText] });
-    // Not thrown: the failure is stored.
+    // Returned instead of thrown, so that the failure is stored.
     if (!useFactor(request, user, factor, challengesOf(request)))
       return json({ [factor.member]: ['Wrong code.'] }, 400);
     return confirmedReply(request);
   }
-  // Checked again: during the comparison the session may have ended, the password have changed, or a factor been added.
+  // Check again: during the comparison, the session may have ended, the password changed, or a factor been added.
   if (hasFactor(request.db, user.id)) throw passwordRejected();
   if (user.password_hash !== presented.hash) throw unauthenticated({ detail: 'Invalid token.' });
   return confirmedReply(request);

@@ -7,12 +7,12 @@ import { sql } from '../../kernel/db/sql.ts';
 
 const type = 'auth_login_failed_with_username';
 const maxUsernameLength = 150;
-/** Limit of failed-login events in an hour, across all usernames and addresses. */
+/** Maximum number of failed-login events per hour, across all usernames and addresses. */
 const maxPerHour = 1000;
-/** Number of events skipped since the last log line about them. */
+/** Number of events skipped since the last log line. */
 const skippedCounts = new WeakMap<Database, number>();
 
-/** Records a failed login, unless there were too many within the hour (core.md 2.1 "Events"). */
+/** Records a failed login, up to an hourly limit (core.md 2.1 "Events"). */
 export function recordFailedLogin(context: Context, username: string): void {
   const { db } = context.app;
   const isFull =

@@ -21,10 +21,10 @@ declare module '../../kernel/security/rate-limit.ts' {
   }
 }
 
-/** Limits requests for a link that sets a password, by network. */
+/** Limits requests for reset links by network. */
 export const newPasswordResetLimit = (): RateLimit => new RateLimit(20, hour);
 
-/** Throws 404 unless the setting password_reset_url is set and users can log in with passwords. */
+/** Throws 404 unless password_reset_url is set and users can log in with passwords. */
 function requireEnabled({ config }: Request): void {
   const { authentication_methods: methods, password_reset_url: page } = config;
   if (page === null || !methods.includes('LOCAL_SIGNIN')) throw notFound();
@@ -90,7 +90,7 @@ function acceptReset(request: Request): Reset {
 }
 
 function reset(request: Request, hash: string): Reply {
-  // Checked again: another request may have used the secret.
+  // Check again: another request may have used the secret.
   const { user } = acceptReset(request);
   const own = actedBy(request, user);
   verifyEmail(request, user.id);

@@ -1,4 +1,4 @@
-/** Impersonation: staff act for a user, with the rights of that user, for an hour (core.md 2.13). */
+/** Impersonation: staff act as a user, with that user's rights, for an hour (core.md 2.13). */
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { forbiddenText, type Right, rightUnlessDenied, staff } from '../../kernel/access/right.ts';
@@ -12,12 +12,12 @@ import { type UserRow, users } from '../users/users.ts';
 import { confirmed } from './confirmation.ts';
 import { hasFactor } from './factors/factor-store.ts';
 
-/** Use does not prolong it. */
+/** Use does not extend it. */
 const sessionLifetime = hour;
 
 const impersonators: Right<UserRow> = rightUnlessDenied<unknown, UserRow>(staff, ({ caller, db }, user) => {
   if (!hasFactor(db, caller.userId)) return 'Set up a second factor first.';
-  // Their rights would exceed or hide those of the caller; service accounts have no sessions.
+  // The rights of staff and support would exceed or mask the caller's; service accounts have no sessions.
   const isExempt = user.is_staff || user.is_support || user.is_service_account || user.id === caller.userId;
   return isExempt ? forbiddenText : undefined;
 }).as('staff with a second factor, for people who are neither staff nor global support');

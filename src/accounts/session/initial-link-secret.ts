@@ -7,10 +7,10 @@ declare module '../../kernel/app.ts' {
   }
 }
 
-/** How long the link is valid. */
+/** Lifetime of the link. */
 const initialLinkLifetime = 30 * minute;
 
-/** The stored state of a link that sets the first password. */
+/** The state of a link that sets the first password. */
 interface LinkState {
   readonly digest: Buffer;
   /** Hash of the password to replace. If the password changes, the link becomes invalid. */
@@ -18,7 +18,7 @@ interface LinkState {
   readonly expires: number;
 }
 
-/** The link that the server prints at start (core.md 2.6). Only its digest is stored, in memory, so that it ends with the process. */
+/** The link that the server prints at start (core.md 2.6). Only its digest is stored, in memory, so it ends with the process. */
 export class InitialLink {
   #link: LinkState | undefined;
 
@@ -31,7 +31,7 @@ export class InitialLink {
   matches(digest: Buffer, passwordHash: string | null, now: number): boolean {
     const link = this.#link;
     if (link === undefined) return false;
-    // Deleted, so that setting the clock back does not make it valid again.
+    // Delete it, so that setting the clock back does not make it valid again.
     if (now >= link.expires || link.passwordHash !== passwordHash) this.#link = undefined;
     return this.#link !== undefined && timingSafeEqual(link.digest, digest);
   }

@@ -14,7 +14,7 @@ import { actedBy, type UserRow, updateUser } from '../users/users.ts';
 import { firstUser } from './initial-password.ts';
 import { loginAfterPassword, newPasswordShape } from './login-steps.ts';
 
-/** Returns the first user, if it is active. */
+/** Returns the first user if active. */
 const firstRow = (db: Database): UserRow | undefined =>
   db.get<UserRow>(sql`SELECT * FROM user WHERE username_folded = ${firstUser} AND is_active`);
 
@@ -51,7 +51,7 @@ function accept(request: Request): { user: UserRow; password: string; full_name:
 }
 
 function begin(request: Request, hash: string): Reply {
-  // Checked again: another request may have used the secret.
+  // Check again: another request may have used the secret.
   const { full_name, user } = accept(request);
   const own = actedBy(request, user);
   if (full_name !== undefined) updateUser(own, user, { full_name }, false);

@@ -11,8 +11,8 @@ export const firstUser = 'admin';
 export const initialPasswordFile = (folder: string): string => join(folder, 'initial-password');
 
 /**
- * Creates the staff user `admin` in an empty database, with a random password in a file that only the operator can read, and
- * returns the file's path. Without a folder (in-memory) the user has no password: the embedding program creates tokens
+ * Creates the staff user `admin` in an empty database, with a random password in a file that only the operator can read. Returns
+ * the path of the file. Without a folder (data in memory), the user has no password: the embedding program creates tokens
  * directly.
  */
 export async function createFirstUser(app: App, folder: string | undefined): Promise<string | undefined> {
@@ -41,7 +41,7 @@ export async function createFirstUser(app: App, folder: string | undefined): Pro
   return file;
 }
 
-/** Removes the file once the password in it is no longer the first user's. */
+/** Removes the file once the first user's password has changed. */
 export function forgetInitialPassword(folder: string | undefined, username: string): void {
   if (folder !== undefined && caseFold(username) === firstUser && existsSync(initialPasswordFile(folder))) {
     rmSync(initialPasswordFile(folder), { force: true });

@@ -20,7 +20,7 @@ export function requireMethod({ config }: Request, method: AuthenticationMethod)
   });
 }
 
-/** Ends the failures of a user who has presented every factor, and returns a new token. Records the events of core.md 2.1. */
+/** Completes a login with all factors: clears its failures, records the events of core.md 2.1 and returns a new token. */
 export function completeLogin(request: Request, user: UserRow, method: LoginMethod): string {
   forgetFailures(request.db, caseFold(user.username), request.address);
   const token = issueToken(request, user.id, loginBy(method, request.incoming));
@@ -29,10 +29,10 @@ export function completeLogin(request: Request, user: UserRow, method: LoginMeth
   return token;
 }
 
-/** The response to a new password: a token, or what the client needs to present the second factor. */
+/** The response to a new password: a token, or the challenge for the second factor. */
 export const newPasswordShape: JsonSchema = { anyOf: [tokenShape, challengeShape] };
 
-/** Returns the body of that response for a user who has set their password. Records the event of a new token. */
+/** Returns that response for a user who has set their password. Records the event of a new token. */
 export function loginAfterPassword(
   request: Request,
   user: UserRow,

@@ -26,7 +26,7 @@ const credentials = {
 
 interface Attempt {
   readonly username: string;
-  /** Id of the user, if the password is correct. */
+  /** Id of the user if the password is correct. */
   readonly user: number | undefined;
 }
 
@@ -42,7 +42,7 @@ function readCredentials(request: Request): { username: string; password: string
   }
 }
 
-/** Throws 401 while logins of the username from the request's address are locked. */
+/** Throws 401 while the username is locked for the request's address. */
 function rejectLocked({ address, app, db, now }: Request, username: string): void {
   const wait = lockOf(db, caseFold(username), address, now);
   if (wait === undefined) return;
@@ -63,7 +63,7 @@ async function attempt(request: Request): Promise<Attempt> {
 function logIn(request: Request, { username, user: id }: Attempt): Reply {
   const { db } = request;
   const folded = caseFold(username);
-  // Checked again: other attempts may have failed during the comparison.
+  // Check again: other attempts may have failed during the comparison.
   rejectLocked(request, username);
   const user = id === undefined ? undefined : db.get<UserRow>(sql`SELECT * FROM user WHERE id = ${id} AND is_active`);
   if (!user) {
@@ -83,7 +83,7 @@ function logIn(request: Request, { username, user: id }: Attempt): Reply {
   return json({ token: completeLogin(request, user, 'password') });
 }
 
-/** The 401 that asks for the second factor (core.md 2.11). */
+/** The 401 response that asks for the second factor (core.md 2.11). */
 const secondFactorRequired: JsonSchema = objectShape({ detail: { type: 'string' }, ...challengeMember });
 
 /** POST /api-auth/password/ (core.md 2.1) */
@@ -120,7 +120,7 @@ export const logout: Endpoint = {
       allowedFor: authenticated.allowedFor,
       output: { status: 204 },
       handle: (request) => {
-        // Clients that log out when they exit keep their API key.
+        // A client that logs out on exit keeps its API key.
         if (request.caller.apiKey) return empty();
         revokeToken(request, request.caller.tokenId);
         record(request, 'auth_logged_out', {});

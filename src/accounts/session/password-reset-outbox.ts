@@ -34,7 +34,7 @@ export class PasswordOutbox extends MailOutbox<DueLink> {
   async send(link: DueLink, context: Context): Promise<Outcome> {
     const { password_reset_url: template } = this.app.config;
     const user = template === null ? undefined : await this.#claim(link, context);
-    if (template === null || !user) return { status: 'skipped', error: 'There is nobody to send it to.' };
+    if (template === null || !user) return { status: 'skipped', error: 'There is no recipient.' };
     const secret = this.app.secrets.open(present(link.secret), link.uuid);
     return this.post({
       ...wordingOf(user, template.replaceAll('{secret}', secret), this.app.config.product_name),
@@ -44,7 +44,7 @@ export class PasswordOutbox extends MailOutbox<DueLink> {
     });
   }
 
-  /** Assigns the link to its user and waits until that is on disk, so that a mailed link always works. */
+  /** Assigns the link to its user and waits until this is on disk, so that a mailed link always works. */
   async #claim(link: DueLink, context: Context): Promise<UserRow | undefined> {
     const { db } = this.app;
     const user = db.write(() => claimLink(context, link));

@@ -9,15 +9,15 @@ import { digestOfSecret, newMailedSecret } from '../../kernel/security/digests.t
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { oidcRegistration, samlRegistration, type UserRow } from '../users/users.ts';
 
-/** How long a link is valid. */
+/** Lifetime of a link. */
 const lifetime = hour;
-/** Mails that a user may get within `mailSpan`. */
+/** Maximum number of mails per user within `mailSpan`. */
 const maxMails = 3;
 const mailSpan = hour;
-/** Long enough for every limit, and for the operator to look up the outcome of a mail. */
+/** Long enough for every limit, and for operators to look up the outcome of a mail. */
 const retention = day;
 
-/** SQL condition: the user can reset their password by mail. Excludes users from an identity provider. */
+/** SQL condition: the user can reset their password by mail. Excludes users from identity providers. */
 const canReset = sql`is_active AND registration_method NOT IN (${samlRegistration}, ${oidcRegistration})`;
 
 /** Queues a reset link for an address. Does the same work whether or not a user has the address. */
@@ -37,7 +37,7 @@ export function queueResetLink(context: Context, email: string): void {
 
 /**
  * Assigns a link to the user with its address and invalidates earlier links. Returns undefined if the mail must not be sent: no
- * user has the address, the link has expired, or the user got too many mails. Must run inside a write.
+ * user has the address, the link has expired, or the user has received too many mails. Must run inside a write.
  */
 export function claimLink(
   { app: { db }, now }: Context,
@@ -78,7 +78,7 @@ export const linkInstants: readonly StoredInstants[] = [
   dueInstants('password_reset'),
 ];
 
-/** Removes a batch of resets that no limit needs any more. Returns whether the batch was full. */
+/** Removes a batch of resets that no limit needs anymore. Returns whether the batch was full. */
 export function removeOldResets({ app: { db }, now }: Context): boolean {
   return removeStep(
     (limit) =>

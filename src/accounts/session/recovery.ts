@@ -1,4 +1,4 @@
-/** Recovery: the operator lets a user in who has lost their password or second factors (core.md 2.12). */
+/** Recovery of users who have lost their password or second factors, by the operator (core.md 2.12). */
 import { affectedUser, userContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Context } from '../../kernel/access/context.ts';
@@ -15,10 +15,10 @@ import { issueToken, loginBy } from '../../kernel/security/tokens.ts';
 import { actedBy, tokenShape, type UserRow } from '../users/users.ts';
 
 const linkLifetime = 30 * minute;
-/** Use does not prolong it. */
+/** Use does not extend it. */
 const sessionLifetime = hour;
 
-/** Creates the secret of a link that logs a user in once, and ends their last link. Must run inside a write. */
+/** Creates the secret of a link that logs a user in once, and invalidates their previous link. Must run inside a write. */
 export function makeRecoveryLink({ app, now }: Context, user: number): string {
   const secret = newMailedSecret(app);
   app.db.run(sql`DELETE FROM recovery_link WHERE user_id = ${user}`);
@@ -46,7 +46,7 @@ function recover(request: Request): Reply {
       SELECT user_id FROM recovery_link WHERE digest = ${digestOfSecret(secret)} AND expires > ${now}
     )`);
   if (!user) {
-    // Not thrown: the audit trail records it as a rejected login.
+    // Returned instead of thrown, so that the audit trail records a rejected login.
     request.app.trail.noteLogin(true);
     return json({ secret: [ended] }, 400);
   }

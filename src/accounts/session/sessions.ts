@@ -20,7 +20,7 @@ interface SessionRow extends Row {
   readonly user_id: number;
 }
 
-/** SQL: when the unused token with an alias expires; null: never. */
+/** Returns SQL of the time at which an unused token expires; null for never. */
 function endsOf(alias: string): string {
   const unusedEnds = `(${alias}.last_used + (SELECT token_lifetime FROM user WHERE id = ${alias}.user_id) * ${second})`;
   return `min(ifnull(${alias}.ends, ${unusedEnds}), ifnull(${unusedEnds}, ${alias}.ends))`;
@@ -28,9 +28,9 @@ function endsOf(alias: string): string {
 
 const ends = endsOf('t');
 
-/** Condition: the token is valid. Allows for the delay with which its last use is stored. */
+/** Condition: the token is valid. Allows for the delay in storing its last use. */
 function isLive({ caller, now }: Request): Sql {
-  // Whole minutes, so that queries within a minute are identical.
+  // Round to minutes, so that queries within a minute are identical.
   const since = now - (now % minute) - useSavedWithin;
   return sql`t.revoked IS NULL AND (t.id = ${caller.tokenId} OR ifnull(${raw(ends)} > ${since}, TRUE))
     AND (t.creator_id IS NULL OR EXISTS (
@@ -91,7 +91,7 @@ function recordLogout(request: Request, owner: number): void {
   const user = userOf(request, owner);
   const isOwn = owner === caller.id;
   record(request, 'auth_logged_out', { ...userContext(user), ...(!isOwn && { ip_address: null }) });
-  if (!isOwn) db.onceStored(() => app.log.info({ user: user.username, by: caller.username }, 'a session is ended'));
+  if (!isOwn) db.onceStored(() => app.log.info({ user: user.username, by: caller.username }, 'session ended'));
 }
 
 /** POST /api/sessions/end_others/ (core.md 2.7) */

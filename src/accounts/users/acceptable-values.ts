@@ -4,8 +4,8 @@ import { rejectTaken } from '../../kernel/collection/validate.ts';
 import { type UserValues, userFields } from './user-fields.ts';
 
 /**
- * Returns the values, by the name of the field, that the rules of POST /api/users/ accept, and omits the others. `current` is the
- * user who gets them: a unique value that this user already has is accepted.
+ * Returns the values, by field name, that the rules of POST /api/users/ accept, and omits the others. `current` is the user to
+ * update, whose own unique values are acceptable.
  */
 export function acceptableValues(
   request: Request,

@@ -24,7 +24,7 @@ import {
 } from './passwords.ts';
 import { selfOrStaff, serviceAccountReason, type UserRow, users } from './users.ts';
 
-/** Members of the one customer whose abbreviation is the user's organization (core.md 4.3 "member"). */
+/** Members of the customer whose abbreviation is the user's organization, if unique (core.md 4.3 "member"). */
 const members = right('members of that customer', ({ caller, db }, { organization }: UserRow) => {
   if (organization === '') return false;
   const [named, another] = db.values<number>(sql`SELECT id FROM customer WHERE abbreviation = ${organization} LIMIT 2`);
@@ -33,7 +33,7 @@ const members = right('members of that customer', ({ caller, db }, { organizatio
   return db.value(role) !== undefined;
 });
 
-/** The user, until the organization is approved. */
+/** The user themselves until the organization is approved. */
 const claimants = right(
   'the user themselves while not approved',
   ({ caller }, user: UserRow) => caller.userId === user.id && !user.organization_approved,
@@ -41,7 +41,7 @@ const claimants = right(
 
 const deciders = anyOf(staff, members);
 
-/** Sets the organization and its approval, and records the events of the change and of the action, which names `organizationInEvent`. */
+/** Sets the organization and its approval. Records the events of the change and of the action with `organizationInEvent`. */
 function setOrganization(
   request: Request,
   row: UserRow,

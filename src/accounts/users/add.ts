@@ -16,7 +16,7 @@ interface NewUser {
   readonly password?: string;
 }
 
-/** Creates a user for the operator, by the rules of POST /api/users/. Rejects with an error whose message is a sentence. */
+/** Creates a user for the operator by the rules of POST /api/users/. Rejects with a readable error. */
 export async function addUser(app: App, user: NewUser): Promise<void> {
   const { db, passwords } = app;
   if (user.password !== undefined) await requirePassword(app, user, user.password);
@@ -25,7 +25,7 @@ export async function addUser(app: App, user: NewUser): Promise<void> {
   db.store();
 }
 
-/** Rejects a password that breaks a rule (core.md 4.4) with an error whose message is a sentence. */
+/** Rejects with a readable error if a password breaks a rule (core.md 4.4). */
 export async function requirePassword(
   { config }: App,
   { email = '', username }: Pick<NewUser, 'email' | 'username'>,
@@ -37,7 +37,7 @@ export async function requirePassword(
   if (messages.length > 0) throw new Error(`password: ${messages.join(' ')}`);
 }
 
-/** Creates a user inside a write, with a hashed password. Throws an error whose message is a sentence. */
+/** Creates a user with a hashed password. Must run inside a write. Throws a readable error. */
 export function createUser(context: Context, user: Omit<NewUser, 'password'>, passwordHash: string | null): UserRow {
   const { db } = context.app;
   const username = parsed('username', users.spec.fields.username.input, user.username);
@@ -65,7 +65,7 @@ export function createUser(context: Context, user: Omit<NewUser, 'password'>, pa
   return created;
 }
 
-/** Parses the value of a text field that needs only its schema. */
+/** Validates a text field by its schema. */
 function parsed(name: string, { schema }: Input<string>, value: string): string {
   try {
     return String(check(schema, value));

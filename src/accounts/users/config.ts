@@ -5,7 +5,7 @@ declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof userSettings> {}
 }
 
-/** Settings of users, their passwords and tokens. */
+/** The settings of users, passwords and tokens. */
 export const userSettings = {
   user_competences: list([], "Choices of a user's competence."),
   password_min_length: integer(7, 'Minimum length of a new password, in characters.', 7, 1000),

@@ -1,4 +1,4 @@
-/** The users that a caller can see (core.md 4.3), by the setting users_visible. */
+/** The users that a caller can see under users_visible (core.md 4.3). */
 import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { connectedCustomers } from '../../kernel/access/visibility.ts';
@@ -9,13 +9,13 @@ import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { all, any, caseFold, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { usersOfCustomers } from './user-filters.ts';
 
-/** Whether the caller sees only users that share a customer with them. */
+/** Whether the caller sees only users in shared customers. */
 export const isNarrow = (caller: Caller, config: Config): boolean =>
   (config.users_visible === 'connected' || caller.apiKey?.isBound === true) && !seesAll(caller);
 
 const active = raw('u.is_active AND NOT u.is_staff');
 
-/** Selects the ids of the users with a role in the customers of a user or in their projects. */
+/** Selects the ids of the users with a role in a user's customers or their projects. */
 const connectedUsers = (user: Sql): Sql => usersOfCustomers(connectedCustomers(user));
 
 /** Condition: the user in alias `u` is visible to the caller. */
@@ -25,7 +25,7 @@ export function visibleUsers(caller: Caller, config: Config): Sql {
   return sql`(${others}) OR u.id = ${caller.userId}`;
 }
 
-/** A filter by an exact text, ignoring case. The column contains the folded text. */
+/** A filter by exact text, ignoring case. The column contains the folded text. */
 const exactly = (column: string, fold: (text: string) => string, help: string): Filter => ({
   ...exact(column, help),
   condition: ({ query }, name) => {
@@ -34,19 +34,18 @@ const exactly = (column: string, fold: (text: string) => string, help: string): 
   },
 });
 
-/** The filters that find a user by their exact name or email. */
+/** Filters that find a user by exact name or email. */
 export const filtersByName = {
   username_exact: exactly('u.username_folded', caseFold, 'The exact username, in any case.'),
   email_exact: exactly('u.email_folded', foldedEmail, 'The exact email, in any case.'),
 };
 
-/** Filters by fields that are hidden for users found only by their exact name. */
+/** Filters by fields that are hidden of users found only by exact name. */
 const hiddenTexts = ['phone_number', 'organization', 'organization_approved', 'civil_number'];
 const hiddenFlags = ['organization_claimed', 'potential'];
 
 /**
- * Condition on the users of GET /api/users/: people, and service accounts only if the query asks for them or for the caller
- * (core.md 4.7).
+ * Condition of GET /api/users/: people, and service accounts only if the query asks for them or for the caller (core.md 4.7).
  */
 export function listedUsers(request: Request): Sql {
   const { query } = request;
@@ -54,7 +53,7 @@ export function listedUsers(request: Request): Sql {
   return withAccounts ? foundUsers(request) : all([raw('NOT u.is_service_account'), foundUsers(request)]);
 }
 
-/** Condition: the visible users and, in a narrow directory, the user with the exact name of a filter. */
+/** Condition: visible users and, in a narrow directory, the user with the exact name in a filter. */
 function foundUsers(request: Request): Sql {
   const { caller, config, query } = request;
   const visible = visibleUsers(caller, config);
@@ -65,16 +64,16 @@ function foundUsers(request: Request): Sql {
   return named.length === 0 ? visible : any([visible, all([active, ...named])]);
 }
 
-/** Condition of the fields that a narrow directory shows only of connected users. */
+/** Condition of fields that a narrow directory shows only for connected users. */
 export const toConnected = `NOT @narrow OR u.id = @self OR u.id IN (${connectedUsers(raw('@caller')).text})`;
 
-/** Condition: a link in a body may name the user in alias `u`. A bound API key knows connected users only. */
+/** Condition: a link in a body may name the user in alias `u`. With a bound API key, only connected users. */
 function isNamed(caller: Caller, config: Config): Sql {
   if (caller.apiKey?.isBound) return visibleUsers(caller, config);
   return seesAll(caller) ? raw('TRUE') : sql`(${active}) OR u.id = ${caller.id}`;
 }
 
-/** Users for links in bodies. Also finds users that the caller knows only by name. */
+/** Users for links in bodies. Includes users that the caller can find only by name. */
 export const namedUsers: LinkTarget = {
   path: 'users',
   visibleId: ({ caller, config, db }, uuid) =>

@@ -7,8 +7,8 @@ import { notifyNewEmail } from './notices.ts';
 import type { UserRow } from './users.ts';
 
 /**
- * Changes the email address of a user. No other user may have it. Does nothing if the user already has it. `isVerified` is
- * whether the user is known to receive mail there (core.md 4.1 "email").
+ * Changes the email address of a user. No other user may have it. Does nothing if it is unchanged. `isVerified` means that the
+ * user is known to receive mail there (core.md 4.1 "email").
  */
 export function replaceEmail(request: Request, user: UserRow, address: string, isVerified: boolean): void {
   if (user.email === address) {

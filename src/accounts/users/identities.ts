@@ -19,12 +19,12 @@ import { invalid } from '../../kernel/http/error.ts';
 
 declare module '../../kernel/app.ts' {
   interface App {
-    /** The issuers of the configured providers, by the name of the provider. */
+    /** Issuers of the configured providers, by provider name. */
     readonly identityIssuers: ReadonlyMap<string, string>;
   }
 }
 
-/** An identity as requests and responses have it. */
+/** An identity in requests and responses. */
 type Identity = { readonly provider: string; readonly subject: string };
 
 interface StoredIdentity extends Identity {
@@ -46,7 +46,7 @@ const name = v.pipe(
   v.maxLength(text.maxLength, messages.tooLong(text.maxLength)),
 );
 
-/** A list of `{provider, subject}`; both are required in each item. */
+/** A list of `{provider, subject}`. Each item requires both. */
 const schema = v.pipe(
   v.array(v.object({ provider: name, subject: name }, 'Each identity needs provider and subject.'), ({ input }) =>
     messages.list(kindName(input)),
@@ -54,7 +54,7 @@ const schema = v.pipe(
   v.maxLength(maxIdentities, `A user can have at most ${maxIdentities} identities.`),
 );
 
-/** The field `identities` of users; staff can change it. */
+/** The field `identities` of users. Staff can change it. */
 export const identitiesField = (writing: {
   readonly update: (caller: Caller) => boolean;
   readonly shownIf: string;
@@ -85,19 +85,19 @@ export const ofIdentity: Filter = {
   },
 };
 
-/** Returns the id of the user who has this identity. */
+/** Returns the id of the user with this identity. */
 export const ownerOfIdentity = ({ app: { db } }: Context, issuer: string, subject: string): number | undefined =>
   db.value<number>(sql`SELECT user_id FROM user_identity WHERE issuer = ${issuer} AND subject = ${subject}`);
 
-/** Adds an identity that no user has. */
+/** Adds an identity. No user may have it. */
 export const addIdentity = ({ app: { db } }: Context, user: number, identity: StoredIdentity): void =>
   void db.insert('user_identity', { ...identity, user_id: user });
 
-/** The stored identities of a user. */
+/** Returns the stored identities of a user. */
 const identitiesOf = ({ app: { db } }: Context, user: number): (StoredIdentity & { readonly id: number })[] =>
   db.all(sql`SELECT id, issuer, provider, subject FROM user_identity WHERE user_id = ${user} ORDER BY id`);
 
-/** Whether a body has other identities than the user. */
+/** Whether the identities in a body differ from the user's. */
 export function changesIdentities(
   context: Context,
   user: number,
@@ -109,8 +109,8 @@ export function changesIdentities(
 }
 
 /**
- * Replaces the identities of a user. An unchanged one keeps its issuer: a different issuer under the same name of a provider
- * gives access to no account. Returns whether anything changed. Throws 400.
+ * Replaces the identities of a user. An unchanged identity keeps its issuer, so that a different issuer under the same provider
+ * name gains no access. Returns whether anything changed. Throws 400.
  */
 export function replaceIdentities(request: Request, user: number, identities: readonly Identity[]): boolean {
   const { app, db } = request;

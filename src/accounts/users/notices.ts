@@ -18,7 +18,7 @@ declare module '../../kernel/outbox/outboxes.ts' {
   }
 }
 
-/** Mails that a user may get within `mailSpan`. */
+/** Maximum number of mails per user within `mailSpan`. */
 const maxMails = 5;
 const mailSpan = hour;
 
@@ -38,7 +38,7 @@ interface Recipient {
   readonly password_hash: string | null;
 }
 
-/** Queues the mail about a new email address to the old address, if that was verified. */
+/** Queues the mail about a new email address to the old address, if the old one was verified. */
 export function notifyNewEmail(context: Context, before: Recipient, email: string): void {
   if (foldedEmail(before.email) !== foldedEmail(email)) queue(context, before, 'email');
 }
@@ -101,7 +101,7 @@ export class NoticeOutbox extends MailOutbox<DueNotice> {
   }
 }
 
-/** Subject and sentence of a mail for each kind. */
+/** Subject and text by kind of mail. */
 const wordings: Readonly<Record<DueNotice['what'], (user: string, product: string) => readonly [string, string]>> = {
   email: (user, product) => [
     `Your email address for ${product} has been changed`,
@@ -147,7 +147,7 @@ export const noticeInstants: readonly StoredInstants[] = [
   dueInstants('user_notice'),
 ];
 
-/** Removes a batch of the mails that the limit no longer counts. Returns whether the batch was full. */
+/** Removes a batch of mails that the limit no longer counts. Returns whether the batch was full. */
 export function removeOldNotices({ app: { db }, now }: Context): boolean {
   return removeStep(
     (limit) =>

@@ -8,20 +8,20 @@ import type { UserRow } from './users.ts';
 
 declare module '../../kernel/app.ts' {
   interface App {
-    /** Called when a user's password has been changed. */
+    /** Called after a user's password has changed. */
     readonly passwordChanged: (username: string) => void;
   }
 }
 
 /**
  * Stores a hashed password, queues the mail, records the event and revokes every token except `exceptToken` (core.md 4.4, 4.6).
- * `user` is the row before the change, except that its email may be verified by it.
+ * `user` is the row before the change, although the same operation may already have verified its email.
  */
 export function changePassword(context: Context, user: UserRow, hash: string, exceptToken?: number | null): void {
   const { app } = context;
   app.db.update('user', user.id, { password_hash: hash });
   revokeTokensOf(context, user.id, exceptToken);
-  // A login with the old password that waits for a second factor.
+  // End pending logins with the old password.
   app.db.run(sql`DELETE FROM pending_login WHERE user_id = ${user.id}`);
   notifyNewPassword(context, user);
   record(context, 'user_password_updated', affectedUser(user));

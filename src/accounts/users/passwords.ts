@@ -7,7 +7,7 @@ import { caseFold } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { countFailure, lockOf } from '../../kernel/security/lockout.ts';
 
-/** The columns of a user that password rules need. */
+/** User columns for password rules. */
 interface Holder {
   readonly id: number;
   readonly username: string;
@@ -18,11 +18,11 @@ interface Holder {
 /** The message about a username that is locked for an address (core.md 2.1). */
 export const lockedText = 'Username is locked out. Try in 10 minutes.';
 
-/** A rule of passwords. Ignores an empty password, which has its own message. */
+/** Creates a password rule. Ignores an empty password, which has a separate message. */
 const rule = (isMet: (password: string) => boolean, message: string) =>
   v.check((password: string) => password === '' || isMet(password), message);
 
-/** The rules of a new password. Reports every broken rule, in this order (core.md 4.4). */
+/** Returns the rules for a new password. Reports every broken rule, in this order (core.md 4.4). */
 const schemaOf = (minLength: number) =>
   v.pipe(
     v.string(messages.string),
@@ -36,16 +36,16 @@ const schemaOf = (minLength: number) =>
     ),
   );
 
-/** The minimum of the setting password_min_length. */
+/** Minimum of password_min_length. */
 const minMinLength = 7;
 
-/** Returns messages about a new password by the rules that do not depend on the user. */
+/** Checks a new password by the rules that do not depend on the user. Returns messages. */
 export const passwordMessages = (config: Config, password: unknown): readonly string[] => {
   const result = v.safeParse(schemaOf(config.password_min_length), password);
   return result.success ? [] : result.issues.map(({ message }) => message);
 };
 
-/** A new password, not trimmed. `weakness` checks the rules that depend on the user. */
+/** A new password, untrimmed. `weakness` checks the rules that depend on the user. */
 export const passwordField: WritableField<string, true> = {
   type: 'string',
   help: 'At least 7 characters or as many as the service requires, with a digit and a latin letter.',
@@ -67,7 +67,7 @@ export const passwordField: WritableField<string, true> = {
   ),
 };
 
-/** An existing password. No rule applies to it. */
+/** An existing password. No rules apply. */
 export const presentedPassword: WritableField<string, true> = {
   type: 'string',
   constraints: {},
@@ -88,7 +88,7 @@ export const presentedPassword: WritableField<string, true> = {
 
 let common: ReadonlySet<string> | undefined;
 
-/** Loads the list of common passwords for `weakness`. Takes a few milliseconds and megabytes. */
+/** Loads the list of common passwords for `weakness`, which takes a few milliseconds and megabytes. */
 export async function loadCommonPasswords(): Promise<void> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
   common ??= new Set(dictionary['passwords-common']);
@@ -97,7 +97,7 @@ export async function loadCommonPasswords(): Promise<void> {
 /** Minimum length of a username or email for the similarity rule. */
 const minSimilarLength = 4;
 
-/** Returns messages about a password that is easy to guess for this user, if the setting password_refuse_weak is on (core.md 4.4). */
+/** Returns messages about an easily guessed password, if password_refuse_weak is on (core.md 4.4). */
 export function weakness(
   { password_refuse_weak: isOn }: Config,
   password: string,
@@ -114,13 +114,13 @@ export function weakness(
   ];
 }
 
-/** Throws 400 for a password that is easy to guess for this user. */
+/** Throws 400 for an easily guessed password. */
 export function rejectWeak(config: Config, password: string, holder: Pick<Holder, 'email' | 'username'>): void {
   const messages = weakness(config, password, holder);
   if (messages.length > 0) throw invalid({ password: messages });
 }
 
-/** `current_password`: ignored, whatever its value, unless the setting password_requires_current is on. */
+/** `current_password`. Ignored, whatever its value, unless password_requires_current is on. */
 export const currentPasswordField: WritableField<string | undefined, false> = {
   ...presentedPassword,
   help: 'The current password, if the service requires it for a change of your own password or email.',
@@ -134,7 +134,7 @@ export const currentPasswordField: WritableField<string | undefined, false> = {
   },
 };
 
-/** Whether a change of password or email requires the current password: callers with a password change their own (core.md 4.4). */
+/** Whether a change of password or email requires the current password: for callers who change their own (core.md 4.4). */
 export const needsCurrentPassword = ({ caller, config }: Request, user: Holder): boolean =>
   config.password_requires_current && caller.userId === user.id && user.password_hash !== null;
 
@@ -142,7 +142,7 @@ export const needsCurrentPassword = ({ caller, config }: Request, user: Holder):
 export const missingCurrent = (request: Request, user: Holder, current: string | undefined): readonly string[] =>
   needsCurrentPassword(request, user) && current === undefined ? [messages.required] : [];
 
-/** Verifies the current password, sent as `member` of the body. A wrong password counts as a failed login and may lock the user. Rejects with 400 or 503. */
+/** Verifies the current password in `member` of the body. A wrong one counts as a failed login. Rejects with 400 or 503. */
 export async function verifyCurrent(
   { address, app, db, now }: Request,
   user: Holder,
@@ -155,7 +155,7 @@ export async function verifyCurrent(
   };
   rejectLocked();
   const isCorrect = await app.passwords.matches(current, user.password_hash, address);
-  // Checked again: other attempts may have failed during the comparison.
+  // Check again: other attempts may have failed during the comparison.
   rejectLocked();
   if (isCorrect) return;
   db.write(() => countFailure(db, username, address, now));

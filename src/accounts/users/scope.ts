@@ -8,7 +8,7 @@ import { usersOfCustomers } from './user-filters.ts';
 const userNames = (db: Database, id: number): UserNames =>
   db.one<UserNames>(sql`SELECT uuid, username, full_name, native_name FROM user WHERE id = ${id}`);
 
-/** Ids of the users that share a customer with a user, and of the user. */
+/** Selects the ids of a user and of all users in shared customers. */
 const connected = (user: Sql): Sql => sql`
   SELECT id FROM user
   WHERE (is_active AND NOT is_staff AND id IN (${usersOfCustomers(connectedCustomers(user))})) OR id = ${user}`;
@@ -22,7 +22,7 @@ export const userScope: Scope = {
   accepted: true,
   readable: (user) =>
     isBoundCaller(user) ? connected(user) : sql`SELECT id FROM user WHERE (is_active AND NOT is_staff) OR id = ${user}`,
-  // A user that the directory does not show must look like one that does not exist (core.md 4.3).
+  // A user outside the directory must be indistinguishable from a missing one (core.md 4.3).
   findable: (user, { users_visible: visible }) => (visible === 'all' ? userScope.readable(user) : connected(user)),
   own: (db, id) => userContext(userNames(db, id)),
   scope: (db, id) => {

@@ -34,7 +34,7 @@ export interface UserRow extends Row {
   readonly is_staff: number;
   readonly is_active: number;
   readonly is_support: number;
-  /** Which identity provider granted `is_staff` and `is_support`, as the `source` of roles; null: none. */
+  /** The identity provider that granted `is_staff` and `is_support`, like the `source` of roles; null if none did. */
   readonly staff_source: string | null;
   readonly support_source: string | null;
   readonly is_service_account: number;
@@ -54,7 +54,7 @@ const toSelfAndStaff = 'u.id = @self OR @staff';
 /** SQL: whether logins of a user require a second factor (core.md 2.11). */
 export const hasSecondFactor = 'EXISTS (SELECT 1 FROM second_factor WHERE user_id = u.id)';
 
-// Only a true value agrees. The key is ignored if no agreement is needed, so no value of it is invalid.
+// Only a true value agrees. No value is invalid, because the key is ignored if no agreement is needed.
 const isYes = (value: unknown): boolean => typeof value !== 'object' && booleanWord(String(value).trim()) === true;
 const agreement = wrap(boolean({ help: 'User must agree with the policy.', storedIn: false }), () => isYes);
 

@@ -4,7 +4,7 @@ import { connectedCustomers } from '../../kernel/access/visibility.ts';
 import { type Filter, partial } from '../../kernel/collection/filter.ts';
 import { any, type Sql, sql } from '../../kernel/db/sql.ts';
 
-/** Filters by part of the civil number. Callers other than staff and global support find only themselves (core.md 4.5). */
+/** Filters by part of the civil number. Other callers than staff and global support find only themselves (core.md 4.5). */
 export const partOfCivilNumber: Filter = {
   ...partial('u.civil_number'),
   condition: (request, name) => {
@@ -13,7 +13,7 @@ export const partOfCivilNumber: Filter = {
   },
 };
 
-/** Selects the ids of the users with an active role in one of these customers or in one of their projects. */
+/** Selects the ids of the users with an active role in these customers or their projects. */
 export const usersOfCustomers = (customers: Sql): Sql => sql`
   SELECT user_id FROM active_customer_role WHERE customer_id IN (${customers})
   UNION

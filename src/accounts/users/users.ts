@@ -30,14 +30,14 @@ import { partOfCivilNumber, potential, usersOfCustomers } from './user-filters.t
 
 export type { UserRow, UserValues } from './user-fields.ts';
 
-/** The registration_method of users that logins by SAML and OpenID Connect have created. */
+/** The registration_method of users created by SAML and OpenID Connect logins. */
 export const samlRegistration = 'saml2';
 export const oidcRegistration = 'oidc';
 
-/** Seconds (core.md 2.3). */
+/** Default token lifetime in seconds (core.md 2.3). */
 const defaultTokenLifetime = 3600;
 
-/** The right to change a user and to act for them (core.md 4.3). */
+/** The right to change a user and act on their behalf (core.md 4.3). */
 export const selfOrStaff = anyOf(staff, userIn('id', 'the user themselves'));
 
 export const users = collection<UserRow>()({
@@ -156,14 +156,14 @@ export const users = collection<UserRow>()({
   delete: { right: staff, denialReason: serviceAccountReason, run: deleteUser },
 });
 
-/** Whether a change concerns a field that gives access, which neither API keys nor impersonations may change (core.md 2.9, 2.13). */
+/** Whether a change affects a field that gives access and is closed to API keys and impersonations (core.md 2.9, 2.13). */
 const changesClosedField = (row: UserRow, values: UserValues): boolean =>
   (['email', 'token_lifetime', 'is_staff', 'is_support'] as const).some((name) => {
     const value = values[name];
     return value !== undefined && (typeof value === 'boolean' ? Number(value) : value) !== row[name];
   });
 
-/** The text of the 409 for changes of a service account by its user; undefined for the user of a person (core.md 4.7). */
+/** Returns the 409 message for changes of a service account's user; undefined for a person (core.md 4.7). */
 export function serviceAccountReason(_: Request, user: UserRow): string | undefined {
   return user.is_service_account ? 'This user is a service account.' : undefined;
 }
@@ -191,12 +191,12 @@ function rejectInvalid(request: Request, values: UserValues, row: UserRow): void
   if (Object.keys(errors).length > 0) throw invalid(errors);
 }
 
-/** Whether the caller's own object has the key `token`: when it is read or changed, and in lists filtered by `current` (core.md 4.1). */
+/** Whether the caller's own object includes `token`: when read or changed, and in lists filtered by `current` (core.md 4.1). */
 function showsToken(request: Request): boolean {
   return request.params.key !== undefined ? true : request.query.flag('current');
 }
 
-/** Inserts a user without a password and with a verified email. The caller records the event. */
+/** Inserts a user with a verified email and without a password. The caller records the event. */
 export function insertUser(
   { app, now }: Context,
   values: UserValues & Pick<UserRow, 'username'>,
@@ -214,13 +214,13 @@ export function insertUser(
   return { id, uuid, username, full_name, native_name };
 }
 
-/** Returns the default token lifetime of a new user in seconds. */
+/** Returns the token lifetime of a new user in seconds. */
 export const newTokenLifetime = ({ config }: Pick<App, 'config'>): number =>
   Math.min(defaultTokenLifetime, config.token_lifetime_max ?? defaultTokenLifetime);
 
 /**
- * Stores the values that differ and records the events. `verifiesEmail` is whether a new email comes from a trusted source and
- * counts as verified (core.md 4.1 "email"), `hasOtherChanges` whether anything besides these values has changed.
+ * Stores the values that differ and records the events. `verifiesEmail` means that a new email is from a trusted source and
+ * counts as verified (core.md 4.1 "email"). `hasOtherChanges` means that something besides these values has changed.
  */
 export function updateUser(
   context: Context,
@@ -278,7 +278,7 @@ export const actorOf = (user: UserNames): Actor => ({
   nativeName: user.native_name,
 });
 
-/** Returns the context of a user who has no token yet, such as at login (events.md 4.1). */
+/** Returns the context for a user without a token yet, such as at login (events.md 4.1). */
 export const actedBy = ({ address, app, now }: Context, user: UserNames): Context => ({
   app,
   address,
@@ -286,7 +286,7 @@ export const actedBy = ({ address, app, now }: Context, user: UserNames): Contex
   actor: actorOf(user),
 });
 
-/** The response with a new token of a user. */
+/** A response with a new token. */
 export const tokenShape: JsonSchema = {
   type: 'object',
   properties: { token: { type: 'string', pattern: '^[0-9a-f]{40}$' } },

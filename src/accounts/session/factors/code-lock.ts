@@ -1,4 +1,4 @@
-/** The lock of codes by user: addresses do not matter, because a user who knows the password can guess from many (core.md 2.11). */
+/** Locks codes per user, regardless of addresses: an attacker with the password can guess from many of them (core.md 2.11). */
 import type { Context } from '../../../kernel/access/context.ts';
 import { hour } from '../../../kernel/clock.ts';
 import { sql } from '../../../kernel/db/sql.ts';
@@ -11,13 +11,13 @@ const maxFailures = 10;
 const failureSpan = hour;
 const lockedFor = hour;
 
-/** Returns how long, in microseconds, codes of a user are still rejected; undefined if they are accepted. */
+/** Returns how long a user's codes remain locked, in microseconds; undefined if they are not locked. */
 export function codeLockOf({ app: { db }, now }: Context, user: number): number | undefined {
   const until = db.value<number | null>(sql`SELECT codes_locked_until FROM user WHERE id = ${user}`) ?? 0;
   return until > now ? until - now : undefined;
 }
 
-/** Counts a wrong second factor of a user, and locks codes after the tenth within an hour. Must run inside a write. */
+/** Counts a wrong second factor, and locks codes after ten within an hour. Must run inside a write. */
 export function countFactorFailure(context: Context, user: UserRow): void {
   const { now } = context;
   const { db } = context.app;

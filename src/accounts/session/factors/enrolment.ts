@@ -22,7 +22,7 @@ import { enrolmentText } from './required.ts';
 import { maxNameLength, secondFactors } from './second-factors.ts';
 import { acceptedStep, loadTotp, type TotpMaker } from './totp.ts';
 
-/** How long a secret waits for its first code. */
+/** How long a new secret may wait for its first code. */
 const enrolmentLifetime = 10 * minute;
 
 /** The right to add factors. */
@@ -34,7 +34,7 @@ const recoveryCodesShape: JsonSchema = {
   items: { type: 'string', pattern: '^[a-z2-7]{5}-[a-z2-7]{5}$' },
 };
 
-/** Stores a factor of the caller and queues the mail. Returns 201, with recovery codes if it is the first one. */
+/** Stores a factor of the caller and queues the mail. Responds with 201, and with recovery codes for the first factor. */
 export function addFactor(request: Request, columns: Readonly<Record<string, Value>>): Reply {
   const { app, caller, db, now } = request;
   const isFirst = !hasFactor(db, caller.id);

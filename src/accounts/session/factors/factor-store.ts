@@ -1,4 +1,4 @@
-/** The second factors of users as the database stores them (core.md 2.11). */
+/** Stores the second factors of users (core.md 2.11). */
 import type { Context } from '../../../kernel/access/context.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import type { Database } from '../../../kernel/db/database.ts';
@@ -12,7 +12,7 @@ import { relyingPartyOf } from './relying-party.ts';
 export const factorKinds = ['totp', 'passkey'] as const;
 type FactorKind = (typeof factorKinds)[number];
 
-/** The ways to present a second factor, in the order of responses. */
+/** Ways to present a second factor, in response order. */
 export const factorMethods = [...factorKinds, 'recovery_code'] as const;
 type FactorMethod = (typeof factorMethods)[number];
 
@@ -29,20 +29,20 @@ export const tooManyFactors = (db: Database, user: number): string | undefined =
 export const hasFactor = (db: Database, user: number): boolean =>
   db.value(sql`SELECT 1 FROM second_factor WHERE user_id = ${user}`) !== undefined;
 
-/** Returns the ways in which a user can present a second factor here: none if they have no factor. */
+/** Returns the ways in which a user can present a second factor here; none without a factor. */
 export function methodsOf(request: Request, user: number): readonly FactorMethod[] {
   const { db } = request;
   const kinds = new Set(
     db.values<FactorKind>(sql`SELECT DISTINCT kind FROM second_factor WHERE user_id = ${user} ORDER BY kind`),
   );
-  // A service without a domain has no passkeys.
+  // Without a domain, the service has no passkeys.
   if (!relyingPartyOf(request)) kinds.delete('passkey');
   return factorMethods.filter((method) =>
     method === 'recovery_code' ? hasRecoveryCodes(db, user) : kinds.has(method),
   );
 }
 
-/** Removes a second factor. With the last one, the recovery codes and the logins that wait for a factor end. */
+/** Removes a second factor. Removing the last one also ends the recovery codes and pending logins. */
 export function removeFactor(context: Context, user: UserRow, factor: number): void {
   const { db } = context.app;
   db.run(sql`DELETE FROM second_factor WHERE id = ${factor}`);

@@ -1,4 +1,4 @@
-/** Challenges of passkeys: each works once, for five minutes, for its session or login (core.md 2.11). */
+/** Challenges for passkeys. Each works once, within five minutes, for its session or login (core.md 2.11). */
 import { hash } from 'node:crypto';
 import type { Request } from '../../../kernel/access/request.ts';
 import { minute } from '../../../kernel/clock.ts';
@@ -13,17 +13,17 @@ type Purpose = 'enrol' | 'confirm' | 'login';
 
 const digestOf = (challenge: string): Buffer => hash('sha256', challenge, 'buffer');
 
-/** The challenges that a response may have. */
+/** The acceptable challenges of a response. */
 export interface ExpectedChallenges {
-  /** Whether a response with the challenge is expected. */
+  /** Whether the challenge is acceptable. */
   readonly includes: (challenge: string) => boolean;
-  /** Uses the challenge up. Returns whether it was expected. Must run inside a write that the caller completes in both cases. */
+  /** Consumes the challenge. Returns whether it was acceptable. Must run inside a write that commits in both cases. */
   readonly take: (challenge: string) => boolean;
 }
 
 const sessionOf = ({ actor }: Request): number | null => actor?.tokenId ?? null;
 
-/** Stores a new challenge for the session of a request, and replaces its last one for the purpose. Must run inside a write. */
+/** Stores a new challenge for the session of a request and this purpose, replacing the last one. Must run inside a write. */
 export function newChallenge(request: Request, purpose: Purpose): string {
   const { app, db, now } = request;
   const challenge = app.random(challengeBytes).toString('base64url');
@@ -33,7 +33,7 @@ export function newChallenge(request: Request, purpose: Purpose): string {
   return challenge;
 }
 
-/** Returns the stored challenges of the session of a request for a purpose. */
+/** Returns the stored challenges of a request's session for a purpose. */
 export function storedChallenges(request: Request, purpose: Purpose): ExpectedChallenges {
   const { db, now } = request;
   const rows = (challenge: string): Sql => sql`passkey_challenge
@@ -44,10 +44,10 @@ export function storedChallenges(request: Request, purpose: Purpose): ExpectedCh
   };
 }
 
-/** Returns the challenge of a login that waits for a second factor: it lasts as long as the token of the login. */
+/** Returns the challenge of a pending login. It lasts as long as the login token. */
 export const challengeOfLogin = (token: string): string => hash('sha256', `passkey challenge of ${token}`, 'base64url');
 
-/** Returns that challenge as the only expected one. The login ends with the first correct response. */
+/** Returns that challenge as the only acceptable one. The login ends with the first correct response. */
 export function loginChallenge(token: string): ExpectedChallenges {
   const includes = (challenge: string): boolean => challenge === challengeOfLogin(token);
   return { includes, take: includes };

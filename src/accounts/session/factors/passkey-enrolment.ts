@@ -44,7 +44,7 @@ const fields = {
   credential: newCredentialField,
 };
 
-/** A new passkey with the challenge that it responds to; undefined where anything is wrong. */
+/** A new passkey with its challenge; undefined where invalid. */
 interface Prepared {
   readonly challenge: string | undefined;
   readonly passkey: NewPasskey | undefined;
@@ -68,7 +68,7 @@ function add(request: Request, { challenge, passkey }: Prepared): Reply {
   const { caller, db } = request;
   const { name } = validate(fields, request, 'create');
   reject(tooManyFactors(db, caller.id));
-  // Not thrown: the challenge is used up.
+  // Returned instead of thrown, so that the challenge is consumed.
   if (challenge === undefined || !challengesOf(request).take(challenge) || !passkey) return json(rejected, 400);
   if (db.value(sql`SELECT 1 FROM second_factor WHERE credential_id = ${passkey.id}`) !== undefined)
     return json(rejected, 400);

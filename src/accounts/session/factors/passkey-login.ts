@@ -18,12 +18,12 @@ import { usedCredentialField } from './webauthn.ts';
 
 declare module '../../../kernel/security/rate-limit.ts' {
   interface RateLimits {
-    /** Challenges for logins with passkeys. */
+    /** Limits challenges for passkey logins. */
     readonly passkeys: RateLimit;
   }
 }
 
-/** Limits challenges for logins by prefix: each is a row. */
+/** Limits challenges for logins by network prefix, because each challenge is a row. */
 export const newPasskeyLimit = (): RateLimit => new RateLimit(60, minute);
 
 /** POST /api-auth/passkey/options/ (core.md 2.11) */

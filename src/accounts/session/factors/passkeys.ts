@@ -1,4 +1,4 @@
-/** The passkeys of users: options for browsers, and the use of a passkey (core.md 2.11). */
+/** The passkeys of users: options for browsers, and verification (core.md 2.11). */
 import type { Context } from '../../../kernel/access/context.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { minute } from '../../../kernel/clock.ts';
@@ -11,17 +11,17 @@ import type { ExpectedChallenges } from './passkey-challenges.ts';
 import { type RelyingParty, requireRelyingParty } from './relying-party.ts';
 import { algorithms, assertionOf, type Credential, challengeIn, verifyAssertion } from './webauthn.ts';
 
-/** How long browsers wait for the user, in milliseconds: as long as challenges last. */
+/** How long browsers wait for the user, in milliseconds: the lifetime of a challenge. */
 const timeout = (5 * minute) / 1000;
 
-/** A credential as options name it. */
+/** A credential in options. */
 interface Descriptor {
   readonly type: 'public-key';
   readonly id: string;
   readonly transports?: readonly string[];
 }
 
-/** Returns the credentials of a user in the order of their creation. */
+/** Returns the credentials of a user in creation order. */
 export const credentialsOf = (db: Database, user: number): readonly Descriptor[] =>
   db
     .all<{ credential_id: string; transports: string | null }>(
@@ -33,10 +33,10 @@ export const credentialsOf = (db: Database, user: number): readonly Descriptor[]
       ...(transports !== null && { transports: JSON.parse(transports) }),
     }));
 
-/** The id of a user for authenticators, in base64url. */
+/** Returns the id of a user for authenticators, in base64url. */
 const userHandleOf = (uuid: string): string => Buffer.from(uuid, 'hex').toString('base64url');
 
-/** Returns the options of a new passkey: PublicKeyCredentialCreationOptionsJSON. */
+/** Returns the options for creating a passkey: PublicKeyCredentialCreationOptionsJSON. */
 export const creationOptions = (
   { config, db }: Request,
   { id }: RelyingParty,
@@ -53,7 +53,7 @@ export const creationOptions = (
   attestation: 'none',
 });
 
-/** Options of the use of a passkey: PublicKeyCredentialRequestOptionsJSON. */
+/** The options for using a passkey: PublicKeyCredentialRequestOptionsJSON. */
 export interface RequestOptions {
   readonly challenge: string;
   readonly timeout: number;
@@ -62,7 +62,7 @@ export interface RequestOptions {
   readonly userVerification: 'preferred' | 'required';
 }
 
-/** Returns the options of the use of one of these credentials. Without any, the user chooses one, and it must verify them. */
+/** Returns the options for using one of these credentials. Without credentials, any passkey that verifies the user will do. */
 export const requestOptions = (
   { id }: RelyingParty,
   challenge: string,
@@ -117,13 +117,13 @@ export const requestOptionsShape: JsonSchema = {
   }),
 };
 
-/** A passkey that a request presents, verified as far as that is possible outside of a transaction. */
+/** A passkey in a request, verified as far as possible outside a transaction. */
 export interface PresentedPasskey {
   /** Undefined if the response has none. */
   readonly challenge: string | undefined;
-  /** Undefined if anything is wrong. */
+  /** Undefined if the credential is invalid. */
   readonly verified: { readonly factor: number; readonly user: number; readonly counter: number } | undefined;
-  /** The owner of the credential, even if anything is wrong; undefined if it is unknown. */
+  /** The owner of the credential, even if it is invalid; undefined if it is unknown. */
   readonly owner: number | undefined;
 }
 
@@ -135,8 +135,8 @@ interface StoredPasskey {
 }
 
 /**
- * Verifies a credential, except for its counter and whether its challenge is still unused. `user` is the one whose passkeys are
- * valid; without it the passkey is the only factor, and names its user. Throws 400 if the service has no domain.
+ * Verifies a credential, except its counter and whether its challenge is unused. Only passkeys of `user` are valid; without it,
+ * the passkey is the only factor and identifies its user. Throws 400 if the service has no domain.
  */
 export async function verifyPasskey(
   request: Request,
@@ -147,7 +147,7 @@ export async function verifyPasskey(
   const party = requireRelyingParty(request);
   const challenge = challengeIn(credential);
   const rejected = { challenge, verified: undefined, owner: undefined };
-  // Before anything that takes long.
+  // Check this before expensive work.
   if (challenge === undefined || !challenges.includes(challenge)) return rejected;
   const assertion = assertionOf(credential);
   const stored =
@@ -170,8 +170,8 @@ export async function verifyPasskey(
 }
 
 /**
- * Uses the challenge of a passkey up, and stores its counter. Returns whether it is accepted: a counter that does not increase
- * belongs to a copy of the authenticator. Must run inside a write that the caller completes in both cases.
+ * Consumes the challenge of a passkey and stores its counter. Returns whether it is accepted: a counter that does not increase
+ * suggests a copied authenticator. Must run inside a write that commits in both cases.
  */
 export function usePasskey(
   { app, now }: Context,

@@ -1,4 +1,4 @@
-/** Logins with a correct first factor, which wait for a second one (core.md 2.11). */
+/** Logins with a correct first factor that still require a second one (core.md 2.11). */
 import { hash } from 'node:crypto';
 import type { Context } from '../../../kernel/access/context.ts';
 import type { Request } from '../../../kernel/access/request.ts';
@@ -21,7 +21,7 @@ const maxAttempts = 5;
 export interface PendingLogin {
   readonly id: number;
   readonly user_id: number;
-  /** Method of the session that the login becomes. */
+  /** The method of the future session. */
   readonly method: LoginMethod;
   readonly attempts: number;
   /** The session at an identity provider, sealed for `uuid`; both null for a login by password. */
@@ -31,11 +31,11 @@ export interface PendingLogin {
 
 const digestOf = (token: string): Buffer => hash('sha256', token, 'buffer');
 
-/** Data with which a client presents the second factor. */
+/** Data that a client needs to present the second factor. */
 export interface Challenge {
   readonly token: string;
   readonly methods: readonly string[];
-  /** If the user has a passkey. */
+  /** Present if the user has a passkey. */
   readonly passkey_options?: RequestOptions;
 }
 
@@ -56,8 +56,8 @@ export const challengeMember: Readonly<Record<'second_factor', JsonSchema>> = {
 export const challengeShape: JsonSchema = objectShape(challengeMember);
 
 /**
- * Stores a login that waits for a second factor of its user, with the JSON of its session at an identity provider if it has one. Must
- * run inside a write.
+ * Stores a login that requires a second factor, with the JSON of its session at an identity provider if it has one. Must run
+ * inside a write.
  */
 export function beginPendingLogin(request: Request, user: number, method: LoginMethod, session?: string): Challenge {
   const { app, address, now } = request;
@@ -75,7 +75,7 @@ export function beginPendingLogin(request: Request, user: number, method: LoginM
   return challengeOf(request, user, token);
 }
 
-/** Returns what a client needs to present the second factor of a pending login of this user. */
+/** Returns the data that a client needs to present the second factor of this user's pending login. */
 export function challengeOf(request: Request, user: number, token: string): Challenge {
   const methods = methodsOf(request, user);
   const party = relyingPartyOf(request);
@@ -87,19 +87,19 @@ export function challengeOf(request: Request, user: number, token: string): Chal
   };
 }
 
-/** Returns the login that a client at this address may complete with a token; undefined if it is unknown, used or expired. */
+/** Returns the login that a client at this address may complete with a token; undefined if unknown, used or expired. */
 export const findPendingLogin = ({ address, app: { db }, now }: Context, token: string): PendingLogin | undefined =>
   db.get<PendingLogin>(sql`
     SELECT id, user_id, method, attempts, session, uuid FROM pending_login
     WHERE digest = ${digestOf(token)} AND network = ${prefixOf(address ?? '')} AND expires > ${now}`);
 
-/** Ends a login that was completed. */
+/** Ends a completed login. */
 export const endPendingLogin = ({ app: { db } }: Context, { id }: PendingLogin): void =>
   void db.run(sql`DELETE FROM pending_login WHERE id = ${id}`);
 
 /**
- * Ends the pending logins whose sessions at an identity provider match: the provider has ended those. Returns how many. Must run
- * inside a write.
+ * Ends the pending logins whose sessions at an identity provider match, because the provider has ended them. Returns the number
+ * of logins. Must run inside a write.
  */
 export function endPendingSessions<S>(
   { app: { db, secrets } }: Context,

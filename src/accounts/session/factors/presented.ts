@@ -1,4 +1,4 @@
-/** A second factor as a request presents it (core.md 2.11). */
+/** Second factors in requests (core.md 2.11). */
 import type { Request } from '../../../kernel/access/request.ts';
 import { optional, secretField, type Values } from '../../../kernel/collection/field.ts';
 import { text } from '../../../kernel/collection/values.ts';
@@ -15,12 +15,12 @@ import { useRecoveryCode } from './recovery-codes.ts';
 import { loadTotp, type TotpMaker, useTotp } from './totp.ts';
 import { type Credential, usedCredentialField } from './webauthn.ts';
 
-/** Longer than any code with blanks between its characters. */
+/** Exceeds any code with spaces between its characters. */
 const maxCodeLength = 40;
 const presentedCode = (example: string, help: string) =>
   optional(secretField(text({ max: maxCodeLength, required: true, example, help })));
 
-/** The members of a body that present a second factor. */
+/** Body members that present a second factor. */
 export const factorFields = {
   code: presentedCode('123456', 'The current code of the authenticator app.'),
   recovery_code: presentedCode('abcde-fgh23', 'One of the recovery codes, each of which works once.'),
@@ -29,18 +29,18 @@ export const factorFields = {
 
 type FactorValues = Values<typeof factorFields>;
 
-/** A second factor that a request presents. */
+/** A second factor in a request. */
 type PresentedFactor =
   | { readonly member: 'code' | 'recovery_code'; readonly value: string }
   | { readonly member: 'passkey'; readonly value: Credential };
 
-/** The same, with what its verification needs inside a transaction. */
+/** A second factor that is ready for verification inside a transaction. */
 export type PreparedFactor =
   | { readonly member: 'code'; readonly value: string; readonly maker: TotpMaker }
   | { readonly member: 'recovery_code'; readonly value: string }
   | { readonly member: 'passkey'; readonly passkey: PresentedPasskey };
 
-/** Throws 400 unless exactly one of the members has a value. Returns its name. */
+/** Returns the name of the only member with a value. Throws 400 unless there is exactly one. */
 export function exactlyOne<K extends string>(values: Readonly<Partial<Record<K, unknown>>>, members: readonly K[]): K {
   const [given, ...others] = members.filter((name) => values[name] !== undefined);
   if (given !== undefined && others.length === 0) return given;
@@ -48,7 +48,7 @@ export function exactlyOne<K extends string>(values: Readonly<Partial<Record<K, 
   throw invalidRequest(`Exactly one of ${names} is required.`);
 }
 
-/** Returns the one second factor of a body. Throws 400. */
+/** Returns the second factor in a body. Throws 400. */
 export function presentedFactor(values: FactorValues): PresentedFactor {
   const member = exactlyOne(values, ['code', 'recovery_code', 'passkey']);
   if (member === 'passkey') return { member, value: values.passkey ?? {} };
@@ -56,8 +56,8 @@ export function presentedFactor(values: FactorValues): PresentedFactor {
 }
 
 /**
- * Prepares the verification of a user's factor outside of the transaction: loads libraries, and verifies the signature of a
- * passkey. Throws 400 for a passkey if the service has no domain.
+ * Prepares the verification of a user's factor outside the transaction: loads libraries and verifies the signature of a passkey.
+ * Throws 400 for a passkey if the service has no domain.
  */
 export async function prepareFactor(
   request: Request,
@@ -71,8 +71,8 @@ export async function prepareFactor(
 }
 
 /**
- * Returns how long, in microseconds, a user's factor is locked for the client (core.md 2.1, 2.11); undefined if it is not. The
- * lock of codes does not concern passkeys, which no client can guess.
+ * Returns how long a user's factor remains locked for the client, in microseconds (core.md 2.1, 2.11); undefined if it is not
+ * locked. The code lock does not apply to passkeys, which no client can guess.
  */
 export function factorLockOf(
   request: Request,
@@ -86,8 +86,8 @@ export function factorLockOf(
 }
 
 /**
- * Verifies a second factor of a user that is not locked, and stores its use or its failure. Returns whether it is correct. Must
- * run inside a write that the caller completes in both cases.
+ * Verifies an unlocked second factor, and stores its use or failure. Returns whether it is correct. Must run inside a write that
+ * commits in both cases.
  */
 export function useFactor(
   request: Request,

@@ -1,4 +1,4 @@
-/** The relying party of passkeys: the domain that they belong to, and the web pages that may use them (core.md 2.11). */
+/** The relying party of passkeys: their domain, and the origins that may use them (core.md 2.11). */
 import ipaddr from 'ipaddr.js';
 import type { Request } from '../../../kernel/access/request.ts';
 import type { Config, SettingName } from '../../../kernel/config/config.ts';
@@ -16,12 +16,12 @@ const hostNameOf = (address: string): string => urlOf(address)?.hostname ?? '';
 
 const isAtOrBelow = (host: string, domain: string): boolean => host === domain || host.endsWith(`.${domain}`);
 
-/** Whether a host can own passkeys: browsers accept no addresses. */
+/** Whether a host can own passkeys. Browsers reject IP addresses. */
 const isDomain = (host: string): boolean => host !== '' && !host.startsWith('[') && !ipaddr.isValid(host);
 
 /**
- * Returns the relying party of a request; undefined if the service has no domain. Without base_url, only localhost has one: with
- * another Host header, passkeys of that host would be valid here.
+ * Returns the relying party of a request; undefined if the service has no domain. Without base_url, only localhost counts: any
+ * other Host header would make passkeys of that host valid here.
  */
 export function relyingPartyOf({ base, config }: Pick<Request, 'base' | 'config'>): RelyingParty | undefined {
   const { allowed_origins: allowed, base_url: own, passkey_rp_id: chosen } = config;
@@ -43,7 +43,7 @@ export function requireRelyingParty(request: Request): RelyingParty {
   throw new HttpError(400, { detail });
 }
 
-/** Rejects a domain of passkeys that browsers would not accept on the pages of base_url. */
+/** Rejects a passkey domain that browsers would not accept on pages of base_url. */
 export function checkPasskeys(config: Config, reject: (name: SettingName, rule: string) => never): void {
   const { base_url: base, passkey_rp_id: id } = config;
   if (id === null) return;

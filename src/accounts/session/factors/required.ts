@@ -1,13 +1,13 @@
-/** The setting second_factor_required: what a session may do before its user has a second factor (core.md 2.11). */
+/** Enforces second_factor_required: limits a session until its user has a second factor (core.md 2.11). */
 import type { Request } from '../../../kernel/access/request.ts';
 import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { forbidden } from '../../../kernel/http/error.ts';
 import { isReading } from '../../../kernel/http/incoming-request.ts';
 
-/** Also the message for staff who need a factor to act on the factors of other users. */
+/** Also shown to staff who need a factor themselves to change the factors of other users. */
 export const enrolmentText = 'Set up a second factor first.';
 
-/** Whether an operation is part of the enrolment: reading the own user, confirming the session, adding a factor, logging out. */
+/** Whether an operation is part of the enrolment: reading one's user, confirming the session, adding a factor, logging out. */
 function isOpenBeforeEnrolment({ caller, incoming, params, query }: Request, path: string): boolean {
   if (path.startsWith('/api/second-factors/') || path.startsWith('/api/sessions/confirm/')) return true;
   if (path === '/api-auth/logout/') return true;
@@ -16,7 +16,7 @@ function isOpenBeforeEnrolment({ caller, incoming, params, query }: Request, pat
   return path === '/api/users/:key/' && params.key?.toLowerCase() === caller.uuid;
 }
 
-/** Throws 403 if the session can only be used to set up a second factor, and the operation is no part of that. */
+/** Throws 403 if the session must first set up a second factor and the operation is not part of that. */
 export function requireEnrolment(request: Request, { path }: Pick<Endpoint, 'path'>): void {
   if (request.caller.mustEnrol && !isOpenBeforeEnrolment(request, path)) throw forbidden(enrolmentText);
 }

@@ -11,7 +11,7 @@ import { confirmed } from '../confirmation.ts';
 import { hasFactor, removeFactor } from './factor-store.ts';
 import { enrolmentText } from './required.ts';
 
-/** Staff with a factor. Their own factors they remove one by one, in a session confirmed with one. */
+/** Staff with a factor. They remove their own factors one at a time, in a session confirmed with a factor. */
 const others: Right<UserRow> = rightUnlessDenied<unknown, UserRow>(staff, ({ caller, db }, { id }) => {
   if (id === caller.id) return forbiddenText;
   return hasFactor(db, caller.id) ? undefined : enrolmentText;
@@ -34,7 +34,7 @@ export const resetSecondFactors = action({
       removeFactor(request, user, id);
     revokeTokensOf(request, user.id);
     db.onceStored(() =>
-      app.log.warn({ user: user.username, by: caller.username, reason }, 'second factors of a user are removed'),
+      app.log.warn({ user: user.username, by: caller.username, reason }, 'second factors of a user removed'),
     );
     return json({ detail: 'Second factors have been removed.' });
   },

@@ -1,4 +1,4 @@
-/** Second factors: the devices and apps with which users prove their identity beside the password (core.md 2.11). */
+/** Second factors: devices and apps that prove a user's identity in addition to the password (core.md 2.11). */
 import type { Request } from '../../../kernel/access/request.ts';
 import { userIn, visibleTo } from '../../../kernel/access/right.ts';
 import { Collection, type Row } from '../../../kernel/collection/collection.ts';
@@ -16,7 +16,7 @@ interface FactorRow extends Row {
   readonly user_id: number;
 }
 
-/** Maximum length of the name of a factor. */
+/** Maximum length of a factor's name. */
 export const maxNameLength = 150;
 
 const fields = {

@@ -48,7 +48,7 @@ const tokenField = {
 
 const fields = { ...tokenField, ...factorFields };
 
-/** Returns the login of a token and its user. Throws 401. */
+/** Returns the pending login of a token, and its user. Throws 401. */
 function pendingOf(request: Request, token: string): { login: PendingLogin; user: UserRow } {
   const { db } = request;
   const login = findPendingLogin(request, token);
@@ -57,15 +57,15 @@ function pendingOf(request: Request, token: string): { login: PendingLogin; user
   return { login, user };
 }
 
-/** The login methods of the setting by those of sessions. */
+/** Maps session methods to the values of authentication_methods. */
 const settingOf: Readonly<Partial<Record<LoginMethod, AuthenticationMethod>>> = { saml: 'SAML2', oidc: 'OIDC' };
 
-/** Throws 401 if no login can wait for a second factor, before the body is read. */
+/** Throws 401, before reading the body, if no login method can require a second factor. */
 function requireSomeMethod(request: Request): void {
   if (!request.config.second_factor_for_sso) requireMethod(request, 'LOCAL_SIGNIN');
 }
 
-/** Returns the token of a login whose second factor is correct. Records its events. */
+/** Completes a login with a correct second factor and returns its token. Records the events. */
 function completePending(request: Request, user: UserRow, { method, session, uuid }: PendingLogin): string {
   if (session === null || uuid === null) return completeLogin(request, user, method);
   const opened: SamlSession | OidcSession = JSON.parse(request.app.secrets.open(session, uuid));
@@ -75,7 +75,7 @@ function completePending(request: Request, user: UserRow, { method, session, uui
     : issueSignOn(request, user, opened, openOidcSession, true);
 }
 
-/** Reads the body of a request. Throws 400 and 401. */
+/** Parses the body and finds the login. Throws 400 and 401. */
 function read(request: Request) {
   requireSomeMethod(request);
   const { token, ...values } = validate(fields, request, 'create');
@@ -91,7 +91,7 @@ function prepare(request: Request): Promise<PreparedFactor> {
 }
 
 function logIn(request: Request, factor: PreparedFactor): Reply {
-  // Checked again: during the preparation the login may have ended.
+  // Check again: the login may have ended during the preparation.
   const { challenges, login, user } = read(request);
   const { rejectedLogins } = request.app.metrics;
   const wait = factorLockOf(request, user, factor);
@@ -130,7 +130,7 @@ export const secondLogin: Endpoint = {
   },
 };
 
-/** POST /api-auth/second-factor/options/ (core.md 2.11): what a page needs that knows only the token of a login. */
+/** POST /api-auth/second-factor/options/ (core.md 2.11), for pages that have only the token of a login. */
 export const secondLoginOptions: Endpoint = {
   path: '/api-auth/second-factor/options/',
   name: 'Second Factor Options',

@@ -1,4 +1,4 @@
-/** Codes of authenticator apps: RFC 6238 with SHA-1, 6 digits and steps of 30 seconds (core.md 2.11). */
+/** Codes from authenticator apps: RFC 6238 with SHA-1, 6 digits and 30-second steps (core.md 2.11). */
 import { timingSafeEqual } from 'node:crypto';
 import type { Context } from '../../../kernel/access/context.ts';
 import { second } from '../../../kernel/clock.ts';
@@ -6,16 +6,16 @@ import { sql } from '../../../kernel/db/sql.ts';
 import type { StoredInstants } from '../../../kernel/stored-instants.ts';
 
 const digits = 6;
-/** Microseconds of a time step. */
+/** Length of a time step in microseconds. */
 const step = 30 * second;
-/** The number of steps by which the clocks of the app and the server may differ. */
+/** Tolerated clock difference between app and server, in steps. */
 const tolerance = 1;
 const secretBytes = 20;
 
-/** Margin of QR codes in modules, as readers require it. */
+/** Margin of QR codes in modules, which readers require. */
 const quietZone = 4;
 
-/** The library, which is loaded when the first code is used. */
+/** The library. It is loaded for the first code. */
 type Library = typeof import('otpauth');
 
 /** Creates the codes of a secret. */
@@ -28,7 +28,7 @@ interface Totp {
   codeAt(instant: number): string;
 }
 
-/** Makes codes from secrets in base32, new secrets and QR codes. */
+/** Creates secrets, their codes and QR codes. */
 export interface TotpMaker {
   of(secret: string): Totp;
   create(random: (bytes: number) => Buffer): Totp;
@@ -60,8 +60,8 @@ function totpOf({ TOTP }: Library, secret: InstanceType<Library['Secret']>): Tot
 }
 
 /**
- * Returns the end of the time step that a code belongs to, if the step is near `now` and does not begin before `acceptedUntil`,
- * the end of the step of the last accepted code. Undefined for a wrong code. All instants are in microseconds.
+ * Returns the end of the time step of a code, if the step is near `now` and does not start before `acceptedUntil`, the end of the
+ * last accepted code's step. Undefined for a wrong code. All instants are in microseconds.
  */
 export function acceptedStep(totp: Totp, code: string, now: number, acceptedUntil: number): number | undefined {
   const presented = Buffer.from(code.replaceAll(/\s/g, ''));
@@ -75,7 +75,7 @@ export function acceptedStep(totp: Totp, code: string, now: number, acceptedUnti
   return undefined;
 }
 
-/** Accepts a code for any authenticator app of a user, and stores its use. Returns whether it was valid. Must run inside a write. */
+/** Checks a code against all authenticator apps of a user. Returns whether it is valid, and stores its use in the open write. */
 export function useTotp({ app, now }: Context, user: number, code: string, maker: TotpMaker): boolean {
   const { db, secrets } = app;
   const factors = db.all<{ id: number; uuid: string; secret: Uint8Array; accepted_until: number }>(
@@ -90,7 +90,7 @@ export function useTotp({ app, now }: Context, user: number, code: string, maker
   return false;
 }
 
-/** A clock that is set back must not reject every code until it reaches its former time. */
+/** Corrected after a clock jump: after setting the clock back, every code would be rejected until its former time. */
 export const totpInstants: StoredInstants = {
   table: 'second_factor',
   column: 'accepted_until',

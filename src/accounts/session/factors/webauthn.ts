@@ -1,4 +1,4 @@
-/** The verification of passkeys: WebAuthn level 2, in the JSON forms of level 3 (core.md 2.11). */
+/** Verifies passkeys: WebAuthn level 2, in the JSON formats of level 3 (core.md 2.11). */
 import * as v from 'valibot';
 import {
   FieldError,
@@ -12,13 +12,13 @@ import type { JsonSchema } from '../../../kernel/collection/json-schema.ts';
 import { kindName } from '../../../kernel/http/body.ts';
 import type { RelyingParty } from './relying-party.ts';
 
-/** COSE numbers of the algorithms of passkeys: ES256, EdDSA, RS256. */
+/** COSE numbers of the accepted algorithms: ES256, EdDSA, RS256. */
 export const algorithms = [-7, -8, -257];
 
-/** Credentials of 2048-bit RSA, the longest in use, have keys of about 300 bytes. */
+/** The largest keys in use, 2048-bit RSA, have about 300 bytes. */
 const maxKeyBytes = 1024;
 
-/** A credential of a body, not checked in any way. */
+/** An unchecked credential from a body. */
 export type Credential = Readonly<Record<string, unknown>>;
 
 const base64url = (max: number) => v.pipe(v.string(), v.maxLength(max), v.regex(/^[\w-]+$/));
@@ -57,7 +57,7 @@ export const assertionOf = (credential: Credential): v.InferOutput<typeof assert
 
 const exampleId = 'AWhIvXoY1u8Zq3mC7cVJQw';
 
-/** JSON Schema of a credential with these members of `response`, each with an example; clients may send others. */
+/** Returns the JSON Schema of a credential with these members of `response` and their examples. Clients may send others. */
 function credentialShape(members: Readonly<Record<string, string>>): JsonSchema {
   const shapes = Object.keys(members).map((name) => [name, { type: 'string' }]);
   return {
@@ -85,7 +85,7 @@ function credentialField(help: string, shape: JsonSchema): WritableField<Credent
       {
         schema: v.unknown(),
         shape,
-        // Forms have only texts.
+        // Forms contain only strings.
         coerce: (value, form) => (form && typeof value === 'string' ? jsonOrText(value) : value),
         resolve: (value) => {
           if (isObject(value)) return value;
@@ -105,7 +105,7 @@ export const newCredentialField = credentialField(
   }),
 );
 
-/** The use of a credential, as `PublicKeyCredential.toJSON()` returns it. */
+/** A used credential, as `PublicKeyCredential.toJSON()` returns it. */
 export const usedCredentialField = credentialField(
   'The credential, as navigator.credentials.get() returns it, in its JSON form.',
   credentialShape({
@@ -115,17 +115,17 @@ export const usedCredentialField = credentialField(
   }),
 );
 
-/** Returns the challenge that a credential responds to; undefined if it is malformed. */
+/** Returns the challenge in a credential; undefined if it is malformed. */
 export function challengeIn({ response }: Credential): string | undefined {
   const encoded = isObject(response) ? response.clientDataJSON : undefined;
   if (typeof encoded !== 'string') return undefined;
   const data = jsonOrText(Buffer.from(encoded, 'base64url').toString());
-  // A page of another origin may embed one of the service.
+  // Reject pages of the service that are embedded in another origin.
   if (!isObject(data) || data.crossOrigin === true) return undefined;
   return typeof data.challenge === 'string' ? data.challenge : undefined;
 }
 
-/** A credential that was verified at its creation. */
+/** A verified new credential. */
 export interface NewPasskey {
   readonly id: string;
   readonly publicKey: Uint8Array;
@@ -133,7 +133,7 @@ export interface NewPasskey {
   readonly transports: readonly string[];
 }
 
-/** Verifies a new credential. Returns undefined if anything in it is wrong. */
+/** Verifies a new credential. Returns undefined if it is invalid. */
 export async function verifyNewPasskey(
   { id, origins }: RelyingParty,
   challenge: string,
@@ -158,14 +158,14 @@ export async function verifyNewPasskey(
     if (credentialId !== members.id || publicKey.length > maxKeyBytes) return undefined;
     return { id: credentialId, publicKey, counter, transports };
   } catch {
-    // The library throws for every kind of mistake, also of types.
+    // The library throws for every kind of error, including wrong types.
     return undefined;
   }
 }
 
 /**
- * Verifies the use of a credential, except for its counter. Returns the counter, or undefined if anything else is wrong.
- * `isAlone`: no other factor is requested, so the authenticator must have verified the user.
+ * Verifies the use of a credential, except its counter. Returns the counter, or undefined if the credential is invalid. `isAlone`
+ * means that it is the only factor, so the authenticator must have verified the user.
  */
 export async function verifyAssertion(
   { id, origins }: RelyingParty,

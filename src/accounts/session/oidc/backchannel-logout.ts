@@ -17,16 +17,16 @@ import { isEnded, type OidcSession, tokensOf } from './sessions.ts';
 import { clockToleranceSeconds, verifySignedToken } from './signed-token.ts';
 
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout';
-/** How old a logout token may be. */
+/** Maximum age of a logout token. */
 const maxAge = 5 * minute;
-/** How long a used token is remembered: until no token issued within the tolerance of the clocks is young enough. */
+/** How long to store used tokens: until even a token issued with the maximum clock difference is too old. */
 const usedFor = maxAge + clockToleranceSeconds * second;
 const maxTokenLength = 32 * 1024;
 
-/** The logout tokens that were used. */
+/** Used logout tokens. */
 export const usedLogoutTokens = expiringRows('oidc_logout_token', usedFor, 'digest');
 
-/** The sessions that a logout token names. */
+/** The sessions to end. */
 interface Logout {
   readonly digest: Buffer;
   readonly sid: string | undefined;
@@ -35,7 +35,7 @@ interface Logout {
 
 type CheckedToken = { readonly logout: Logout } | { readonly rejection: RejectedSignOn };
 
-/** Returns the token of a form. Throws RejectedSignOn for any other body. */
+/** Returns the token in a form. Throws RejectedSignOn for any other body. */
 function tokenOf(request: Request): string {
   try {
     const { form, values } = request.body();
@@ -44,7 +44,7 @@ function tokenOf(request: Request): string {
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
   }
-  throw rejected('invalid', 'the body is no form with one logout_token');
+  throw rejected('invalid', 'the body is not a form with one logout_token');
 }
 
 async function prepare(request: Request): Promise<CheckedToken> {
@@ -63,16 +63,16 @@ async function prepare(request: Request): Promise<CheckedToken> {
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= 255;
 
-/** Checks the claims of a logout token that no other tokens have. Throws RejectedSignOn. */
+/** Checks the claims that are specific to logout tokens. Throws RejectedSignOn. */
 function logoutOf(claims: Readonly<Record<string, unknown>>, now: number): Logout {
   const { events, iat, iss, jti, sid, sub } = claims;
   const event = typeof events === 'object' && events !== null ? new Map(Object.entries(events)).get(logoutEvent) : null;
   const problems: readonly (readonly [boolean, string])[] = [
-    [typeof event !== 'object' || event === null || Array.isArray(event), 'its events have no logout'],
+    [typeof event !== 'object' || event === null || Array.isArray(event), 'its events claim has no logout'],
     ['nonce' in claims, 'it has a nonce, as ID tokens do'],
-    [!isText(jti), 'its jti is no text of at most 255 characters'],
-    [sid !== undefined && !isText(sid), 'its sid is no text of at most 255 characters'],
-    [sub !== undefined && !isText(sub), 'its sub is no text of at most 255 characters'],
+    [!isText(jti), 'its jti is not a string of at most 255 characters'],
+    [sid !== undefined && !isText(sid), 'its sid is not a string of at most 255 characters'],
+    [sub !== undefined && !isText(sub), 'its sub is not a string of at most 255 characters'],
     [sid === undefined && sub === undefined, 'it has neither sid nor sub'],
     [Number(iat) * second < now - maxAge, 'it was issued more than five minutes ago'],
   ];

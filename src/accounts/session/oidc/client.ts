@@ -11,19 +11,19 @@ import type { OidcProvider } from './provider-file.ts';
 
 declare module '../../../kernel/app.ts' {
   interface App {
-    /** The OpenID Connect providers by their names; empty unless OIDC is enabled. */
+    /** Clients of the OpenID Connect providers by name; empty unless OIDC is enabled. */
     readonly oidcClients: ReadonlyMap<string, OidcClient>;
   }
 }
 
-/** Bytes and milliseconds of one response of a provider. */
+/** Limits of a provider's response: bytes and milliseconds. */
 const limits = { maxBytes: 1024 * 1024, timeout: 10_000 };
-/** How long discovery documents and keys are used before they are fetched again. */
+/** How long to cache discovery documents and keys. */
 const maxAge = hour;
 const minRefreshInterval = minute;
-/** Logins that may wait for one provider at a time. */
+/** Maximum number of logins that wait for one provider. */
 const maxWaiting = 64;
-/** Characters of a recorded failure, which may quote the provider. */
+/** Maximum length of a recorded failure, which may quote the provider. */
 const maxReasonLength = 500;
 
 type Members = Readonly<Record<string, unknown>>;
@@ -33,15 +33,15 @@ interface Fetched<T> {
   readonly at: number;
 }
 
-/** Why a provider cannot be used. */
+/** The failure of a provider. */
 interface ProviderFailure {
-  /** The first failure, in microseconds. */
+  /** Time of the first failure, in microseconds. */
   readonly since: number;
   /** The last reason. */
   readonly message: string;
 }
 
-/** One provider: what it publishes, cached, and the HTTP client for its addresses. A failed fetch is not cached. */
+/** A provider: its cached documents, and the HTTP client for its URLs. Failed fetches are not cached. */
 export class OidcClient {
   readonly #own: HttpClient;
   readonly #others: HttpClient;
@@ -59,29 +59,29 @@ export class OidcClient {
     readonly provider: OidcProvider,
     resolve: Resolver,
   ) {
-    // The operator chose the issuer, which may be in the operator's network; its documents may name public hosts besides.
+    // The operator chose the issuer, so it may be in a private network. Other URLs in its documents must be public.
     this.#own = new HttpClient({ resolve, allows: () => true, ...limits });
     this.#others = new HttpClient({ resolve, allows: addressRule([]), ...limits });
   }
 
-  /** Whether the issuer has no TLS, which is possible on this machine only. */
+  /** Whether the issuer has no TLS, which is allowed only on this machine. */
   get isInsecure(): boolean {
     return this.provider.issuer.startsWith('http:');
   }
 
-  /** Why the provider cannot be used since its last success; undefined if it can, or has not been tried. */
+  /** The failure since the last success; undefined if the provider works or has not been used. */
   get failure(): ProviderFailure | undefined {
     return this.#failure;
   }
 
-  /** Runs work that waits for the provider. Returns undefined if too many logins already wait for it. */
+  /** Runs work that waits for the provider. Returns undefined if too many logins are already waiting. */
   wait<T>(now: number, work: () => Promise<T>): Promise<T> | undefined {
     if (this.#waiting >= maxWaiting) return undefined;
     this.#waiting++;
     return this.#watch(now, work).finally(() => this.#waiting--);
   }
 
-  /** Notes whether work fails because of the provider. Cached documents prove nothing. */
+  /** Records whether the provider causes work to fail. Work with cached documents does not count as a success. */
   async #watch<T>(now: number, work: () => Promise<T>): Promise<T> {
     const before = this.#responses;
     try {
@@ -119,7 +119,7 @@ export class OidcClient {
     }
   }
 
-  /** Returns the keys that sign the tokens of the provider. Rejects with ProviderError. */
+  /** Returns the keys that sign the provider's tokens. Rejects with ProviderError. */
   async keys(now: number): Promise<JSONWebKeySet> {
     const cached = this.#keys;
     if (cached && isFresh(cached, now)) return cached.value;
@@ -132,7 +132,7 @@ export class OidcClient {
     }
   }
 
-  /** Returns the keys after an unknown one was used; undefined if they were fetched less than a minute ago. */
+  /** Refreshes the keys after an unknown one was used. Returns undefined if they were fetched less than a minute ago. */
   async refreshedKeys(now: number): Promise<JSONWebKeySet | undefined> {
     const last = Math.max(this.#keys?.at ?? Number.NEGATIVE_INFINITY, this.#lastRefresh);
     if (now >= last && now - last < minRefreshInterval)
@@ -164,15 +164,14 @@ export class OidcClient {
     });
   };
 
-  /** Sends a request, without the cache. Rejects with ProviderError if there is no complete response. */
+  /** Sends a request, bypassing the cache. Rejects with ProviderError if there is no complete response. */
   async send(
     method: string,
     url: URL,
     headers: Readonly<Record<string, string>>,
     body?: string,
   ): Promise<HttpResponse> {
-    if (url.protocol !== 'https:' && !this.isInsecure)
-      throw new ProviderError(`${url.host} must be addressed by https`);
+    if (url.protocol !== 'https:' && !this.isInsecure) throw new ProviderError(`${url.host} requires https`);
     const http = hostOf(url) === hostOf(new URL(this.provider.issuer)) ? this.#own : this.#others;
     try {
       const response = await http.send({ method, url, headers, ...(body !== undefined && { body }) });
@@ -184,7 +183,7 @@ export class OidcClient {
     }
   }
 
-  /** Fetches a JSON object, without the cache. Rejects with ProviderError. */
+  /** Fetches a JSON object, bypassing the cache. Rejects with ProviderError. */
   async read(url: URL): Promise<Pick<HttpResponse, 'headers'> & { readonly document: Members }> {
     const { body, headers, status } = await this.send('GET', url, { Accept: 'application/json' });
     if (status !== 200) throw new ProviderError(`${url.host}${url.pathname}: the response had status ${status}`);
@@ -214,11 +213,11 @@ function parsed(body: Buffer): Members | undefined {
   }
 }
 
-/** Returns the address of a discovery document, as OpenID Connect Discovery 1.0 defines it. */
+/** Returns the URL of a discovery document (OpenID Connect Discovery 1.0). */
 export const discoveryUrl = (issuer: string): URL =>
   new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
 
-/** Checks the members of a discovery document that logins use. Throws ProviderError. */
+/** Validates the members of a discovery document that logins use. Throws ProviderError. */
 export function checkedMetadata(document: Members, { issuer }: OidcProvider): ServerMetadata {
   if (document.issuer !== issuer)
     throw new ProviderError(
@@ -241,7 +240,7 @@ export function checkedMetadata(document: Members, { issuer }: OidcProvider): Se
   return document as unknown as ServerMetadata;
 }
 
-/** Returns the keys of a JWK set. Throws ProviderError. */
+/** Validates a JWK set. Throws ProviderError. */
 export function checkedKeys(document: Members): JSONWebKeySet {
   const { keys } = document;
   const areKeys = Array.isArray(keys) && keys.every((key) => typeof key === 'object' && key !== null && 'kty' in key);

@@ -15,7 +15,7 @@ import { browserOf, findLogin, type PendingLogin, takeLogin } from './requests.t
 import { oidcSession, openOidcSession } from './sessions.ts';
 import { userOfLogin } from './user.ts';
 
-/** A checked response: its login or the reason for its rejection, and the pending login of this browser. */
+/** A checked response: its login or the reason for its rejection, and the pending login in this browser. */
 interface CheckedResponse {
   readonly pending?: PendingLogin | undefined;
   readonly login?: ProviderLogin;
@@ -30,9 +30,9 @@ async function prepare(request: Request): Promise<CheckedResponse> {
   const url = redirectUri(request, name);
   url.search = request.query.text;
   const pending = findLogin(request, request.query.one('state'));
-  if (!pending) return { rejection: rejected('invalid', 'its state is of no login that this browser has started') };
+  if (!pending) return { rejection: rejected('invalid', 'its state does not belong to a login in this browser') };
   if (pending.provider !== name || pending.issuer !== issuer)
-    return { pending, rejection: rejected('invalid', 'its state is of a login at another provider') };
+    return { pending, rejection: rejected('invalid', 'its state belongs to a login at another provider') };
   try {
     const exchange = (): Promise<ProviderLogin> => exchangeCode(client, request.now, { ...pending.secrets, url });
     const login = await waitFor(request, client, exchange);

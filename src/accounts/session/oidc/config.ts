@@ -7,7 +7,7 @@ declare module '../../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof oidcSettings> {}
 }
 
-/** Settings of login by OpenID Connect (services.md 11). */
+/** The settings of login by OpenID Connect (services.md 11). */
 export const oidcSettings = {
   oidc_providers_file: text(null, 'JSON file with the OpenID Connect providers; required with OIDC.'),
 } satisfies Settings;

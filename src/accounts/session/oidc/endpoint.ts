@@ -1,4 +1,4 @@
-/** The common parts of the endpoints of OpenID Connect. */
+/** Shared code of the OpenID Connect endpoints. */
 import type { Context } from '../../../kernel/access/context.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { HttpError, notFound } from '../../../kernel/http/error.ts';
@@ -16,14 +16,14 @@ export function clientOf(request: Request): OidcClient {
   return client;
 }
 
-/** Returns the address to which a provider sends browsers back. Throws 400 (see `serviceBase`). */
+/** Returns the redirect URI of a provider. Throws 400 (see `serviceBase`). */
 export const redirectUri = (request: Request, provider: string): URL => redirectUriAt(serviceBase(request), provider);
 
-/** Returns the same for a service at this base. */
+/** Returns the redirect URI for a service at this base URL. */
 export const redirectUriAt = (base: string, provider: string): URL =>
   new URL(`${base}${oidcPath}${provider}/complete/`);
 
-/** Runs work that waits for the provider. Rejects with 503 if too many logins already wait for it. */
+/** Runs work that waits for the provider. Rejects with 503 if too many logins are already waiting. */
 export function waitFor<T>({ now }: Context, client: OidcClient, work: () => Promise<T>): Promise<T> {
   const result = client.wait(now, work);
   if (!result) throw new HttpError(503, { detail: 'Too many logins at once. Try again.' }, { 'Retry-After': '1' });

@@ -1,4 +1,4 @@
-/** The exchange of an authorization code for the claims about a user, with openid-client. */
+/** Exchanges an authorization code for claims about a user, with openid-client. */
 import type { KeyObject } from 'node:crypto';
 import type { ClientAuth, Configuration, ServerMetadata } from 'openid-client';
 import { present } from '../../../kernel/present.ts';
@@ -9,17 +9,17 @@ import { clockToleranceSeconds, signatureAlgorithms, verifySignedToken } from '.
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Claims of a provider about the user who logged in. */
+/** A provider's claims about the user who logged in. */
 export interface ProviderLogin {
   readonly subject: string;
-  /** The session at the provider. */
+  /** Id of the session at the provider. */
   readonly sid: string | undefined;
-  /** Claims of the ID token and of userinfo, which has priority. */
+  /** Claims from the ID token and userinfo, which has priority. */
   readonly claims: Claims;
   readonly idToken: string;
 }
 
-/** The secrets of a pending login, and the address at which the browser came back. */
+/** The secrets of a pending login, and the URL to which the browser returned. */
 interface Completion {
   readonly url: URL;
   readonly state: string;
@@ -29,7 +29,7 @@ interface Completion {
 
 type Library = typeof import('openid-client');
 
-/** Returns the configuration of the library at this time. Rejects with ProviderError. */
+/** Returns the current configuration of the library. Rejects with ProviderError. */
 export async function configure(client: OidcClient, library: Library, now: number): Promise<Configuration> {
   const { isInsecure, provider } = client;
   const metadata = await client.metadata(now);
@@ -55,7 +55,7 @@ const importAlgorithms: Readonly<Record<string, RsaHashedImportParams | EcKeyImp
   ed25519: { name: 'Ed25519' },
 };
 
-/** Returns how the service proves its identity at the token endpoint. */
+/** Returns the client authentication for the token endpoint. */
 async function authenticationOf(
   { credential }: OidcProvider,
   { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] }: ServerMetadata,
@@ -76,7 +76,7 @@ const signingKey = (key: KeyObject): Promise<CryptoKey> =>
     ['sign'],
   );
 
-/** Returns the address of the provider's login page. Rejects with ProviderError. */
+/** Returns the URL of the provider's login page. Rejects with ProviderError. */
 export async function loginUrl(
   client: OidcClient,
   now: number,
@@ -98,7 +98,7 @@ export async function loginUrl(
 }
 
 /**
- * Exchanges the code in the address for tokens and reads the claims about the user. Checks `state`, `iss`, PKCE, the ID token and
+ * Exchanges the code in the URL for tokens and reads the claims about the user. Checks `state`, `iss`, PKCE, the ID token and
  * userinfo (services.md 11). Rejects with RejectedSignOn, ProviderError or an error of the libraries.
  */
 export async function exchangeCode(client: OidcClient, now: number, completion: Completion): Promise<ProviderLogin> {
@@ -124,8 +124,8 @@ export async function exchangeCode(client: OidcClient, now: number, completion: 
 }
 
 /**
- * An email address is verified only where the same source states both. A claim that one source left out, as `_claim_names` states,
- * counts as left out.
+ * Merges the claims of both sources. An email address counts as verified only if the same source has both claims. A claim that
+ * either source lists in `_claim_names` counts as omitted.
  */
 const merged = (claims: Claims, userInfo: Claims): Claims => ({
   ...claims,
@@ -138,20 +138,20 @@ const objectOf = (value: unknown): object => (typeof value === 'object' && value
 
 function subjectOf(subject: unknown): string {
   if (typeof subject !== 'string' || subject === '' || subject.length > 255)
-    throw rejected('invalid', 'the subject of the ID token is no text of at most 255 characters');
+    throw rejected('invalid', 'the subject of the ID token is not a string of at most 255 characters');
   return subject;
 }
 
 const malformed = /^OAUTH_(PARSE_ERROR|RESPONSE_IS_NOT_JSON|RESPONSE_IS_NOT_CONFORM)$/;
 
-/** Returns why a provider rejects the service rather than a code; undefined for any other error. */
+/** Returns why a provider rejects the client instead of the code; undefined for any other error. */
 function serviceRejection(error: unknown, library: Library): string | undefined {
   if (error instanceof library.ResponseBodyError)
     return /^(invalid|unauthorized)_client$/.test(error.error) ? error.error : undefined;
   return error instanceof library.WWWAuthenticateChallengeError ? `status ${error.status}` : undefined;
 }
 
-/** Finds out what a failed exchange means: the provider rejected the login, cannot be used, or its response is invalid. */
+/** Classifies a failed exchange: the provider rejected the login, is unusable, or sent an invalid response. */
 function explained(error: unknown, library: Library): unknown {
   if (error instanceof library.AuthorizationResponseError)
     return rejected('refused', `the identity provider returned ${error.error} ${error.error_description ?? ''}`.trim());

@@ -1,4 +1,4 @@
-/** Grants and revokes what the groups of a user at an OpenID Connect provider decide (services.md 11.1 "Group rules"). */
+/** Grants and revokes rights by a user's groups at an OpenID Connect provider (services.md 11.1 "Group rules"). */
 import type { Context } from '../../../kernel/access/context.ts';
 import { raw, sql } from '../../../kernel/db/sql.ts';
 import { HttpError } from '../../../kernel/http/error.ts';
@@ -7,16 +7,16 @@ import { type UserRow, updateUser, userOf } from '../../users/users.ts';
 import type { GroupRule } from './group-rules.ts';
 import type { OidcProvider } from './provider-file.ts';
 
-/** Returns what the `source` of roles is that this provider grants. */
+/** Returns the `source` of roles that this provider grants. */
 export const sourceOf = ({ name }: Pick<OidcProvider, 'name'>): string => `oidc:${name}`;
 
-/** The roles from the lowest to the highest. */
+/** Roles in ascending order. */
 const ranks: Readonly<Record<RoleScope, readonly string[]>> = {
   customer: ['support', 'owner'],
   project: ['support', 'admin', 'manager'],
 };
 
-/** Gives a user the roles and rights of these groups and ends the others that this provider granted. Must run inside a write. */
+/** Grants a user the roles and rights of these groups, and ends others that this provider granted. Must run inside a write. */
 export function applyGroups(
   context: Context,
   provider: OidcProvider,
@@ -50,11 +50,11 @@ function applyRoles(
     WHERE user_id = ${user} AND source = ${source} ORDER BY id`);
   for (const role of managed) {
     if (wanted.get(role.scope) !== role.role) revokeRole(context, structure, role);
-    // Reminders whose time has passed already are not sent.
+    // Skip reminders whose time has already passed.
     else if (role.expires !== expires) db.update(`${structure}_role`, role.id, { expires, reminded: context.now });
   }
   for (const [scope, role] of wanted) {
-    // A role that a user or another provider granted has precedence.
+    // A role from a user or another provider takes precedence.
     if (hasRole(db, structure, scope, user)) continue;
     try {
       grantRole(context, { structure, scope, user, role, expires, author: null }, { source });
@@ -65,7 +65,7 @@ function applyRoles(
   }
 }
 
-/** Returns the highest role in each customer or project, by its id. Logs the rules of places that do not exist. */
+/** Returns the highest role in each customer or project, by its id. Logs rules for missing customers and projects. */
 function wantedRoles(
   context: Context,
   provider: OidcProvider,

@@ -1,26 +1,26 @@
-/** Rights granted by the groups of a user at an OpenID Connect provider (services.md 11.1 "Group rules"). */
+/** Rules that grant rights by groups at an OpenID Connect provider (services.md 11.1 "Group rules"). */
 import { day, minute } from '../../../kernel/clock.ts';
 import { duration } from '../../../kernel/config/setting.ts';
 import { errorOf } from '../../../kernel/present.ts';
 import { type RoleScope, roleNames } from '../../roles/roles.ts';
 import { rejected } from './problems.ts';
 
-/** A right that applies everywhere, or a role in a customer or project with this uuid. */
+/** A global right, or a role in the customer or project with this uuid. */
 type Grant =
   | { readonly kind: 'staff' | 'support' }
   | { readonly kind: RoleScope; readonly uuid: string; readonly role: string };
 
 export interface GroupRule {
-  /** As the provider spells it. */
+  /** Spelled as the provider does. */
   readonly group: string;
   readonly grant: Grant;
 }
 
-/** The members of a provider that concern groups. */
+/** The group settings of a provider. */
 export interface GroupSettings {
   readonly groupsClaim: string;
   readonly groupRules: readonly GroupRule[];
-  /** Microseconds from a login to the end of the roles that it grants; null: they have no end. */
+  /** Lifetime of the granted roles from the login, in microseconds; null for no expiry. */
   readonly groupRolesLast: number | null;
 }
 
@@ -30,7 +30,7 @@ const isMembers = (item: unknown): item is Members => typeof item === 'object' &
 
 const lifetime = duration<number>(30 * day, '', { min: minute });
 
-/** Reads the members `groups_claim`, `group_rules` and `group_roles_last` of a provider. Throws with the rule that they break. */
+/** Reads `groups_claim`, `group_rules` and `group_roles_last` of a provider. Throws an error with the broken rule. */
 export function readGroupSettings(item: Members): GroupSettings {
   const { group_roles_last: last = '30d', group_rules: rules = [], groups_claim: claim = 'groups' } = item;
   if (typeof claim !== 'string' || claim.trim() === '') throw new Error('groups_claim must be a text');
@@ -69,7 +69,7 @@ function readRule(rule: unknown, name: string): GroupRule {
   return { group, grant };
 }
 
-/** Returns what the members of a rule besides `group` grant; undefined unless they are exactly one kind of grant. */
+/** Returns the grant in a rule's members other than `group`; undefined unless there is exactly one. */
 function grantOf(members: Members): Grant | undefined {
   const names = Object.keys(members).sort().join(' ');
   const { role } = members;
@@ -83,8 +83,8 @@ function grantOf(members: Members): Grant | undefined {
 }
 
 /**
- * Returns the groups in the claims about a user; none without group rules or without the claim. Throws RejectedSignOn if the
- * provider left the groups out because there are too many, or if the claim is no list of texts.
+ * Returns the groups in the claims about a user; none without group rules or the claim. Throws RejectedSignOn if the provider
+ * omitted the groups because there are too many, or if the claim is not a list of strings.
  */
 export function groupsOf({ groupRules, groupsClaim }: GroupSettings, claims: Members): ReadonlySet<string> {
   if (groupRules.length === 0) return new Set();

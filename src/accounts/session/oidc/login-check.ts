@@ -1,4 +1,4 @@
-/** Checks what the login at an OpenID Connect provider needs, without a user (services.md 11.2). */
+/** Checks the prerequisites of login at an OpenID Connect provider, without a user (services.md 11.2). */
 import type { ServerMetadata } from 'openid-client';
 import { second } from '../../../kernel/clock.ts';
 import { errorOf } from '../../../kernel/present.ts';
@@ -8,7 +8,7 @@ import { checkedKeys, checkedMetadata, discoveryUrl, type OidcClient } from './c
 import { configure, loginUrl } from './exchange.ts';
 import { clockToleranceSeconds } from './signed-token.ts';
 
-/** State shared by the steps. `redirectUri` is undefined without an address of the service. */
+/** State shared by the steps. `redirectUri` is undefined if the service has no URL. */
 interface Subject {
   readonly client: OidcClient;
   readonly redirectUri: URL | undefined;
@@ -107,10 +107,10 @@ async function checkKeys({ client }: Subject, { jwks_uri: address = '' }: Server
     : `Let the provider sign ID tokens with RS256, PS256, ES256 or EdDSA: none of its ${keys.length} keys is for these.`;
 }
 
-/** Errors of a provider that needs the user: it has accepted the client and its redirect URI. */
+/** Errors that require the user, which means that the provider has accepted the client and its redirect URI. */
 const needsUser = /^(login|interaction|consent|account_selection)_required$/;
 
-/** Starts a login that must not show a page: the provider returns it to the redirect URI with an error if it knows that address. */
+/** Starts a login without user interaction. A provider that knows the redirect URI returns an error to it. */
 async function checkRedirect({ client, now, redirectUri }: Subject): Promise<string> {
   if (!redirectUri) return 'Set base_url: the provider sends browsers back to it.';
   const secrets = { url: redirectUri, state: 'login-check', nonce: 'login-check', verifier: 'login-check'.repeat(4) };
@@ -127,7 +127,7 @@ async function checkRedirect({ client, now, redirectUri }: Subject): Promise<str
   return `Register the redirect URI ${redirectUri.href} for the client at the provider, which responded to it with status ${status}.`;
 }
 
-/** Exchanges a code that does not exist: a provider that accepts the client rejects the code only. */
+/** Exchanges an invalid code. A provider that accepts the client rejects only the code. */
 async function checkClient({ client, now, redirectUri }: Subject): Promise<string> {
   const library = await import('openid-client');
   const configuration = await configure(client, library, now);

@@ -12,7 +12,7 @@ import { recognizeBrowser, secretsOf, storeLogin } from './requests.ts';
 
 const maxNextLength = 2000;
 
-/** A started login with the address of the provider, or the reason why it cannot start. */
+/** A started login with the URL of the provider, or the reason why it cannot start. */
 type Start =
   | { readonly rejection: RejectedSignOn }
   | {
@@ -21,10 +21,10 @@ type Start =
       readonly url: string;
     };
 
-/** Returns the parameter `next`: a path in the web client. Throws 400 for anything else, such as an address of another site. */
+/** Returns the parameter `next`, a path in the web client. Throws 400 for anything else, such as a URL of another site. */
 function nextOf({ query }: Request): string {
   const next = query.one('next') ?? '';
-  // Browsers read a backslash as a slash, and skip control characters.
+  // Browsers treat a backslash as a slash and skip control characters.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are rejected
   const isPath = /^\/(?!\/)[^\\\0-\x1f\x7f]*$/.test(next) && next.length <= maxNextLength;
   if (next !== '' && !isPath) throw invalid({ next: ['Enter a path.'] });

@@ -11,13 +11,13 @@ import { clientOf, oidcPath, waitFor } from './endpoint.ts';
 import { browserOf } from './requests.ts';
 import { forgetSession, sessionToEnd } from './sessions.ts';
 
-/** The session of this browser, and the page where the provider ends its own one, if it has one. */
+/** The session of this browser, and the provider's logout page, if it has one. */
 interface Start {
   readonly session: NonNullable<ReturnType<typeof sessionToEnd>>;
   readonly page: string | undefined;
 }
 
-/** The parameter of clients that have revoked their token: the redirect alone could not end it without the cookie. */
+/** The parameter of clients that have already revoked their token, because without the cookie, the redirect could not. */
 const revoked = 'revoked';
 
 async function prepare(request: Request): Promise<Start | undefined> {
@@ -26,7 +26,7 @@ async function prepare(request: Request): Promise<Start | undefined> {
   return session && { session, page: await endSessionPage(request, client, session.idToken) };
 }
 
-/** Returns the address of the provider that ends its session; undefined if it has none or does not respond. */
+/** Returns the provider's logout URL; undefined if it has none or does not respond. */
 async function endSessionPage(request: Request, client: OidcClient, idToken: string): Promise<string | undefined> {
   const { app, config, incoming, now } = request;
   try {
@@ -45,7 +45,7 @@ async function endSessionPage(request: Request, client: OidcClient, idToken: str
   }
 }
 
-/** Returns the page after a logout; without the setting, the start of the web client. */
+/** Returns the page after a logout. Default: the start page of the web client. */
 const completedPage = ({ login_completed_url: login, logout_completed_url: page }: Config): string =>
   page ?? new URL('/', present(login).replaceAll(/\{\w+\}/g, '')).href;
 

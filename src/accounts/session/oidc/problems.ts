@@ -1,7 +1,7 @@
 import { errorOf } from '../../../kernel/present.ts';
 import { RejectedSignOn } from '../sso/outcome.ts';
 
-/** Messages that web clients get at login_failed_url (services.md 11). */
+/** Messages for web clients at login_failed_url (services.md 11). */
 const messages = {
   refused: 'The identity provider refused the login.',
   unreachable: 'The identity provider cannot be reached.',
@@ -9,20 +9,20 @@ const messages = {
   noUser: 'OpenID Connect authentication failed.',
 } as const;
 
-/** Creates the reason why a login fails. `reason` is for the log. */
+/** Creates the rejection of a login. `reason` is for the log. */
 export const rejected = (problem: keyof typeof messages, reason: string, options?: ErrorOptions): RejectedSignOn =>
   new RejectedSignOn(reason, messages[problem], options);
 
-/** The provider did not respond, or not as the protocol requires. */
+/** The provider did not respond, or violated the protocol. */
 export class ProviderError extends Error {}
 
-/** Converts an error of a step to the reason why the login fails. */
+/** Converts an error of a step to the rejection of the login. */
 export function rejectionOf(error: unknown): RejectedSignOn {
   if (error instanceof RejectedSignOn) return error;
   return rejected(error instanceof ProviderError ? 'unreachable' : 'invalid', reasonOf(error));
 }
 
-/** Returns the messages of an error and its causes, without tokens: libraries put those only into other members. */
+/** Returns the messages of an error and its causes. They contain no tokens, which libraries put only into other members. */
 function reasonOf(error: unknown): string {
   const { cause, message } = errorOf(error);
   return cause instanceof Error && cause.message !== message ? `${message}: ${cause.message}` : message;

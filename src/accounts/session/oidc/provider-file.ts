@@ -7,14 +7,14 @@ import { isLoopback } from '../sso/address.ts';
 import { type AttributeMapping, problemOfMapping } from '../sso/mapping.ts';
 import { type GroupSettings, readGroupSettings } from './group-rules.ts';
 
-/** An OpenID Connect provider of the setting oidc_providers_file (services.md 11). */
+/** An OpenID Connect provider in oidc_providers_file (services.md 11). */
 export interface OidcProvider extends GroupSettings {
   readonly name: string;
   readonly label: string;
-  /** As its discovery document must spell it. */
+  /** Must equal the issuer in the discovery document. */
   readonly issuer: string;
   readonly clientId: string;
-  /** The client secret, or the key of private_key_jwt. */
+  /** The client secret or the key for private_key_jwt. */
   readonly credential: string | KeyObject;
   readonly scopes: string;
   readonly claims: AttributeMapping;
@@ -49,7 +49,7 @@ type Member = (typeof members)[number];
 
 const defaultClaims: AttributeMapping = { preferred_username: ['username'], name: ['full_name'], email: ['email'] };
 
-/** Reads the providers of the setting oidc_providers_file; none unless OIDC is enabled. Throws ConfigError. */
+/** Reads the providers in oidc_providers_file; none unless OIDC is enabled. Throws ConfigError. */
 export function readProviders({ authentication_methods: methods, oidc_providers_file: file }: Config): OidcProvider[] {
   if (!methods.includes('OIDC') || !file) return [];
   try {
@@ -150,7 +150,7 @@ function credentialOf(item: Members): string | KeyObject {
   return secret;
 }
 
-/** Reads the PEM key of private_key_jwt: RSA of at least 2048 bits, P-256 or Ed25519. */
+/** Reads the PEM key for private_key_jwt: RSA of at least 2048 bits, P-256 or Ed25519. */
 function privateKey(file: string): KeyObject {
   const key = createPrivateKey(readFileSync(file));
   const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};

@@ -10,7 +10,7 @@ import { type Browser, type BrowserCookie, browserWith, cookieOf, recognize } fr
 /** How long a login at a provider may take, including the user's input there. */
 const requestLifetime = 10 * minute;
 
-/** The provider sends the browser back by a link, which brings the cookie. */
+/** The provider returns the browser by a link, with which browsers send Lax cookies. */
 const cookie: BrowserCookie = {
   name: 'oidc',
   isPosted: false,
@@ -21,13 +21,13 @@ const cookie: BrowserCookie = {
 /** Returns the browser of a request, with a new cookie if it has no known one. */
 export const recognizeBrowser = (request: Request): ReturnType<typeof recognize> => recognize(request, cookie);
 
-/** Returns the browser of a request by its cookie. */
+/** Returns the browser of a request, identified by its cookie. */
 export function browserOf(request: Request): Browser | undefined {
   const secret = cookieOf(request, cookie);
   return secret === undefined ? undefined : browserWith(secret);
 }
 
-/** The secrets of a login. Nonce and verifier derive from the cookie, so that the database cannot complete a login. */
+/** The secrets of a login. Nonce and verifier derive from the cookie, so access to the database cannot complete a login. */
 interface LoginSecrets {
   readonly state: string;
   readonly nonce: string;
@@ -41,7 +41,7 @@ export function secretsOf(cookieValue: string, state: string): LoginSecrets {
   return { state, nonce: derive('nonce'), verifier: derive('verifier') };
 }
 
-/** A login at a provider without a response yet. */
+/** A login at a provider that has not responded yet. */
 export interface PendingLogin {
   /** SHA-256 of the state. */
   readonly digest: Buffer;
@@ -53,7 +53,7 @@ export interface PendingLogin {
 
 const digestOf = (state: string): Buffer => hash('sha256', state, 'buffer');
 
-/** Stores a login that a browser takes to a provider. */
+/** Stores a pending login before redirecting the browser to the provider. */
 export function storeLogin(
   { app: { db }, now }: Context,
   browser: Browser,

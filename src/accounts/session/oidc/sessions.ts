@@ -14,7 +14,7 @@ export interface OidcSession extends ProviderSession {
   readonly provider: string;
   readonly issuer: string;
   readonly subject: string;
-  /** The session at the provider; null: it named none. */
+  /** Id of the session at the provider; null if it sent none. */
   readonly sid: string | null;
   readonly idToken: string;
 }
@@ -34,7 +34,7 @@ export const oidcSession = (
   idToken,
 });
 
-/** Stores the login of a token. The ID token, which a logout returns to the provider, is encrypted. */
+/** Stores the login of a token. Encrypts the ID token, which a logout returns to the provider. */
 export function openOidcSession({ app }: Context, token: number, session: OidcSession): void {
   const { browser, idToken, issuer, provider, sid, subject } = session;
   const uuid = newUuid(app);
@@ -56,12 +56,12 @@ interface StoredSession {
   readonly idToken: string;
 }
 
-/** How long a logout finds a session whose token was revoked. */
+/** How long a logout can still find a session with a revoked token. */
 const foundAfterEnd = minute;
 
 /**
- * Returns the latest session of a browser at this provider whose token is still valid; with `isRevoked` rather the one whose token
- * was revoked last, within the last minute.
+ * Returns the latest session of a browser at this provider with a valid token. With `isRevoked`, prefers the session whose token
+ * was last revoked, within the last minute.
  */
 export function sessionToEnd(
   context: Context,
@@ -83,14 +83,14 @@ export function sessionToEnd(
   return row && { token: row.token, idToken: secrets.open(row.sealed, row.uuid) };
 }
 
-/** Which sessions a provider has ended: those with this `sid`, or else of this subject. */
+/** The sessions that a provider has ended: those with this `sid` or, without one, of this subject. */
 interface EndedSessions {
   readonly sid: string | undefined;
   readonly subject: string | undefined;
 }
 
 /**
- * Returns the tokens of these sessions at a provider. A session whose ID token had no `sid` counts as one of its subject.
+ * Returns the tokens of these sessions at a provider. A session without `sid` matches by its subject.
  */
 export const tokensOf = (
   { app: { db } }: Context,
@@ -103,7 +103,7 @@ export const tokensOf = (
       AND ifnull(sid = ${sid ?? null}, ${subject ?? null} IS NOT NULL)
     ORDER BY id`);
 
-/** Whether a session that is not stored yet is one of these, by the same rule. */
+/** Whether a session that is not stored yet is one of these, by the same rules. */
 export const isEnded = (
   session: OidcSession,
   { issuer, name }: OidcProvider,
@@ -114,6 +114,6 @@ export const isEnded = (
   (subject === undefined || session.subject === subject) &&
   (sid === undefined || session.sid === null ? subject !== undefined : session.sid === sid);
 
-/** Removes a session of which the provider has been informed, so that no other logout finds it. */
+/** Removes a session after its logout at the provider, so that no other logout finds it. */
 export const forgetSession = ({ app: { db } }: Context, { token }: StoredSession): void =>
   void db.run(sql`DELETE FROM oidc_session WHERE token_id = ${token}`);

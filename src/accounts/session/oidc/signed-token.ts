@@ -6,13 +6,13 @@ import { rejected } from './problems.ts';
 /** Allowed difference between the clocks of the provider and the service, in seconds. */
 export const clockToleranceSeconds = 60;
 
-/** Signatures that are accepted: by the private key of the provider alone. */
+/** Accepted signature algorithms, all of which require the provider's private key. */
 export const signatureAlgorithms: readonly string[] = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
 /**
- * Verifies a token of a provider: a signature by a key that the provider publishes, issuer, audience and times. Fetches the keys
- * again if the token names an unknown one. `required` are further claims that it must have, `types` the types that its header may
- * name, in lower case; default: any. Rejects with an error of jose, RejectedSignOn or ProviderError.
+ * Verifies a provider's token: signature by a published key, issuer, audience and times. Refreshes the keys if the token names an
+ * unknown one. `required` are additional mandatory claims. `types` are the allowed header types in lower case (default: any).
+ * Rejects with an error of jose, RejectedSignOn or ProviderError.
  */
 export async function verifySignedToken(
   client: OidcClient,
@@ -61,7 +61,7 @@ async function verifyWith(
     return await jwtVerify(token, createLocalJWKSet(keys), options);
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-    // The token names no key: any of the published ones may have signed it.
+    // The token names no key, so try all published ones.
     for await (const key of error as AsyncIterable<CryptoKey>) {
       try {
         return await jwtVerify(token, key, options);

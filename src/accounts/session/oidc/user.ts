@@ -9,8 +9,8 @@ import type { Claims, ProviderLogin } from './exchange.ts';
 import type { OidcProvider } from './provider-file.ts';
 
 /**
- * Returns the active user of a login; creates, links or updates it (services.md 11 "Users"). Returns undefined if there is none
- * and none may be created, or if the user is inactive.
+ * Returns the active user of a login, after creating, linking or updating it (services.md 11 "Users"). Returns undefined if there
+ * is none and none may be created, or if the user is inactive.
  */
 export function userOfLogin(
   request: Request,
@@ -34,21 +34,21 @@ export function userOfLogin(
   return created;
 }
 
-/** Returns a text, the first text of a list, or a number as text. */
+/** Converts a claim to text: a string, the first string in a list, or a number. */
 function claimText(value: unknown): string | undefined {
   const first: unknown = Array.isArray(value) ? value[0] : value;
   if (typeof first === 'number') return String(first);
   return typeof first === 'string' && first.trim() !== '' ? first : undefined;
 }
 
-/** Returns the texts for the fields of a user; an email address only if it is the one that the provider has verified. */
+/** Returns the texts for user fields. Includes the email address only if the provider has verified it. */
 function textsOf({ claims: mapping }: OidcProvider, claims: Claims): MappedTexts {
   const { email, ...texts } = mapAttributes(mapping, (name) => claimText(claims[name]));
   const isVerified = claims.email_verified === true && email !== undefined && email === claimText(claims.email);
   return isVerified ? { ...texts, email } : texts;
 }
 
-/** Returns the active user whose verified email address the provider has verified, too, unless the account has high privileges. */
+/** Returns the active user whose email address both sides have verified, unless the account is privileged. */
 function userOfVerifiedEmail(request: Request, claims: Claims): UserRow | undefined {
   const email = claimText(claims.email);
   if (claims.email_verified !== true || email === undefined) return undefined;
@@ -62,7 +62,7 @@ function userOfVerifiedEmail(request: Request, claims: Claims): UserRow | undefi
 
 const maxUsernameLength = 30;
 
-/** Returns a valid username that no user has: the wanted one, or that with a number. */
+/** Returns a valid, free username: the wanted one, or a numbered variant. */
 function freeUsername(request: Request, wanted: string): string {
   const plain =
     wanted

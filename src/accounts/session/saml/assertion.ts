@@ -3,7 +3,7 @@ import { RejectedMessage } from './rejected-message.ts';
 import type { Subject } from './sessions.ts';
 import { attributeOf, childOf, childrenOf, isNamed, textOf } from './xml.ts';
 
-/** The assertion of an identity provider about the user who logs in. */
+/** An identity provider's assertion about the user who logs in. */
 export interface Assertion extends Subject {
   readonly id: string;
   /** First values of the attributes, by name. */
@@ -12,7 +12,7 @@ export interface Assertion extends Subject {
   readonly expires: number;
 }
 
-/** The values that an assertion for this login must have. */
+/** The required values of an assertion for this login. */
 interface Expectation {
   readonly issuer: string;
   readonly entityId: string;
@@ -21,17 +21,17 @@ interface Expectation {
   readonly now: number;
 }
 
-/** Allowed difference between the clocks of the identity provider and the service. */
+/** Allowed clock difference between the identity provider and the service. */
 export const clockSkew = 2 * minute;
 
 const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
-/** Generous: the standard limits a persistent name to 256. */
+/** Generous, because the standard limits a persistent name to 256. */
 const maxNameLength = 1024;
 
 /** Reads a signed assertion. Throws RejectedMessage if it is not valid for this login at this time. */
 export function readAssertion(root: Element, expected: Expectation): Assertion {
   if (!isNamed(root, 'assertion', 'Assertion') || attributeOf(root, 'Version') !== '2.0')
-    throw new RejectedMessage('it is no assertion of SAML 2.0');
+    throw new RejectedMessage('it is not a SAML 2.0 assertion');
   const id = bounded(attributeOf(root, 'ID') ?? '', 'ID');
   if (id === '') throw new RejectedMessage('the assertion has no ID');
   const issuer = childOf(root, 'assertion', 'Issuer');
@@ -41,7 +41,7 @@ export function readAssertion(root: Element, expected: Expectation): Assertion {
   if (!subject) throw new RejectedMessage('the assertion has no subject');
   const subjectEnd = checkConfirmation(subject, expected);
   const [statement] = childrenOf(root, 'assertion', 'AuthnStatement');
-  if (!statement) throw new RejectedMessage('the assertion tells of no login');
+  if (!statement) throw new RejectedMessage('the assertion has no login statement');
   const name = childOf(subject, 'assertion', 'NameID');
   const part = (attribute: string): string | null => (name && attributeOf(name, attribute)) || null;
   return {
@@ -56,7 +56,7 @@ export function readAssertion(root: Element, expected: Expectation): Assertion {
   };
 }
 
-/** Checks audience and time. Returns the end of the validity. */
+/** Checks audience and time. Returns when the validity ends. */
 function checkConditions(root: Element, { entityId, now }: Expectation): number {
   const conditions = childOf(root, 'assertion', 'Conditions');
   if (!conditions) throw new RejectedMessage('the assertion has no conditions');
@@ -68,7 +68,7 @@ function checkConditions(root: Element, { entityId, now }: Expectation): number 
   return checkTime(conditions, now);
 }
 
-/** Throws RejectedMessage before NotBefore and from NotOnOrAfter on, allowing for the skew. Returns NotOnOrAfter. */
+/** Throws RejectedMessage outside the range from NotBefore to NotOnOrAfter, allowing for clock skew. Returns NotOnOrAfter. */
 export function checkTime(element: Element, now: number): number {
   const start = instantOf(element, 'NotBefore');
   const end = instantOf(element, 'NotOnOrAfter');
@@ -86,7 +86,7 @@ function instantOf(element: Element, name: string): number | undefined {
   return instant;
 }
 
-/** Checks that the subject is confirmed for the bearer, this request and this recipient. Returns the end of the confirmation. */
+/** Checks that the subject is confirmed for the bearer, this request and this recipient. Returns when the confirmation ends. */
 function checkConfirmation(subject: Element, { assertionConsumer, now, requestId }: Expectation): number {
   const data = childrenOf(subject, 'assertion', 'SubjectConfirmation')
     .filter((confirmation) => attributeOf(confirmation, 'Method') === bearer)

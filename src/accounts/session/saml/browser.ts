@@ -4,7 +4,7 @@ import { type Browser, type BrowserCookie, browserWith, cookieOf, recognize } fr
 
 export type { Browser } from '../sso/browser.ts';
 
-/** The identity provider's page posts the response: with http, both must share a site. */
+/** The identity provider's page posts the response, so with http, both must share a site. */
 const cookie: BrowserCookie = {
   name: 'saml2',
   isPosted: true,
@@ -12,7 +12,7 @@ const cookie: BrowserCookie = {
     sql`SELECT 1 FROM saml_request WHERE browser = ${browser} UNION SELECT 1 FROM saml_session WHERE browser = ${browser}`,
 };
 
-/** Returns the browser of a request by its cookie. */
+/** Returns the browser of a request, identified by its cookie. */
 export function browserOf(request: Request): Browser | undefined {
   const secret = cookieOf(request, cookie);
   return secret === undefined ? undefined : browserWith(secret);

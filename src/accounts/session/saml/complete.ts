@@ -35,7 +35,7 @@ async function prepare(request: Request): Promise<CheckedResponse> {
     if (!pending || pending.session !== null)
       throw new RejectedMessage('it answers no login that this browser has started');
     const provider = findIdentityProvider(request.db, pending.entityId);
-    if (!provider) throw new RejectedMessage('its identity provider is not known any more');
+    if (!provider) throw new RejectedMessage('its identity provider is no longer known');
     const setup = setupOf(request, provider);
     return {
       pending,
@@ -53,7 +53,7 @@ async function prepare(request: Request): Promise<CheckedResponse> {
 
 function handle(request: Request, { assertion, pending, rejection }: CheckedResponse): Reply {
   const isFirst = pending !== undefined && takeRequest(request.db, pending.id);
-  const problem = rejection ?? (isFirst ? undefined : new RejectedMessage('its request has been answered'));
+  const problem = rejection ?? (isFirst ? undefined : new RejectedMessage('its login has been completed'));
   if (problem || !pending || !assertion) return reject(request, present(problem), pending);
   if (!useOnce(request.db, pending.entityId, assertion.id, assertion.expires))
     return reject(request, new RejectedMessage('its assertion was used before'), pending);

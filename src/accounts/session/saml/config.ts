@@ -10,11 +10,10 @@ declare module '../../../kernel/config/config.ts' {
 }
 
 /*
- * Settings of single sign-on (services.md 11). The same checks apply whether a value was parsed or passed by an embedding
- * program.
+ * Settings of single sign-on (services.md 11). The same checks apply to parsed values and to values from an embedding program.
  */
 
-/** The URL of identity provider metadata, and the file of the certificate that must have signed it. */
+/** The URL of identity provider metadata, and the file with the certificate that must have signed it. */
 export interface MetadataUrl {
   readonly url: string;
   readonly cert_file: string;
@@ -52,7 +51,7 @@ const attributeMapping = (help: string): Setting<AttributeMapping | null> => ({
   },
 });
 
-/** Settings of single sign-on. */
+/** The settings of single sign-on. */
 export const samlSettings = {
   saml_cert_file: text(null, 'PEM certificate by which identity providers know the service; required with SAML2.'),
   saml_key_file: text(

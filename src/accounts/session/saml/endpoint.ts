@@ -1,4 +1,4 @@
-/** The common parts of the endpoints of single sign-on. */
+/** Shared code of the single sign-on endpoints. */
 import type { Request } from '../../../kernel/access/request.ts';
 import { describeFields } from '../../../kernel/collection/endpoint.ts';
 import {
@@ -17,7 +17,7 @@ import type { Setup } from './library.ts';
 
 export const samlPath = '/api-auth/saml2/';
 
-/** The addresses by which identity providers know the service. */
+/** The URLs of the service at identity providers. */
 interface ServiceAddresses {
   /** Also the URL of its metadata. */
   readonly entityId: string;
@@ -27,7 +27,7 @@ interface ServiceAddresses {
   readonly logout: string;
 }
 
-/** Returns the addresses of the service at identity providers. Throws 400 (see `serviceBase`). */
+/** Returns the URLs of the service at identity providers. Throws 400 (see `serviceBase`). */
 export function addressesOf(request: Pick<Request, 'base' | 'config'>): ServiceAddresses {
   const start = `${serviceBase(request)}${samlPath}`;
   return {
@@ -37,10 +37,10 @@ export function addressesOf(request: Pick<Request, 'base' | 'config'>): ServiceA
   };
 }
 
-/** Returns the ID of a new message. */
+/** Generates the ID of a message. */
 export const newMessageId = ({ app }: Request): string => `_${app.random(20).toString('hex')}`;
 
-/** Returns the set-up of the library for this request and an identity provider. Throws 400. */
+/** Returns the setup of the library for this request and an identity provider. Throws 400. */
 export function setupOf(request: Request, provider: IdentityProvider): Setup {
   const { assertionConsumer, entityId } = addressesOf(request);
   return { provider, entityId, assertionConsumer, privateKey: present(request.app.samlKeys).privateKey };
@@ -57,10 +57,10 @@ export const samlActions =
 const notBase64 = 'This field should be a valid Base64 encoded string.';
 const maxMessageLength = 256 * 1024;
 
-/** Limit of a body with such a message. A form may percent-encode its base64. */
+/** Maximum size of a body with such a message. A form may percent-encode its base64. */
 export const maxMessageBodyBytes = 512 * 1024;
 
-/** A SAML message as base64. Line breaks in it are removed. */
+/** A SAML message in base64. Removes line breaks. */
 export const messageField = <const W extends { readonly required: boolean }>(
   writing: W,
 ): WritableField<string, IsRequired<W>> =>

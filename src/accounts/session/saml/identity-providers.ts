@@ -7,11 +7,11 @@ import { urlOf } from '../../../kernel/url.ts';
 export interface IdentityProvider {
   readonly entityId: string;
   readonly name: string;
-  /** Single sign-on by HTTP-Redirect; null if it is not supported. */
+  /** URL of single sign-on by HTTP-Redirect; null if unsupported. */
   readonly loginUrl: string | null;
-  /** Single logout by HTTP-Redirect. */
+  /** URL of single logout by HTTP-Redirect; null if unsupported. */
   readonly logoutUrl: string | null;
-  /** Receives responses to its logout requests; null: `logoutUrl` does. */
+  /** URL for responses to its logout requests; null for `logoutUrl`. */
   readonly logoutResponseUrl: string | null;
   /** Certificates of its signing keys, base64. */
   readonly certificates: readonly string[];
@@ -30,7 +30,7 @@ export function findIdentityProvider(db: Database, entityId: string): IdentityPr
   return row && { ...row, certificates: JSON.parse(row.certificates) };
 }
 
-/** An origin without characters that are separators in a header. */
+/** An origin without header separators. */
 const plainOrigin = /^https?:\/\/([a-z0-9._-]+|\[[0-9a-f:]+\])(:\d+)?$/;
 
 /** Returns the origins to which a login may redirect, without duplicates. */
@@ -45,7 +45,7 @@ export const loginOrigins = (
   return [...new Set(origins)].sort();
 };
 
-/** Returns the id of a source; creates its row if it is missing. */
+/** Returns the id of a source, creating its row if necessary. */
 function sourceId(db: Database, name: string): number {
   return db.value<number>(sql`SELECT id FROM saml_source WHERE name = ${name}`) ?? db.insert('saml_source', { name });
 }
@@ -58,7 +58,7 @@ export const hasProviders = (db: Database, name: string): boolean =>
 export const removeOtherSources = (db: Database, names: readonly string[]): void =>
   void db.run(sql`DELETE FROM saml_source WHERE name NOT IN (SELECT value FROM json_each(${JSON.stringify(names)}))`);
 
-/** Stores the error of reading a source. Its identity providers remain. */
+/** Stores the error of a failed read. The source keeps its identity providers. */
 export const storeFailure = (db: Database, name: string, message: string): void => {
   db.update('saml_source', sourceId(db, name), { error_message: message });
 };

@@ -22,7 +22,7 @@ const maxEntityIdLength = 1024;
 const maxNameLength = 250;
 const maxKeys = 10;
 
-/** A metadata document, the certificate (base64) that must have signed it, if any, and the current time. */
+/** A metadata document, the certificate (base64) that must have signed it, if required, and the current time. */
 interface Metadata {
   readonly bytes: Uint8Array;
   readonly signer: string | undefined;
@@ -35,7 +35,7 @@ export function readMetadata({ bytes, now, signer }: Metadata): IdentityProvider
   const document = parseXml(text, metadataLimits);
   const root = signer === undefined ? document : parseXml(signedText(text, document, [signer]), metadataLimits);
   if (!isNamed(root, 'metadata', 'EntitiesDescriptor') && !isNamed(root, 'metadata', 'EntityDescriptor'))
-    throw new XmlError('it is no metadata of SAML 2.0');
+    throw new XmlError('it is not SAML 2.0 metadata');
   rejectExpired(root, now);
   const entities = everyElement(root, 'EntityDescriptor').filter(
     (element) => element.namespaceURI === namespaces.metadata,
@@ -83,7 +83,7 @@ const supportsSaml2 = (role: Element): boolean =>
 const redirectService = (role: Element, name: string): Element | undefined =>
   childrenOf(role, 'metadata', name).find((service) => attributeOf(service, 'Binding') === redirectBinding);
 
-/** Returns the http or https URL of a service, to which browsers are redirected. */
+/** Returns the http or https URL to which a service redirects browsers. */
 function webAddress(service: Element | undefined, attribute: string): string | null {
   const url = urlOf((service && attributeOf(service, attribute)) ?? '');
   return url && /^https?:$/.test(url.protocol) ? url.href : null;

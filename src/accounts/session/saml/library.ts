@@ -20,8 +20,8 @@ interface LogoutSubject {
 }
 
 /**
- * Creates the library for one identity provider. Its messages have this ID. Times, pending requests and used assertions are
- * checked with the deployment's clock and database, not by the library.
+ * Creates the library for one identity provider. Its messages have this ID. The caller checks times, pending requests and used
+ * assertions with the deployment's clock and database.
  */
 export function samlOf({ assertionConsumer, entityId, privateKey, provider }: Setup, messageId = ''): SAML {
   return new SAML({
@@ -38,7 +38,7 @@ export function samlOf({ assertionConsumer, entityId, privateKey, provider }: Se
     digestAlgorithm: 'sha256',
     identifierFormat: null,
     disableRequestedAuthnContext: true,
-    // One signature is enough: the library rejects unsigned responses.
+    // One signature suffices, because the library rejects unsigned responses.
     wantAssertionsSigned: false,
     wantAuthnResponseSigned: false,
     acceptedClockSkewMs: -1,
@@ -48,11 +48,11 @@ export function samlOf({ assertionConsumer, entityId, privateKey, provider }: Se
   });
 }
 
-/** Returns the URL that starts a login, with a request that has this ID. */
+/** Returns the URL that starts a login, with a request ID. */
 export const loginUrl = ({ id, setup }: { readonly id: string; readonly setup: Setup }): Promise<string> =>
   samlOf(setup, id).getAuthorizeUrlAsync('', undefined, {});
 
-/** Returns the URL that starts a logout, with a request that has this ID. */
+/** Returns the URL that starts a logout, with a request ID. */
 export const logoutUrl = ({
   id,
   subject,
@@ -63,7 +63,7 @@ export const logoutUrl = ({
   readonly setup: Setup;
 }): Promise<string> => samlOf(setup, id).getLogoutUrlAsync({ issuer: setup.provider.entityId, ...subject }, '', {});
 
-/** A logout request to respond to, and the IDs of both possible responses. */
+/** A logout request, and the IDs of both possible responses. */
 interface LogoutReply {
   readonly setup: Setup;
   readonly request: string;
@@ -72,7 +72,7 @@ interface LogoutReply {
   readonly ids: { readonly done: string; readonly unknown: string };
 }
 
-/** Returns the URLs of both possible responses: the sessions were ended, or the subject is unknown. */
+/** Returns the URLs of both possible responses: sessions ended, or unknown subject. */
 export async function logoutReplies({
   ids,
   nameId,

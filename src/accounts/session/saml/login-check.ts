@@ -9,7 +9,7 @@ type Parse = (
   metadata: Parameters<typeof readMetadata>[0],
 ) => readonly IdentityProvider[] | Promise<readonly IdentityProvider[]>;
 
-/** Reads the metadata of a source and checks its identity providers. `parse` parses a document. Never rejects. */
+/** Reads the metadata of a source and checks its identity providers. Never rejects. */
 export async function checkMetadata(source: MetadataSource, parse: Parse, now: number): Promise<LoginCheck> {
   return { name: source.label, protocol: 'saml', steps: await stepsOf(source, parse, now) };
 }
@@ -37,7 +37,7 @@ async function stepsOf({ read, signer }: MetadataSource, parse: Parse, now: numb
   }
 }
 
-/** Whether browsers can log in at each identity provider. */
+/** Checks that browsers can log in at each identity provider. */
 function loginResult(providers: readonly IdentityProvider[]): string {
   const unusable = providers.filter(({ loginUrl }) => loginUrl === null).map(({ entityId }) => entityId);
   return unusable.length === 0

@@ -34,11 +34,11 @@ const fields = {
 
 type Parameters = Partial<Record<keyof typeof fields, string>>;
 
-/** A checked message with the redirects that reply to it, or the reason for its rejection. */
+/** A checked message with its response URLs, or the reason for its rejection. */
 interface CheckedMessage {
   readonly message?: LogoutMessage;
   readonly provider?: IdentityProvider;
-  /** URLs of the responses to a request: the sessions were ended, or its subject is unknown. */
+  /** URLs of the responses to a request: sessions ended, or unknown subject. */
   readonly replies?: { readonly done: string; readonly unknown: string } | undefined;
   readonly rejection?: RejectedMessage;
 }
@@ -64,7 +64,7 @@ async function prepare(request: Request): Promise<CheckedMessage> {
   }
 }
 
-/** Parses the parameters of a query by the rules of a body. Throws 400. */
+/** Validates query parameters like a body. Throws 400. */
 function readQuery(request: Request): Parameters {
   const read = ([name, { input }]: [string, WritableField<string>]): [string, string][] => {
     const value = request.query.one(name);
@@ -104,7 +104,7 @@ const handle = (request: Request, checked: CheckedMessage): Reply =>
     return reject(request, present(rejection));
   });
 
-/** Handles the request of an identity provider to end sessions. */
+/** Handles an identity provider's request to end sessions. */
 function endSessions(
   request: Request,
   entityId: string,
@@ -129,7 +129,7 @@ function endSessions(
   );
 }
 
-/** Handles the response to a logout that this browser has started. Ends the session even if the identity provider failed to. */
+/** Handles the response to a logout from this browser. Ends the session even if the identity provider failed to. */
 function completeLogout(
   request: Request,
   entityId: string,

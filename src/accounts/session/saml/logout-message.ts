@@ -16,7 +16,7 @@ import {
   XmlError,
 } from './xml.ts';
 
-/** A received logout message: compressed in a query with a separate signature, or posted. */
+/** A received logout message: compressed in a query with a detached signature, or posted. */
 export interface RawMessage {
   readonly parameter: 'SAMLRequest' | 'SAMLResponse';
   readonly base64: string;
@@ -24,7 +24,7 @@ export interface RawMessage {
   readonly query: string | undefined;
 }
 
-/** A verified message of an identity provider: a request or a response. */
+/** A verified logout request or response. */
 export interface LogoutMessage {
   readonly id: string;
   readonly request?: { readonly nameId: string; readonly sessionIndexes: readonly string[]; readonly expires: number };
@@ -32,17 +32,17 @@ export interface LogoutMessage {
 }
 
 const success = 'urn:oasis:names:tc:SAML:2.0:status:Success';
-/** How long a request without an end is valid. */
+/** Validity of a request that does not specify it. */
 const requestValidity = 10 * minute;
 
-/** Returns the entity id that a logout message claims as its sender. Throws RejectedMessage. */
+/** Returns the claimed sender of a logout message. Throws RejectedMessage. */
 export function issuerOfLogout(raw: RawMessage): string {
   const issuer = childOf(parseMessage(raw).root, 'assertion', 'Issuer');
   if (!issuer) throw new RejectedMessage('its Issuer is not known');
   return textOf(issuer);
 }
 
-/** A logout message, the certificates (base64) of its claimed sender, and the address of the service for such messages. */
+/** A logout message, the certificates (base64) of its claimed sender, and the service's URL for such messages. */
 interface LogoutCheck {
   readonly raw: RawMessage;
   readonly certificates: readonly string[];
@@ -68,7 +68,7 @@ function verifiedRoot(raw: RawMessage, certificates: readonly string[]): Element
     return root;
   }
   const signed = parseXml(signedText(text, root, certificates), logoutLimits);
-  if (!isMessage(signed, raw.parameter)) throw new RejectedMessage('something else is signed');
+  if (!isMessage(signed, raw.parameter)) throw new RejectedMessage('the signature covers a different element');
   return signed;
 }
 
@@ -77,7 +77,7 @@ function parseMessage({ base64, parameter, query }: RawMessage): { readonly root
     const bytes = Buffer.from(base64, 'base64');
     const text = decodeXml(query === undefined ? bytes : inflate(bytes));
     const root = parseXml(text, logoutLimits);
-    if (!isMessage(root, parameter)) throw new XmlError(`it is no ${parameter} about a logout`);
+    if (!isMessage(root, parameter)) throw new XmlError(`it is not a logout ${parameter}`);
     return { root, text };
   } catch (error) {
     throw error instanceof XmlError ? new RejectedMessage(error.message, problems.unreadable) : error;

@@ -5,7 +5,7 @@ import { escaped } from '../../../kernel/mail/letter.ts';
 import { addressesOf, samlPath } from './endpoint.ts';
 import { namespaces } from './xml-names.ts';
 
-/** Algorithms that `xml-encryption` can decrypt, the strongest first. */
+/** Algorithms that `xml-encryption` can decrypt, strongest first. */
 const encryptions = [
   'http://www.w3.org/2009/xmlenc11#aes256-gcm',
   'http://www.w3.org/2009/xmlenc11#aes128-gcm',
@@ -14,7 +14,7 @@ const encryptions = [
   'http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p',
 ];
 
-/** Returns the metadata of the service. Without a key pair it omits the keys. */
+/** Returns the metadata of the service, without keys if none are configured. */
 function describeService(request: Request): string {
   const { assertionConsumer, entityId, logout } = addressesOf(request);
   const { certificate } = request.app.samlKeys ?? {};
@@ -44,7 +44,7 @@ function describeKey(use: 'signing' | 'encryption', certificate: string): string
   return `    <md:KeyDescriptor use="${use}">\n      ${info}${methods}\n    </md:KeyDescriptor>`;
 }
 
-/** The attributes that are mapped to fields of users. Only the username is required. */
+/** Returns the attributes that fill user fields. Only the username is required. */
 function describeAttributes({ config }: Request): string[] {
   const mapping = Object.entries(config.saml_attribute_mapping ?? {});
   if (mapping.length === 0) return [];

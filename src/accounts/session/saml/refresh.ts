@@ -12,21 +12,21 @@ import { readPem } from './service-keys.ts';
 
 /** A configured file or URL with metadata. */
 export interface MetadataSource {
-  /** Its name in the database. */
+  /** The name in the database. */
   readonly name: string;
-  /** Its name in the log. */
+  /** The name in the log. */
   readonly label: string;
   readonly read: () => Promise<Buffer>;
-  /** Base64 of the certificate that must have signed it; undefined for files, which are trusted. */
+  /** The certificate (base64) that must have signed it; undefined for files, which are trusted. */
   readonly signer?: string;
 }
 
-/** Limits for metadata from the web: bytes, and milliseconds to connect and to read. */
+/** Limits for metadata from URLs: bytes, and milliseconds to connect and to read. */
 const metadataLimits = { maxBytes: 4 * 1024 * 1024, connectTimeout: 5000, timeout: 30_000 };
 
 /**
- * Updates the identity providers from the configured metadata: from files at start, and from all sources in the background when
- * the timer polls. If a source cannot be read, the error is logged and its previous identity providers remain.
+ * Updates the identity providers from the configured metadata: from files at start, and from all sources in the background. If a
+ * source cannot be read, logs the error and keeps its previous identity providers.
  */
 export class MetadataRefresher {
   readonly #files: readonly MetadataSource[];
@@ -36,12 +36,12 @@ export class MetadataRefresher {
   #running: Promise<void> | undefined;
   #isClosed = false;
 
-  /** Throws ConfigError if a configured certificate cannot be read. */
+  /** Throws ConfigError if a certificate is unreadable. */
   constructor(private readonly app: App) {
     ({ files: this.#files, urls: this.#urls } = metadataSources(app.config, app.resolve));
   }
 
-  /** Removes sources that are no longer configured, and reads the files. Rejects with ConfigError if a file has no identity provider. */
+  /** Removes unconfigured sources and reads the files. Rejects with ConfigError if a file has no identity provider. */
   async start(): Promise<void> {
     const { db } = this.app;
     db.write(() =>
@@ -57,7 +57,7 @@ export class MetadataRefresher {
     }
   }
 
-  /** Starts to read all sources again, unless that is in progress. */
+  /** Starts reading all sources, unless a read is in progress. */
   poll(): void {
     if (this.#files.length + this.#urls.length > 0) this.#running ??= this.#refreshAll();
   }
@@ -105,7 +105,7 @@ export class MetadataRefresher {
   }
 }
 
-/** The configured sources of metadata; none unless SAML is enabled. Throws ConfigError if a certificate cannot be read. */
+/** Returns the configured sources; none unless SAML is enabled. Throws ConfigError if a certificate is unreadable. */
 export function metadataSources(
   { authentication_methods: methods, saml_idp_metadata_files: files, saml_idp_metadata_urls: urls }: Config,
   resolve: Resolver,
@@ -119,7 +119,7 @@ export function metadataSources(
 
 function remoteSource(url: string, certificateFile: string, resolve: Resolver): MetadataSource {
   const { raw, fingerprint256 } = readPem('saml_idp_metadata_urls', certificateFile, (pem) => new X509Certificate(pem));
-  // The operator chose the URL, so it may be in the operator's network.
+  // The operator chose the URL, so it may be in a private network.
   const http = new HttpClient({ resolve, allows: () => true, ...metadataLimits });
   const read = async (): Promise<Buffer> => {
     const { body, ending, status } = await http.send({
@@ -131,7 +131,7 @@ function remoteSource(url: string, certificateFile: string, resolve: Resolver): 
     if (ending !== 'complete') throw new Error(`the response was ${ending}`);
     return body;
   };
-  // The name contains the certificate: replacing it removes the identity providers that the old one signed.
+  // The name contains the certificate, so that replacing it removes the identity providers that the old one signed.
   return {
     name: `${url} ${fingerprint256.replaceAll(':', '').toLowerCase()}`,
     label: withoutCredentials(url),

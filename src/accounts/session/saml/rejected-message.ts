@@ -3,7 +3,7 @@ import type { Reply } from '../../../kernel/http/reply.ts';
 import { present } from '../../../kernel/present.ts';
 import { noSession, noteRejected as noteRejectedSignOn, RejectedSignOn, redirectToFailure } from '../sso/outcome.ts';
 
-/** Messages that web clients get at login_failed_url and logout_failed_url (services.md 11). */
+/** Messages for web clients at login_failed_url and logout_failed_url (services.md 11). */
 export const problems = {
   anonymousOnly: 'This endpoint is for anonymous users only.',
   noBinding: 'Identity provider does not support available bindings.',
@@ -14,7 +14,7 @@ export const problems = {
   noLogout: 'You cannot be logged out.',
 } as const;
 
-/** The reason why a message of an identity provider is rejected. `message` is for the log, `displayed` for the browser. */
+/** The rejection of an identity provider's message. `message` is for the log, `displayed` for the browser. */
 export class RejectedMessage extends RejectedSignOn {
   constructor(message: string, displayed: string = problems.rejected) {
     super(message, displayed);
@@ -23,7 +23,7 @@ export class RejectedMessage extends RejectedSignOn {
 
 export { rejectFlood } from '../sso/outcome.ts';
 
-/** Sends the browser to the page of failed logins, or logouts. */
+/** Redirects the browser to the page for failed logins or logouts. */
 export const fail = ({ config }: Request, page: 'login_failed_url' | 'logout_failed_url', message: string): Reply =>
   redirectToFailure(present(config[page]), message);
 

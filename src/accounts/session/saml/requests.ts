@@ -9,15 +9,15 @@ import type { Browser } from './browser.ts';
 /** How long a login or logout at an identity provider may take, including the user's input there. */
 const requestLifetime = 10 * minute;
 
-/** A request to an identity provider without a response yet. */
+/** A request to an identity provider that has not responded yet. */
 export interface PendingRequest {
   readonly id: string;
   readonly entityId: string;
-  /** The session to end; null: a login. */
+  /** The session to end; null for a login. */
   readonly session: number | null;
 }
 
-/** Stores a request that a browser takes to an identity provider. */
+/** Stores a pending request before redirecting the browser to the identity provider. */
 export function storeRequest(
   { app: { db }, now }: Context,
   browser: Browser,
@@ -32,7 +32,7 @@ export function storeRequest(
   });
 }
 
-/** Expiry of requests. The expiry in saml_used_message is set by the identity provider, so a clock jump does not correct it. */
+/** Expiries of requests. Identity providers set the expiry in saml_used_message, so it is not corrected after a clock jump. */
 export const requestInstants: StoredInstants = { table: 'saml_request', column: 'expires', ahead: requestLifetime };
 
 /** Returns the pending request of this browser with this ID. */
@@ -52,7 +52,7 @@ export const findRequest = (
 export const takeRequest = (db: Database, id: string): boolean =>
   db.run(sql`DELETE FROM saml_request WHERE request_id = ${id}`).changes > 0;
 
-/** Records a message of an identity provider as used until it expires. Returns false if it was used before. */
+/** Marks a message as used until it expires. Returns false if it was used before. */
 export const useOnce = (db: Database, entityId: string, id: string, expires: number): boolean =>
   db.run(sql`
     INSERT INTO saml_used_message (entity_id, message_id, expires)

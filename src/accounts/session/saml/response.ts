@@ -20,11 +20,11 @@ import { namespaces } from './xml-names.ts';
 
 const success = 'urn:oasis:names:tc:SAML:2.0:status:Success';
 
-/** Returns the ID of the request to which a base64 response claims to respond. Throws RejectedMessage. */
+/** Returns the request ID in an unverified base64 response. Throws RejectedMessage. */
 export const requestIdOf = (base64: string): string | undefined =>
   attributeOf(readResponse(base64).root, 'InResponseTo');
 
-/** Parses an unverified response: its normalised text and its root. */
+/** Parses an unverified response. Returns its normalised text and its root. */
 function readResponse(base64: string): { readonly text: string; readonly root: Element } {
   try {
     const text = decodeXml(Buffer.from(base64, 'base64'));
@@ -36,7 +36,7 @@ function readResponse(base64: string): { readonly text: string; readonly root: E
   }
 }
 
-/** A base64 response to a login, with the request and the time to check it for. */
+/** A base64 response to a login, with the expected request and the current time. */
 interface ResponseCheck {
   readonly message: string;
   readonly setup: Setup;
@@ -45,8 +45,8 @@ interface ResponseCheck {
 }
 
 /**
- * Returns the verified assertion of a response (services.md 11). Does not check whether the request or the assertion were used
- * before, which needs the database. Rejects with RejectedMessage, SignatureError or XmlError.
+ * Returns the verified assertion of a response (services.md 11). Does not check for prior use of the request or the assertion,
+ * which requires the database. Rejects with RejectedMessage, SignatureError or XmlError.
  */
 export async function checkResponse({ message, now, requestId, setup }: ResponseCheck): Promise<Assertion> {
   const { assertionConsumer, entityId, provider } = setup;
@@ -59,12 +59,12 @@ export async function checkResponse({ message, now, requestId, setup }: Response
     SAMLResponse: Buffer.from(text).toString('base64'),
   });
   if (!profile?.getAssertionXml) throw new RejectedMessage('it has no assertion');
-  // From here on, only the signed content is read.
+  // From here on, read only the signed content.
   const assertion = parseXml(profile.getAssertionXml(), messageLimits);
   return readAssertion(assertion, { entityId, assertionConsumer, issuer: provider.entityId, requestId, now });
 }
 
-/** The envelope of the assertion: often unsigned, but it is the only part addressed to us. */
+/** Checks the envelope, which is often unsigned but is the only part with the address of this service. */
 function checkEnvelope(root: Element, { assertionConsumer, provider }: Setup): void {
   if (attributeOf(root, 'Destination') !== assertionConsumer)
     throw new RejectedMessage('its Destination is another one');
@@ -77,9 +77,9 @@ function checkEnvelope(root: Element, { assertionConsumer, provider }: Setup): v
     throw new RejectedMessage(`the identity provider answered with status ${codes.join(', ') || 'none'}`);
 }
 
-/** Returns the decrypted assertion, if the response has one. Rejects weak signatures in it, and old encryption, which leaks the text. */
+/** Returns the decrypted assertion, if there is one. Rejects weak signatures in it, and old encryption, which leaks the text. */
 async function decryptedAssertion(root: Element, { privateKey: key }: Setup): Promise<readonly Element[]> {
-  // By local name at any depth, as the library finds them.
+  // Search like the library: by local name, at any depth.
   const assertions = everyElement(root, 'EncryptedAssertion');
   if (assertions.length > 1) throw new RejectedMessage('it has more than one encrypted assertion');
   const [encrypted] = assertions;
@@ -96,12 +96,12 @@ async function decryptedAssertion(root: Element, { privateKey: key }: Setup): Pr
   );
   const assertion = parseXml(text, messageLimits);
   if (assertion.namespaceURI !== namespaces.assertion)
-    throw new RejectedMessage('something else than an assertion is encrypted');
+    throw new RejectedMessage('the encrypted element is not an assertion');
   rejectWeakSignatures(assertion);
   return [assertion];
 }
 
-/** Rejects elements that no key of the provider has signed, before the library computes digests of the signed content. */
+/** Rejects elements without a signature by the provider, before the library computes digests of the signed content. */
 function rejectUnknownSigners(signed: readonly Element[], { certificates }: IdentityProvider): void {
   const signatures = signed.flatMap((element) => childOf(element, 'signature', 'Signature') ?? []);
   if (!signatures.some((signature) => signerOf(signature, certificates) !== undefined))

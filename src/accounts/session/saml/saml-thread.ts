@@ -10,21 +10,21 @@ import type { Task, TaskInput, TaskName, TaskResult } from './tasks.ts';
 
 declare module '../../../kernel/app.ts' {
   interface App {
-    /** The thread that checks messages of single sign-on. */
+    /** The thread that checks single sign-on messages. */
     readonly samlThread: TaskThread;
   }
 }
 
-/** Fifty times the duration of the largest allowed message. */
+/** Fifty times the time for the largest allowed message. */
 const messageTimeoutMs = 5000;
-/** Metadata is trusted input; a federation of a thousand identity providers takes a few seconds. */
+/** Metadata is trusted input. A federation of a thousand identity providers takes a few seconds. */
 const metadataTimeoutMs = 120_000;
 
-/** The 503 response when too many messages wait to be checked. */
+/** Returns the 503 error for too many waiting messages. */
 export const samlOverloaded = (): Error =>
   new HttpError(503, { detail: 'Too many logins at once. Try again.' }, { 'Retry-After': '1' });
 
-/** Creates the thread of single sign-on, which starts with its first task. */
+/** Creates the single sign-on thread, which starts with its first task. */
 export const samlThread = (): TaskThread =>
   new TaskThread(() => embeddedThread('accounts/session/saml/thread'), samlOverloaded);
 
@@ -49,7 +49,7 @@ export const readMetadataOnThread = (
     milliseconds: metadataTimeoutMs,
   });
 
-/** Converts an error of reading or checking a message to the reason for its rejection. Rethrows an HttpError. */
+/** Converts an error about a message to its rejection. Rethrows an HttpError. */
 export function rejectionOf(error: unknown): RejectedMessage {
   if (error instanceof HttpError) throw error;
   if (error instanceof RejectedMessage) return error;

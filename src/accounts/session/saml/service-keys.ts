@@ -5,14 +5,14 @@ import { errorOf } from '../../../kernel/present.ts';
 
 declare module '../../../kernel/app.ts' {
   interface App {
-    /** The keys that sign and decrypt messages of single sign-on; undefined if it is not configured. */
+    /** The keys that sign and decrypt single sign-on messages; undefined if not configured. */
     readonly samlKeys: ServiceKeys | undefined;
   }
 }
 
-/** The key pair by which identity providers know the service. */
+/** The key pair that identifies the service to identity providers. */
 interface ServiceKeys {
-  /** Base64 of the certificate, without line breaks. */
+  /** The certificate in base64, without line breaks. */
   readonly certificate: string;
   /** PEM, PKCS #8. */
   readonly privateKey: string;
@@ -20,7 +20,7 @@ interface ServiceKeys {
 
 const minKeyBits = 2048;
 
-/** Reads the key pair of the settings saml_cert_file and saml_key_file; undefined unless both are set. Throws ConfigError. */
+/** Reads the key pair from saml_cert_file and saml_key_file; undefined unless both are set. Throws ConfigError. */
 export function openServiceKeys({ saml_cert_file: certFile, saml_key_file: keyFile }: Config): ServiceKeys | undefined {
   if (!certFile || !keyFile) return undefined;
   const certificate = readPem('saml_cert_file', certFile, (pem) => new X509Certificate(pem));
@@ -44,7 +44,7 @@ function rejectWeakKey({ asymmetricKeyDetails: details, asymmetricKeyType: type 
   }
 }
 
-/** Reads and parses the PEM file of a setting. Throws a ConfigError that names both. */
+/** Reads and parses the PEM file in a setting. Throws a ConfigError that names both. */
 export function readPem<T>(
   setting: 'saml_cert_file' | 'saml_key_file' | 'saml_idp_metadata_urls',
   file: string,

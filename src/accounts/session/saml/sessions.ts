@@ -58,7 +58,7 @@ export function openSamlSession({ app: { db } }: Context, token: number, session
   });
 }
 
-/** Returns the latest session of a browser whose token is still valid. */
+/** Returns the latest session of a browser with a valid token. */
 export function liveSession(context: Context, browser: Browser | undefined): Session | undefined {
   if (!browser) return undefined;
   const sessions = context.app.db.all<Session>(
@@ -67,7 +67,7 @@ export function liveSession(context: Context, browser: Browser | undefined): Ses
   return sessions.find(({ token }) => isLiveToken(context, token));
 }
 
-/** Returns the sessions of a subject; with session indexes, only those. */
+/** Returns the sessions of a subject, limited to session indexes if there are any. */
 export const sessionsOf = (
   { app: { db } }: Context,
   entityId: string,
@@ -80,7 +80,7 @@ export const sessionsOf = (
     AND (${indexes.length} = 0 OR session_index IN (SELECT value FROM json_each(${JSON.stringify(indexes)})))
     ORDER BY id`);
 
-/** Whether a session that is not stored yet is one of these, by the same rule. */
+/** Whether a session that is not stored yet is one of these, by the same rules. */
 export const isOfSubject = (
   session: SamlSession,
   entityId: string,
@@ -91,7 +91,7 @@ export const isOfSubject = (
   session.nameId === nameId &&
   (indexes.length === 0 || indexes.includes(session.sessionIndex ?? ''));
 
-/** Revokes the token of a session, unless the session has ended. */
+/** Revokes the token of a session unless the session has ended. */
 export function endSession(request: Request, session: number): void {
   const token = request.db.value<number>(sql`SELECT token_id FROM saml_session WHERE id = ${session}`);
   if (token !== undefined) endSignOn(request, token);

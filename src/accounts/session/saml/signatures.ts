@@ -3,7 +3,7 @@ import { SignedXml } from 'xml-crypto';
 import { present } from '../../../kernel/present.ts';
 import { attributeOf, childOf, childrenOf, everyElement, isElement, isNamed, textOf, XmlError } from './xml.ts';
 
-/** A signature is missing, weak, made with an unknown key, or does not cover the whole message. */
+/** Thrown for a signature that is missing, weak, from an unknown key, or does not cover the whole message. */
 export class SignatureError extends Error {}
 
 const sha256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256';
@@ -27,8 +27,7 @@ const pemOf = (certificate: string): string =>
   `-----BEGIN CERTIFICATE-----\n${certificate.replace(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
 
 /**
- * Throws SignatureError if any signature in a tree is weaker than RSA with SHA-256, or has transforms that change the signed
- * element.
+ * Throws SignatureError if any signature in a tree is weaker than RSA with SHA-256 or transforms the signed element.
  */
 export function rejectWeakSignatures(root: Element): void {
   const areAll = (elements: readonly Element[], known: ReadonlySet<string | undefined>): boolean =>
@@ -46,7 +45,7 @@ const isInEncryption = ({ parentNode }: Element): boolean =>
   parentNode !== null && isElement(parentNode) && isNamed(parentNode, 'encryption', 'EncryptionMethod');
 
 /**
- * Returns the text that the signature of a whole document covers. Only this text may be read afterwards. `text` is the document,
+ * Returns the text that a document's signature covers. Callers must read only this text afterwards. `text` is the document,
  * `root` its root; the certificates are base64. Throws SignatureError, XmlError.
  */
 export function signedText(text: string, root: Element, certificates: readonly string[]): string {
@@ -57,7 +56,7 @@ export function signedText(text: string, root: Element, certificates: readonly s
   const info = childOf(signature, 'signature', 'SignedInfo');
   const references = info ? childrenOf(info, 'signature', 'Reference') : [];
   if (references.length !== 1 || attributeOf(present(references[0]), 'URI') !== `#${id}`)
-    throw new SignatureError('the signature is of something else');
+    throw new SignatureError('the signature covers a different element');
   const certificate = signerOf(signature, certificates);
   const signed = certificate === undefined ? undefined : verified(text, signature, certificate);
   if (signed === undefined) throw new SignatureError('no known key made the signature');
@@ -65,8 +64,8 @@ export function signedText(text: string, root: Element, certificates: readonly s
 }
 
 /**
- * Returns the certificate whose key signed the SignedInfo; undefined if none did. Does not check the referenced content: its
- * sender controls the cost of canonicalising and digesting it, so that is done only for known signers.
+ * Returns the certificate whose key signed the SignedInfo; undefined if none did. Does not check the referenced content: the
+ * sender controls the cost of canonicalising and digesting it, so only known signers warrant it.
  */
 export function signerOf(signature: Element, certificates: readonly string[]): string | undefined {
   const info = childOf(signature, 'signature', 'SignedInfo');
@@ -81,16 +80,16 @@ export function signerOf(signature: Element, certificates: readonly string[]): s
     : certificates.find((certificate) => isSignedBy(certificate, algorithm, signed, bytes));
 }
 
-/** Converts an element of xmldom to the type that the library expects. */
+/** Casts an xmldom element to the type that the library expects. */
 const nodeOf = (element: Element): Node => element as unknown as Node;
 
 /**
- * Returns the signed bytes of the SignedInfo of a signature; undefined if the library cannot parse it. Throws if the library has
- * changed: otherwise every valid login would be rejected as signed with an unknown key.
+ * Returns the signed bytes of a signature's SignedInfo; undefined if the library cannot parse it. Throws if the library's API has
+ * changed, because otherwise every valid login would be rejected as signed with an unknown key.
  */
 function canonicalInfo(signature: Element): Buffer | undefined {
   const check = new SignedXml();
-  // `checkSignature` also does this first, but the method is private.
+  // `checkSignature` does the same first, with this private method.
   const canonicalize: unknown = Reflect.get(check, 'getCanonSignedInfoXml');
   if (typeof canonicalize !== 'function') throw new Error('xml-crypto has no method getCanonSignedInfoXml');
   let canonical: unknown;
@@ -135,7 +134,7 @@ const queryAlgorithms: Readonly<Record<string, Algorithm>> = {
 };
 
 /**
- * Verifies the signature of a message in a query (SAML bindings 3.4.4.1), which covers the parameters as they were sent. Throws
+ * Verifies the signature of a message in a query (SAML bindings 3.4.4.1). It covers the parameters as sent. Throws
  * SignatureError.
  */
 export function verifyQuery(

@@ -1,6 +1,6 @@
 /**
- * The tasks of the thread of single sign-on: everything that reads or writes XML. Input and results are copied between threads,
- * so they are plain data without requests or the database.
+ * The tasks of the single sign-on thread: everything that reads or writes XML. Input and results are copied between threads, so
+ * they are plain data without requests or the database.
  */
 import { readMetadata } from './idp-metadata.ts';
 import { loginUrl, logoutReplies, logoutUrl } from './library.ts';
@@ -21,7 +21,7 @@ export const tasks = {
 type Tasks = typeof tasks;
 export type TaskName = keyof Tasks;
 
-/** A task with its input, as it is sent to the thread. */
+/** A task with its input, as sent to the thread. */
 export interface Task<N extends TaskName> {
   readonly name: N;
   readonly input: TaskInput<N>;

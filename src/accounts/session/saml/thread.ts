@@ -1,4 +1,4 @@
-/** The entry point of the thread of single sign-on. See src/decisions/login-queues.md. */
+/** Entry point of the single sign-on thread. See src/decisions/login-queues.md. */
 import { serveTasks } from '../../../kernel/threads/task-thread.ts';
 import { type Task, type TaskInput, type TaskName, tasks } from './tasks.ts';
 

@@ -5,7 +5,7 @@ import { samlRegistration, type UserRow } from '../../users/users.ts';
 import { createMappedUser, type MappedTexts, mapAttributes, updateMappedUser } from '../sso/mapped-user.ts';
 
 /**
- * Returns the active user that these attributes describe; creates or updates it. Returns undefined if the user does not exist and
+ * Returns the active user for these attributes, after creating or updating it. Returns undefined if the user does not exist and
  * must not be created, cannot log in by SAML, or is inactive.
  */
 export function userOfAttributes(request: Request, attributes: ReadonlyMap<string, string>): UserRow | undefined {
@@ -24,7 +24,7 @@ function updateFrom(request: Request, user: UserRow, texts: MappedTexts): UserRo
   return isOwn && user.is_active && !user.is_service_account ? updateMappedUser(request, user, texts) : undefined;
 }
 
-/** Returns the username if it is valid, whether or not a user has it. */
+/** Returns the username if it is valid, even if it is taken. */
 function acceptableName(request: Request, username: string): string | undefined {
   const holder = request.db.value<number>(
     sql`SELECT id FROM user WHERE username_folded = ${caseFold(username.trim())}`,

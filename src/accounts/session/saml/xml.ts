@@ -2,7 +2,7 @@ import { DOMParser } from '@xmldom/xmldom';
 import { errorOf } from '../../../kernel/present.ts';
 import { namespaces } from './xml-names.ts';
 
-/** A document that is not XML or not of the expected kind. */
+/** Thrown for a document that is not XML or of an unexpected kind. */
 export class XmlError extends Error {}
 
 /**
@@ -15,15 +15,15 @@ interface XmlLimits {
   readonly namespaces: number;
 }
 
-/** Limits of a message: several times the size that large organisations send; takes at most a tenth of a second to check. */
+/** Limits of a message: several times what large organisations send, and at most a tenth of a second to check. */
 export const messageLimits: XmlLimits = { characters: 192 * 1024, elements: 1500, namespaces: 1000 };
-/** Limits of a logout message, which is a few lines long. Sending one requires no knowledge of a session. */
+/** Limits of a logout message, which has only a few lines. Anyone can send one, even without a session. */
 export const logoutLimits: XmlLimits = { ...messageLimits, elements: 300 };
 /** Limits of metadata: a federation of a thousand identity providers. */
 export const metadataLimits: XmlLimits = { characters: 4 * 1024 * 1024, elements: 200_000, namespaces: 20_000 };
 
 const maxDepth = 50;
-/** On average. */
+/** Average per element. */
 const maxAttributesPerElement = 4;
 
 type Namespace = keyof typeof namespaces;
@@ -49,7 +49,7 @@ export function parseXml(text: string, limits: XmlLimits): Element {
   } catch (error) {
     throw error instanceof XmlError ? error : new XmlError(errorOf(error).message);
   }
-  if (!root) throw new XmlError('it has no root');
+  if (!root) throw new XmlError('it has no root element');
   rejectTree(root, limits);
   return root;
 }
@@ -68,13 +68,13 @@ function reject(message: string): never {
 
 function rejectExcess(text: string, { characters, elements, namespaces: declarations }: XmlLimits): void {
   if (text.length > characters) reject(`it has more than ${characters} characters`);
-  // In a well-formed document these strings are declarations, or are inside a comment or CDATA, which no real message needs.
+  // In a well-formed document, these strings are declarations, or in comments or CDATA, which no real message needs.
   if (/<!doctype|<!entity/i.test(text)) reject('it has a document type definition');
   if (text.includes('<?', 1)) reject('it has processing instructions');
-  // Two tags for each element, and some comments.
+  // Allow two tags per element, and some comments.
   if (hasMore(text, '<', 2 * elements + 100)) reject(`it has more than ${elements} elements`);
   if (hasMore(text, 'xmlns', declarations)) reject(`it declares more than ${declarations} namespaces`);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are no characters of XML
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are not XML characters
   if (/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(text)) reject('it has control characters');
 }
 

@@ -4,8 +4,8 @@ import { HttpError } from '../../../kernel/http/error.ts';
 import { hostOf } from '../../../kernel/net/destination.ts';
 
 /**
- * Returns the start of the addresses by which identity providers know the service: the setting base_url. Without it, returns that
- * of the request if its host is this machine: with another Host header, responses for that host would be valid here. Throws 400.
+ * Returns the base URL of the service at identity providers: base_url or, without it, the request's if its host is this machine.
+ * Any other Host header would make responses for that host valid here. Throws 400.
  */
 export function serviceBase({ base, config }: Pick<Request, 'base' | 'config'>): string {
   if (config.base_url === null && !isLoopback(base)) {

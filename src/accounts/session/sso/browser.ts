@@ -2,15 +2,15 @@ import { hash } from 'node:crypto';
 import type { Request } from '../../../kernel/access/request.ts';
 import type { Sql } from '../../../kernel/db/sql.ts';
 
-/** SHA-256 of the cookie that binds the steps of a login to a browser. The cookie itself is not stored. */
+/** SHA-256 of the cookie that binds the steps of a login to a browser. The cookie itself is never stored. */
 export type Browser = Buffer;
 
 /** The cookie of one protocol. */
 export interface BrowserCookie {
   readonly name: string;
-  /** Whether the identity provider's page posts the response, which sends no Lax cookies; needs https. */
+  /** Whether the identity provider's page posts the response. A post sends no Lax cookies, so this requires https. */
   readonly isPosted: boolean;
-  /** Selects a row if a pending request or session has this browser. */
+  /** Selects a row if this browser has a pending request or session. */
   readonly known: (browser: Browser) => Sql;
 }
 
@@ -24,7 +24,7 @@ interface RecognizedBrowser {
 
 const isSecure = ({ base }: Request): boolean => base.startsWith('https:');
 
-/** With https, the prefix prevents other hosts of the domain from setting the cookie. */
+/** Returns the cookie name. With https, a prefix prevents other hosts of the domain from setting the cookie. */
 const nameOf = (request: Request, { name }: BrowserCookie): string => (isSecure(request) ? `__Host-${name}` : name);
 
 /** Returns the value of the cookie of a request. */
@@ -38,7 +38,7 @@ export function cookieOf(request: Request, cookie: BrowserCookie): string | unde
   return /^[0-9a-f]{64}$/.test(value) ? value : undefined;
 }
 
-/** Returns the browser with this value of the cookie. */
+/** Returns the browser with this cookie value. */
 export const browserWith = (secret: string): Browser => hash('sha256', secret, 'buffer');
 
 /** Returns the browser of a request, with a new cookie if the request has no known one. */

@@ -5,11 +5,11 @@ declare module '../../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof signOnSettings> {}
 }
 
-/** The places that login_completed_url must have, and may have. */
+/** Required and optional placeholders of login_completed_url. */
 export const completionPlaces: readonly string[] = ['token', 'method'];
 export const optionalPlaces: readonly string[] = ['next'];
 
-/** Settings of SAML and OpenID Connect: the pages of the web client to which browsers return. */
+/** Settings of SAML and OpenID Connect: web client pages to which browsers return. */
 export const signOnSettings = {
   login_completed_url: redirectAddress(
     'Page after a SAML or OpenID Connect login; contains {token} and {method}, and optionally {next}. Required with SAML2 and OIDC.',

@@ -1,4 +1,4 @@
-/** The result of one step of a check of an identity provider: `ok`, or one sentence that says what to change. */
+/** The result of one step of a check: `ok`, or a sentence that explains what to change. */
 export interface LoginCheckStep {
   readonly step: string;
   readonly result: string;

@@ -1,4 +1,4 @@
-/** Users from the attributes or claims of an identity provider (services.md 11). */
+/** Creates and updates users from attributes or claims of an identity provider (services.md 11). */
 import { affectedUser } from '../../../activity/events/context.ts';
 import { record } from '../../../activity/events/record.ts';
 import type { Request } from '../../../kernel/access/request.ts';
@@ -7,7 +7,7 @@ import { verifyEmail } from '../../users/email.ts';
 import { actedBy, insertUser, type UserRow, updateUser, userOf } from '../../users/users.ts';
 import { type AttributeMapping, type MappedField, mappedFields } from './mapping.ts';
 
-/** Texts of an identity provider by the field that they fill. */
+/** Texts from an identity provider by user field. */
 export type MappedTexts = Partial<Record<MappedField, string>>;
 
 /** Returns the texts for the fields of a user. */
@@ -36,7 +36,7 @@ export function createMappedUser(
   return userOf(request, created.id);
 }
 
-/** Stores changed values of a user; an email address counts as verified. Omits as `createMappedUser` does. */
+/** Stores changed values of a user, with the same omissions as `createMappedUser`. An email address counts as verified. */
 export function updateMappedUser(request: Request, user: UserRow, texts: Omit<MappedTexts, 'username'>): UserRow {
   const values = acceptableValues(request, texts, user.id);
   updateUser(actedBy(request, user), user, values, true);

@@ -1,7 +1,7 @@
-/** Names of attributes, each with the fields of a user that its first value fills. */
+/** User fields to fill with the first value of an attribute, by attribute name. */
 export type AttributeMapping = Readonly<Record<string, readonly string[]>>;
 
-/** The fields of users that attributes may fill. The others are rights or managed by the service. */
+/** User fields that attributes may fill. The others are rights or managed by the service. */
 export const mappedFields = [
   'username',
   'full_name',
@@ -18,7 +18,7 @@ export const mappedFields = [
 
 export type MappedField = (typeof mappedFields)[number];
 
-/** Returns the rule that a mapping of attributes or claims breaks, as the end of a sentence; undefined if it is valid. */
+/** Returns the rule that a mapping breaks, as the end of a sentence; undefined if it is valid. */
 export function problemOfMapping(mapping: unknown, source: 'attribute' | 'claim'): string | undefined {
   if (!isMapping(mapping)) return 'must be a JSON object of lists of fields, such as {"mail": ["email"]}';
   const fields = Object.values(mapping).flat();

@@ -7,32 +7,32 @@ import { RateLimit } from '../../../kernel/security/rate-limit.ts';
 
 declare module '../../../kernel/security/rate-limit.ts' {
   interface RateLimits {
-    /** Starts of logins at identity providers. */
+    /** Limits starts of logins at identity providers. */
     readonly signOns: RateLimit;
-    /** Rejected responses and messages of identity providers. */
+    /** Limits rejected messages from identity providers. */
     readonly rejectedSignOns: RateLimit;
   }
 }
 
-/** Limits the start of logins by address. A whole organisation may share an address. */
+/** Limits the start of logins by address. An entire organisation may share an address. */
 export const newSignOnLimit = (): RateLimit => new RateLimit(120, minute);
 
 /** Limits messages from a prefix after rejected ones. */
 export const newRejectedSignOnLimit = (): RateLimit => new RateLimit(60, minute);
 
-/** Counts the start of a login. Throws 429 if this network has started too many. */
+/** Counts the start of a login. Throws 429 if the network has started too many. */
 export function limitSignOns({ address, app, now }: Request): void {
   const wait = app.limits.signOns.denial(prefixOf(address), now);
   if (wait !== undefined) throw tooMany('Too many logins. Try again later.', wait);
 }
 
-/** Throws 429 if too many messages from this network were rejected; checking a message is expensive. */
+/** Throws 429 if too many messages from this network were rejected, because checking a message is expensive. */
 export function rejectFlood({ address, app, now }: Request): void {
   const wait = app.limits.rejectedSignOns.wait(prefixOf(address), now);
   if (wait !== undefined) throw tooMany('Too many requests. Try again later.', wait);
 }
 
-/** Counts a rejected message, which redirects the browser, for the audit trail as well, and logs the reason. */
+/** Counts a rejected message, marks the redirect as a rejection for the audit trail, and logs the reason. */
 export function noteRejected(
   request: Request,
   protocol: 'SAML' | 'OIDC',
@@ -49,14 +49,14 @@ export function noteRejected(
   );
 }
 
-/** Redirects the browser to the page of failed logins or logouts. */
+/** Redirects the browser to the page for failed logins or logouts. */
 export const redirectToFailure = (page: string, message: string): Reply =>
-  // Appended to the end: pages with a fragment (#) read their parameters there.
+  // Append it at the very end, because pages with a fragment (#) read their parameters from the fragment.
   redirect(`${page}${page.includes('?') ? '&' : '?'}message=${encodeURIComponent(message)}`);
 
 /**
- * The reason why a response or message of an identity provider is rejected. `message` is for the log, `displayed` for the page of
- * failed logins or logouts.
+ * The rejection of an identity provider's message. `message` is for the log, `displayed` for the page for failed logins or
+ * logouts.
  */
 export class RejectedSignOn extends Error {
   constructor(

@@ -1,4 +1,4 @@
-/** Completes a successful login at an identity provider, and the end of its session (services.md 11). */
+/** Completes logins at identity providers, and ends their sessions (services.md 11). */
 import { affectedUser, userContext } from '../../../activity/events/context.ts';
 import { record } from '../../../activity/events/record.ts';
 import type { Context } from '../../../kernel/access/context.ts';
@@ -11,27 +11,27 @@ import type { UserRow } from '../../users/users.ts';
 import { hasFactor } from '../factors/factor-store.ts';
 import { beginPendingLogin } from '../factors/pending-logins.ts';
 
-/** A session at an identity provider that can be stored as JSON while its login waits for a second factor. */
+/** A session at an identity provider. It is stored as JSON while its login requires a second factor. */
 export interface ProviderSession {
   readonly method: 'saml' | 'oidc';
-  /** SHA-256 of the cookie of the browser, hexadecimal. */
+  /** Hexadecimal SHA-256 of the browser's cookie. */
   readonly browser: string;
 }
 
-/** A login that an identity provider has confirmed. */
+/** A login confirmed by an identity provider. */
 interface SignOn<S extends ProviderSession> {
   readonly user: UserRow;
   readonly session: S;
-  /** The method in the address of the completion page. */
+  /** The method in the URL of the completion page. */
   readonly shown: string;
-  /** The path in the web client to continue at, for `{next}`. */
+  /** The path in the web client for `{next}`. */
   readonly next?: string | undefined;
   /** Stores the session at the identity provider with the id of its token. */
   readonly open: (context: Context, token: number, session: S) => void;
 }
 
 /**
- * Creates the token of a login, records its event, and sends the browser to the completion page, or to the page that asks for the
+ * Creates the token of a login, records its event, and redirects the browser to the completion page, or to the page for the
  * second factor. Must run inside a write.
  */
 export function signOn<S extends ProviderSession>(
@@ -62,7 +62,7 @@ export function issueSignOn<S extends ProviderSession>(
   return token.text;
 }
 
-/** Revokes the token of a session at an identity provider, unless it has ended. Returns whether it did. */
+/** Revokes the token of a session at an identity provider. Returns false if it has already ended. */
 export function endSignOn(request: Request, token: number): boolean {
   if (!isLiveToken(request, token)) return false;
   revokeToken(request, token);
