@@ -122,7 +122,11 @@ export class LeasePair {
 
   async end(): Promise<void> {
     await this.#program.end();
-    await this.#holder?.proxy.close();
+    const holder = this.#holder;
+    if (!holder) return;
+    holder.server = undefined;
+    await holder.writing;
+    await holder.proxy.close();
   }
 
   /** Writes that a server acknowledged outside of its term, with the milliseconds between. */
