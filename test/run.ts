@@ -78,6 +78,16 @@ function stopShard(shard: ChildProcess): void {
   }
 }
 
+/** Lets a shard end what its tests have shared, so that its time counts, and stops it. */
+async function endShard(shard: ChildProcess): Promise<void> {
+  const exited = new Promise((resolve) => shard.once('exit', resolve));
+  const timer = setTimeout(() => stopShard(shard), graceMs);
+  shard.disconnect();
+  await exited;
+  clearTimeout(timer);
+  stopShard(shard);
+}
+
 /** Runs one file in the shard; `alive` is whether the shard can run another one. */
 function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResult; output: string; alive: boolean }> {
   const started = performance.now();
@@ -154,7 +164,7 @@ async function work(): Promise<void> {
     taken[file] = Math.round(result.milliseconds);
     for (const name of ['passed', 'failed', 'skipped', 'cpuSeconds'] as const) total[name] += result[name];
   }
-  if (shard) stopShard(shard);
+  if (shard) await endShard(shard);
 }
 
 /** Minimum CPU time of a reported test. */

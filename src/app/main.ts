@@ -310,8 +310,11 @@ function lineOf(error: unknown): string {
   return line;
 }
 
-/** Runs a command and sets the exit code: 0 on success, 1 on failure, 2 for an invalid command line or setting. */
-async function main(args: readonly string[]): Promise<void> {
+/**
+ * Runs a command and sets the exit code: 0 on success, 1 on failure, 2 for a wrong command line or setting.
+ * @internal
+ */
+export async function main(args: readonly string[]): Promise<void> {
   let parsed: Arguments | undefined;
   // If the event loop runs empty before the command is done, the process would exit with code 0.
   const reportUnfinished = (): void => {

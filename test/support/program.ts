@@ -6,11 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { isHosted, runHosted } from './command-host.ts';
 
 export const builtProgram = fileURLToPath(new URL('../../dist/tenantry.mjs', import.meta.url));
 
 /** The unpacked addons and compiled code of the programs of all tests: created once, as on a server. */
 export const nativeCache = fileURLToPath(new URL('../../dist/native', import.meta.url));
+
+const usualCommand: readonly string[] = [process.execPath, builtProgram];
 
 export interface Ended {
   readonly code: number | null;
@@ -51,11 +54,18 @@ export class Program {
    */
   constructor(
     private readonly native: string | undefined,
-    private readonly command: readonly string[] = [process.execPath, builtProgram],
+    private readonly command: readonly string[] = usualCommand,
   ) {}
 
-  /** Runs the program to its end. */
-  async run(words: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  /**
+   * Runs the program to its end. Most commands run in a process that has loaded the program before, which saves most of their CPU
+   * time; `isSeparate` starts a process, as any command with input or a shell does.
+   */
+  async run(words: readonly string[], options: RunOptions & { readonly isSeparate?: boolean } = {}): Promise<Ended> {
+    const { env, input, isSeparate, shell } = options;
+    const isUsual = this.native === nativeCache && this.command === usualCommand;
+    if (isUsual && !isSeparate && input === undefined && shell === undefined && isHosted(words, env))
+      return runHosted(words, this.folder, this.#env(env));
     const child = this.start(words, options);
     const texts = { stdout: '', stderr: '' };
     for (const stream of ['stdout', 'stderr'] as const)
@@ -96,13 +106,14 @@ export class Program {
   start(words: readonly string[], { env, shell }: RunOptions = {}): ChildProcess {
     const behind = shell === undefined ? [] : ['sh', '-c', `${shell}; exec "$@"`, 'sh'];
     const [command = '', ...rest] = [...behind, ...this.command, ...words];
-    const child = spawn(command, rest, {
-      cwd: this.folder,
-      env: { ...(this.native && { PATH: process.env.PATH, TENANTRY_NATIVE_CACHE: this.native }), ...env },
-    });
+    const child = spawn(command, rest, { cwd: this.folder, env: this.#env(env) });
     this.running.add(child);
     child.on('close', () => this.running.delete(child));
     return child;
+  }
+
+  #env(more: RunOptions['env']): NodeJS.ProcessEnv {
+    return { ...(this.native && { PATH: process.env.PATH, TENANTRY_NATIVE_CACHE: this.native }), ...more };
   }
 
   /** Kills running processes and removes the folder. */

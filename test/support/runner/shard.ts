@@ -1,6 +1,7 @@
 /** A process of the runner: it receives compiled test files one after the other, runs each and reports the results. */
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { endShared, otherCpu } from './at-end.ts';
 import { checkedFetch } from './fetch.ts';
 import { sourcePlaces } from './source-places.ts';
 import type { Title } from './uvu.ts';
@@ -64,7 +65,7 @@ function cpuSeconds(): number {
     .replace(/^.*\) /, '')
     .split(' ');
   // utime, stime, cutime and cstime, in hundredths of a second.
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) / 100, 0);
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) / 100, otherCpu.seconds);
 }
 
 const usualEnv = { ...process.env };
@@ -139,4 +140,4 @@ async function runFile({ env, file, isTitlesOnly, timeoutMs }: Assignment): Prom
 process.on('message', (assignment: Assignment) => {
   void runFile(assignment).then((result) => send({ result }));
 });
-process.on('disconnect', () => process.exit());
+process.on('disconnect', () => void endShared().finally(() => process.exit()));

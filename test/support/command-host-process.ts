@@ -1,0 +1,69 @@
+/** The process of command-host.ts. */
+import { readdirSync, readlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { main } from 'tenantry';
+import type { Command, CommandEnd } from './command-host.ts';
+import { builtProgram, nativeCache } from './program.ts';
+
+const events = ['beforeExit', 'exit', 'SIGHUP', 'SIGINT', 'SIGTERM', 'uncaughtException', 'unhandledRejection'];
+const streams = [process.stdout, process.stderr];
+
+/** The open files and sockets, except for code that stays loaded. */
+function openFiles(): readonly string[] {
+  const names = readdirSync('/proc/self/fd').map((number) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${number}`);
+    } catch {
+      // The folder itself.
+      return '';
+    }
+  });
+  return names.filter((name) => /^(\/|socket:)/.test(name) && !name.startsWith(nativeCache));
+}
+
+/** Whether something keeps the process alive that did not do so before. */
+function isBusy(before: readonly string[]): boolean {
+  const others = [...before];
+  return process.getActiveResourcesInfo().some((name) => {
+    const index = others.indexOf(name);
+    if (index >= 0) others.splice(index, 1);
+    return index < 0;
+  });
+}
+
+/** Resolves when nothing of a command would keep its process alive. */
+async function idle(before: readonly string[]): Promise<void> {
+  await setImmediate();
+  // A timer that fires is no longer among the resources.
+  for (let pauseMs = 1; isBusy(before); pauseMs = Math.min(2 * pauseMs, 50)) await setTimeout(pauseMs);
+}
+
+async function run({ env, folder, mark, words }: Command): Promise<void> {
+  const [before, filesBefore] = [process.getActiveResourcesInfo(), openFiles()];
+  const listenersBefore = new Set(events.flatMap((event) => process.rawListeners(event)));
+  process.chdir(folder);
+  process.env = env;
+  process.argv = [process.execPath, builtProgram, ...words];
+  process.exitCode = undefined;
+  await main(words);
+  await idle(before);
+  const code = Number(process.exitCode ?? 0);
+  for (const event of events)
+    for (const listener of process.rawListeners(event))
+      if (!listenersBefore.has(listener)) {
+        if (event === 'exit') listener.call(process, code);
+        process.off(event, listener as () => void);
+      }
+  process.chdir(tmpdir());
+  await Promise.all(streams.map((stream) => new Promise((written) => stream.write('', written))));
+  // Another process must not find a file or lock that the end of a process would have closed.
+  if (openFiles().some((name) => !filesBefore.includes(name))) process.exit(code);
+  process.exitCode = undefined;
+  for (const stream of streams) stream.write(mark);
+  const { system, user } = process.cpuUsage();
+  process.send?.({ code, cpuSeconds: (user + system) / 1e6 } satisfies CommandEnd);
+}
+
+process.on('message', (command: Command) => void run(command));
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,107 @@
+/**
+ * Runs commands of the built program one after the other in a process that has loaded it: a command takes a tenth of the CPU time
+ * of a new process. It is still another process than that of the test, so that locks of data folders work as between processes.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { compiled } from './compiled.ts';
+import type { Ended } from './program.ts';
+import { atEnd, otherCpu } from './runner/at-end.ts';
+
+/** A command for the host: its arguments, working folder and environment. */
+export interface Command {
+  readonly words: readonly string[];
+  readonly folder: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Written to both streams after the output. */
+  readonly mark: string;
+}
+
+/** The end of a command. */
+export interface CommandEnd {
+  readonly code: number;
+  /** CPU time of the host until now. */
+  readonly cpuSeconds: number;
+}
+
+/** Whether a command needs no process for itself: it reads no input, runs no server, and its environment has only settings. */
+export function isHosted(words: readonly string[], env: Readonly<Record<string, string>> = {}): boolean {
+  const needsStreams = words.includes('-') || ['export', 'import', 'listen', 'serve'].includes(words[0] ?? '');
+  const isOfProgram = (name: string): boolean => name.startsWith('TENANTRY_') && name !== 'TENANTRY_NATIVE_CACHE';
+  return process.platform === 'linux' && !needsStreams && Object.keys(env).every(isOfProgram);
+}
+
+class Host {
+  readonly #child: ChildProcess;
+  readonly #closed: Promise<unknown[]>;
+  readonly #texts = { stdout: '', stderr: '' };
+  #cpuSeconds = 0;
+  isUsable = true;
+
+  constructor() {
+    this.#child = fork(compiled(new URL('command-host-process.ts', import.meta.url)), {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      execArgv: [],
+    });
+    this.#closed = once(this.#child, 'close').then((values) => {
+      this.isUsable = false;
+      // The process has been waited for, which counts its time.
+      otherCpu.seconds -= this.#cpuSeconds;
+      return values;
+    });
+    for (const stream of ['stdout', 'stderr'] as const)
+      this.#child[stream]?.setEncoding('utf8').on('data', (text: string) => {
+        this.#texts[stream] += text;
+        this.#child.emit('text');
+      });
+  }
+
+  async run(command: Omit<Command, 'mark'>): Promise<Ended> {
+    this.#keepAlive(true);
+    Object.assign(this.#texts, { stdout: '', stderr: '' });
+    const mark = `\0${crypto.randomUUID()}\n`;
+    this.#child.send({ ...command, mark } satisfies Command);
+    const ended = this.#ended(mark);
+    const result = await Promise.race([ended, this.#closed.then(([code]) => ({ code: code as number | null }))]);
+    const { stderr, stdout } = this.#texts;
+    this.#keepAlive(false);
+    return { ...result, stdout: stdout.replace(mark, ''), stderr: stderr.replace(mark, '') };
+  }
+
+  /** Resolves when the host has ended a command and its output has arrived. */
+  async #ended(mark: string): Promise<{ code: number }> {
+    const [{ code, cpuSeconds }] = (await once(this.#child, 'message')) as [CommandEnd];
+    while (!this.#texts.stdout.endsWith(mark) || !this.#texts.stderr.endsWith(mark)) await once(this.#child, 'text');
+    otherCpu.seconds += cpuSeconds - this.#cpuSeconds;
+    this.#cpuSeconds = cpuSeconds;
+    return { code };
+  }
+
+  /** Lets an idle host keep no process alive. */
+  #keepAlive(isBusy: boolean): void {
+    const handles: unknown[] = [this.#child, this.#child.channel, this.#child.stdout, this.#child.stderr];
+    for (const handle of handles as ({ ref(): void; unref(): void } | null | undefined)[])
+      handle?.[isBusy ? 'ref' : 'unref']();
+  }
+
+  async end(): Promise<void> {
+    if (!this.isUsable) return;
+    this.#keepAlive(true);
+    this.#child.disconnect();
+    await this.#closed;
+  }
+}
+
+/** Hosts without a command. */
+const idle: Host[] = [];
+atEnd(async () => void (await Promise.all(idle.map((host) => host.end()))));
+
+/** Runs a command to its end, in a host that is idle or new. */
+export async function runHosted(words: readonly string[], folder: string, env: NodeJS.ProcessEnv): Promise<Ended> {
+  let host = idle.pop();
+  while (host && !host.isUsable) host = idle.pop();
+  host ??= new Host();
+  const ended = await host.run({ words, folder, env });
+  if (host.isUsable) idle.push(host);
+  return ended;
+}
