@@ -99,9 +99,11 @@ test('has types of every setting, of the other options of createServer, and of i
     typeRoots: [join(modules, '@types')],
   };
   writeFileSync(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-  for (const compiler of ['typescript-7', 'typescript'])
+  for (const [compiler, ...words] of [['typescript-7', '--checkers', '1'], ['typescript']] as const)
     assert.is(
-      await printed(home, process.execPath, [join(modules, compiler, 'bin/tsc')]).catch(({ stdout }) => stdout),
+      await printed(home, process.execPath, [join(modules, compiler, 'bin/tsc'), ...words]).catch(
+        ({ stdout }) => stdout,
+      ),
       '',
     );
 });
