@@ -1,6 +1,6 @@
 /** The guide that adds a provider account in four steps. */
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { type Item, isItem, itemsIn, pathOf, problemOf, readPage, request, textOf } from '../api/api.ts';
 import { type ApiResponse, api } from '../api/connection.ts';
 import { formFieldsOf } from '../api/fields.ts';
@@ -45,7 +45,6 @@ const steps = (): readonly string[] => [t('Provider'), t('Credentials'), titleOf
 /** The guide: provider, credentials, projects, and existing resources. `account` in the address is the new account. */
 export function ProviderGuide({ type }: { readonly type: string }): JSX.Element {
   const { value: response } = useGet(() => api.GET('/api/service-metadata/'));
-  const [isChoosing, setChoosing] = useState(false);
   const types = response?.isOk ? response.body : {};
   const chosen = ownValue(types, type);
   const list = chosen ? (pathOf(chosen.url).split('/')[2] ?? '') : '';
@@ -59,7 +58,7 @@ export function ProviderGuide({ type }: { readonly type: string }): JSX.Element 
         ]}
         title={chosen ? t('Add an account at {type}', { type }) : t('Add provider account')}
       />
-      <Steps steps={steps()} current={chosen ? (account === '' ? (isChoosing ? 2 : 1) : 3) : 0} />
+      {(!chosen || account !== '') && <Steps steps={steps()} current={chosen ? 3 : 0} />}
       {!response && <Loading />}
       {!chosen && (
         <ul class="options two">
@@ -79,11 +78,7 @@ export function ProviderGuide({ type }: { readonly type: string }): JSX.Element 
         </ul>
       )}
       {list !== '' &&
-        (account === '' ? (
-          <GuidedForm key={type} type={type} list={list} onChoosing={setChoosing} />
-        ) : (
-          <ExistingResources uuid={account} />
-        ))}
+        (account === '' ? <GuidedForm key={type} type={type} list={list} /> : <ExistingResources uuid={account} />)}
     </>
   );
 }
@@ -145,23 +140,40 @@ async function createAccount(
   return created;
 }
 
-function GuidedForm({
+/** The second and third step: the account, and the projects that use it. */
+function GuidedForm({ type, list }: { readonly type: string; readonly list: string }): JSX.Element {
+  const [question, setQuestion] = useState<ProjectQuestion>();
+  const ask = async (projects: readonly Item[]): Promise<ChosenProjects | undefined> => {
+    const answer = await new Promise<ChosenProjects | undefined>((onAnswer) => setQuestion({ projects, onAnswer }));
+    setQuestion(undefined);
+    return answer;
+  };
+  return (
+    <>
+      <Steps steps={steps()} current={question ? 2 : 1} />
+      {question && <ProjectChoice {...question} preset={place.value.query.get('project') ?? ''} />}
+      <div class="stack" hidden={question !== undefined}>
+        <AccountForm type={type} list={list} ask={ask} />
+      </div>
+    </>
+  );
+}
+
+function AccountForm({
   type,
   list,
-  onChoosing,
+  ask,
 }: {
   readonly type: string;
   readonly list: string;
-  /** Called when the user enters or leaves the choice of projects. */
-  readonly onChoosing: (isChoosing: boolean) => void;
+  /** Asks which of these projects use the account; undefined for a way back. */
+  readonly ask: (projects: readonly Item[]) => Promise<ChosenProjects | undefined>;
 }): JSX.Element {
   const path = `/api/${list}/`;
   const { value: response } = useRequest<Description>('OPTIONS', path);
   const [isSimulated, setSimulated] = useState(false);
   const [test, setTest] = useState<ConnectionTest>();
-  const [question, setQuestion] = useState<ProjectQuestion>();
   const { value: customers } = usePage('/api/customers/?field=url&page_size=1');
-  useEffect(() => onChoosing(question !== undefined), [question]);
   if (!response || !customers) return <Loading />;
   const post = response.isOk ? response.body.actions?.POST : undefined;
   if (!post) return <Callout tone="warn">{t('Only staff can add provider accounts here.')}</Callout>;
@@ -189,12 +201,8 @@ function GuidedForm({
     const { items: projects } = await readPage(
       `/api/projects/?customer=${customer}&field=url&field=name&page_size=300`,
     );
-    const answer =
-      customer !== '' && projects.length > 1
-        ? await new Promise<ChosenProjects | undefined>((onAnswer) => setQuestion({ projects, onAnswer }))
-        : { isAll: true, urls: [] };
-    setQuestion(undefined);
-    // The user went back to the credentials: nothing was saved.
+    const answer = customer !== '' && projects.length > 1 ? await ask(projects) : { isAll: true, urls: [] };
+    // Back at the credentials, nothing was saved.
     if (!answer) return { status: 0, headers: new Headers(), isOk: true, body: {} };
     const created = await createAccount(path, body, answer);
     if (!created.isOk) return created;
@@ -207,64 +215,61 @@ function GuidedForm({
 
   return (
     <>
-      {question && <ProjectChoice {...question} preset={query.get('project') ?? ''} />}
-      <div class="stack" hidden={question !== undefined}>
-        <div class="card">
-          <div class="in">
-            <Options
-              label={t('Where the resources are')}
-              options={[
-                { value: 'real', title: type, sub: t('The credentials are tested before the account is saved.') },
-                {
-                  value: 'simulated',
-                  title: t('Simulator'),
-                  sub: t('Runs on this server and needs no credentials. Its resources cost nothing.'),
-                },
-              ]}
-              value={isSimulated ? 'simulated' : 'real'}
-              isWide
-              onInput={(value) => {
-                setSimulated(value === 'simulated');
-                setTest(undefined);
-              }}
-            />
-          </div>
+      <div class="card">
+        <div class="in">
+          <Options
+            label={t('Where the resources are')}
+            options={[
+              { value: 'real', title: type, sub: t('The credentials are tested before the account is saved.') },
+              {
+                value: 'simulated',
+                title: t('Simulator'),
+                sub: t('Runs on this server and needs no credentials. Its resources cost nothing.'),
+              },
+            ]}
+            value={isSimulated ? 'simulated' : 'real'}
+            isWide
+            onInput={(value) => {
+              setSimulated(value === 'simulated');
+              setTest(undefined);
+            }}
+          />
         </div>
-        <Form
-          fields={fields}
-          given={{
-            backend_url: addressOfProvider(type),
-            customer: query.get('customer') ?? scope.value.customer?.url ?? only,
-          }}
-          button={isSimulated ? t('Add account') : t('Test and continue')}
-          sectionOf={({ name }) => (firstFields.includes(name) ? t('Account') : t('Credentials'))}
-          sectionNotes={{
-            [t('Account')]: <p class="note">{t('Users see this name when they create resources.')}</p>,
-            [t('Credentials')]: <RequiredRights type={type} isOpen={failedCheck(test)?.name === 'inventory'} />,
-          }}
-          cancel={t('Back')}
-          onCancel={() => go(guide, query)}
-          send={send}
-        >
-          {!isSimulated && <ConnectionChecks type={type} test={test} />}
-          <Card title={t('What happens next')}>
-            <Checks>
-              <li>
-                <Icon name="projects" />
-                <span>{t('Choose which projects of the customer can use the account.')}</span>
-              </li>
-              <li>
-                <Icon name={isSimulated ? 'create' : 'download'} />
-                <span>
-                  {isSimulated
-                    ? t('Create resources in these projects.')
-                    : t('Choose which existing resources these projects manage.')}
-                </span>
-              </li>
-            </Checks>
-          </Card>
-        </Form>
       </div>
+      <Form
+        fields={fields}
+        given={{
+          backend_url: addressOfProvider(type),
+          customer: query.get('customer') ?? scope.value.customer?.url ?? only,
+        }}
+        button={isSimulated ? t('Add account') : t('Test and continue')}
+        sectionOf={({ name }) => (firstFields.includes(name) ? t('Account') : t('Credentials'))}
+        sectionNotes={{
+          [t('Account')]: <p class="note">{t('Users see this name when they create resources.')}</p>,
+          [t('Credentials')]: <RequiredRights type={type} isOpen={failedCheck(test)?.name === 'inventory'} />,
+        }}
+        cancel={t('Back')}
+        onCancel={() => go(guide, query)}
+        send={send}
+      >
+        {!isSimulated && <ConnectionChecks type={type} test={test} />}
+        <Card title={t('What happens next')}>
+          <Checks>
+            <li>
+              <Icon name="projects" />
+              <span>{t('Choose which projects of the customer can use the account.')}</span>
+            </li>
+            <li>
+              <Icon name={isSimulated ? 'create' : 'download'} />
+              <span>
+                {isSimulated
+                  ? t('Create resources in these projects.')
+                  : t('Choose which existing resources these projects manage.')}
+              </span>
+            </li>
+          </Checks>
+        </Card>
+      </Form>
     </>
   );
 }
