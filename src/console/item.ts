@@ -18,7 +18,17 @@ export const textOf = (item: Item, name: string): string => {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 };
 
-/** Returns the list items that are objects. */
+/** The list and the uuid in a link of an object; empty if it has none. */
+export const listIn = (link: string): string => pathOf(link).split('/')[2] ?? '';
+export const uuidIn = (link: string): string => pathOf(link).split('/')[3] ?? '';
+
+/** The place of a value in an order; the values that it lacks share the last one. */
+export const rankIn = (order: readonly string[], value: string): number => {
+  const at = order.indexOf(value);
+  return at < 0 ? order.length : at;
+};
+
+/** The items of a list that are objects. */
 export const itemsIn = (value: unknown): readonly Item[] => (Array.isArray(value) ? value.filter(isItem) : []);
 
 /** Returns an own property of a table, never an inherited one, because keys may come from addresses and responses. */

@@ -27,6 +27,15 @@ export function hrefOf(path: string, query: Readonly<Record<string, string>> | U
 /** Returns the href of the page for an API link. */
 export const hrefOfLink = (link: string): string => `#${pathOf(link).slice('/api'.length)}`;
 
+/** The query of the place with another value of a parameter. An empty value removes it; `dropped` names others to remove. */
+export function withParameter(name: string, value: string, dropped: readonly string[] = []): URLSearchParams {
+  const query = new URLSearchParams(place.value.query);
+  for (const other of dropped) query.delete(other);
+  if (value === '') query.delete(name);
+  else query.set(name, value);
+  return query;
+}
+
 export function go(path: string, query?: Readonly<Record<string, string>> | URLSearchParams): void {
   location.hash = hrefOf(path, query);
 }

@@ -3,7 +3,7 @@
  * it, and never restricts which pages an address opens.
  */
 import { signal } from '@preact/signals';
-import { type Item, isItem, pathOf, textOf } from '../item.ts';
+import { type Item, isItem, textOf, uuidIn } from '../item.ts';
 import { storageKeyOf, token } from './connection.ts';
 import type { Filter } from './document.ts';
 import { collections } from './session.ts';
@@ -74,9 +74,7 @@ export function followObject(list: string, item: Item): void {
   else if (project && inside !== '' && inside !== project.uuid) chooseScope({ customer });
 }
 
-const uuidIn = (link: string): string => pathOf(link).split('/')[3] ?? '';
-
-/** Returns the query parameters that limit a list to a scope; empty if the list has no suitable filter. */
+/** The parameters that narrow a list to a scope, by the filters that it has; empty if the list knows none. */
 export function scopeParameters(
   list: string,
   filters: readonly Filter[],

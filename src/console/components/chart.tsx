@@ -1,7 +1,7 @@
 /** Charts, with a table of the same data for screen readers and exact numbers. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { hrefOf, place } from '../api/route.ts';
+import { hrefOf, place, withParameter } from '../api/route.ts';
 import { percentText, sizeText } from '../format/text.ts';
 import { numberText, plural, t, timeText } from '../i18n/words.ts';
 import { Choices } from './page.tsx';
@@ -189,17 +189,12 @@ export function span(): { readonly from: number; readonly to: number } {
 
 /** Links to the available periods. */
 export function Ranges({ days: lengths = ranges }: { readonly days?: readonly number[] }): JSX.Element {
-  const { path, query } = place.value;
-  const withDays = (days: number): URLSearchParams => {
-    const other = new URLSearchParams(query);
-    other.set('days', String(days));
-    return other;
-  };
+  const { path } = place.value;
   return (
     <Choices
       label={t('Time range')}
       tabs={lengths.map((days) => ({
-        href: hrefOf(path, withDays(days)),
+        href: hrefOf(path, withParameter('days', String(days))),
         title: days === 365 ? t('1 year') : plural(days, '{count} day', '{count} days'),
         isCurrent: days === daysShown(),
       }))}

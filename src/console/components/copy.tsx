@@ -52,7 +52,15 @@ export const Code = ({ text, what }: { readonly text: string; readonly what: str
   </span>
 );
 
-/** An id, shortened in the middle. Copying yields the full id. */
+/** Text of programs, such as JSON, in a box that scrolls. */
+export const Source = ({ text, isTall }: { readonly text: string; readonly isTall?: boolean }): JSX.Element => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable element
+  <pre class={isTall ? 'code tall' : 'code'} tabIndex={0}>
+    {text}
+  </pre>
+);
+
+/** An id, cut in the middle; copying gives all of it. */
 export const Id = ({ id, what }: { readonly id: string; readonly what: string }): JSX.Element => (
   <span class="copyable">
     <code title={id}>{shortId(id)}</code>

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, responseOf } from '../api/connection.ts';
 import type { Filter } from '../api/document.ts';
 import { useLinked, usePage, useReading } from '../api/reading.ts';
-import { go, place, replace } from '../api/route.ts';
+import { go, place, replace, withParameter } from '../api/route.ts';
 import { chooseScope, scope } from '../api/scope.ts';
 import { collections } from '../api/session.ts';
 import { kindOfType } from '../format/kinds.ts';
@@ -12,7 +12,7 @@ import { matches } from '../format/search.ts';
 import { statusOfWord } from '../format/status.ts';
 import { choiceText, dayText, shortId } from '../format/text.ts';
 import { numberText, serverText, t, titleOf } from '../i18n/words.ts';
-import { type Item, ownValue, pathOf, textOf } from '../item.ts';
+import { type Item, ownValue, textOf, uuidIn } from '../item.ts';
 import { Chooser, useLatest, useSearch } from './chooser.tsx';
 import { Icon } from './icons.tsx';
 import { Menu, MenuItems } from './menu.tsx';
@@ -92,14 +92,8 @@ const hasTwin = ({ name }: Filter, filters: readonly Filter[]): boolean =>
   ) ||
   (/^(customer|project)_name$/.test(name) && filters.length > 0);
 
-/** Returns the query with a different value of a parameter. An empty value removes it. */
-function withParameter(name: string, value: string): URLSearchParams {
-  const parameters = new URLSearchParams(place.value.query);
-  for (const page of ['page', 'before']) parameters.delete(page);
-  if (value === '') parameters.delete(name);
-  else parameters.set(name, value);
-  return parameters;
-}
+/** The query of the first page of the list with another value of a filter; an empty value removes it. */
+const withFilter = (name: string, value: string): URLSearchParams => withParameter(name, value, ['page', 'before']);
 
 export function Filters({
   path,
@@ -201,8 +195,8 @@ function SearchField({
     if (wanted === sent.current) return;
     const isFirst = sent.current === '';
     sent.current = wanted;
-    const parameters = withParameter(name, wanted);
-    // One search is one history entry, not one per key press.
+    const parameters = withFilter(name, wanted);
+    // One search is one entry of the history, not one for each key.
     if (isFirst || wanted === '') go(path, parameters);
     else replace(path, parameters);
   };
@@ -280,9 +274,9 @@ function SetChip({
   const isLink = /^https?:/.test(value);
   const isKey = list && value !== '' && filter.name !== byUsername;
   const object = useLinked(isLink ? value : isKey ? `/api/${list}/${value}/` : '');
-  const text = object ? nameOf(object) : isLink ? shortId(pathOf(value).split('/')[3] ?? '') : valueText(filter, value);
+  const text = object ? nameOf(object) : isLink ? shortId(uuidIn(value)) : valueText(filter, value);
   return (
-    <RemovableChip label={filterTitle(filter)} value={text} onRemove={() => go(path, withParameter(filter.name, ''))} />
+    <RemovableChip label={filterTitle(filter)} value={text} onRemove={() => go(path, withFilter(filter.name, ''))} />
   );
 }
 
@@ -314,7 +308,7 @@ function FacetChip({
   const close = (): void => setOpen(false);
   const choose = (value: string): void => {
     close();
-    go(path, withParameter(filter.name, value));
+    go(path, withFilter(filter.name, value));
   };
   const title = filterTitle(filter);
   const isMenu = choices.length > 0;

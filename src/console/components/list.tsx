@@ -5,7 +5,7 @@ import type { Page } from '../api/api.ts';
 import type { Collection, Filter } from '../api/document.ts';
 import { useFailedActions } from '../api/failures.ts';
 import { usePage } from '../api/reading.ts';
-import { hrefOf, place } from '../api/route.ts';
+import { hrefOf, place, withParameter } from '../api/route.ts';
 import { scope, scopeNames, scopeParameters } from '../api/scope.ts';
 import { numberText, t } from '../i18n/words.ts';
 import type { Item } from '../item.ts';
@@ -251,12 +251,7 @@ export function Pager({
   readonly page: Page;
 }): JSX.Element {
   const last = Math.max(1, Math.ceil(page.count / pageSize));
-  const at = (to: number): string => {
-    const parameters = new URLSearchParams(place.value.query);
-    if (to === 1) parameters.delete('page');
-    else parameters.set('page', String(to));
-    return hrefOf(path, parameters);
-  };
+  const at = (to: number): string => hrefOf(path, withParameter('page', to === 1 ? '' : String(to)));
   const from = (number - 1) * pageSize + 1;
   return (
     <nav aria-label={t('Pages')} class="pager">

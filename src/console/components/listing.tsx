@@ -5,6 +5,7 @@ import { useFailedActions } from '../api/failures.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf } from '../api/route.ts';
 import { kindOfType } from '../format/kinds.ts';
+import { joinedText } from '../format/text.ts';
 import { t } from '../i18n/words.ts';
 import { Card } from './card.tsx';
 import { StatusText } from './status.tsx';
@@ -15,13 +16,11 @@ const plainText = (item: Item, name: string): string => (/^https?:/.test(textOf(
 
 /** Returns the names of an object's owners. */
 const ownersOf = (item: Item): string =>
-  [
+  joinedText([
     textOf(item, 'resource_type') === '' ? plainText(item, 'type') : t(kindOfType(textOf(item, 'resource_type')).word),
     textOf(item, 'project_name'),
     textOf(item, 'customer_name'),
-  ]
-    .filter((text) => text !== '')
-    .join(' · ');
+  ]);
 
 /** Lists objects with their status and owner. */
 const objectLines = (items: readonly Item[]): JSX.Element => (

@@ -5,7 +5,7 @@ import type { ControlProperties, FormField, Row } from '../api/fields.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf } from '../api/route.ts';
 import { collections } from '../api/session.ts';
-import { sizeText } from '../format/text.ts';
+import { joinedText, sizeText } from '../format/text.ts';
 import { t } from '../i18n/words.ts';
 import { useLatest } from './chooser.tsx';
 import { Options } from './options.tsx';
@@ -213,11 +213,11 @@ function bySize(one: Item, other: Item): number {
 function capacityOf(item: Item): string {
   const size = (name: string): string => sizeText(Number(item[name]));
   if (typeof item.cores === 'number')
-    return [
+    return joinedText([
       t('{cores} vCPU', { cores: item.cores }),
       t('{size} memory', { size: size('ram') }),
-      ...(Number(item.disk) > 0 ? [t('{size} disk', { size: size('disk') })] : []),
-    ].join(' · ');
+      Number(item.disk) > 0 ? t('{size} disk', { size: size('disk') }) : '',
+    ]);
   if (typeof item.min_disk !== 'number' && typeof item.min_ram !== 'number') return '';
   const needs = [
     ...(Number(item.min_disk) > 0 ? [t('{size} disk', { size: size('min_disk') })] : []),

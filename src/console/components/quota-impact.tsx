@@ -1,6 +1,6 @@
 /** Shows the impact of a new resource on quotas (services.md 7.5). */
 import type { ComponentChildren, JSX } from 'preact';
-import { type Item, itemsIn, pathOf, textOf } from '../api/api.ts';
+import { type Item, itemsIn, textOf, uuidIn } from '../api/api.ts';
 import type { FormField } from '../api/fields.ts';
 import { useLinked } from '../api/reading.ts';
 import { collections } from '../api/session.ts';
@@ -115,9 +115,9 @@ export function narrowed(
     settings_uuid: settingsUuid,
     service_settings_uuid: settingsUuid,
     project_uuid: projectUuid,
-    tenant_uuid: pathOf(filled.tenant ?? '').split('/')[3] ?? '',
-    region_uuid: pathOf(filled.region ?? '').split('/')[3] ?? '',
-    region: pathOf(filled.region ?? '').split('/')[3] ?? '',
+    tenant_uuid: uuidIn(filled.tenant ?? ''),
+    region_uuid: uuidIn(filled.region ?? ''),
+    region: uuidIn(filled.region ?? ''),
   };
   const parameters = new URLSearchParams(query);
   for (const { name } of filters) {

@@ -1,7 +1,7 @@
 /** Tables of objects: the name and type first, then the status and a few more columns. Narrow tables become cards. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { hrefOf, hrefOfLink, place } from '../api/route.ts';
+import { hrefOf, hrefOfLink, place, withParameter } from '../api/route.ts';
 import { t } from '../i18n/words.ts';
 import { type Item, textOf } from '../item.ts';
 import { Icon } from './icons.tsx';
@@ -149,9 +149,7 @@ function Heading({ column, path }: { readonly column: Column; readonly path: str
       </th>
     );
   const order = place.value.query.get('o');
-  const parameters = new URLSearchParams(place.value.query);
-  parameters.set('o', order === sort ? `-${sort}` : sort);
-  parameters.delete('page');
+  const parameters = withParameter('o', order === sort ? `-${sort}` : sort, ['page']);
   const direction = order === sort ? 'ascending' : order === `-${sort}` ? 'descending' : undefined;
   return (
     <th scope="col" class={style} aria-sort={direction}>

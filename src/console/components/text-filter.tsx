@@ -1,8 +1,32 @@
-/** The form of a text filter. */
-import type { JSX } from 'preact';
+/** The forms of filters that take a text. */
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Filter } from '../api/document.ts';
 import { serverText, t } from '../i18n/words.ts';
+
+/** The form of a filter in its popover. */
+export const FilterForm = ({
+  onSubmit,
+  children,
+}: {
+  readonly onSubmit: (form: HTMLFormElement) => void;
+  readonly children: ComponentChildren;
+}): JSX.Element => (
+  <form
+    class="form small-form"
+    onSubmit={(event) => {
+      event.preventDefault();
+      onSubmit(event.currentTarget);
+    }}
+  >
+    {children}
+    <div class="form-foot">
+      <button type="submit" class="btn primary sm">
+        {t('Apply')}
+      </button>
+    </div>
+  </form>
+);
 
 export function TextFilter({
   label,
@@ -17,23 +41,12 @@ export function TextFilter({
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
   return (
-    <form
-      class="form small-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onChoose(field.current?.value.trim() ?? '');
-      }}
-    >
+    <FilterForm onSubmit={() => onChoose(field.current?.value.trim() ?? '')}>
       <div class="field">
         <label for={id}>{label}</label>
         <input ref={field} id={id} class="input" inputMode={filter.type === 'number' ? 'numeric' : undefined} />
         {filter.help && <span class="help">{serverText(filter.help)}</span>}
       </div>
-      <div class="form-foot">
-        <button type="submit" class="btn primary sm">
-          {t('Apply')}
-        </button>
-      </div>
-    </form>
+    </FilterForm>
   );
 }

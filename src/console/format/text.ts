@@ -13,7 +13,10 @@ export function sizeText(mib: number, unit: SizeUnit = sizeUnit(mib)): string {
 /** Formats the exact amount in MiB, for a tooltip. */
 export const exactSizeText = (mib: number): string => `${numberText(mib)} MiB`;
 
-/** Formats a fraction as a percentage with at most `digits` decimals. */
+/** Facts on one line; empty and missing ones are left out. */
+export const joinedText = (texts: readonly (string | undefined)[]): string => texts.filter(Boolean).join(' · ');
+
+/** A share of 1 as a percentage; `digits` decimals at most. */
 export const percentText = (share: number, digits = 0, minDigits = 0): string =>
   inLocale((locale) =>
     new Intl.NumberFormat(locale, {

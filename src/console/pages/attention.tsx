@@ -15,7 +15,7 @@ import { isObjectLink, nameOf, Time } from '../components/values.tsx';
 import { kindOfType } from '../format/kinds.ts';
 import { fixOf } from '../format/sentences.ts';
 import { statusOf, type Tone } from '../format/status.ts';
-import { dayText, percentText, quotaTitle, sizeText } from '../format/text.ts';
+import { dayText, joinedText, percentText, quotaTitle, sizeText } from '../format/text.ts';
 import { isQuotaInMebibytes } from '../i18n/labels.ts';
 import { actionTitle, numberText, phrase, serverText, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
@@ -187,13 +187,11 @@ const resourceProblem = (item: Item, event: Item | undefined): Problem => {
       ) : (
         <ActionLink href={hrefOfLink(textOf(item, 'url'))} words={t('View resource')} />
       ),
-    sub: [
+    sub: joinedText([
       t(kindOfType(textOf(item, 'resource_type')).word),
       textOf(item, 'project_name'),
       serverText(textOf(item, 'error_message')),
-    ]
-      .filter((text) => text !== '')
-      .join(' · '),
+    ]),
     href: hrefOfLink(textOf(item, 'url')),
   };
 };
@@ -203,7 +201,7 @@ const accountProblem = (item: Item): Problem => ({
   tone: 'bad',
   icon: 'service-settings',
   title: t('{account} is unreachable', { account: nameOf(item) }),
-  sub: [textOf(item, 'type'), serverText(textOf(item, 'error_message'))].filter((text) => text !== '').join(' · '),
+  sub: joinedText([textOf(item, 'type'), serverText(textOf(item, 'error_message'))]),
   href: hrefOfLink(textOf(item, 'url')),
   action: <ActionLink href={hrefOfLink(textOf(item, 'url'))} words={t('Check account')} />,
 });

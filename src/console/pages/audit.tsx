@@ -5,11 +5,11 @@ import { type Item, isItem, itemsIn, problemOf, request, textOf } from '../api/a
 import { described, responseOf, saveFile } from '../api/connection.ts';
 import type { Filter } from '../api/document.ts';
 import { useLinked, useReading } from '../api/reading.ts';
-import { hrefOf, place } from '../api/route.ts';
+import { hrefOf, place, withParameter } from '../api/route.ts';
 import { collections, hasPath, isStaff, ownedCustomers } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Callout, Empty, Fact, Facts, Loading, NoItems } from '../components/card.tsx';
-import { Code, CopyButton, Id } from '../components/copy.tsx';
+import { Code, CopyButton, Id, Source } from '../components/copy.tsx';
 import { Drawer } from '../components/drawer.tsx';
 import { Filters } from '../components/filters.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -104,7 +104,7 @@ export function AuditPage(): JSX.Element {
       ) : (
         <div class={open ? 'with-drawer' : undefined}>
           <section class="card" aria-label={t('Audit trail')}>
-            <Timeline entries={page.records.map((record) => entryOf(record, withParameter('record', record.hash)))} />
+            <Timeline entries={page.records.map((record) => entryOf(record, withRecord(textOf(record, 'hash'))))} />
             <Pages next={page.next} />
           </section>
           {open && <OpenRecord record={open} records={page.records} />}
@@ -114,14 +114,11 @@ export function AuditPage(): JSX.Element {
   );
 }
 
-/** Returns the address of the page with a different value of a parameter. An empty value removes it. */
-function withParameter(name: string, value: unknown): string {
-  const query = new URLSearchParams(place.value.query);
-  if (name !== 'record') query.delete('record');
-  if (typeof value !== 'string' || value === '') query.delete(name);
-  else query.set(name, value);
-  return hrefOf('/audit/', query);
-}
+/** The address of the page with a record open beside the list; an empty hash closes it. */
+const withRecord = (hash: string): string => hrefOf('/audit/', withParameter('record', hash));
+
+/** The address of the records before a position; empty: of the newest. */
+const withBefore = (before: string): string => hrefOf('/audit/', withParameter('before', before, ['record']));
 
 /** Links to older and to the newest records. There is no total. */
 function Pages({ next }: { readonly next: string | undefined }): JSX.Element | null {
@@ -131,12 +128,12 @@ function Pages({ next }: { readonly next: string | undefined }): JSX.Element | n
       <span />
       <span class="row tight">
         {place.value.query.has('before') && (
-          <a class="btn sm" href={withParameter('before', '')}>
+          <a class="btn sm" href={withBefore('')}>
             {t('Show newest')}
           </a>
         )}
         {next !== undefined && (
-          <a class="btn sm" href={withParameter('before', next)}>
+          <a class="btn sm" href={withBefore(next)}>
             {t('Show older')}
           </a>
         )}
@@ -309,8 +306,8 @@ function OpenRecord({ record, records }: { readonly record: Item; readonly recor
   const actor = textOf(memberOf(record, 'actor'), 'uuid');
   const object = memberOf(record, 'object');
   const changes = changesIn(record);
-  const show = (hash: unknown): void => {
-    location.hash = withParameter('record', hash);
+  const show = (hash: string): void => {
+    location.hash = withRecord(hash);
   };
   return (
     <Drawer
@@ -319,7 +316,7 @@ function OpenRecord({ record, records }: { readonly record: Item; readonly recor
       onClose={() => show('')}
       onMove={(steps) => {
         const next = records[at + steps];
-        if (next) show(next.hash);
+        if (next) show(textOf(next, 'hash'));
       }}
     >
       <div class="in stack">
@@ -383,10 +380,7 @@ function OpenRecord({ record, records }: { readonly record: Item; readonly recor
         <summary>
           <Icon name="next" size="sm" /> {t('Raw record')}
         </summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable element */}
-        <pre class="code" tabIndex={0}>
-          {JSON.stringify(record, undefined, 2)}
-        </pre>
+        <Source text={JSON.stringify(record, undefined, 2)} />
       </details>
     </Drawer>
   );

@@ -6,7 +6,7 @@ import { useLinked, useList, useObject, useRequest } from '../api/reading.ts';
 import { hrefOf, place } from '../api/route.ts';
 import { Callout, Card, Fact, Facts, FieldFacts, Loading, Skeleton } from '../components/card.tsx';
 import { fieldColumn, timeColumn } from '../components/columns.tsx';
-import { CopyButton } from '../components/copy.tsx';
+import { CopyButton, Source } from '../components/copy.tsx';
 import { type Description, permittedMethods } from '../components/creation.tsx';
 import { Drawer } from '../components/drawer.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -55,12 +55,7 @@ export function DeliveryPage({ hook, uuid }: { readonly hook: string; readonly u
         crumbs={crumbs}
         title={title}
         badge={<WordBadge word={status} />}
-        actions={
-          isManaged &&
-          status !== 'pending' && (
-            <PostButton title={t('Redeliver')} path={`${path}redeliver/`} about={title} done={reload} />
-          )
-        }
+        actions={isManaged && status !== 'pending' && <Redeliver path={path} about={title} done={reload} />}
       />
       {textOf(delivery, 'error_message') !== '' && (
         <Callout tone="bad">{serverText(textOf(delivery, 'error_message'))}</Callout>
@@ -81,7 +76,17 @@ export function DeliveryPage({ hook, uuid }: { readonly hook: string; readonly u
   );
 }
 
-/** A delivery beside the list: the failure, the payload, then the complete messages. */
+/** Sends a delivery again. */
+const Redeliver = ({
+  path,
+  ...rest
+}: {
+  readonly path: string;
+  readonly about: string;
+  readonly done?: () => Promise<void>;
+}): JSX.Element => <PostButton title={t('Redeliver')} path={`${path}redeliver/`} {...rest} />;
+
+/** A delivery beside the list: why it failed, its payload, then the messages in full. */
 function DeliveryDrawer({
   hook,
   uuid,
@@ -112,7 +117,7 @@ function DeliveryDrawer({
         <Messages delivery={delivery}>
           <div class="row">
             {isManaged && textOf(delivery, 'status') !== 'pending' && (
-              <PostButton title={t('Redeliver')} path={`${path}redeliver/`} about={title} done={reload} />
+              <Redeliver path={path} about={title} done={reload} />
             )}
             <a class="btn sm" href={hrefOf(`${own}deliveries/${uuid}/`)}>
               {t('Open page')}
@@ -153,10 +158,7 @@ function Messages({
             <h3>
               {t('Payload')} <CopyButton text={payload} what={t('Payload')} />
             </h3>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable element */}
-            <pre class="code" tabIndex={0}>
-              {payload}
-            </pre>
+            <Source text={payload} />
           </div>
         )}
       </div>
@@ -203,12 +205,7 @@ function Message({ start, message }: { readonly start: string; readonly message:
           </Fact>
         ))}
       </Facts>
-      {body !== '' && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable element
-        <pre class="code" tabIndex={0}>
-          {formatJson(body)}
-        </pre>
-      )}
+      {body !== '' && <Source text={formatJson(body)} />}
     </>
   );
 }
@@ -253,11 +250,7 @@ export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
             isManaged
               ? (delivery) =>
                   textOf(delivery, 'status') !== 'pending' && (
-                    <PostButton
-                      title={t('Redeliver')}
-                      path={`${path}${textOf(delivery, 'uuid')}/redeliver/`}
-                      about={textOf(delivery, 'event_type')}
-                    />
+                    <Redeliver path={`${path}${textOf(delivery, 'uuid')}/`} about={textOf(delivery, 'event_type')} />
                   )
               : undefined
           }

@@ -4,7 +4,7 @@ import { type Item, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf } from '../api/route.ts';
 import { Fact, Facts, Skeleton } from '../components/card.tsx';
-import { Code, CopyButton } from '../components/copy.tsx';
+import { Code, CopyButton, Source } from '../components/copy.tsx';
 import { Drawer } from '../components/drawer.tsx';
 import { Icon } from '../components/icons.tsx';
 import { PostButton } from '../components/post.tsx';
@@ -111,10 +111,7 @@ export function EventDrawer({
         <summary>
           <Icon name="next" size="sm" /> {t('Raw event')}
         </summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable element */}
-        <pre class="code" tabIndex={0}>
-          {JSON.stringify(event, undefined, 2)}
-        </pre>
+        <Source text={JSON.stringify(event, undefined, 2)} />
       </details>
     </Drawer>
   );

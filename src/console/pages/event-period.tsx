@@ -5,6 +5,7 @@ import { go, hrefOf, place } from '../api/route.ts';
 import { RemovableChip } from '../components/filters.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Popover } from '../components/popover.tsx';
+import { FilterForm } from '../components/text-filter.tsx';
 import { dayText } from '../format/text.ts';
 import { t } from '../i18n/words.ts';
 
@@ -91,11 +92,9 @@ function Periods({ hasAll, onChoose }: { readonly hasAll: boolean; readonly onCh
   // Round to the minute, so that a refresh sends the same request.
   const now = Math.ceil(Date.now() / 60_000) * 60;
   return (
-    <form
-      class="form small-form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const data = new FormData(event.currentTarget);
+    <FilterForm
+      onSubmit={(form) => {
+        const data = new FormData(form);
         const [from, to] = ['from', 'to'].map((name, days) => {
           const day = new Date(`${String(data.get(name))}T00:00`);
           day.setDate(day.getDate() + days);
@@ -126,11 +125,6 @@ function Periods({ hasAll, onChoose }: { readonly hasAll: boolean; readonly onCh
           <input id={`period-${name}`} class="input" type="date" name={name} />
         </div>
       ))}
-      <div class="form-foot">
-        <button type="submit" class="btn primary sm">
-          {t('Apply')}
-        </button>
-      </div>
-    </form>
+    </FilterForm>
   );
 }

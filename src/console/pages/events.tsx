@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import { type Item, type Page, textOf } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { usePage } from '../api/reading.ts';
-import { hrefOf, place } from '../api/route.ts';
+import { hrefOf, place, withParameter } from '../api/route.ts';
 import { Callout, Empty, Loading, NoItems } from '../components/card.tsx';
 import type { DayCount } from '../components/day-bars.tsx';
 import { Filters } from '../components/filters.tsx';
@@ -15,7 +15,7 @@ import { Sentence } from '../components/sentence.tsx';
 import { Timeline } from '../components/timeline.tsx';
 import { markOf } from '../format/events.ts';
 import { changesOf } from '../format/sentences.ts';
-import { dayText } from '../format/text.ts';
+import { dayText, joinedText } from '../format/text.ts';
 import { instantText, numberText, plural, t } from '../i18n/words.ts';
 import { EventBars, useEventCounts } from './event-counts.tsx';
 import { EventDrawer } from './event-drawer.tsx';
@@ -165,13 +165,8 @@ const NewEvents = ({ count, onShow }: { readonly count: number; readonly onShow:
 
 const isOpen = (event: Item): boolean => textOf(event, 'uuid') === place.value.query.get('event');
 
-/** Returns the address with an event open beside the list. An empty uuid closes it. */
-function withEvent(uuid: string): string {
-  const query = new URLSearchParams(place.value.query);
-  if (uuid === '') query.delete('event');
-  else query.set('event', uuid);
-  return hrefOf('/events/', query);
-}
+/** The address of the page with an event open beside the list; an empty uuid closes it. */
+const withEvent = (uuid: string): string => hrefOf('/events/', withParameter('event', uuid));
 
 /** The details of the event in the address, if it is in the list. */
 function OpenEvent({ events }: { readonly events: readonly Item[] }): JSX.Element | null {
@@ -297,15 +292,13 @@ function Older({
 
 /** Describes the changes, the place (unless it is `within`) and the actor of an event. */
 const aboutOf = (event: Item, within: Item = {}): string =>
-  [
+  joinedText([
     changesOf(event),
     ...['project_name', 'customer_name'].map((name) =>
       textOf(event, name) === textOf(within, name) ? '' : textOf(event, name),
     ),
     textOf(event, 'user_full_name') || textOf(event, 'user_username'),
-  ]
-    .filter((text) => text !== '')
-    .join(' · ');
+  ]);
 
 const entryOf = (event: Item, within?: Item) => ({
   key: textOf(event, 'uuid'),

@@ -7,7 +7,7 @@ import { useRequest } from '../api/reading.ts';
 import { go, hrefOf, place } from '../api/route.ts';
 import { collections } from '../api/session.ts';
 import { Callout, Card, Loading } from '../components/card.tsx';
-import { CopyButton } from '../components/copy.tsx';
+import { CopyButton, Source } from '../components/copy.tsx';
 import { Icon } from '../components/icons.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { Badge } from '../components/status.tsx';
@@ -183,9 +183,11 @@ function Exchange({ path, list }: { readonly path: string; readonly list: string
         )}
         {response && (
           <>
-            <Fold title={t('JSON')}>{() => <Source text={JSON.stringify(body, undefined, 2)} />}</Fold>
+            <Fold title={t('JSON')}>{() => <Source isTall text={JSON.stringify(body, undefined, 2)} />}</Fold>
             <Fold title={t('Headers')}>
-              {() => <Source text={[...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')} />}
+              {() => (
+                <Source isTall text={[...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')} />
+              )}
             </Fold>
             <Fold title={t('Metadata ({method})', { method: 'OPTIONS' })}>{() => <Metadata path={path} />}</Fold>
           </>
@@ -262,16 +264,9 @@ function Fold({
   );
 }
 
-const Source = ({ text }: { readonly text: string }): JSX.Element => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable element
-  <pre class="code tall" tabIndex={0}>
-    {text}
-  </pre>
-);
-
 function Metadata({ path }: { readonly path: string }): JSX.Element {
   const { value: response } = useRequest<unknown>('OPTIONS', path.replace(/\?.*/, ''));
-  return response ? <Source text={JSON.stringify(response.body, undefined, 2)} /> : <Loading />;
+  return response ? <Source isTall text={JSON.stringify(response.body, undefined, 2)} /> : <Loading />;
 }
 
 const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);

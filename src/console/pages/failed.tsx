@@ -15,6 +15,7 @@ import { PostButton } from '../components/post.tsx';
 import { notify } from '../components/toast.tsx';
 import { nameOf, ObjectLink } from '../components/values.tsx';
 import { statusOf } from '../format/status.ts';
+import { joinedText } from '../format/text.ts';
 import { serverText, t } from '../i18n/words.ts';
 import { canManageResources } from './attention.tsx';
 import { maker } from './new-resource.tsx';
@@ -120,9 +121,7 @@ export function AlsoFailed({ resources: others }: { readonly resources: readonly
           <li key={textOf(item, 'url')}>
             <span class="words">
               <ObjectLink item={item} />
-              <span class="sub">
-                {[t(statusOf(item).word), serverText(textOf(item, 'error_message'))].filter(Boolean).join(' · ')}
-              </span>
+              <span class="sub">{joinedText([t(statusOf(item).word), serverText(textOf(item, 'error_message'))])}</span>
             </span>
           </li>
         ))}

@@ -22,7 +22,7 @@ import { Badge, Dot, WordStatus } from '../components/status.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
 import { notify } from '../components/toast.tsx';
 import { nameOf, Time } from '../components/values.tsx';
-import { percentText } from '../format/text.ts';
+import { joinedText, percentText } from '../format/text.ts';
 import { plural, serverText, t, titleOf } from '../i18n/words.ts';
 import { failedTypes } from './event-counts.tsx';
 
@@ -250,7 +250,7 @@ const columns = (counts: ReadonlyMap<string, Item>, failures: readonly Failure[]
           icon={listOf(hook)}
           href={hrefOfLink(textOf(hook, 'url'))}
           name={destinationOf(hook)}
-          sub={[channelOf(hook), urlOf(hook)?.pathname].filter((text) => text !== undefined).join(' · ')}
+          sub={joinedText([channelOf(hook), urlOf(hook)?.pathname])}
         />
       ),
     },

@@ -12,6 +12,7 @@ import { Sentence } from '../components/sentence.tsx';
 import { Timeline } from '../components/timeline.tsx';
 import { notify } from '../components/toast.tsx';
 import type { Tone } from '../format/status.ts';
+import { joinedText } from '../format/text.ts';
 import { numberText, plural, serverText, t, titleOf } from '../i18n/words.ts';
 
 const path = '/notifications/';
@@ -91,9 +92,7 @@ function entryOf(item: Item) {
     ) : (
       <Sentence item={item} />
     ),
-    sub: [titleOf(textOf(item, 'kind')), serverText(textOf(context, 'error_message'))]
-      .filter((text) => text !== '')
-      .join(' · '),
+    sub: joinedText([titleOf(textOf(item, 'kind')), serverText(textOf(context, 'error_message'))]),
     time: textOf(item, 'created'),
     href: hrefOfObject(context),
   };

@@ -11,7 +11,7 @@ import { resourceActions } from '../components/row-actions.tsx';
 import { type Column, NameCell, Table } from '../components/table.tsx';
 import { nameOf, ObjectLink, Time } from '../components/values.tsx';
 import { addressOf } from '../format/address.ts';
-import { percentText, sizeText } from '../format/text.ts';
+import { joinedText, percentText, sizeText } from '../format/text.ts';
 import { numberText, plural, t, titleOf } from '../i18n/words.ts';
 
 /** Whether a resource is a virtual machine. */
@@ -164,9 +164,7 @@ function Network({ machine }: { readonly machine: Item }): JSX.Element {
             <span class="words">
               <Code text={textOf(port, 'ip4_address')} what={titleOf('ip_address')} />
               <span class="sub">
-                {[textOf(port, 'subnet_name'), textOf(port, 'subnet_cidr'), textOf(port, 'mac_address')]
-                  .filter((text) => text !== '')
-                  .join(' · ')}
+                {joinedText(['subnet_name', 'subnet_cidr', 'mac_address'].map((name) => textOf(port, name)))}
               </span>
             </span>
           </li>

@@ -6,7 +6,7 @@ import { hrefOf, place } from '../api/route.ts';
 import { Card, Loading } from '../components/card.tsx';
 import { Chart } from '../components/chart.tsx';
 import { Spark } from '../components/spark.tsx';
-import { monthText, percentText } from '../format/text.ts';
+import { joinedText, monthText, percentText } from '../format/text.ts';
 import { numberText, t, titleOf } from '../i18n/words.ts';
 import { type Item, isItem, textOf } from '../item.ts';
 
@@ -107,10 +107,10 @@ export function Availability({ resource }: { readonly resource: Item }): JSX.Ele
       <p>
         <b class={isMet ? 'good-ink' : 'bad-ink'}>{percentText(sla.value / 100, 2)}</b>{' '}
         <span class="muted small">
-          {[
+          {joinedText([
             /^\d{4}-\d\d$/.test(period) ? monthText(`${period}-15`, 'long') : period,
-            ...(agreed === undefined ? [] : [t('agreed {share}', { share: percentText(agreed / 100, 2) })]),
-          ].join(' · ')}
+            agreed === undefined ? '' : t('agreed {share}', { share: percentText(agreed / 100, 2) }),
+          ])}
         </span>
       </p>
     </Card>

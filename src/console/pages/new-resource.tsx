@@ -1,6 +1,6 @@
 /** The forms that create resources, by type. */
 import type { JSX } from 'preact';
-import { isItem, pathOf, textOf } from '../api/api.ts';
+import { isItem, listIn, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
 import { formFieldsOf } from '../api/fields.ts';
 import { useGet, usePage, useRequest } from '../api/reading.ts';
@@ -34,7 +34,7 @@ export function MakerPage({ list }: { readonly list: string }): JSX.Element {
   const collection = collections.value.get(list);
   const lists = Object.values(response?.isOk ? response.body : {})
     .flatMap(({ resources }) => Object.values(isItem(resources) ? resources : {}))
-    .map((link) => pathOf(String(link)).split('/')[2] ?? '')
+    .map((link) => listIn(String(link)))
     .filter(mayBeMade);
   return (
     <>

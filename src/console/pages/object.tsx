@@ -1,7 +1,7 @@
 /** The page of any object: an overview, then every field and the JSON under Details. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Item, pathOf, problemOf, textOf } from '../api/api.ts';
+import { type Item, problemOf, textOf, uuidIn } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { useFailedActions } from '../api/failures.ts';
 import { refresh, useObject, useRepeated } from '../api/reading.ts';
@@ -10,7 +10,7 @@ import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { followObject } from '../api/scope.ts';
 import { useActions } from '../components/actions.tsx';
 import { Callout, Card, FieldFacts, isEmptyValue, Loading } from '../components/card.tsx';
-import { CopyButton } from '../components/copy.tsx';
+import { CopyButton, Source } from '../components/copy.tsx';
 import { Icon } from '../components/icons.tsx';
 import { type Crumb, PageHeader, type Tab, Tabs } from '../components/page.tsx';
 import { isSecret } from '../components/secret.tsx';
@@ -207,9 +207,7 @@ const historyTab = (list: string): NonNullable<ObjectRecipe['tabs']>[number] => 
   isShown: (item) =>
     textOf(item, 'uuid') !== '' &&
     mayReadTrail(
-      list === 'customers'
-        ? textOf(item, 'uuid')
-        : textOf(item, 'customer_uuid') || (pathOf(textOf(item, 'customer')).split('/')[3] ?? ''),
+      list === 'customers' ? textOf(item, 'uuid') : textOf(item, 'customer_uuid') || uuidIn(textOf(item, 'customer')),
     ),
   content: (item) => <History uuid={textOf(item, 'uuid')} />,
 });
@@ -318,10 +316,7 @@ function Raw({ item, path }: { readonly item: Item; readonly path: string }): JS
         </>
       }
     >
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrollable element */}
-      <pre class="code tall" tabIndex={0}>
-        {text}
-      </pre>
+      <Source isTall text={text} />
     </Card>
   );
 }

@@ -16,6 +16,7 @@ import { Badge, WordStatus } from '../components/status.tsx';
 import { notify } from '../components/toast.tsx';
 import { ObjectLink, Time } from '../components/values.tsx';
 import type { Tone } from '../format/status.ts';
+import { joinedText } from '../format/text.ts';
 import { numberText, plural, serverText, t, titleOf } from '../i18n/words.ts';
 import { LoginCheckCard } from './login-check.tsx';
 
@@ -190,9 +191,11 @@ function Troubles({ troubles }: { readonly troubles: readonly string[] }): JSX.E
           title={t('{account} is unreachable', { account: textOf(account, 'name') })}
           more={[hrefOfLink(textOf(account, 'url')), t('Open account')]}
         >
-          {[textOf(account, 'type'), textOf(account, 'customer_name'), serverText(textOf(account, 'error_message'))]
-            .filter((text) => text !== '')
-            .join(' · ')}
+          {joinedText([
+            textOf(account, 'type'),
+            textOf(account, 'customer_name'),
+            serverText(textOf(account, 'error_message')),
+          ])}
         </Line>
       ))}
     </>

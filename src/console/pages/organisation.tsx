@@ -1,6 +1,6 @@
 /** The page of a customer or project: problems, quotas, projects or resources, usage, activity, team and facts. */
 import type { JSX } from 'preact';
-import { type Item, itemsIn, type Page, request, textOf } from '../api/api.ts';
+import { type Item, itemsIn, type Page, rankIn, request, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
 import { useList, usePage, useReading } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
@@ -346,10 +346,7 @@ function useTeam(kind: Kind, uuid: string): Page | undefined {
 /** Roles by decreasing rights. Members with only project roles come last. */
 const ranks = ['owner', 'manager', 'admin', 'support'];
 
-const rankOf = (member: Item): number => {
-  const at = ranks.indexOf(textOf(member, 'role'));
-  return at < 0 ? ranks.length : at;
-};
+const rankOf = (member: Item): number => rankIn(ranks, textOf(member, 'role'));
 
 function Team({ kind, uuid, page }: { readonly kind: Kind; readonly uuid: string; readonly page: Page }): JSX.Element {
   const members = [...page.items].sort((a, b) => rankOf(a) - rankOf(b));

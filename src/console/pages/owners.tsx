@@ -10,7 +10,7 @@ import { Icon } from '../components/icons.tsx';
 import { ListPage } from '../components/list.tsx';
 import type { Column } from '../components/table.tsx';
 import { Face, nameOf } from '../components/values.tsx';
-import { percentText, quotaTitle, sizeText } from '../format/text.ts';
+import { joinedText, percentText, quotaTitle, sizeText } from '../format/text.ts';
 import { countryText, numberText, t, titleOf } from '../i18n/words.ts';
 import { Health, usageOf } from './projects.tsx';
 
@@ -84,7 +84,7 @@ function nameCell(owner: Item, kind: Kind): JSX.Element {
   const sub =
     kind === 'project'
       ? textOf(owner, 'customer_name')
-      : [country && countryText(country), textOf(owner, 'abbreviation')].filter((text) => text !== '').join(' · ');
+      : joinedText([country && countryText(country), textOf(owner, 'abbreviation')]);
   return (
     <div class="with-icon">
       {kind === 'customer' ? (

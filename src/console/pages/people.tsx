@@ -9,10 +9,11 @@ import { Empty } from '../components/card.tsx';
 import { fieldColumn, timeColumn } from '../components/columns.tsx';
 import { Creation } from '../components/creation.tsx';
 import { ListPage, listQuery, pageSize } from '../components/list.tsx';
-import { Badge, Dot, WordStatus } from '../components/status.tsx';
+import { Dot, WordStatus } from '../components/status.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
 import { Face, nameOf, Time, Value } from '../components/values.tsx';
 import { t, titleOf } from '../i18n/words.ts';
+import { OperatorBadge } from './person.tsx';
 import { InvitationActions } from './team.tsx';
 
 export function PeoplePage(): JSX.Element {
@@ -45,11 +46,7 @@ function Roles({ user, stats }: { readonly user: Item; readonly stats: Item | un
   const place = first && <a href={hrefOfLink(textOf(first, 'scope'))}>{textOf(first, 'name')}</a>;
   return (
     <>
-      {user.is_staff === true ? (
-        <Badge>{titleOf('is_staff')}</Badge>
-      ) : (
-        user.is_support === true && <Badge>{titleOf('is_support')}</Badge>
-      )}
+      <OperatorBadge user={user} />
       {first && (
         <>
           {(user.is_staff === true || user.is_support === true) && ' '}

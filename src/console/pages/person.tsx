@@ -13,17 +13,19 @@ import { SecondFactors } from './factors.tsx';
 import { Identities } from './identities.tsx';
 import { Sessions } from './sessions.tsx';
 
-/** The global role of a person, or that they are disabled. */
-export const PersonBadge = ({ user }: { readonly user: Item }): JSX.Element | null =>
-  user.is_active === false ? (
-    <Badge tone="idle">{t('Disabled')}</Badge>
-  ) : user.is_staff === true ? (
+/** What a person may do everywhere. */
+export const OperatorBadge = ({ user }: { readonly user: Item }): JSX.Element | null =>
+  user.is_staff === true ? (
     <Badge>{titleOf('is_staff')}</Badge>
   ) : user.is_support === true ? (
     <Badge>{titleOf('is_support')}</Badge>
   ) : null;
 
-/** Contact details and organisation of a person. */
+/** What a person may do everywhere, or that they cannot sign in. */
+export const PersonBadge = ({ user }: { readonly user: Item }): JSX.Element =>
+  user.is_active === false ? <Badge tone="idle">{t('Disabled')}</Badge> : <OperatorBadge user={user} />;
+
+/** How to reach a person, and where they work. */
 export const PersonFacts = ({ user }: { readonly user: Item }): JSX.Element => (
   <>
     <span>{textOf(user, 'username')}</span>

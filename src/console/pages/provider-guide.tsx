@@ -1,7 +1,7 @@
 /** The guide that adds a provider account in four steps. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Item, isItem, itemsIn, pathOf, problemOf, readPage, request, textOf } from '../api/api.ts';
+import { type Item, isItem, itemsIn, listIn, problemOf, readPage, request, textOf, uuidIn } from '../api/api.ts';
 import { type ApiResponse, api } from '../api/connection.ts';
 import { formFieldsOf } from '../api/fields.ts';
 import { useGet, useObject, usePage, useRepeated, useRequest } from '../api/reading.ts';
@@ -47,7 +47,7 @@ export function ProviderGuide({ type }: { readonly type: string }): JSX.Element 
   const { value: response } = useGet(() => api.GET('/api/service-metadata/'));
   const types = response?.isOk ? response.body : {};
   const chosen = ownValue(types, type);
-  const list = chosen ? (pathOf(chosen.url).split('/')[2] ?? '') : '';
+  const list = chosen ? listIn(chosen.url) : '';
   const account = place.value.query.get('account') ?? '';
   return (
     <>
@@ -86,7 +86,7 @@ export function ProviderGuide({ type }: { readonly type: string }): JSX.Element 
 /** Lists the kinds of resources that users can create at a provider. */
 const kindsOf = (resources: unknown): string => {
   const [first = '', ...others] = Object.values(isItem(resources) ? resources : {})
-    .map((link) => pathOf(String(link)).split('/')[2] ?? '')
+    .map((link) => listIn(String(link)))
     .filter((list) => collections.value.get(list)?.isCreatedHere)
     .map(plainTitle);
   return listText([first, ...others.map(plainLabel)]);
@@ -197,7 +197,7 @@ function AccountForm({
   async function send(body: Item | FormData): Promise<ApiResponse<Item>> {
     const rejected = isSimulated ? undefined : await testCredentials(body);
     if (rejected) return rejected;
-    const customer = pathOf(valueIn(body, 'customer')).split('/')[3] ?? '';
+    const customer = uuidIn(valueIn(body, 'customer'));
     const { items: projects } = await readPage(
       `/api/projects/?customer=${customer}&field=url&field=name&page_size=300`,
     );
@@ -209,7 +209,7 @@ function AccountForm({
     const settings = textOf(created.body, 'settings');
     // The simulator has nothing to import, so go straight to the account's page.
     if (created.body.is_simulated === true) go(hrefOfLink(settings).slice(1));
-    else go(`${guide}${type}/`, { account: pathOf(settings).split('/')[3] ?? '' });
+    else go(`${guide}${type}/`, { account: uuidIn(settings) });
     return created;
   }
 

@@ -1,6 +1,6 @@
 /** Facts about each provider for the guide: credentials, their labels, and the rights that they need. */
 import type { JSX } from 'preact';
-import { type Item, itemsIn, textOf } from '../api/api.ts';
+import { type Item, itemsIn, rankIn, textOf } from '../api/api.ts';
 import type { FormField } from '../api/fields.ts';
 import { Card } from '../components/card.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -91,10 +91,7 @@ export function guidedFields(fields: readonly FormField[], type: string, isSimul
   const { helps = {}, labels = {}, used } = vendorOf(type);
   const wanted = isSimulated ? [] : used;
   const order = [...firstFields, ...wanted];
-  const rank = ({ name }: FormField): number => {
-    const place = order.indexOf(name);
-    return place < 0 ? order.length : place;
-  };
+  const rank = ({ name }: FormField): number => rankIn(order, name);
   const isOther = (name: string): boolean => !wanted.includes(name) && [...credentials, ...used].includes(name);
   return fields
     .filter(({ name }) => !later.has(name) && !isOther(name))

@@ -1,7 +1,7 @@
 /** The list of provider accounts, and the overview of one with its customers, resources and usage. */
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Item, itemsIn, type Page, pathOf, textOf } from '../api/api.ts';
+import { type Item, itemsIn, listIn, type Page, pathOf, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
 import { useGet, useList, usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
@@ -221,7 +221,7 @@ function Services({ uuid, page }: { readonly uuid: string; readonly page: Page |
 /** A customer, its connected projects, and a button to connect another. */
 function ServiceLine({ service }: { readonly service: Item }): JSX.Element {
   const url = textOf(service, 'url');
-  const collection = collections.value.get(`${pathOf(url).split('/')[2] ?? ''}-service-project-link`);
+  const collection = collections.value.get(`${listIn(url)}-service-project-link`);
   const projects = itemsIn(service.projects);
   return (
     <li>

@@ -1,7 +1,7 @@
 /** The quotas of a customer or project: a card with the most important ones, and a tab to change the limits. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Item, itemsIn, pathOf, request, textOf } from '../api/api.ts';
+import { type Item, itemsIn, pathOf, rankIn, request, textOf } from '../api/api.ts';
 import { type FormField, plainField } from '../api/fields.ts';
 import { refresh, useObject, usePage, useRequest } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
@@ -36,10 +36,7 @@ const wantedQuotas = [
 
 /** Sorts quotas by usage, the fullest first and those without a limit last. */
 export function byShare(quotas: readonly Item[]): readonly Item[] {
-  const rank = (quota: Item): number => {
-    const at = wantedQuotas.indexOf(textOf(quota, 'name'));
-    return at < 0 ? wantedQuotas.length : at;
-  };
+  const rank = (quota: Item): number => rankIn(wantedQuotas, textOf(quota, 'name'));
   return [...quotas].sort((a, b) => (shareOf(b) ?? -1) - (shareOf(a) ?? -1) || rank(a) - rank(b));
 }
 

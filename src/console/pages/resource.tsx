@@ -1,6 +1,6 @@
 /** The page of a resource: configuration, contents, usage and events. */
 import type { JSX } from 'preact';
-import { type Item, itemsIn, pathOf, textOf } from '../api/api.ts';
+import { type Item, itemsIn, listIn, pathOf, rankIn, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
 import {
@@ -22,7 +22,7 @@ import { StatusText } from '../components/status.tsx';
 import { ObjectLink, Time } from '../components/values.tsx';
 import { addressOf } from '../format/address.ts';
 import { kindOfType } from '../format/kinds.ts';
-import { plainTitle, sizeText } from '../format/text.ts';
+import { joinedText, plainTitle, sizeText } from '../format/text.ts';
 import { fieldLabel } from '../i18n/labels.ts';
 import { phrase, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
@@ -71,7 +71,7 @@ export const resourceLinks = (resource: Item): readonly Tab[] => [
 
 /** The Overview of a resource. */
 export function ResourceOverview({ resource }: { readonly resource: Item }): JSX.Element {
-  const list = pathOf(textOf(resource, 'url')).split('/')[2] ?? '';
+  const list = listIn(textOf(resource, 'url'));
   const inside = ownValue(contents(), list);
   const query = inside ? `${inside.filter}=${textOf(resource, 'uuid')}` : '';
   const { value: objects } = usePage(inside ? `/api/${inside.list}/?${query}&page_size=5` : '');
@@ -122,10 +122,6 @@ const leading = ['description', 'size', 'instance', 'device', 'web_url', 'http_u
 
 /** Returns the important fields of a resource that the page does not show elsewhere. */
 function namesOf(resource: Item): readonly string[] {
-  const rank = (name: string): number => {
-    const at = leading.indexOf(name);
-    return at < 0 ? leading.length : at;
-  };
   return Object.keys(resource)
     .filter(
       (name) =>
@@ -133,7 +129,7 @@ function namesOf(resource: Item): readonly string[] {
         !isShownElsewhere(name) &&
         !isEmptyValue(resource[name]),
     )
-    .sort((a, b) => rank(a) - rank(b));
+    .sort((a, b) => rankIn(leading, a) - rankIn(leading, b));
 }
 
 /** Whether the header or another card shows a field. */
@@ -170,10 +166,7 @@ const issueLines = (issues: readonly Item[]): JSX.Element => (
         <span class="words">
           <a href={hrefOfLink(textOf(issue, 'url'))}>{textOf(issue, 'summary')}</a>
           <span class="sub">
-            {['key', 'type_name', 'priority_name', 'assignee_name']
-              .map((name) => textOf(issue, name))
-              .filter((text) => text !== '')
-              .join(' · ')}
+            {joinedText(['key', 'type_name', 'priority_name', 'assignee_name'].map((name) => textOf(issue, name)))}
           </span>
         </span>
         <span class="end">{textOf(issue, 'status')}</span>
@@ -247,10 +240,7 @@ const wanted = ['vcpu', 'ram', 'storage', 'instances', 'volumes', 'floating_ip_c
 
 /** The quotas of a private cloud. */
 function Capacity({ cloud }: { readonly cloud: Item }): JSX.Element | null {
-  const rank = ({ name }: Item): number => {
-    const at = wanted.indexOf(String(name));
-    return at < 0 ? wanted.length : at;
-  };
+  const rank = (quota: Item): number => rankIn(wanted, textOf(quota, 'name'));
   const quotas = [...itemsIn(cloud.quotas)].sort(
     (a, b) => rank(a) - rank(b) || (shareOf(b) ?? -1) - (shareOf(a) ?? -1),
   );

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { type Item, isItem, itemsIn, type Page, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
 import { useGet, usePage } from '../api/reading.ts';
-import { hrefOf, place } from '../api/route.ts';
+import { hrefOf, place, withParameter } from '../api/route.ts';
 import { Bar, Card, Loading, Meter, Tile } from '../components/card.tsx';
 import { Chart, daysShown, Ranges, span } from '../components/chart.tsx';
 import { useLatest } from '../components/chooser.tsx';
@@ -138,11 +138,11 @@ function UsageCard({ rows, sums }: { readonly rows: readonly Item[]; readonly su
         known.length > 1 && (
           <Choices
             label={t('Measure')}
-            tabs={known.map((one) => {
-              const other = new URLSearchParams(query);
-              other.set('measure', one);
-              return { href: hrefOf(path, other), title: quotaTitle(one), isCurrent: one === name };
-            })}
+            tabs={known.map((one) => ({
+              href: hrefOf(path, withParameter('measure', one)),
+              title: quotaTitle(one),
+              isCurrent: one === name,
+            }))}
           />
         )
       }

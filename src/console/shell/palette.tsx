@@ -17,6 +17,7 @@ import { StatusText } from '../components/status.tsx';
 import { nameOf } from '../components/values.tsx';
 import { iconOfList, kindOfType } from '../format/kinds.ts';
 import { folded, matches } from '../format/search.ts';
+import { joinedText } from '../format/text.ts';
 import { plural, t, titleOf } from '../i18n/words.ts';
 import { navigation } from './navigation.ts';
 
@@ -232,7 +233,7 @@ function objectChoice(list: string, item: Item): Choice {
     group: titleOf(list),
     title: nameOf(item),
     icon: type === '' ? iconOfList(listOf(item)) : kindOfType(type).icon,
-    kind: [kind, owner].filter((text) => text !== '').join(' · '),
+    kind: joinedText([kind, owner]),
     ...(type !== '' && { item }),
     choose: () => go(path),
   };
