@@ -9,7 +9,7 @@ import { notify, responsibleFor } from '../notifications/notify.ts';
 import type { EventContext, ScopeKind } from '../scopes/scope.ts';
 import { type AutomaticAlert, automaticAlerts } from './catalogue.ts';
 
-/** Severities by name; their numbers order them. */
+/** Severities by name. The numbers define their order. */
 export const severities = { Debug: 10, Info: 20, Warning: 30, Error: 40 } as const;
 
 type Severity = keyof typeof severities;
@@ -62,7 +62,7 @@ export function putAlert(context: Context, alert: AlertContent): { id: number; i
   if (present) {
     const isAcknowledged = alert.acknowledged ?? (present.closed === null && present.acknowledged === 1);
     const change = { ...values, closed: null, acknowledged: Number(isAcknowledged) };
-    // Each synchronisation raises the alerts of its resources again: most are open as they are.
+    // Each synchronisation raises the alerts of its resources again, and most of them are unchanged.
     if (namesOf(change).some((column) => present[column] !== change[column])) db.update('alert', present.id, change);
     if (present.closed !== null) report(present.uuid);
     return { id: present.id, isNew: false };
@@ -83,7 +83,7 @@ export function putAlert(context: Context, alert: AlertContent): { id: number; i
 
 type ReportedAlert = Pick<AlertRow, 'uuid' | 'alert_type' | 'severity' | 'message'>;
 
-/** Notifies the users who are responsible for the scope of an alert. */
+/** Notifies the users responsible for the scope of an alert. */
 function notifyOf(
   context: Context,
   kind: 'alert_opened' | 'alert_closed',
@@ -102,7 +102,7 @@ function notifyOf(
 
 const levelOf = { Debug: 'debug', Info: 'info', Warning: 'warning', Error: 'error' } as const;
 
-/** Raises an automatic alert, or updates it if it is open. */
+/** Raises an automatic alert or updates an open one. */
 export function raiseAlert(
   context: Context,
   kind: ScopeKind,
@@ -114,7 +114,7 @@ export function raiseAlert(
   putAlert(context, { kind, scope, type, extra, severity: 'Warning', message: messageOf(type, values) });
 }
 
-/** Closes an automatic alert whose condition has ended; does nothing when it is not open. */
+/** Closes an automatic alert whose condition has ended. Does nothing if it is not open. */
 export function closeAlert(context: Context, kind: ScopeKind, scope: number, type: AutomaticAlert): void {
   const alert = alertOf(context.app.db, kind, scope, type);
   if (alert?.closed === null) endAlert(context, alert);
@@ -129,8 +129,7 @@ export function endAlert(context: Context, alert: AlertRow): void {
 export const alertInstants: StoredInstants = { table: 'alert', column: 'closed', ahead: 0 };
 
 /**
- * Deletes a batch of the alerts that have been closed for longer than the setting closed_alerts_lifetime. Returns whether the
- * batch was full.
+ * Deletes a batch of alerts that have been closed for longer than closed_alerts_lifetime. Returns whether the batch was full.
  */
 export function removeClosedAlerts({ app: { config, db }, now }: Context): boolean {
   return removeStep((limit) => {
@@ -144,7 +143,7 @@ export function removeClosedAlerts({ app: { config, db }, now }: Context): boole
   });
 }
 
-/** Returns the SCOPE, OWN and extra context keys as strings, without null values. */
+/** Returns the context keys SCOPE, OWN and `extra` as strings, without null values. */
 function contextOf({ db, scopes }: App, kind: ScopeKind, id: number, extra: EventContext = {}): Record<string, string> {
   const scope = scopes.of(kind);
   const values = { ...scope.scope(db, id), ...scope.own(db, id), ...extra };
@@ -155,7 +154,7 @@ function contextOf({ db, scopes }: App, kind: ScopeKind, id: number, extra: Even
   );
 }
 
-/** Renders the message of an automatic alert. Truncates a name to fit the maximum length. */
+/** Renders the message of an automatic alert. Truncates names to fit the maximum length. */
 function messageOf(type: AutomaticAlert, values: Readonly<Record<string, string>>): string {
   const template = automaticAlerts[type].message;
   const [, named = ''] = /\{(\w+)\}/.exec(template) ?? [];

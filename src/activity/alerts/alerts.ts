@@ -22,7 +22,7 @@ import { alertFilters, visibleAlerts } from './filters.ts';
 
 type AlertObject = AlertRow & Row;
 
-/** The link of the object an alert is about; `resolve` finds the object and throws FieldError. */
+/** The link of an alert's object. `resolve` finds the object and throws FieldError. */
 export const scopeField = (
   scopes: Scopes,
   resolve: (link: string, request: Request) => ResolvedScope,
@@ -72,7 +72,7 @@ export const alertFields = memoised((scopes: Scopes) => ({
   acknowledged: boolean(),
 }));
 
-/** The alerts about objects of these kinds of scope. */
+/** Alerts about objects of these kinds of scope. */
 export const alerts = memoised((scopes: Scopes) =>
   collection<AlertObject>()({
     path: 'alerts',

@@ -6,7 +6,7 @@ declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof alertSettings> {}
 }
 
-/** Settings of alerts. */
+/** The alert settings. */
 export const alertSettings = {
   advisory_alerts: flag(false, 'Whether to raise alerts about customers without projects, services or resources.'),
   closed_alerts_lifetime: duration<number>(7 * day, 'How long closed alerts are stored.'),

@@ -22,7 +22,7 @@ const posters = staff;
 const isAbout = (alert: AlertRow, { id, kind }: ResolvedScope): boolean =>
   alert.scope_kind === kind && alert.scope_id === id;
 
-/** Fields of a body that updates an existing alert. Scope and type are optional; the alert's own scope is valid whatever its kind. */
+/** Fields of a body that updates an alert. Scope and type are optional. The alert's own scope is valid whatever its kind. */
 const updateFields = memoised((scopes: Scopes) => ({
   ...alertFields(scopes),
   alert_type: optional(alertFields(scopes).alert_type),
@@ -34,7 +34,7 @@ const updateFields = memoised((scopes: Scopes) => ({
   ),
 }));
 
-/** Creates or updates an alert. Responds 201 or 200, with Location. */
+/** Creates or updates an alert. Responds with 201 or 200, and Location. */
 function put(request: Request, alert: AlertContent): Reply {
   const { id, isNew } = putAlert(request, alert);
   const reply = alerts(request.app.scopes).created(request, id);
@@ -53,7 +53,7 @@ const post = (scopes: Scopes): Operation => ({
   },
 });
 
-/** POST on the path of an alert: as on the list, but for this alert only. */
+/** POST on the path of an alert: the same as on the list, but only for this alert. */
 const repost = (scopes: Scopes): Operation => ({
   summary: 'Updates this alert.',
   allowedFor: posters.allowedFor,

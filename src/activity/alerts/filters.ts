@@ -35,7 +35,7 @@ export const visibleAlerts = memoised((scopes: Scopes) =>
   }),
 );
 
-/** Condition: the alert is about one of these customers, or about a project, service, link or resource of theirs. */
+/** Condition: the alert is about one of these customers or their projects, services, links or resources. */
 export const aboutCustomers = (scopes: Scopes, customers: Sql): Sql =>
   any([
     sql`a.scope_kind = 'customer' AND a.scope_id IN (${customers})`,
@@ -43,7 +43,7 @@ export const aboutCustomers = (scopes: Scopes, customers: Sql): Sql =>
     aboutProjects(scopes, scopes.childrenOf(customers, 'project')),
   ]);
 
-/** Condition: the alert is about one of these projects, or about a link or resource of theirs. */
+/** Condition: the alert is about one of these projects or their links or resources. */
 export const aboutProjects = (scopes: Scopes, projects: Sql): Sql =>
   any([
     sql`a.scope_kind = 'resource' AND a.scope_id IN (${scopes.childrenOf(projects, 'resource')})`,
@@ -51,7 +51,7 @@ export const aboutProjects = (scopes: Scopes, projects: Sql): Sql =>
     sql`a.scope_kind = 'link' AND a.scope_id IN (${scopes.childrenOf(projects, 'link')})`,
   ]);
 
-/** `aggregate` and `uuid`: alerts of all customers or projects that the caller can read, or of one of them. */
+/** `aggregate` and `uuid`: alerts of one customer or project, or of all that the caller can read. */
 function aggregated(request: Request): Sql | undefined {
   const {
     app: { scopes },
@@ -68,7 +68,7 @@ function aggregated(request: Request): Sql | undefined {
   return aggregate === 'project' ? aboutProjects(scopes, objects) : aboutCustomers(scopes, objects);
 }
 
-/** Alerts about one kind of scope, by its full or short name. */
+/** Filters alerts by the full or short name of their kind of scope. */
 const ofKind: Filter = {
   type: 'string',
   help: 'Kind of the object the alert is about, such as structure.customer.',

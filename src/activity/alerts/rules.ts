@@ -6,7 +6,7 @@ import type { ScopeKind } from '../scopes/scope.ts';
 import { alertOf, closeAlert, raiseAlert } from './alert-store.ts';
 import type { AutomaticAlert } from './catalogue.ts';
 
-/** Alerts about a customer's counts: raised above the limit and, as advice, at zero. */
+/** Alerts about a customer's counts: above the limit and, as advice, at zero. */
 const countAlerts: Readonly<Record<string, { readonly exceeded: AutomaticAlert; readonly zero: AutomaticAlert }>> = {
   nc_project_count: { exceeded: 'customer_project_count_exceeded', zero: 'customer_has_zero_projects' },
   nc_service_count: { exceeded: 'customer_service_count_exceeded', zero: 'customer_has_zero_services' },
@@ -24,7 +24,7 @@ export function evaluateQuota(context: Context, before: QuotaRow, after: QuotaRo
   if (kind === 'customer') evaluateCount(context, before, after);
 }
 
-/** Raises the advisory alerts of a new, empty customer, if the setting enables them. */
+/** Raises the advisory alerts of a new, empty customer if advisory_alerts is on. */
 export function adviseNewCustomer(context: Context, customer: number): void {
   if (!context.app.config.advisory_alerts) return;
   for (const { zero } of Object.values(countAlerts)) raiseAlert(context, 'customer', customer, zero);
@@ -34,7 +34,7 @@ function evaluateThreshold(context: Context, kind: ScopeKind, before: QuotaRow, 
   if (!isOver(before) && !isOver(after)) return;
   const { db } = context.app;
   const present = alertOf(db, kind, after.scope_id, 'threshold_exceeded');
-  // A change of the limit raises no alert, but updates an open one.
+  // A changed limit raises no alert but updates an open one.
   if (before.usage === after.usage && before.threshold === after.threshold && present?.closed !== null) return;
   const over = db.all<QuotaRow>(sql`
     SELECT * FROM quota

@@ -9,19 +9,19 @@ import { verify } from '../../kernel/verification.ts';
 import { canonicalJson } from './canonical-json.ts';
 import { readHeadsLog } from './heads-log.ts';
 
-/** The customers and projects of a record, by uuid. */
+/** Uuids of a record's customers and projects. */
 export interface AuditPlaces {
   readonly customers: readonly string[];
   readonly projects: readonly string[];
 }
 
-/** A record without its place in the trail (audit.md 1). */
+/** A record before it gets its place in the trail (audit.md 1). */
 export interface NewRecord extends AuditPlaces {
   /** Microseconds. */
   readonly at: number;
   readonly operation: string;
   readonly outcome: 'done' | 'refused';
-  /** HTTP status, exit code or null. */
+  /** HTTP status or exit code, or null. */
   readonly status: number | null;
   readonly repeated?: number;
   readonly requestId?: string | null;
@@ -36,7 +36,7 @@ export interface NewRecord extends AuditPlaces {
   readonly changes: readonly FieldChange[];
 }
 
-/** The members of a record of the service itself, not of a request or command. */
+/** Members of records by the service itself instead of a request or command. */
 export const ofService = {
   outcome: 'done',
   status: null,
@@ -51,7 +51,7 @@ export const ofService = {
   changes: [],
 } satisfies Partial<NewRecord>;
 
-/** The record that a new one follows. */
+/** The predecessor of a new record. */
 type Tail = Omit<TrailTail, 'generation'>;
 
 /** `previous` of the very first record. */
@@ -60,10 +60,10 @@ export const noHash = '0'.repeat(64);
 const maxChanges = 100;
 const maxCodePoints = 1000;
 
-/** The last whole second that was written, in microseconds, and its text: most records share it with the one before. */
+/** The last formatted second in microseconds, and its text. Most records share it with their predecessor. */
 let written = { second: Number.NaN, text: '' };
 
-/** An instant in UTC with all six digits of its microseconds. */
+/** Formats an instant in UTC, always with six digits of microseconds. */
 export function auditTime(instant: number): string {
   const micros = ((instant % second) + second) % second;
   const whole = instant - micros;
@@ -76,18 +76,18 @@ const sha256 = (text: string): string => hash('sha256', text, 'hex');
 
 const newest = sql`SELECT id, chain_id, sequence, hash FROM audit_record ORDER BY id DESC LIMIT 1`;
 
-/** The newest record. */
+/** Returns the newest record. */
 const tailOf = ({ db }: { readonly db: Database }): Tail | undefined => db.get<Tail>(newest);
 
-/** Appends a record to the current chain, in the transaction of the change; only inside `write`. */
+/** Appends a record to the current chain, in the transaction of the change. Must run inside a write. */
 export function appendRecord(app: App, record: NewRecord): void {
   if (!app.trail.isPaused) app.db.changeLast(() => store(app, record, currentTail(app)));
 }
 
-/** Returns the newest record, from memory where it is known. Throws if no chain has begun. */
+/** Returns the newest record, cached if possible. Throws if no chain has started. */
 function currentTail(app: App): Tail {
   const { db, trail } = app;
-  // The transaction that appends has noticed records of commands beside the server, and each rollback: both begin a generation.
+  // Rollbacks, and records by commands next to the server, start a new generation, which the current transaction has noticed.
   const known = trail.tail?.generation === db.versions.generation ? trail.tail : undefined;
   if (known)
     verify(
@@ -101,7 +101,7 @@ function currentTail(app: App): Tail {
 }
 
 /**
- * Begins a new chain, whose first record names the chain before (audit.md 3), so that two histories of the same database never
+ * Starts a new chain. Its first record names the previous chain (audit.md 3), so that two histories of the same database never
  * share a number.
  */
 function startChain(app: App, now: number): void {
@@ -123,7 +123,7 @@ function startChain(app: App, now: number): void {
   );
 }
 
-/** Returns what has replaced the database of a folder, and the chains whose heads the folder has, but no records. */
+/** Returns the command that replaced the database of a folder, and the chains of which the folder has heads but no records. */
 function replacementIn(folder: string, db: Database): readonly FieldChange[] {
   const { replaced, replacedBy } = readHeadsLog(folder);
   if (replacedBy === undefined) return [];
@@ -133,18 +133,18 @@ function replacementIn(folder: string, db: Database): readonly FieldChange[] {
   return chains.length === 0 ? [command] : [command, { field: 'chains', from: chains, to: null }];
 }
 
-/** Begins the first chain of a database that has none, or the one that `prepareChain` has prepared. */
+/** Starts the first chain of a database, or the one that `prepareChain` has prepared. */
 export function ensureChain(app: App, now: number): void {
   const isMissing = (): boolean => !tailOf(app) || preparedChain(app) !== undefined;
   if (isMissing()) app.db.write(() => isMissing() && startChain(app, now));
 }
 
 /**
- * Prepares a new chain in a database that has a new history: one from a backup, an export or another server. Its first record is
- * stored by the next start, when the database has the schema of this version. Must run inside a write.
+ * Prepares a new chain in a database with a new history: from a backup, an export or another server. The next start stores its
+ * first record, when the database has the schema of this version. Must run inside a write.
  */
 export function prepareChain(db: Database, random: (bytes: number) => Buffer): void {
-  // Versions before the trail have no table.
+  // Databases from before the audit trail lack the table.
   if (db.value(sql`SELECT 1 FROM sqlite_schema WHERE name = 'audit_chain'`) === undefined) return;
   const tail = tailOf({ db });
   if (!tail) return;
@@ -157,11 +157,11 @@ function insertChain(db: Database, random: (bytes: number) => Buffer, tail: Tail
   return db.run(sql`INSERT INTO audit_chain (uuid, first_id) VALUES (${uuid}, ${(tail?.id ?? 0) + 1})`).id;
 }
 
-/** The chain that begins with the next record; undefined unless one was prepared. */
+/** Returns the prepared chain, which starts with the next record; undefined if there is none. */
 const preparedChain = ({ db }: Pick<App, 'db'>): number | undefined =>
   db.value<number>(sql`SELECT id FROM audit_chain WHERE first_id > (SELECT ifnull(max(id), 0) FROM audit_record)`);
 
-/** The uuid of a chain, which never changes. */
+/** Returns the uuid of a chain. It never changes, so it is cached. */
 function chainOf({ db, trail }: App, id: number): string {
   const known = trail.chains.get(id);
   if (known !== undefined) return known;
@@ -175,7 +175,7 @@ const insertion = `
     record, private)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** Stores a record behind another. */
+/** Stores a record after its predecessor. */
 function store(app: App, record: NewRecord, tail: Tail): void {
   const { actor, as = null, at, object, operation, outcome } = record;
   const { db, trail } = app;
@@ -209,14 +209,14 @@ const identified = (named: NewRecord['via']): string =>
   named ? `{"kind":"${named.kind}","uuid":${named.uuid === null ? 'null' : `"${named.uuid}"`}}` : 'null';
 const uuidList = (uuids: readonly string[]): string => (uuids.length === 0 ? '[]' : `["${uuids.join('","')}"]`);
 
-/** The text that is hashed: canonical JSON, written directly because most members need no escaping. */
+/** Returns the hashed text: canonical JSON, built by concatenation because most members need no escaping. */
 function recordJson(record: NewRecord, chain: string, { hash: previous, sequence }: Tail, privateHash: string): string {
   const { as = null, object, repeated = null, requestId = null } = record;
   const shown = object && `{"type":"${object.type}","uuid":${jsonOf(object.uuid)}}`;
   return `{"actor":${identified(record.actor)},"as":${as === null ? 'null' : `"${as}"`},"at":"${auditTime(record.at)}","chain":"${chain}","customers":${uuidList(record.customers)},"object":${shown},"operation":${jsonOf(record.operation)},"outcome":"${record.outcome}","previous":"${previous}","private_hash":"${privateHash}","projects":${uuidList(record.projects)},"repeated":${repeated},"request_id":${jsonOf(requestId)},"sequence":${sequence + 1},"status":${record.status},"via":${identified(record.via)}}`;
 }
 
-/** The private part as canonical JSON, written directly like the record. */
+/** Returns the private part as canonical JSON, built in the same way. */
 function privateJson({ actorName, address, changes, objectName }: NewRecord, salt: string): string {
   let list = '';
   for (const { field, from, to } of changes.length > maxChanges ? changes.slice(0, maxChanges) : changes)
@@ -224,10 +224,10 @@ function privateJson({ actorName, address, changes, objectName }: NewRecord, sal
   return `{"actor_name":${jsonOf(actorName)},"address":${jsonOf(address)},"changes":[${list}],"object_name":${jsonOf(objectName)},"salt":"${salt}"}`;
 }
 
-/** Texts that JSON writes as they are. */
+/** Strings that JSON does not escape. */
 const plainText = /^[ !#-[\]-~]*$/;
 
-/** A value as canonical JSON, with texts of at most 1,000 code points. */
+/** Returns a value as canonical JSON. Truncates strings to 1,000 code points. */
 function jsonOf(value: unknown): string {
   if (value === null || typeof value === 'boolean') return String(value);
   if (typeof value === 'string' && value.length <= maxCodePoints && plainText.test(value)) return `"${value}"`;
@@ -248,7 +248,7 @@ function shortened(value: unknown): unknown {
 
 type Author = Pick<NewRecord, 'actor' | 'actorName' | 'as' | 'via'>;
 
-/** Returns the members of a record about the caller: the only place that knows the kinds of `actor` and `via` of requests (audit.md 1). */
+/** Returns the members of a record about the caller. Only this function knows the kinds of `actor` and `via` (audit.md 1). */
 export function authorOf(caller: Caller | null, login?: AuditDraft['login']): Author {
   if (login) return author('user', login.user, login.method, login.session);
   if (!caller) return { actor: { kind: 'anonymous', uuid: null }, actorName: null, via: null, as: null };

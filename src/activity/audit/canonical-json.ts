@@ -1,4 +1,4 @@
-/** JSON in the form of RFC 8785: members sorted by UTF-16 units, no blanks. A lone surrogate becomes U+FFFD. */
+/** Serialises JSON by RFC 8785: members sorted by UTF-16 units, no whitespace. A lone surrogate becomes U+FFFD. */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.replace(/\p{Surrogate}/gu, '\ufffd'));
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

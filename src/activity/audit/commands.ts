@@ -3,7 +3,7 @@ import { AuditDraft } from '../../kernel/access/audit-draft.ts';
 import type { App } from '../../kernel/app.ts';
 import { type AuditPlaces, appendRecord, ensureChain, type NewRecord } from './append.ts';
 
-/** Returns the members of a record that commands have in common, without the object. */
+/** Returns the members that all records of commands share, without the object. */
 export const ofCommand = () =>
   ({
     outcome: 'done',
@@ -15,8 +15,8 @@ export const ofCommand = () =>
   }) satisfies Partial<NewRecord>;
 
 /**
- * Records a command with its first commit that changes something, in the same transaction. Code below names the object in
- * `trail.current` (audit.md 2). `placesOf` returns the customers and projects.
+ * Records a command in the transaction of its first change. Lower layers set the object in `trail.current` (audit.md 2).
+ * `placesOf` returns the customers and projects.
  */
 export function recordCommand(app: App, command: string, placesOf: (draft: AuditDraft) => AuditPlaces): void {
   const { clock, db, trail } = app;
@@ -41,7 +41,7 @@ export function recordCommand(app: App, command: string, placesOf: (draft: Audit
   };
 }
 
-/** The account at the operating system; null where it has no name, as in containers. */
+/** Returns the operating system account; null if it has no name, such as in containers. */
 function operatorName(): string | null {
   try {
     return userInfo().username;

@@ -10,7 +10,7 @@ declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof auditSettings> {}
 }
 
-/** The address of a server, without anything behind its port. */
+/** The URL of a server, with nothing after the port. */
 const syslogServer = (help: string): Setting<string | null> => {
   const setting = remoteAddress(help, ['tcp:', 'tls:']);
   return {
@@ -25,7 +25,7 @@ const syslogServer = (help: string): Setting<string | null> => {
   };
 };
 
-/** Settings of the audit trail. */
+/** The audit trail settings. */
 export const auditSettings = {
   audit_retention: duration(null, 'How long records of the audit trail are stored, at least 30d; default: for ever.', {
     min: 30 * day,
@@ -47,7 +47,7 @@ const ownHeaders: ReadonlySet<string> = new Set([
   ...['connection', 'content-length', 'content-type', 'expect', 'host', 'idempotency-key', 'transfer-encoding'],
 ]);
 
-/** Returns the header in a file. Throws with a sentence, which does not contain the value. */
+/** Returns the header in a file. Throws a readable error that does not contain the value. */
 export function readSinkHeader(file: string): Readonly<Record<string, string>> {
   let content: string;
   try {
@@ -62,7 +62,7 @@ export function readSinkHeader(file: string): Readonly<Record<string, string>> {
   return { [name]: value };
 }
 
-/** Throws ConfigError if the settings of sinks do not fit together, or name a file that is unusable. */
+/** Throws ConfigError if the sink settings conflict or name an unusable file. */
 export function checkAuditSettings({ audit_sink_header_file: file, audit_sink_url: url }: Config): void {
   if (file === null) return;
   if (url === null) throw new ConfigError('audit_sink_header_file needs audit_sink_url');

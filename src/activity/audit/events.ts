@@ -2,7 +2,7 @@ import type { Context } from '../../kernel/access/context.ts';
 import type { RecordedEvent } from '../events/record.ts';
 import { appendRecord, ofService } from './append.ts';
 
-/** Context keys of the objects that events of jobs are about, the most specific first, with the types of audit objects. */
+/** Context keys with the objects of job events, the most specific first, and their types of audit objects. */
 const objectKeys = [
   ['resource_uuid', 'resources', 'resource_name'],
   ['service_uuid', 'services', 'service_name'],
@@ -13,8 +13,8 @@ const objectKeys = [
 ] as const;
 
 /**
- * Adds the customer and project of an event to the record of the change that runs; an event of a job or a timer gets a record of
- * its own (audit.md 2).
+ * Adds the customer and project of an event to the record of the current change. An event of a job or timer gets a separate
+ * record (audit.md 2).
  */
 export function auditEvent(context: Context, { context: values, type }: Pick<RecordedEvent, 'context' | 'type'>): void {
   const { actor, address, app, job, now } = context;
@@ -39,7 +39,7 @@ export function auditEvent(context: Context, { context: values, type }: Pick<Rec
 
 const listOf = (uuid: string | undefined): readonly string[] => (uuid === undefined ? [] : [uuid]);
 
-/** Records how many rows a task of the timer has removed. Must run inside a write. */
+/** Records how many rows a housekeeping task has removed. Must run inside a write. */
 export function auditHousekeeping({ app, now }: Context, task: string, count: number): void {
   appendRecord(app, {
     ...ofService,
@@ -49,5 +49,5 @@ export function auditHousekeeping({ app, now }: Context, task: string, count: nu
   });
 }
 
-/** `remove old events` as `remove_old_events`. */
+/** Converts `remove old events` to `remove_old_events`. */
 const operationOf = (task: string): string => task.toLowerCase().replaceAll(' ', '_');

@@ -1,4 +1,4 @@
-/** The export of the trail: NDJSON that `tenantry audit verify` reads (audit.md 6). */
+/** Exports the trail as NDJSON for `tenantry audit verify` (audit.md 6). */
 import type { App } from '../../kernel/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { nextTurn } from '../../kernel/next-turn.ts';
@@ -6,7 +6,7 @@ import { auditTime } from './append.ts';
 import { newestStored, signHead } from './heads.ts';
 import { newestCheckpoint, recordsAfter, type SentRecord } from './stored-trail.ts';
 
-/** The records of an export. */
+/** Selects the records to export. */
 export interface ExportRange {
   /** Only records of this chain. */
   readonly chain?: string | undefined;
@@ -15,10 +15,10 @@ export interface ExportRange {
   readonly last?: number | undefined;
 }
 
-/** Records of a chunk. The export holds no transaction between two chunks. */
+/** Number of records per chunk. No transaction is open between two chunks. */
 const chunkSize = 200;
 
-/** The ids of the records of a range, both included. */
+/** Returns the first and last record id of a range, inclusive. */
 function idsOf(
   { db }: App,
   { chain, first = 1, last = Number.MAX_SAFE_INTEGER }: ExportRange,
@@ -31,8 +31,8 @@ function idsOf(
 }
 
 /**
- * Yields an export in chunks: a checkpoint if older records were removed, the records that are on disk, and a head that signs the
- * last of them. Throws if records are removed meanwhile.
+ * Yields an export in chunks: a checkpoint if older records were removed, the records on disk, and a head that signs the last
+ * record. Throws if records are removed meanwhile.
  */
 export async function* exportLines(app: App, range: ExportRange): AsyncGenerator<string> {
   const { clock, db } = app;
@@ -64,7 +64,7 @@ export async function* exportLines(app: App, range: ExportRange): AsyncGenerator
   yield `${JSON.stringify({ head })}\n`;
 }
 
-/** The newest sequence of a chain when the export began. */
+/** Returns the newest sequence of a chain at the start of the export. */
 function newestSequence({ db }: App, chain: string, newest: ReturnType<typeof newestStored>): number {
   if (newest?.chain === chain) return newest.sequence;
   return db.scalar<number>(sql`

@@ -1,4 +1,4 @@
-/** An export of the trail in a file: a line of JSON for each record, between a checkpoint and a head (audit.md 6). */
+/** Reads exports of the trail from files: one line of JSON per record, between a checkpoint and a head (audit.md 6). */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { canonicalJson } from './canonical-json.ts';
@@ -8,7 +8,7 @@ import type { StoredRecord, TrailSource } from './verify.ts';
 const chunkBytes = 65_536;
 const newline = 0x0a;
 
-/** The trail of an export. Throws with a sentence if the file cannot be read, or is not an export. */
+/** Returns the trail in an export. Throws a readable error if the file is unreadable or not an export. */
 export function exportedTrail(
   file: string,
   keys: ReadonlyMap<string, string> | undefined,
@@ -34,10 +34,10 @@ export function exportedTrail(
   };
 }
 
-/** Exports count their records in the head. */
+/** Whether a head is from a sink. Heads of exports have a record count. */
 const isOfSink = (head: Head | undefined): boolean => head !== undefined && head.records === undefined;
 
-/** The trail that a sink has received, with heads between the records. Throws with a sentence if the file cannot be read. */
+/** Returns the trail in a sink's copy, with heads between the records. Throws a readable error if the file is unreadable. */
 export function copiedTrail(
   file: string,
   keys: ReadonlyMap<string, string> | undefined,
@@ -68,14 +68,14 @@ function* exportedRecords(file: string, count: number): Generator<StoredRecord> 
   }
 }
 
-/** Also of a line that was cut off. */
+/** The start of heads, even truncated ones. */
 const headStart = '{"head"';
 
 const noRecord: StoredRecord = { text: '', hash: '', private: null };
 
-/** Returns the checkpoint or the head of a line; undefined of any other line. */
+/** Returns the checkpoint or head in a line; undefined for any other line. */
 function statementOf(line: string, name: 'checkpoint' | 'head'): Head | undefined {
-  // Records begin otherwise.
+  // Records start differently.
   if (!line.slice(0, 20).includes(name)) return undefined;
   const value = objectOf(line);
   return asHead(value?.[name]);
@@ -88,7 +88,7 @@ function recordOf(line: string): StoredRecord {
   return { text: canonicalJson(open), hash: String(hash), private: hidden === null ? null : canonicalJson(hidden) };
 }
 
-/** Yields the lines of a file, if it `isGrowing` without the beginning of a last one. Throws with a sentence. */
+/** Yields the lines of a file, without an incomplete last one if it `isGrowing`. Throws a readable error. */
 function* linesOf(file: string, isGrowing = false): Generator<string> {
   let descriptor: number;
   try {

@@ -1,4 +1,4 @@
-/** The file audit-heads.log of a data folder: a line of JSON for each signed head (audit.md 5). */
+/** The file audit-heads.log in a data folder: one line of JSON per signed head (audit.md 5). */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readText, syncFolder } from '../../kernel/files.ts';
@@ -10,11 +10,11 @@ export interface HeadStatement {
   /** `hash` of the record. */
   readonly hash: string;
   readonly at: string;
-  /** In the last head of a key: the id of the key that replaces it. */
+  /** In the last head of a key: the id of its successor. */
   readonly next_key?: string;
-  /** In a checkpoint: the number of records that were removed with this one. */
+  /** In a checkpoint: the number of removed records, including this one. */
   readonly removed?: number;
-  /** In an export: the number of its records. */
+  /** In an export: its number of records. */
   readonly records?: number;
   /** In an export that ends earlier: the newest sequence of the chain. */
   readonly newest?: number;
@@ -34,10 +34,10 @@ const newline = 0x0a;
 /** A command that replaces the database of a folder. */
 type ReplacingCommand = 'restore' | 'import' | 'promote';
 
-/** Appends a head. Returns when it is on disk. A line that a crash cut off is completed first. */
+/** Appends a head, after terminating a line that a crash truncated. Returns when it is on disk. */
 export const appendHead = (folder: string, head: Head): void => append(folder, head);
 
-/** Notes that a command replaces the database of a folder: the heads before it were signed for another history (audit.md 3). */
+/** Marks the replacement of a folder's database. Earlier heads belong to another history (audit.md 3). */
 export const appendReplacement = (folder: string, command: ReplacingCommand): void =>
   append(folder, { replaced_by: command });
 
@@ -67,15 +67,15 @@ const isReplacement = (value: ReturnType<typeof objectOf>): value is { readonly 
 
 /** The log of a folder. */
 interface HeadsLog {
-  /** Since the database of the folder was last replaced. */
+  /** Heads since the database was last replaced. */
   readonly heads: readonly Head[];
-  /** Before that. */
+  /** Heads before that. */
   readonly replaced: readonly Head[];
-  /** The command that has replaced it, while no head follows. */
+  /** The command that replaced it, if no head follows. */
   readonly replacedBy: string | undefined;
 }
 
-/** Returns the log of a folder; empty without one. Lines that a crash cut off were never reported, and are ignored. */
+/** Reads the log of a folder; empty if it is missing. Ignores truncated lines, which were never reported. */
 export function readHeadsLog(folder: string): HeadsLog {
   const file = headsLogFile(folder);
   let [heads, replaced]: [Head[], Head[]] = [[], []];
@@ -93,7 +93,7 @@ export function readHeadsLog(folder: string): HeadsLog {
   return { heads, replaced, replacedBy: heads.length === 0 ? replacedBy : undefined };
 }
 
-/** Returns the heads in a file of lines: heads as the log has them, or log lines with the member `head`. Throws with a sentence. */
+/** Returns the heads in a file: lines of the heads log, or server log lines with the member `head`. Throws a readable error. */
 export function readHeads(file: string): Head[] {
   return readText(file)
     .split('\n')
@@ -106,7 +106,7 @@ export function readHeads(file: string): Head[] {
     });
 }
 
-/** Returns the object of a line of JSON; undefined of any other line. */
+/** Parses a line with a JSON object; undefined for any other line. */
 export function objectOf(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(line);
@@ -116,7 +116,7 @@ export function objectOf(line: string): Readonly<Record<string, unknown>> | unde
   }
 }
 
-/** Returns the head that an object is, or has as member `head`; undefined without one. */
+/** Returns the object if it is a head, or its member `head`; undefined otherwise. */
 const headOf = (value: ReturnType<typeof objectOf>): Head | undefined =>
   value && asHead('head' in value ? value.head : value);
 

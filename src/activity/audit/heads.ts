@@ -1,4 +1,4 @@
-/** Signed heads of the audit trail (audit.md 5): its newest record at an instant, signed by the key of the data folder. */
+/** Signed heads of the audit trail (audit.md 5): the newest record at an instant, signed with the key of the data folder. */
 import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ declare module '../../kernel/app.ts' {
 const privatePrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 const publicPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** The context that the sealed key is bound to; also the name of its file in the data folder. */
+/** The purpose of the sealed key, and its file name in the data folder. */
 const keyName = 'audit.key';
 
 const auditKeyFile = (folder: string): string => join(folder, keyName);
@@ -53,7 +53,7 @@ class AuditKey {
 
 /** The signing key of a deployment, and the last record that it signed. */
 export class AuditHeads {
-  /** Called with each head of the log, after it is on disk. */
+  /** Called with each logged head, once it is on disk. */
   readonly listeners = new Set<(head: Head) => void>();
   #key: AuditKey | undefined;
   #signed: string | undefined;
@@ -65,13 +65,13 @@ export class AuditHeads {
     private readonly random: (bytes: number) => Buffer,
   ) {}
 
-  /** The key that signs. Makes it on first use. Throws with a sentence if the encryption keys do not open it. */
+  /** The signing key, created on first use. Throws a readable error if the encryption keys cannot decrypt it. */
   get key(): AuditKey {
     this.#key ??= this.#open();
     return this.#key;
   }
 
-  /** Whether the newest head is that of a record, `<chain>:<sequence>`. */
+  /** Whether the newest head signs the record `<chain>:<sequence>`. */
   isSigned(record: string): boolean {
     if (this.#signed === undefined && this.folder !== undefined) {
       const last = readHeadsLog(this.folder).heads.at(-1);
@@ -87,7 +87,7 @@ export class AuditHeads {
     for (const listener of this.listeners) listener(head);
   }
 
-  /** Replaces the key by a new one, sealed with `secrets`, after `handOver` has signed the last head of the old key with its id. */
+  /** Replaces the key by a new one, sealed with `secrets`. First, `handOver` signs the old key's last head with the new id. */
   replace(secrets: Secrets, handOver: (nextKey: string) => void): void {
     const key = new AuditKey(this.random(32));
     const file = this.folder === undefined ? undefined : auditKeyFile(this.folder);
@@ -127,13 +127,13 @@ function readKey(file: string, secrets: Secrets): AuditKey {
   }
 }
 
-/** Signs a statement about a record that is on disk. */
+/** Signs a statement about a record. The record must be on disk. */
 export function signHead({ auditHeads: { key } }: Pick<App, 'auditHeads'>, statement: HeadStatement): Head {
   const unsigned = { ...statement, key: key.id };
   return { ...unsigned, signature: key.sign(canonicalJson(unsigned)) };
 }
 
-/** Whether a public key (32 bytes in base64) made the signature of a head. */
+/** Verifies the signature of a head with a public key (32 bytes in base64). */
 export function isSignedBy({ signature, ...unsigned }: Head, publicKey: string): boolean {
   const bytes = Buffer.from(publicKey, 'base64');
   if (bytes.length !== 32) return false;
@@ -141,7 +141,7 @@ export function isSignedBy({ signature, ...unsigned }: Head, publicKey: string):
   return verify(null, Buffer.from(canonicalJson(unsigned)), key, Buffer.from(signature, 'base64'));
 }
 
-/** The newest record on disk; undefined in a trail without records. Commits pending changes. */
+/** Returns the newest record on disk; undefined if there are none. Commits pending changes. */
 export function newestStored({ db }: Pick<App, 'db'>): Pick<Head, 'chain' | 'sequence' | 'hash'> | undefined {
   db.store();
   return db.get(sql`
@@ -149,7 +149,7 @@ export function newestStored({ db }: Pick<App, 'db'>): Pick<Head, 'chain' | 'seq
     ORDER BY r.id DESC LIMIT 1`);
 }
 
-/** Signs the newest record, unless the last head did, and appends the head to the log. Must run outside of a write. */
+/** Signs the newest record, unless the last head did, and appends the head to the log. Must not run inside a write. */
 function signNewest(app: App): void {
   const { auditHeads, clock, log } = app;
   const newest = newestStored(app);
@@ -159,7 +159,7 @@ function signNewest(app: App): void {
   log.info({ head }, 'signed the head of the audit trail');
 }
 
-/** Signs the head of a server that stops. A failure is only logged. */
+/** Signs a head when the server stops. Only logs a failure. */
 export function signAtShutdown(app: App): void {
   try {
     signNewest(app);
@@ -168,20 +168,20 @@ export function signAtShutdown(app: App): void {
   }
 }
 
-/** Signs a head each hour with records. */
+/** Signs a head in every hour with new records. */
 export const signingHeads: Task = {
   name: 'sign the head of the audit trail',
   every: hour,
   run: ({ app }) => signNewest(app),
 };
 
-/** Stores the public key of the current key, so that heads can be verified. */
+/** Stores the current public key for the verification of heads. */
 export function registerKey({ auditHeads: { key }, clock, db }: App): void {
   if (db.value(sql`SELECT 1 FROM audit_key WHERE key = ${key.id}`) !== undefined) return;
   db.write(() => db.insert('audit_key', { key: key.id, public_key: key.publicKey, created: clock.now() }));
 }
 
-/** Replaces the signing key. `secrets` seals the new one. The last head of the old key names it. */
+/** Replaces the signing key. `secrets` seals the new key, and the last head of the old key names it. */
 export function rotateAuditKey(app: App, secrets: Secrets): void {
   const { auditHeads, clock, db } = app;
   registerKey(app);

@@ -1,11 +1,11 @@
-/** Erasure in the audit trail (audit.md 7): the private parts of records go, their hashes stay, so that the chain still verifies. */
+/** Erasure in the audit trail (audit.md 7). Removes private parts but keeps their hashes, so that the chain still verifies. */
 import type { App } from '../../kernel/app.ts';
 import { sql } from '../../kernel/db/sql.ts';
 
 /** Types of audit objects that are users. */
 const userTypes = ['users', 'service-accounts'];
 
-/** Returns the uuids of users that the trail names so, as actor or as object: also of deleted users. */
+/** Returns the uuids of all users, including deleted ones, that the trail names `username` as actor or object. */
 export const recordedUsers = ({ db }: App, username: string): string[] =>
   db.values<string>(sql`
     SELECT DISTINCT uuid FROM (
@@ -18,10 +18,10 @@ export const recordedUsers = ({ db }: App, username: string): string[] =>
 /** Fields of users that identify a person. */
 const identifyingFields = ['username', 'full_name', 'native_name', 'email', 'phone_number', 'civil_number'];
 
-/** A text that can hardly mean anything else, also inside a longer one: an address, a name of two words, or a number. */
+/** Whether a text is unambiguous even inside a longer one: an address, a name of two words, or a number. */
 const isDistinctive = (text: string): boolean => /[@ ]/.test(text) || /\d{6}/.test(text);
 
-/** Returns what the database and the trail call a user, now and before. */
+/** Returns all current and former names of a user in the database and the trail. */
 function namesOf({ db }: App, uuid: string): string[] {
   const fields = JSON.stringify(identifyingFields);
   const names = db.values<unknown>(sql`
@@ -36,15 +36,15 @@ function namesOf({ db }: App, uuid: string): string[] {
 }
 
 /**
- * Removes the private parts of all records whose actor, `as` or object is a user, or whose changes name the user, and notes the
- * reason for the record of the command. Returns how many there were. SQLite overwrites the bytes.
+ * Removes the private parts of all records whose actor, `as` or object is a user, or whose changes name the user, and adds the
+ * reason to the record of the command. Returns the number of records. SQLite overwrites the bytes.
  */
 export function redactUser(app: App, uuid: string, reason: string): number {
   const { db, trail } = app;
   db.pragma('secure_delete = ON');
   const names = namesOf(app, uuid);
   const inTexts = JSON.stringify(names.filter(isDistinctive).map((name) => name.toLowerCase()));
-  // A name of one word can be a word of another text: only a value that consists of it counts, and no name of another object.
+  // A one-word name can be part of unrelated text, so it must be the entire value, and not the name of another object.
   const asValues = JSON.stringify(names.filter((name) => !isDistinctive(name)));
   const isNamed = sql`
     EXISTS (SELECT 1 FROM json_tree(private, '$.changes') t WHERE t.type = 'text' AND (
@@ -54,7 +54,7 @@ export function redactUser(app: App, uuid: string, reason: string): number {
     OR EXISTS (SELECT 1 FROM json_each(${inTexts}) n WHERE instr(lower(private ->> '$.object_name'), n.value) > 0)`;
   const matches = sql`
     private IS NOT NULL AND (actor = ${uuid} OR acts_as = ${uuid} OR object = ${uuid} OR ${isNamed})`;
-  // Searched before the transaction, which keeps the server from writing: it only has to look at later records.
+  // Search before the transaction, which blocks the server's writes, so that the transaction only has to check newer records.
   const ids = db.values<number>(sql`SELECT id FROM audit_record WHERE ${matches}`);
   const newest = db.value<number | null>(sql`SELECT max(id) FROM audit_record`) ?? 0;
   const count = db.write(

@@ -8,10 +8,10 @@ import { auditHousekeeping } from './events.ts';
 import { signHead } from './heads.ts';
 import { destinationsOf, positionOf } from './sinks/positions.ts';
 
-/** Records that are removed at once, with one checkpoint. */
+/** Number of records to remove at once, with one checkpoint. */
 const blockSize = 500;
 
-/** How much longer a record stays for sinks that have not received it. */
+/** How much longer to store a record for sinks that have not received it. */
 const maxWait = 30 * day;
 
 interface OldRecord {
@@ -22,7 +22,7 @@ interface OldRecord {
   readonly hash: string;
 }
 
-/** The task that removes records older than the setting audit_retention. */
+/** The task that removes records older than audit_retention. */
 export const removingOldRecords: Task = {
   name: 'remove old audit records',
   every: hour,
@@ -31,8 +31,8 @@ export const removingOldRecords: Task = {
 };
 
 /**
- * Removes the oldest records up to a block, leaves a signed checkpoint that the next record follows, and records how many it has
- * removed, in one transaction. The newest record always stays. Returns that number.
+ * Removes at most a block of the oldest records, adds a signed checkpoint before the next record, and records the number of
+ * removed records, in one transaction. Always keeps the newest record. Returns the number.
  */
 function removeBlock(context: Context): number {
   const { app, now } = context;
@@ -44,7 +44,7 @@ function removeBlock(context: Context): number {
     SELECT r.id, r.at, c.uuid AS chain, r.sequence, r.hash
     FROM audit_record r JOIN audit_chain c ON c.id = r.chain_id
     WHERE r.id < (SELECT max(id) FROM audit_record) ORDER BY r.id LIMIT ${blockSize}`);
-  // The clock may have been set back: a younger record keeps the records behind it.
+  // The clock may have been set back: a younger record also protects the records after it.
   const end = candidates.findIndex(({ at, id }) => at >= now - retention - (id < missed ? 0 : maxWait));
   const old = end < 0 ? candidates : candidates.slice(0, end);
   const last = old.at(-1);
@@ -53,9 +53,9 @@ function removeBlock(context: Context): number {
   const checkpoint = signHead(app, { chain, sequence, hash, at: auditTime(now), removed: old.length });
   db.write(() => {
     db.run(sql`DELETE FROM audit_record WHERE id <= ${id}`);
-    // The newest stays, so that its id is never used again.
+    // Keep the newest head, so that its id is never reused.
     db.run(sql`DELETE FROM audit_head WHERE record_id <= ${id} AND id < (SELECT max(id) FROM audit_head)`);
-    // Sinks that have waited too long continue behind the checkpoint.
+    // Sinks that are too far behind continue after the checkpoint.
     db.run(sql`UPDATE audit_sink SET received = ${id}, batch_end = NULL WHERE received < ${id}`);
     db.insert('audit_checkpoint', { id, head: JSON.stringify(checkpoint) });
     auditHousekeeping(context, removingOldRecords.name, old.length);
@@ -64,7 +64,7 @@ function removeBlock(context: Context): number {
   return old.length;
 }
 
-/** Returns the id of the first record that a sink of the settings has not received; infinite without sinks. */
+/** Returns the id of the first record that a configured sink has not received; Infinity without sinks. */
 const firstMissed = (app: Context['app']): number =>
   Math.min(
     ...destinationsOf(app.config).map((destination) => (positionOf(app, destination)?.received ?? 0) + 1),

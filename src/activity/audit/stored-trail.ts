@@ -1,10 +1,10 @@
-/** The trail of a database, as verifications, exports and sinks read it. */
+/** Reads the trail in a database for verification, exports and sinks. */
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { asHead, type Head, readHeadsLog } from './heads-log.ts';
 import { type RecordColumns, type StoredRecord, type TrailSource, trustedKeys } from './verify.ts';
 
-/** Records that are read at a time. */
+/** Number of records to read at a time. */
 const batchSize = 500;
 
 type RecordRow = Required<RecordColumns> & {
@@ -28,7 +28,7 @@ function* storedRecords(db: Database): Generator<StoredRecord> {
   }
 }
 
-/** The public keys that a database knows, by id. */
+/** Returns the public keys in a database by id. */
 export const storedKeys = (db: Database): Map<string, string> =>
   new Map(
     db
@@ -36,23 +36,23 @@ export const storedKeys = (db: Database): Map<string, string> =>
       .map(({ key, public_key }) => [key, public_key]),
   );
 
-/** The newest checkpoint, which the oldest record follows; undefined while no record has been removed. */
+/** Returns the newest checkpoint, which precedes the oldest record; undefined if no record has been removed. */
 export function newestCheckpoint(db: Database): Head | undefined {
   const text = db.value<string>(sql`SELECT head FROM audit_checkpoint ORDER BY id DESC LIMIT 1`);
   return text === undefined ? undefined : asHead(JSON.parse(text));
 }
 
-/** Evidence that an auditor holds outside of the database. */
+/** Evidence from outside the database. */
 interface Evidence {
-  /** Heads that have left the machine. */
+  /** Heads stored elsewhere. */
   readonly heads?: readonly Head[] | undefined;
-  /** Public keys by id; default: those that the database knows. */
+  /** Public keys by id. Default: those in the database. */
   readonly keys?: ReadonlyMap<string, string> | undefined;
 }
 
-/** The trail of a database, with the heads of the log in its folder (undefined: in memory). Later records and heads are not part of it. */
+/** Returns the current trail of a database, with the heads in its folder's log (undefined for data in memory). */
 export function storedTrail(db: Database, folder: string | undefined, evidence: Evidence = {}): TrailSource {
-  // Before the records: a head that is signed meanwhile may be of a record that is not read.
+  // Read the heads before the records: a head signed meanwhile may belong to a record that is not read.
   const log = folder === undefined ? { heads: [], replaced: [] } : readHeadsLog(folder);
   const heads = evidence.heads ?? [];
   return {
@@ -66,7 +66,7 @@ export function storedTrail(db: Database, folder: string | undefined, evidence: 
   };
 }
 
-/** A record as exports and sinks send it. */
+/** A record in the form that exports and sinks send. */
 export interface SentRecord {
   readonly id: number;
   readonly chain: string;
@@ -77,7 +77,7 @@ export interface SentRecord {
   readonly line: string;
 }
 
-/** Returns at most `limit` records with ids after `after`, in the order of the trail. */
+/** Returns at most `limit` records after the id `after`, in trail order. */
 export const recordsAfter = (db: Database, after: number, limit: number): SentRecord[] =>
   db
     .all<RecordRow & { readonly chain: string }>(sql`

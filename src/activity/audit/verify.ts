@@ -1,4 +1,4 @@
-/** Verification of the audit trail, in a database or in an export (audit.md 6). */
+/** Verifies the audit trail in a database or an export (audit.md 6). */
 import { hash as digest } from 'node:crypto';
 import type { FieldChange } from '../../kernel/access/audit-draft.ts';
 import { auditTime, noHash } from './append.ts';
@@ -12,17 +12,17 @@ export interface StoredRecord {
   readonly hash: string;
   /** The canonical JSON of the private part; null once redacted. */
   readonly private: string | null;
-  /** In a database: the columns by which lists filter and order records. */
+  /** In a database: the columns for filtering and ordering. */
   readonly columns?: RecordColumns;
-  /** In an export: the sequence of a head or checkpoint that has the place of a record. */
+  /** In an export: the sequence of a head or checkpoint in the place of a record. */
   readonly misplaced?: number;
 }
 
-/** The columns of a record whose values its text has, too. */
+/** Columns of a record that duplicate values in its text. */
 export interface RecordColumns {
   readonly chain: string | null;
   readonly sequence: number;
-  /** The sequence that follows from its id. */
+  /** The sequence derived from its id. */
   readonly position: number | null;
   readonly at: number;
   readonly operation: string;
@@ -36,23 +36,23 @@ export interface RecordColumns {
 
 /** A trail to verify. */
 export interface TrailSource {
-  /** Reads all records, in the order of the trail. Called again to find out whether a record is missing or elsewhere. */
+  /** Reads all records in trail order. Called again to distinguish missing from misplaced records. */
   readonly records: () => Iterable<StoredRecord>;
-  /** The checkpoint that the first record follows. */
+  /** The checkpoint before the first record. */
   readonly checkpoint?: Head | undefined;
-  /** Heads that were signed for this trail. */
+  /** Heads of this trail. */
   readonly heads: readonly Head[];
-  /** Heads of the log of a data folder from before a command replaced the database: their records may be missing. */
+  /** Logged heads from before a command replaced the database. Their records may be missing. */
   readonly replacedHeads?: readonly Head[];
-  /** Heads of that log since then: no restore explains that one of their records is missing. */
+  /** Logged heads since then. A restore cannot explain missing records for them. */
   readonly currentHeads?: readonly Head[];
-  /** In an export: the head of its last line; null if that is missing. */
+  /** In an export: the head in the last line; null if it is missing. */
   readonly end?: Head | null;
-  /** Public keys by id. Undefined: signatures cannot be verified. */
+  /** Public keys by id. Undefined if signatures cannot be verified. */
   readonly keys: ReadonlyMap<string, string> | undefined;
-  /** Whether it may begin after the first record of its trail, as an export may. */
+  /** Whether it may start after the first record of its trail, like an export. */
   readonly isExcerpt: boolean;
-  /** Whether it is what a sink has received, which may repeat records. */
+  /** Whether it is a sink's copy, which may repeat records. */
   readonly isCopy?: boolean;
 }
 
@@ -63,11 +63,11 @@ export interface Verified {
   readonly redacted: number;
   /** The fault as a sentence; undefined if there is none. */
   readonly finding: string | undefined;
-  /** Sentences about signed records that a restore has replaced. */
+  /** Sentences about signed records that a restore replaced. */
   readonly replaced: readonly string[];
 }
 
-/** The members of a record that are verified. */
+/** Verified members of a record. */
 interface Members {
   readonly chain: string;
   readonly sequence: number;
@@ -85,7 +85,7 @@ interface Members {
 
 const chainStarted = 'audit.chain_started';
 
-/** Carries the first problem to the caller of the verification. */
+/** Thrown to end the verification at the first problem. */
 class Finding extends Error {}
 
 const fail = (sentence: string): never => {
@@ -95,10 +95,10 @@ const fail = (sentence: string): never => {
 const endsEarly = (last: number, { sequence }: Head): string =>
   `The trail ends at record ${last}, but record ${sequence} was signed.`;
 
-/** A new chain that a command has begun behind a record, and the record that the chain before had last. */
+/** A new chain that a command started after a record of the previous chain. */
 interface Continuation {
   readonly command: string;
-  /** The last record that both histories have. */
+  /** The last record of both histories. */
   readonly behind: number;
   /** Whether a signed head follows it. */
   isSigned: boolean;
@@ -130,13 +130,13 @@ class Verification {
   readonly #keys: ReadonlyMap<string, string> | undefined;
   readonly #mayBeMissing: ReadonlySet<Head>;
   readonly #mustExist: ReadonlySet<Head>;
-  /** By the chain that ends. */
+  /** By the previous chain. */
   readonly #continuations = new Map<string, Continuation>();
   /** Chains of a copy that end before their last record. */
   readonly #forked: { readonly chain: string; readonly finding: string }[] = [];
-  /** Of a copy: the hashes of the records, by chain and sequence. */
+  /** In a copy: the hashes of the records by chain and sequence. */
   readonly #hashes = new Map<string, Map<number, string>>();
-  /** The last signed record of a chain that was replaced. */
+  /** The last replaced signed record of each chain. */
   readonly #replaced = new Map<string, { readonly behind: number; readonly last: number; readonly command: string }>();
 
   constructor(private readonly source: TrailSource) {
@@ -189,7 +189,7 @@ class Verification {
     this.#heads.delete(place);
   }
 
-  /** Compares the head of an export, and the heads whose records were not among the added ones. */
+  /** Checks the final head of an export, and the heads whose records were not added. */
   finish(): void {
     const { checkpoint, end, isExcerpt } = this.source;
     if (this.#records === 0 && checkpoint) this.#requireSignature(checkpoint);
@@ -201,11 +201,11 @@ class Verification {
       if (!this.#isReplaced(chain, this.#chains.get(chain)?.last ?? 0)) fail(finding);
     for (const head of [...this.#heads.values()].flat()) {
       this.#requireSignature(head);
-      // An export knows nothing of later records, and may end before the newest one.
+      // An export has no later records and may end before the newest one.
       if (end && (head.at > end.at || (head.chain === end.chain && head.sequence <= (end.newest ?? 0)))) continue;
       const chain = this.#chains.get(head.chain);
       const last = chain?.last ?? (checkpoint?.chain === head.chain ? checkpoint.sequence : 0);
-      // Heads of removed records have nothing to be compared with, and an excerpt need not have each chain.
+      // Heads of removed records cannot be compared, and an excerpt need not contain every chain.
       const isElsewhere = chain === undefined && (isExcerpt || checkpoint !== undefined);
       if (head.sequence <= last || (last === 0 && isElsewhere)) continue;
       const isExplained = !this.#mustExist.has(head) && this.#isReplaced(head.chain, head.sequence);
@@ -213,7 +213,7 @@ class Verification {
     }
   }
 
-  /** Notes the chains that a new one continues, if a command has begun it. */
+  /** Collects the chains that a new one continues, if a command started it. */
   #addContinuations({ object, previous }: Members, { private: hidden }: StoredRecord): void {
     const { changes = [] }: { readonly changes?: readonly FieldChange[] } = hidden === null ? {} : JSON.parse(hidden);
     const command = changes.find(({ field }) => field === 'command')?.to;
@@ -231,7 +231,7 @@ class Verification {
     for (const continuation of this.#continuations.values()) continuation.isSigned = true;
   }
 
-  /** Whether a command has replaced a record, behind the end of its chain. */
+  /** Whether a command replaced a record after the end of its chain. */
   #isReplaced(chain: string, sequence: number): boolean {
     const continuation = this.#continuations.get(chain);
     if (!continuation?.isSigned) return false;
@@ -241,7 +241,7 @@ class Verification {
     return true;
   }
 
-  /** Whether a sink has received a record before. */
+  /** Whether a sink has already received a record. */
   #isRepeated({ chain, sequence }: Members, hash: string): boolean {
     const hashes = this.#hashes.get(chain) ?? new Map<number, string>();
     this.#hashes.set(chain, hashes);
@@ -251,7 +251,7 @@ class Verification {
     return known !== undefined;
   }
 
-  /** Throws unless an export ends with the head of its last record, and begins with its first one. */
+  /** Throws unless an export starts with its first record and ends with the head of its last one. */
   #requireEnd(end: Head | null): void {
     const last = this.#last;
     if (!end) throw new Finding(`The signature of head ${last?.sequence ?? 0} is invalid.`);
@@ -275,7 +275,7 @@ class Verification {
     if (key === undefined || !isSignedBy(head, key)) fail(`The signature of head ${head.sequence} is invalid.`);
   }
 
-  /** Throws unless the texts have their hashes, and the columns are those of the text. */
+  /** Throws unless the texts match their hashes and the columns match the text. */
   #requireIntact(record: StoredRecord): Members {
     const { columns, hash, private: hidden, text } = record;
     const members = membersOf(text);
@@ -285,7 +285,7 @@ class Verification {
     return members;
   }
 
-  /** Returns the sequence that a damaged record should have at its place. */
+  /** Returns the sequence that a damaged record should have in its place. */
   #expectedOf(members: Members | undefined, columns: RecordColumns | undefined): number {
     const last = this.#last;
     if (columns) return columns.sequence;
@@ -293,7 +293,7 @@ class Verification {
     return members?.sequence ?? 1;
   }
 
-  /** Throws unless a record follows the one before. */
+  /** Throws unless a record follows its predecessor. */
   #requirePlace({ chain, object, operation, previous, sequence }: Members): void {
     const last = this.#last;
     if (!last) {
@@ -310,12 +310,12 @@ class Verification {
     if (previous === last.hash && (!isNew || (isStart && object?.uuid === last.chain))) return;
     const finding = `Record ${sequence} does not follow record ${last.sequence}.`;
     const others = object && this.#hashes.get(object.uuid);
-    // A sink has received what a restore has replaced.
+    // The sink has received records that a restore replaced.
     if (!isStart || !others || ![...others.values()].includes(previous)) fail(finding);
     else this.#forked.push({ chain: object.uuid, finding });
   }
 
-  /** Finds out why a record with another sequence is here. */
+  /** Throws with the reason for an unexpected sequence. */
   #failAt(chain: string, expected: number, found: number): never {
     let [hasExpected, count] = [false, 0];
     for (const { columns, text } of this.source.records()) {
@@ -331,7 +331,7 @@ class Verification {
   }
 }
 
-/** Returns the members of a hashed text; undefined of any other text. */
+/** Parses a hashed text; undefined if it is invalid. */
 function membersOf(text: string): Members | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -345,7 +345,7 @@ function membersOf(text: string): Members | undefined {
   }
 }
 
-/** Whether the columns of a record have the values of its text. */
+/** Whether the columns of a record match its text. */
 const fits = (columns: RecordColumns, members: Members): boolean =>
   columns.chain === members.chain &&
   columns.sequence === members.sequence &&
@@ -358,7 +358,7 @@ const fits = (columns: RecordColumns, members: Members): boolean =>
   columns.customers === members.customers.join(' ') &&
   columns.projects === members.projects.join(' ');
 
-/** Any integer can be in a changed column. */
+/** Formats an instant. A changed column may contain any integer. */
 function timeOf(instant: number): string | undefined {
   try {
     return auditTime(instant);
@@ -368,8 +368,8 @@ function timeOf(instant: number): string | undefined {
 }
 
 /**
- * Returns the public keys to verify heads with: the pinned ones, and those that a head of a pinned key names as its successor.
- * Without pinned keys, all of them.
+ * Returns the public keys for verifying heads: the pinned keys and their successors, which their heads name. Without pinned keys,
+ * returns all keys.
  */
 export function trustedKeys(
   known: ReadonlyMap<string, string>,

@@ -23,7 +23,7 @@ type Group = 'customers' | 'projects' | 'resources' | 'ssh' | 'users';
 export interface EventType {
   readonly groups: readonly Group[];
   readonly level: Level;
-  /** Text with `{key}` for values of the context; a part in [brackets] is omitted when its value is empty. */
+  /** Text with `{key}` for context values. A part in [brackets] is omitted if its value is empty. */
   readonly message: string;
   readonly context: ContextKeys;
   /** Whether hooks and filters accept the type although no operation causes it. */
@@ -189,8 +189,8 @@ export const messageOf = (type: EventTypeName, values: Readonly<Record<string, s
   rendered(catalogue[type].message, values);
 
 /**
- * Renders a text with `{key}` for values and [brackets] around what is omitted with an empty value. Values replace a key once;
- * a placeholder inside a value is not replaced.
+ * Renders a text with `{key}` for values and [brackets] around parts to omit if their value is empty. Placeholders inside values
+ * are not replaced.
  */
 export function rendered(message: string, values: Readonly<Record<string, string>>): string {
   let parts = partsOf.get(message);
@@ -206,7 +206,7 @@ export function rendered(message: string, values: Readonly<Record<string, string
   return text;
 }
 
-/** A value of a message and the text around it, which is omitted with an empty optional value. */
+/** A value in a message with its surrounding text, which is omitted if an optional value is empty. */
 interface Part {
   readonly before: string;
   readonly key: string | undefined;

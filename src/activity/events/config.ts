@@ -6,13 +6,13 @@ declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof eventSettings>, ConfigOf<typeof eventStreamSettings> {}
 }
 
-/** Settings of stored events. */
+/** The settings of stored events. */
 export const eventSettings = {
   events_retention: duration<null>(null, 'How long events are stored; default: for ever.'),
   failed_login_events_retention: duration<number>(90 * day, 'How long events of failed logins are stored.'),
 } satisfies Settings;
 
-/** Settings of event streams. */
+/** The settings of event streams. */
 export const eventStreamSettings = {
   event_stream_heartbeat: duration<number>(15 * second, 'Interval between heartbeats of an event stream.'),
   event_streams_per_user: integer(5, 'Event streams that a user may have open at the same time.'),

@@ -7,7 +7,7 @@ export interface UserNames {
   readonly native_name: string;
 }
 
-/** U: the user an event is about. Replaces the actor. */
+/** U: the user of an event. Replaces the actor. */
 export const userContext = (user: UserNames): EventContext => ({
   user_uuid: user.uuid,
   user_username: user.username,
@@ -71,7 +71,7 @@ export interface ContextKeys {
   readonly optional: readonly string[];
 }
 
-/** REQ: events of timers have no actor, and not every reader sees the client's address. */
+/** REQ. Events of timers have no actor, and not every reader sees the client's address. */
 const requestKeys = ['ip_address', ...userKeys];
 
 const keys = (required: readonly string[], optional: readonly string[] = []): ContextKeys => ({
@@ -79,7 +79,7 @@ const keys = (required: readonly string[], optional: readonly string[] = []): Co
   optional: [...requestKeys, ...optional].filter((key) => !required.includes(key)),
 });
 
-/** The keys of the contexts of events (events.md 4.2), by the name of what the events are about. */
+/** Context keys of events by subject (events.md 4.2). */
 export const contexts = {
   actor: keys(userKeys),
   unknownUser: { required: ['username'], optional: ['ip_address'] },
@@ -97,7 +97,7 @@ export const contexts = {
   tokenLifetime: keys(affectedUserKeys, ['affected_user_token_lifetime']),
 } satisfies Readonly<Record<string, ContextKeys>>;
 
-/** Throws when a context lacks a required key of a type or kind, or has a key that it does not declare. */
+/** Throws if a context lacks a required key of a type or kind, or has an undeclared key. */
 export function requireDeclaredKeys(
   name: string,
   { optional, required }: ContextKeys,

@@ -40,7 +40,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, string>> =>
 /** Damaged events that this process has already logged. */
 const logged = new WeakMap<Database, Set<string>>();
 
-/** Wraps a handler: if a query meets a damaged context, runs it again with the damaged contexts empty, and logs each event once. */
+/** Wraps a handler. If a query hits a damaged context, retries with damaged contexts emptied, and logs each event once. */
 export const despiteDamage =
   <T>(handle: (request: Request) => T) =>
   (request: Request): T => {

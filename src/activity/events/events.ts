@@ -54,9 +54,9 @@ const fixed = {
 /** The names of the members of every event. */
 export const eventMembers: readonly string[] = Object.keys(fixed);
 
-/** As in every list, the ids of the page are the outer side of a CROSS JOIN, which SQLite never reorders. */
+/** Builds the representation. As in every list, the page's ids lead a CROSS JOIN, which SQLite never reorders. */
 const representationWith = (context: string): string => {
-  // Parsing a damaged context fails, so that it never produces an invalid response.
+  // Parsing fails on a damaged context, so that it never produces an invalid response.
   const members = computedValue(
     `CASE WHEN e.context = '{}' THEN '}' WHEN ${isReadable.text} THEN ',' || substr(${context}, 2) ELSE json('') END`,
   );
@@ -89,7 +89,7 @@ const shape: JsonSchema = {
   additionalProperties: { type: ['string', 'integer'] },
 };
 
-/** Responds with a page of the events the caller can see, the latest first unless `o` says otherwise. */
+/** Responds with a page of the events that the caller can see, newest first unless `o` says otherwise. */
 function list(request: Request): Reply {
   const { db, query, url } = request;
   const direction = directionOf(query);
@@ -101,7 +101,7 @@ function list(request: Request): Reply {
   return document(`[${textsWithChosen(request, rows).join(',')}]`, pageHeaders(page, total, url, query));
 }
 
-/** Renders events as the caller may read them. `ids` is a JSON array and sets the order. */
+/** Renders events as the caller may read them. `ids` is a JSON array that sets the order. */
 export const represent = ({ app, caller, db }: Request, ids: string): string[] =>
   seesAll(caller)
     ? db.named<string>(wholly, { ids })
@@ -168,7 +168,7 @@ function membersOf({ form, values }: Body): Readonly<Record<string, unknown>> {
 const itemsOfForm = (value: unknown): unknown =>
   typeof value === 'string' && /^\s*\[/.test(value) ? jsonOrText(value) : value;
 
-/** The same operation with its parameters in the body. */
+/** The same operation with parameters in the body. */
 const historyByBody: Operation = {
   unaudited: 'It reads events.',
   summary: 'Counts the events before points in time. Takes the parameters of GET as members of the body.',

@@ -18,10 +18,10 @@ type ContextKey = keyof typeof subjectKeys | 'service_type';
 const has = (key: ContextKey): Sql => raw(`e.context ->> '${key}' IS NOT NULL`);
 const is = (key: ContextKey, value: string): Sql => sql`${raw(`e.context ->> '${key}'`)} = ${value}`;
 
-/** A condition that no event meets. Its empty list of scans makes it lead, so that nothing is read. */
+/** A condition that no event meets. With its empty list of scans, it leads, and nothing is read. */
 const nothing: Predicate = { condition: raw('FALSE'), scans: [] };
 
-/** Events whose context names the object under a key of its kind; for users, also as the affected user. */
+/** Events whose context names an object under a key of its kind or, for users, as the affected user. */
 function about(kind: SubjectKind, uuid: string): Predicate {
   const keys = namesOf(subjectKeys).filter((key) => subjectKeys[key] === kind);
   return { condition: any(keys.map((key) => is(key, uuid))), scans: [aboutObject(kind, uuid)] };
@@ -138,7 +138,7 @@ const byText = (
   },
 });
 
-/** The filter is part of `event_type`. */
+/** For filters that `event_type` handles. */
 const combined = (): readonly Predicate[] => [];
 
 /** Every filter of the list and the counts (events.md 4.7), except the time range. */

@@ -24,7 +24,7 @@ export function countHistory(request: Request): Count[] {
   return points.map((point) => ({ point, object: { count: before.get(point) ?? 0 } }));
 }
 
-/** Counts each range between two points separately and adds them up, so that no event is read twice. */
+/** Counts the ranges between the points separately and adds them up, so that no event is read twice. */
 function countRanges({ db }: Request, selection: Selection, ascending: readonly number[]): Map<number, number> {
   const latest = selection.to ?? Infinity;
   const ranges: { readonly point: number; readonly within: Selection }[] = [];
@@ -49,7 +49,7 @@ function countRanges({ db }: Request, selection: Selection, ascending: readonly 
   return before;
 }
 
-/** Counts all points in one pass: for selections where reading a range costs as much as reading everything. */
+/** Counts all points in one pass, for selections where reading a range costs as much as reading everything. */
 function countInOnePass({ db }: Request, selection: Selection, ascending: readonly number[]): Map<number, number> {
   const before = countsBefore(
     db,

@@ -11,7 +11,7 @@ import { type ResolvedScope, resolveScope } from '../scopes/resolve.ts';
 import type { Level } from './catalogue.ts';
 import { record } from './record.ts';
 
-/** Link of the object the notification is about; null and empty mean none. */
+/** Link of the notification's object. Null and empty mean none. */
 const scope: WritableField<ResolvedScope | null, false> = {
   type: 'field',
   help: 'Link of an object the event is about.',

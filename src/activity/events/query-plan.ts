@@ -4,9 +4,9 @@ import type { Page } from '../../kernel/http/query.ts';
 import type { SubjectKind } from './record.ts';
 
 /*
- * How the log is read. A request becomes a list of predicates, each a condition on `event e`. A predicate that an index
+ * Plans the reading of the log. A request becomes a list of predicates, each a condition on `event e`. A predicate that an index
  * can serve also has index scans that lead to its events. The predicate with the fewest index entries leads, and the others
- * filter its events; without any index scan, the whole log is read by time.
+ * filter its events. Without an index scan, the whole log is read by time.
  * See src/decisions/query-plans.md.
  */
 
@@ -29,9 +29,9 @@ interface IndexScan {
 
 export interface Predicate {
   readonly condition: Sql;
-  /** The condition has a set-up cost, which each part of a statement would pay again. */
+  /** The condition has a setup cost that each part of a statement would repeat. */
   readonly isPrepared?: true;
-  /** Together these lead to every event of the predicate, to each once. */
+  /** Together, these lead to every event of the predicate exactly once. */
   readonly scans?: readonly IndexScan[];
 }
 
@@ -80,7 +80,7 @@ export const aboutKind = (kind: Exclude<SubjectKind, 'user'>): IndexScan =>
 
 const about = (where: Sql): IndexScan => ({ table: raw('event_about a'), at: 'a.at', id: 'a.event_id', where });
 
-/** Events with one of these values in the first column of an index of the log. */
+/** Events with one of these values in the first column of a log index. */
 export function byColumn(index: string, column: string, values: readonly string[]): IndexScan {
   const parts = values.map((value) => sql`${raw(column)} = ${value}`);
   const [only, ...others] = parts;
@@ -96,7 +96,7 @@ export const byWords = (phrases: readonly string[]): IndexScan => ({
   where: raw('event_words MATCH phrase.value'),
 });
 
-/** Chooses the predicate that leads, and builds the selection. */
+/** Chooses the leading predicate and builds the selection. */
 export function select(db: Database, criteria: readonly Predicate[], { from, to }: Range): Selection {
   const leads = criteria.filter((criterion) => criterion.scans);
   const lead = leads.length > 1 ? smallest(db, leads) : leads[0];
@@ -198,7 +198,7 @@ export function pageIds(
       );
       const [only, ...others] = parts;
       if (only && others.length === 0) return cut(only);
-      // UNION, because an event may be in several parts.
+      // Use UNION, because an event may be in several parts.
       const union = join(
         parts.map((part) => sql`SELECT * FROM (${part} LIMIT ${depth})`),
         ' UNION ',
@@ -216,8 +216,8 @@ export function pageIds(
 const maxParts = 400;
 
 /**
- * Chooses the plan for a page that reads the fewest rows: `walk` reads the log by time until the page is full, `merge` reads
- * every part of the scans by time as deep as the page, `gather` reads all entries of the scans and sorts them.
+ * Chooses the plan that reads the fewest rows for a page. `walk` reads the log by time until the page is full. `merge` reads
+ * every part of the scans by time, as deep as the page. `gather` reads all entries of the scans and sorts them.
  */
 function cheapest(
   db: Database,
@@ -231,10 +231,10 @@ function cheapest(
     ? scans.reduce((sum, scan) => sum + (scan.parts?.length ?? 0), 0)
     : Infinity;
   const entryCount = conditions.length === 0 ? total : size(db, scans);
-  // A part is read until enough of its entries meet the conditions.
+  // Each part is read until enough of its entries meet the conditions.
   const merge =
     parts > maxParts || !isDivisible ? Infinity : Math.min(parts * depth * (entryCount / total), entryCount * 2);
-  // Walking reads whole events with their context; the scans read only small index entries.
+  // Walking reads entire events with their context, scans only small index entries.
   const { logged } = db.one<{ logged: number }>(
     sql`SELECT (SELECT max(id) FROM event) - (SELECT min(id) FROM event) + 1 AS logged`,
   );

@@ -7,7 +7,7 @@ import type { EventContext } from '../scopes/scope.ts';
 import { catalogue, type EventTypeName, type Level, messageOf } from './catalogue.ts';
 import { requireDeclaredKeys } from './context.ts';
 
-/** The context of an event as it is stored. */
+/** The stored context of an event. */
 type StoredContext = Readonly<Record<string, string>>;
 
 /** A recorded event, passed to reactions in the same transaction. */
@@ -15,7 +15,7 @@ export interface RecordedEvent {
   readonly id: number;
   readonly type: EventTypeName;
   readonly context: StoredContext;
-  /** Ids of users who could see what the event is about before the change that caused it. */
+  /** Ids of users who could see the object before the change. */
   readonly extraRecipients: readonly number[];
 }
 
@@ -26,14 +26,14 @@ declare module '../../kernel/app.ts' {
 }
 
 interface Details {
-  /** Lists the changed fields; appended to the message. */
+  /** The changed fields, appended to the message. */
   readonly changes?: string;
-  /** Values for the message that are not stored in the context. */
+  /** Message values that are not stored in the context. */
   readonly inMessage?: Readonly<Record<string, string>>;
   /** Replaces the message of the catalogue. */
   readonly message?: string;
   readonly level?: Level;
-  /** Ids of users who could see the object before the change and may not see it afterwards. */
+  /** Ids of users who could see the object before the change and may lose access. */
   readonly extraRecipients?: readonly number[];
 }
 
@@ -60,7 +60,7 @@ export function record(context: Context, type: EventTypeName, values: EventConte
   context.app.reactions.eventRecorded(context, { id, type, context: stored, extraRecipients });
 }
 
-/** REQ: the client's address and the actor; nothing for timers. */
+/** Returns REQ: the client's address and the actor, or nothing for timers. */
 function requestContext({ actor, address }: Context): Record<string, string> {
   const result: Record<string, string> = {};
   if (address !== null) result.ip_address = address;
@@ -82,9 +82,9 @@ function assign(target: Record<string, string>, values: EventContext): void {
   }
 }
 
-/** The objects that events are about, as small integers that the index uses instead of uuids. */
+/** Maps the objects of events to small integers, which the index uses instead of uuids. */
 
-/** Context keys with the uuid of an object an event is about, and the kind of object. */
+/** Context keys with the uuid of an event's object, and the kind of object. */
 export const subjectKeys = {
   user_uuid: 'user',
   affected_user_uuid: 'user',
@@ -135,10 +135,10 @@ export function removeFromAll(db: App['db'], at: number, event: number): void {
 
 type Ids = Partial<Record<keyof typeof subjectKeys, number>>;
 
-/** Removes duplicates: the actor may also be the affected user. */
+/** Removes duplicate ids, because the actor may also be the affected user. */
 const distinct = (ids: Ids): number[] => [...new Set(Object.values(ids))];
 
-/** Returns the ids of the subjects that a context names, by its keys; creates missing ones. */
+/** Returns the subject ids of a context by key. Creates missing ones. */
 function subjectIds(db: App['db'], context: StoredContext): Ids {
   const known = knownSubjects(db);
   const ids: Ids = {};
@@ -156,7 +156,7 @@ function subjectIds(db: App['db'], context: StoredContext): Ids {
 
 const maxKnownSubjects = 10_000;
 
-/** The ids of subjects of each database, which never change. A rollback, which begins a generation, can undo their creation. */
+/** The subject ids of each database, which never change. A rollback can undo the creation of a subject; it starts a generation. */
 const subjects = new WeakMap<App['db'], { readonly generation: number; readonly ids: Map<string, number> }>();
 
 function knownSubjects(db: App['db']): Map<string, number> {

@@ -15,13 +15,13 @@ interface OldEvent {
   readonly context: string;
 }
 
-/** Removes a batch of the events older than the setting events_retention. Returns whether the batch was full. */
+/** Removes a batch of events older than events_retention. Returns whether the batch was full. */
 export function removeOldEvents({ app: { config, db }, now }: Context): boolean {
   const { events_retention: retention } = config;
   return retention !== null && removeEvents(db, sql`at < ${now - retention}`);
 }
 
-/** Removes a batch of the failed logins older than the setting failed_login_events_retention. Returns whether it was full. */
+/** Removes a batch of failed logins older than failed_login_events_retention. Returns whether it was full. */
 export function removeOldFailedLogins({ app: { config, db }, now }: Context): boolean {
   const { failed_login_events_retention: retention } = config;
   return removeEvents(db, sql`type = 'auth_login_failed_with_username' AND at < ${now - retention}`);

@@ -1,11 +1,11 @@
 /**
- * The full-text index of events. It is not written with an event: a timer indexes recent events in batches, at a tenth of the
- * cost, or the first search that could match them does.
+ * The full-text index of events. Recording an event does not update it. A timer, or the first search that could match, indexes
+ * recent events in batches, at a tenth of the cost.
  *
- * Each 8,192 successive events form a volume, and every indexed word carries its volume number as a suffix. FTS5 cannot stop a
- * merge of segments in the middle of a word, and nearly every event contains "has": without volumes, one merge step would
- * block the writer for longer as the log grows. The word comes before the number so that fully removed volumes are spread
- * among others; a merge step writes no page for them and so would not end.
+ * Each 8,192 successive events form a volume, and every indexed word has its volume number as a suffix. FTS5 cannot stop merging
+ * segments in the middle of a word, and nearly every event contains "has": without volumes, one merge step would block the writer
+ * for longer and longer as the log grows. The word precedes the number, so that fully removed volumes are spread among others: a
+ * merge step writes no pages for them and would not end.
  * See src/decisions/index-of-words.md.
  */
 import { createHash } from 'node:crypto';
@@ -25,20 +25,20 @@ const inVolume = (volume: number, words: readonly string[]): string =>
 /** Bytes. FTS5 truncates a term of more than 32,768, which would drop the volume number. */
 const maxWordBytes = 32_000;
 
-/** Returns the indexed form of a word: a longer one is a bar and its digest, which no word can equal. */
+/** Returns the indexed form of a word. A long word becomes a bar and its digest, which no word can equal. */
 const indexedForm = (word: string): string =>
   word.length * 3 <= maxWordBytes || Buffer.byteLength(word) <= maxWordBytes
     ? word
     : `|${createHash('sha256').update(word).digest('hex')}`;
 
 const maxEventsPerBatch = 128;
-/** One merge step for this many indexed events; it writes this many pages, then stops at the next word. */
+/** Runs a merge step after this many indexed events. It writes this many pages, then stops at the next word. */
 const eventsPerMerge = 32;
 const pagesPerMerge = 16;
-/** No further merge step starts after this time. */
+/** No merge step starts after this time. */
 const maxMergeMs = 3;
 const stepsPerCommit = 64;
-/** Length of the phrase prefix that is searched in every volume; four times as many words only in matching volumes, and so on. */
+/** Length of the phrase prefix to search in every volume. Prefixes four times as long are searched only in matching volumes. */
 const prefixWords = 4;
 
 /** The searched columns of an event. */
@@ -67,7 +67,7 @@ export function indexSome(db: Database): boolean {
   return !isUpTo(db, indexedTo(db));
 }
 
-/** Removes events from the index; skips those not indexed yet. Must run inside a write. */
+/** Removes events from the index. Skips events that are not indexed yet. Must run inside a write. */
 export function removeWords(db: Database, events: readonly SearchableEvent[]): void {
   const last = indexedTo(db);
   for (const event of events) {
@@ -89,14 +89,14 @@ function mergeFor(db: Database, events: number): void {
 
 /** Indexes all remaining events, before the server accepts requests. An interrupted run resumes where it stopped. */
 export function indexAll(db: Database): void {
-  // If the disk cannot store the batches, they are rolled back and indexed later.
+  // If the disk cannot store the batches, they are rolled back and repeated later.
   for (let step = 1; !db.trouble && indexSome(db); step++) if (step % stepsPerCommit === 0) db.commit();
   db.commit();
 }
 
 /**
- * Returns the largest event id in the index. Events are indexed in the order of their ids, and no id is reused: all events
- * that are not indexed have a larger id.
+ * Returns the largest indexed event id. Events are indexed in id order and ids are never reused, so all other events have larger
+ * ids.
  */
 const indexedTo = (db: Database): number =>
   db.value<number>(sql`SELECT rowid FROM event_words ORDER BY rowid DESC LIMIT 1`) ?? 0;
@@ -113,7 +113,7 @@ function merge(db: Database): boolean {
   return changes() - before > 1;
 }
 
-/** Returns FTS5 phrases, one for each volume, that match events with these words adjacent and in order in one text. Indexes all events first. */
+/** Indexes all events, then returns an FTS5 phrase per volume that matches these words, adjacent and in order, in one text. */
 export function phrasesOf(db: Database, words: readonly string[]): string[] {
   db.withoutDeferral(() => {
     while (indexSome(db));
@@ -144,7 +144,7 @@ const searchedKeys = ['customer_abbreviation', 'project_name', 'user_full_name',
 export function searchableWords(message: string, level: Level, context: Readonly<Record<string, string>>): string[] {
   let texts = `${message}\0${importances[level].name}`;
   for (const key of searchedKeys) if (context[key]) texts += `\0${context[key]}`;
-  // Splitting all texts at once is cheaper; no text can contain a NUL.
+  // Splitting all texts at once is cheaper. No text can contain a NUL.
   return (normalized(texts).match(/[\p{L}\p{M}\p{Nd}_]+|\0/gu) ?? []).map((word) => (word === '\0' ? '' : word));
 }
 

@@ -23,7 +23,7 @@ export const eventStream: Endpoint = {
         const { eventStreams } = request.app;
         const stream = new EventStream(request);
         if (request.incoming.method !== 'HEAD') eventStreams.add(stream);
-        // A buffering proxy would hold events back.
+        // A buffering proxy would delay events.
         const headers = { 'X-Accel-Buffering': 'no' };
         return streamed(eventStreamType, (body) => eventStreams.open(stream, body), headers);
       },

@@ -18,10 +18,10 @@ import { isVisible } from './visibility.ts';
 /** The media type of server-sent events. */
 export const eventStreamType = 'text/event-stream';
 
-/** Events of the whole log that a step reads, and matching events that it sends. */
+/** Maximum number of events that a step reads, and of matching events that it sends. */
 const maxReadPerStep = 1000;
 const maxSentPerStep = 50;
-/** A stream that is more events of the whole log behind sends a gap and continues from the newest event. */
+/** A stream that is further behind, counting all events, sends a gap and continues from the newest event. */
 const maxLag = 10_000;
 /** When a client should reconnect after the stream has ended. */
 const reconnectDelayMs = 3000;
@@ -49,7 +49,7 @@ export class EventStream {
   /** Throws 400 for invalid parameters. */
   constructor(private readonly request: Request) {
     this.#conditions = conditionsOf(request);
-    // Rejects an invalid selection of members with 400 before the stream starts.
+    // Reject an invalid selection of members with 400 before the stream starts.
     textsWithChosen(request, []);
     const search = request.query.one('search') ?? '';
     if (search.trim() !== '') this.#phrase = wordsOf(search);
@@ -59,7 +59,7 @@ export class EventStream {
     return this.request.caller;
   }
 
-  /** Starts after the event in Last-Event-ID, otherwise with the next event. */
+  /** Starts after the event in Last-Event-ID or, without one, with the next event. */
   open(body: Writable): boolean {
     const { db } = this.request;
     this.#body = body;
@@ -99,14 +99,14 @@ export class EventStream {
   beat(): boolean {
     this.#currentRequest();
     const body = this.#body;
-    // Never opened, or nothing read since the last heartbeat.
+    // The stream was never opened, or the client has read nothing since the last heartbeat.
     if (!body || (body.writableNeedDrain && !this.#hasRead)) throw unauthenticated({});
     this.#hasRead = !body.writableNeedDrain;
     if (this.#hasRead) body.write(': \n\n');
     return false;
   }
 
-  /** Ends the stream. Drops the data that the client has not read. */
+  /** Ends the stream. Drops unread data. */
   close(): void {
     if (this.#body?.writableNeedDrain) this.#body.destroy();
     else this.#body?.end();
@@ -117,7 +117,7 @@ export class EventStream {
     this.#body?.write('event: gap\ndata: {"detail":"Events are missing here. Read the list."}\n\n');
   }
 
-  /** Returns the request with the current time and caller. Throws 401 if the token has expired, the caller's rights have changed, or they must set up a second factor. */
+  /** Returns the request as of now. Throws 401 if the token has expired, rights have changed, or a second factor is due. */
   #currentRequest(): Request {
     const { app, caller, incoming, params, query } = this.request;
     const now = app.clock.now();
@@ -127,7 +127,7 @@ export class EventStream {
     return new Request(app, incoming, params, present, now, query);
   }
 
-  /** Returns the uuid of the latest event that matches and that the caller can see. */
+  /** Returns the uuid of the latest matching event that the caller can see. */
   #latest(): string | undefined {
     return despiteDamage((request: Request) => {
       const { db } = request;
@@ -137,14 +137,14 @@ export class EventStream {
     })(this.request);
   }
 
-  /** Returns the next matching events up to an id, with their uuids, and the id that was read last. */
+  /** Returns the next matching events up to an id, with their uuids, and the id of the last read event. */
   #next(
     request: Request,
     to: number,
   ): { readonly texts: readonly (readonly [uuid: string, text: string])[]; readonly position: number } {
     const { caller, db } = request;
     const conditions = [...this.#conditions, ...(seesAll(caller) ? [] : [isVisible(request)])];
-    // NOT INDEXED reads by id: SQLite might prefer an index on another column.
+    // NOT INDEXED makes SQLite read by id instead of using an index on another column.
     const rows = db.all<EventRow>(sql`
       SELECT e.id, e.uuid, e.message, e.level, e.context FROM event e NOT INDEXED
       WHERE e.id > ${this.#position} AND e.id <= ${to} AND ${all(conditions)}
@@ -165,8 +165,8 @@ export class EventStream {
 }
 
 /**
- * Returns the id of the event with a uuid, if a stream can still resume from it. Does not use the time in the uuid: it may
- * differ from the event's, and old uuids have none.
+ * Returns the id of the event with a uuid, if a stream can still resume from it. Does not rely on the time in the uuid, which may
+ * differ from the event's and is missing in old uuids.
  */
 function resumePosition(db: Database, uuid: string, newest: number): number | undefined {
   if (!/^[0-9a-f]{32}$/.test(uuid)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The open event streams (events.md 4.8). Commits wake them. They share time slices: after each slice they pause for many times
- * as long, so that any number of streams hardly slows requests. See src/decisions/bounded-turns.md.
+ * The open event streams (events.md 4.8). Commits wake them. They share time slices and pause much longer after each slice, so
+ * that requests stay fast with any number of streams. See src/decisions/bounded-turns.md.
  */
 import { performance } from 'node:perf_hooks';
 import type { Writable } from 'node:stream';
@@ -23,7 +23,7 @@ const minHeartbeatMs = 10;
 
 export class EventStreams {
   readonly #open = new Set<EventStream>();
-  /** Streams that may have events to send, the next one first. */
+  /** Streams that may have events to send, in the order of service. */
   readonly #behind = new Set<EventStream>();
   #newest = 0;
   #slice: NodeJS.Timeout | NodeJS.Immediate | undefined;
@@ -34,7 +34,7 @@ export class EventStreams {
 
   constructor(
     private readonly app: () => App,
-    /** Ends expired roles and the like. */
+    /** Applies due expiries, such as those of roles. */
     private readonly expireDue: (now: number) => void,
   ) {}
 
@@ -43,7 +43,7 @@ export class EventStreams {
     return this.#open.size;
   }
 
-  /** Registers a stream; `open` starts it once its head has been sent. Throws 429, 503. */
+  /** Registers a stream. `open` starts it once its head has been sent. Throws 429, 503. */
   add(stream: EventStream): void {
     const {
       event_stream_heartbeat: heartbeat,
@@ -72,20 +72,20 @@ export class EventStreams {
     this.wake();
   }
 
-  /** Schedules a slice. Call it after a commit of an event, or of a change that affects streams. */
+  /** Schedules a slice. Call it after committing an event or a change that affects streams. */
   wake(): void {
     if (this.#open.size === 0) return;
     this.#isWoken = true;
     if (!this.#isPaused) this.#slice ??= setImmediate(() => this.#runSlice());
   }
 
-  /** Ends streams of callers who lost access, picks up events that other processes have written, and retries failed reads. */
+  /** Ends streams of callers who lost access, picks up events from other processes, and retries failed reads. */
   poll(): void {
     for (const stream of this.#open) this.#guard(stream, () => stream.check());
     if (this.#open.size > 0 && (this.#behind.size > 0 || newestEvent(this.app().db) !== this.#newest)) this.wake();
   }
 
-  /** Ends all streams and rejects further ones. */
+  /** Ends all streams and rejects new ones. */
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#heartbeat);
@@ -102,7 +102,7 @@ export class EventStreams {
     try {
       db.catchUp();
       this.expireDue(clock.now());
-      // Only events on disk are sent: others could be lost in a crash.
+      // Send only events on disk: others could be lost in a crash.
       db.commit();
       const newest = newestEvent(db);
       if (newest !== this.#newest) for (const stream of this.#open) this.#behind.add(stream);
@@ -132,7 +132,7 @@ export class EventStreams {
     for (const stream of this.#open) this.#guard(stream, () => stream.beat());
   }
 
-  /** Runs a step of a stream and returns its result. Ends the stream if it throws: its caller has lost access, or it failed. */
+  /** Runs a step of a stream and returns its result. Ends the stream on an error: a failure, or loss of access. */
   #guard(stream: EventStream, work: () => boolean): boolean {
     try {
       return work();

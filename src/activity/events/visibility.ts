@@ -4,21 +4,21 @@ import { among, any, type Sql, sql } from '../../kernel/db/sql.ts';
 import { aboutSubjects, type Predicate } from './query-plan.ts';
 
 /**
- * The roles that let users see events about customers and projects (events.md 4.5), as SQL. This layer does not know their
- * tables, so the layer that owns them provides it. Each function takes the user's id.
+ * SQL for the roles that let users see events about customers and projects (events.md 4.5). The layer that owns the tables of the
+ * roles provides it. Each function takes the user's id.
  */
 export interface EventAudience {
   /** Selects the uuids of the customers in which a user has a role. */
   readonly customers: (user: Sql) => Sql;
   /** Selects the uuids of the projects in which a user has a role, in the project or in its customer. */
   readonly projects: (user: Sql) => Sql;
-  /** Selects the ids in `event_subject` of customers and of projects that never moved, which lead to each event once. */
+  /** Selects the ids in `event_subject` of customers and never moved projects, which lead to each event once. */
   readonly fixedSubjects: (user: Sql) => Sql;
-  /** Selects the ids in `event_subject` of projects that have moved: their events may also name a former customer. */
+  /** Selects the ids in `event_subject` of moved projects, whose events may also name a former customer. */
   readonly movedSubjects: (user: Sql) => Sql;
-  /** Condition on `user u`: has a role in the customer or the project with these uuids, or in the project's customer. */
+  /** Condition on `user u`: has a role in the customer or project with these uuids, or in the project's customer. */
   readonly isMember: (customer: string, project: string) => Sql;
-  /** Selects the ids of the users who manage the project, or without one the customer, with these uuids: also the owners. */
+  /** Selects the ids of the users who manage the project or, without one, the customer with these uuids, including owners. */
   readonly managers: (customer: string, project: string) => Sql;
 }
 
@@ -28,13 +28,13 @@ declare module '../../kernel/app.ts' {
   }
 }
 
-/** The caller of a request in their deployment. */
+/** The caller of a request, and the deployment. */
 interface Request {
   readonly app: Pick<App, 'db' | 'eventAudience'>;
   readonly caller: Caller;
 }
 
-/** Condition on `event e`: the caller is its actor, or the user it is about. */
+/** Condition on `event e`: the caller is its actor or its affected user. */
 export const namesCaller = ({ uuid }: Caller): Sql =>
   sql`e.context ->> 'user_uuid' = ${uuid} OR e.context ->> 'affected_user_uuid' = ${uuid}`;
 
@@ -46,7 +46,7 @@ export const namesCustomerOf = ({ app: { eventAudience }, caller }: Request): Sq
 export const namesProjectOf = ({ app: { eventAudience }, caller }: Request): Sql =>
   sql`e.context ->> 'project_uuid' IN (${eventAudience.projects(callerId(caller))})`;
 
-/** The user who reads an event, as SQL expressions. */
+/** The reader of an event, as SQL expressions. */
 interface Reader {
   readonly id: Sql;
   readonly uuid: Sql;
@@ -64,7 +64,7 @@ export const contextFor = ({ id, uuid }: Reader, { customers }: EventAudience): 
     ELSE json_remove(e.context, '$.ip_address')
   END`;
 
-/** Condition on `event e`: a user, who is neither staff nor support, can see it (events.md 4.5). */
+/** Condition on `event e`: a user who is neither staff nor support can see it (events.md 4.5). */
 export const isVisibleTo = ({ id, uuid }: Reader, { customers, projects }: EventAudience): Sql =>
   any([
     sql`e.context ->> 'user_uuid' = ${uuid} OR e.context ->> 'affected_user_uuid' = ${uuid}`,

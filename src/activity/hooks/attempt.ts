@@ -1,11 +1,11 @@
-/** The stored details of an attempt to deliver to a web hook, for the delivery log (events.md 5.9). */
+/** The stored details of a web hook delivery attempt, for the delivery log (events.md 5.9). */
 import { withoutControls } from '../../kernel/control-characters.ts';
 import type { AddressRule } from '../../kernel/net/destination.ts';
 import type { HttpResponse } from '../../kernel/net/http-client.ts';
 
 /** The JSON in the column `attempt` of a delivery. Without a response it has only `sent`. */
 export interface Attempt {
-  /** Time of the attempt, sent as the request's timestamp. */
+  /** Time of the attempt, which is also the request's timestamp. */
   readonly sent: number;
   /** Milliseconds until the response was read. */
   readonly duration?: number;
@@ -14,16 +14,16 @@ export interface Attempt {
   readonly body?: string | null;
 }
 
-/** Headers that are stored for any address. */
+/** Headers to store for any address. */
 const publicHeaders = ['content-type', 'date', 'retry-after'] as const;
-/** Headers that are stored for public addresses only: they identify the server and other addresses. */
+/** Headers to store only for public addresses, because they identify the server and other addresses. */
 const identifyingHeaders = [...publicHeaders, 'location', 'server'] as const;
 const maxHeaderLength = 200;
 export const maxExcerptLength = 1000;
-/** Bytes that are enough for the excerpt: UTF-8 needs at most 4 for a character. */
+/** Enough bytes for the excerpt, because a UTF-8 character has at most 4. */
 const maxExcerptBytes = 4 * maxExcerptLength;
 
-/** Builds the stored details of an attempt with a response. `mayReveal` decides by address whether the log may show identifying headers and the body. */
+/** Builds the details of an attempt with a response. `mayReveal` decides by address whether to store headers and body. */
 export function attemptOf(sent: number, response: HttpResponse, duration: number, mayReveal: AddressRule): Attempt {
   const isOpen = mayReveal(response.address);
   const headers: Record<string, string> = {};

@@ -15,7 +15,7 @@ declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof hookSettings>, ConfigOf<typeof pushSettings> {}
 }
 
-/** Settings of hooks. */
+/** The hook settings. */
 export const hookSettings = {
   hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are stored.'),
   hooks_per_user: integer(50, 'Hooks of every kind that a user other than staff may have.'),
@@ -33,7 +33,7 @@ export const hookSettings = {
   hooks_allowed_ports: ports('Ports below 1024, besides 80 and 443, that hooks may send to.'),
 } satisfies Settings;
 
-/** Settings of push notifications. */
+/** The push notification settings. */
 export const pushSettings = {
   push_gateway_url: remoteAddress('URL of the push gateway; default with a service account: Firebase.', [
     'http:',

@@ -13,11 +13,11 @@ import { newMailedSecret } from '../../kernel/security/digests.ts';
 import { UnsubscribeLinks } from '../notifications/unsubscribe-links.ts';
 import { cancelDeliveries, queueConfirmation } from './queue.ts';
 
-/** How long the link in a mail is valid. */
+/** Lifetime of a link. */
 const lifetime = 7 * day;
 /** Minimum time between two mails to one address, for the hooks of all users. */
 const minInterval = day;
-/** Mails that an author may cause within `mailSpan`. */
+/** Maximum number of mails that an author may cause within `mailSpan`. */
 const maxMails = 10;
 const mailSpan = hour;
 
@@ -28,12 +28,12 @@ export const unsubscribePath = '/hooks/unsubscribe/';
 interface Receiver {
   readonly id: number;
   readonly uuid: string;
-  /** Its author. */
+  /** The author of the hook. */
   readonly user_id: number;
   readonly email: string;
 }
 
-/** Whether no confirmation is needed: the address is the author's own and verified, or the author is staff. */
+/** Whether no confirmation is needed: the address is the author's verified one, or the author is staff. */
 export const isTrusted = ({ db }: Pick<Request, 'db'>, author: number, email: string): boolean =>
   db.value(sql`
     SELECT 1 FROM user
@@ -94,7 +94,7 @@ export function confirmationOf(app: App, id: number): { readonly email: string; 
 /** Deletes the secret of a mail that will not be sent again. */
 export const deleteSecret = ({ db }: App, id: number): void => db.update('hook_confirmation', id, { secret: null });
 
-/** Finds the hook of a confirmation link that is valid and unused, if the hook still has the address. */
+/** Finds the hook of a valid, unused confirmation link, if the hook still has the address. */
 function hookOfLink({ db, now }: Request, secret: string): { id: number; hook_id: number } | undefined {
   return db.get(sql`
     SELECT c.id, c.hook_id FROM hook_confirmation c JOIN hook h ON h.id = c.hook_id AND h.email = c.email
@@ -114,7 +114,7 @@ export function confirm(request: Request, secret: string): boolean {
   return true;
 }
 
-/** The links in the mails of a hook, which end them for its address. */
+/** Unsubscribe links in the mails of a hook. */
 export const unsubscribeLinks = new UnsubscribeLinks<Pick<Receiver, 'uuid' | 'email'>, Receiver>({
   path: unsubscribePath,
   purpose: 'unsubscribe',
@@ -127,7 +127,7 @@ export const unsubscribeLinks = new UnsubscribeLinks<Pick<Receiver, 'uuid' | 'em
 export const isSubscribed = ({ app }: Request, secret: string): boolean =>
   unsubscribeLinks.targetOf(app, secret) !== undefined;
 
-/** Ends the mails of a hook until its receiver confirms again. Returns whether the link is valid. */
+/** Stops the mails of a hook until its receiver confirms again. Returns whether the link is valid. */
 export function unsubscribe(request: Request, secret: string): boolean {
   const hook = unsubscribeLinks.targetOf(request.app, secret);
   if (!hook) return false;
@@ -136,7 +136,7 @@ export function unsubscribe(request: Request, secret: string): boolean {
   return true;
 }
 
-/** Removes a batch of confirmations older than the lifetime of links, which also covers the limits. Returns whether it was full. */
+/** Removes a batch of confirmations older than a link's lifetime, which exceeds all limits. Returns whether it was full. */
 export const removeOldConfirmations = ({ app: { db }, now }: Context): boolean =>
   removeStep(
     (limit) =>

@@ -19,7 +19,7 @@ import { webhookSpecs } from './webhook-schemas.ts';
 /** States of a delivery (events.md 5). */
 const statuses = ['pending', 'delivered', 'failed', 'canceled', 'skipped'];
 
-/** The subject of a delivery: a type of event, or a kind of notification. */
+/** The type of a delivery: an event type or a kind of notification. */
 const messageTypes = webhookSpecs.map(({ name }) => name);
 
 const shared = {
@@ -69,7 +69,7 @@ const detailed = new Listing({
   fields: { ...shared.fields, ...httpDetailFields },
 });
 
-/** Returns the delivery of the hook that the path names. Throws 404. */
+/** Returns the hook's delivery in the path. Throws 404. */
 function find({ db, params }: Request, hook: HookRow): { id: number; status: string } {
   const uuid = params.delivery ?? '';
   const row = /^[0-9a-f]{32}$/i.test(uuid)
@@ -81,7 +81,7 @@ function find({ db, params }: Request, hook: HookRow): { id: number; status: str
   return row;
 }
 
-/** Responds 202 with the queued delivery. */
+/** Responds with 202 and the queued delivery. */
 const accepted = (request: Request, id: number): Reply => ({
   status: 202,
   body: log.representOne(request, id),
@@ -90,7 +90,7 @@ const accepted = (request: Request, id: number): Reply => ({
   conditional: false,
 });
 
-/** Returns why the hook receives nothing: it or its author is inactive. */
+/** Returns why the hook receives nothing: the hook or its author is inactive. */
 export const inactiveReason = ({ db }: Request, hook: HookRow): string | undefined =>
   db.value(sql`
     SELECT 1 FROM hook h JOIN user u ON u.id = h.user_id

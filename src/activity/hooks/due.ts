@@ -16,11 +16,11 @@ export interface DueDelivery extends SentEvent {
   readonly hook_id: number;
   readonly hook_uuid: string;
   readonly kind: HookKind;
-  /** Whether its event has been removed since. */
+  /** Whether its event has been removed. */
   readonly is_lost: number;
-  /** Changes when the delivery is queued again. */
+  /** Changes when the delivery is requeued. */
   readonly next_attempt: number;
-  /** First failed attempt of the hook since its last success; null: none. */
+  /** First failed attempt of the hook since its last success; null if none has failed. */
   readonly failing_since: number | null;
   readonly destination_url: string | null;
   readonly content_type: string | null;
@@ -35,7 +35,7 @@ export interface DueDelivery extends SentEvent {
   /** Token of a push hook, sealed for its uuid. */
   readonly token: Uint8Array | null;
   readonly email: string | null;
-  /** Id in hook_confirmation if this is the mail that asks the receiver. */
+  /** Id in hook_confirmation if this is a confirmation mail. */
   readonly confirmation: number | null;
   /** Whether it belongs to an hourly digest, whose deliveries are sent and settled together. */
   readonly gathered: number;
@@ -60,7 +60,7 @@ const selection = memoised(
     FROM delivery d JOIN hook h ON h.id = d.hook_id JOIN user u ON u.id = h.user_id LEFT JOIN event e ON e.id = d.event_id`,
 );
 
-/** Returns the next ready delivery of a hook, in the order of the events: of those that a recovery queued, or of the others. */
+/** Returns the next ready delivery of a hook in event order, either of recovered or of other events. */
 export const nextDelivery = ({ db, eventAudience }: App, hook: number, isRecovered: boolean): DueDelivery | undefined =>
   db.get<DueDelivery>(sql`
     ${selection(eventAudience)}
@@ -68,11 +68,11 @@ export const nextDelivery = ({ db, eventAudience }: App, hook: number, isRecover
     ORDER BY ${raw(isRecovered ? 'd.event_id' : 'd.id')}
     LIMIT 1`);
 
-/** Returns the delivery as it would be sent now; undefined if its hook was deleted. */
+/** Returns a delivery in its current form; undefined if its hook was deleted. */
 export const deliveryOf = ({ db, eventAudience }: App, id: number): Omit<DueDelivery, 'next_attempt'> | undefined =>
   db.get(sql`${selection(eventAudience)} WHERE d.id = ${id}`);
 
-/** Returns hooks with ready deliveries. Skips from hook to hook, so that the number of deliveries does not matter. */
+/** Returns hooks with ready deliveries. Skips from hook to hook in the index, regardless of the number of deliveries. */
 export const hooksWithDue = (db: Database): number[] =>
   db.values<number>(sql`
     WITH RECURSIVE pending (hook) AS (

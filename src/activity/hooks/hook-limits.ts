@@ -1,4 +1,4 @@
-/** The customers and projects that a web hook is limited to (events.md 5.1). */
+/** The customers and projects to which a web hook is limited (events.md 5.1). */
 import * as v from 'valibot';
 import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
@@ -22,10 +22,10 @@ import { resolveScope } from '../scopes/resolve.ts';
 const kinds = { customers: 'customer', projects: 'project' } as const;
 type LimitField = keyof typeof kinds;
 
-/** The most customers and projects of one hook. */
+/** Maximum number of customers and projects per hook. */
 const maxLimits = 100;
 
-/** A list of links that the column of the same name stores as a JSON list of UUIDs, sorted and without duplicates. */
+/** A list of links, stored as a sorted JSON list of UUIDs without duplicates in the column of the same name. */
 export const limitField = (name: LimitField, shownIf: string): WritableField<string, false> => ({
   ...readOnlyList(listValue(linkValue(name, 'l.value'), `json_each(h.${name}) l`, 'l.key')),
   shownIf,
@@ -55,8 +55,8 @@ interface Limited {
 }
 
 /**
- * Adds `is_limited` to the columns of a body that changes a list. Throws 400 if there are too many, if the author cannot see one,
- * or if the body enables a hook all of whose customers and projects were deleted.
+ * Adds `is_limited` to the columns of a body that changes a list. Throws 400 for too many objects, for objects that the author
+ * cannot see, or if the body enables a hook whose customers and projects were all deleted.
  */
 export function limitColumns(request: Request, columns: Columns, { row, user_id: author }: Limited): Columns {
   if (columns.customers === undefined && columns.projects === undefined) {
@@ -97,8 +97,8 @@ export const isWithinLimits = (customer: Sql, project: Sql): Sql => sql`(
   OR EXISTS (SELECT 1 FROM json_each(h.projects) WHERE value = ${project}))`;
 
 /**
- * Removes a deleted customer or project from the limits of hooks. A hook that loses its last one is disabled; deliveries that are
- * pending, such as that of the deletion, are still sent.
+ * Removes a deleted customer or project from the limits of hooks. Disables a hook that loses its last one, but still sends
+ * pending deliveries, such as that of the deletion.
  */
 export function removeFromLimits({ app: { db }, now }: Context, name: LimitField, uuid: string): void {
   const column = raw(name);

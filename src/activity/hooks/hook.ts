@@ -37,11 +37,11 @@ export interface HookRow extends Row {
   readonly user_id: number;
   readonly is_active: number;
   readonly pending: number;
-  /** Whether the receiver has agreed to the mails; only email hooks need it. */
+  /** Whether the receiver has agreed to the mails. Only email hooks require it. */
   readonly is_confirmed: number;
   readonly event_types: string;
   readonly event_groups: string;
-  /** Where an email hook sends to; null for other kinds. */
+  /** Address of an email hook; null for other kinds. */
   readonly email: string | null;
   /** Digest of the token of a push hook, for comparison; null without one. */
   readonly token_digest: Uint8Array | null;
@@ -61,15 +61,15 @@ export interface HookRow extends Row {
 export const hookManagers = anyOf(userIn('user_id', 'the author of the hook'), staff);
 
 /**
- * Condition on the alias `h`: the caller can see the hook and its deliveries. Those of staff contain what only staff may see, so
- * their authors do not see them where their rights do not apply.
+ * Condition on the alias `h`: the caller can see the hook and its deliveries. Hooks of staff contain data for staff only, so
+ * their authors do not see them where their staff rights do not apply.
  */
 export const visibleHooks = visibleTo('the author of the hook; staff and global support', (caller) => {
   if (seesAll(caller)) return raw('TRUE');
   return caller.isRestricted ? raw('FALSE') : sql`h.user_id = ${caller.id}`;
 });
 
-/** The right to create hooks. Those of staff would deliver what only staff may see. */
+/** The right to create hooks. Restricted staff may not, because their hooks would deliver data for staff only. */
 const authors = new Right('any authenticated user, for themselves', ({ caller }) =>
   caller.isRestricted ? restrictedText : undefined,
 );
@@ -86,22 +86,22 @@ interface HookKindSpec {
   readonly filters: Filters;
   /** A valid body for the documentation. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** Returns generated columns of a new hook, or of a hook that a body changes. */
+  /** Returns generated columns of a new or changed hook. */
   readonly generate?: (request: Request, columns: Columns, hook: Owned) => Generated;
   /** Converts the columns of a body to the stored columns. Throws 400. */
   readonly stored?: (request: Request, columns: Columns, hook: Owned) => Columns;
-  /** Runs after a body has been stored, even if it changed nothing. */
+  /** Runs after storing a body, even if it changed nothing. */
   readonly afterStore?: (request: Request, columns: Columns, hook: Owned & { readonly id: number }) => void;
-  /** Error responses besides those of every kind of hook, for the documentation. */
+  /** Additional error responses of this kind, for the documentation. */
   readonly rejections?: Operation['rejections'];
-  /** SQL parameters of the representation in every response except to the creation. */
+  /** SQL parameters of the representation, except in the response to a creation. */
   readonly parameters?: Parameters;
 }
 
-/** The known properties of a hook before it is stored. */
+/** Properties of a hook that are known before it is stored. */
 interface Owned {
   readonly uuid: string;
-  /** Its author. */
+  /** The author of the hook. */
   readonly user_id: number;
   /** The hook before a change; undefined for a new hook. */
   readonly row?: HookRow;
@@ -117,7 +117,7 @@ export const nothing: Generated = { columns: {}, parameters: {} };
 
 /** Creates the collection of one kind of hook. The kinds share a table and differ only in how they deliver. */
 export function hookCollection(own: HookKindSpec): Collection<CommonFields, HookRow> {
-  // The rest of this file uses only the common fields; the fields of a kind are stored as plain columns.
+  // The rest of this file uses only the common fields. Fields of a kind are stored as plain columns.
   const fields: CommonFields = { ...commonFields(own.path, own.type), ...own.fields };
   const { parameters } = own;
   return collection<HookRow>()({
@@ -247,7 +247,7 @@ function create(request: Request, own: HookKindSpec, values: Values<CommonFields
   return { id, parameters };
 }
 
-/** Throws 409 if the caller has as many hooks as the setting hooks_per_user allows. Staff have no limit. */
+/** Throws 409 if the caller already has hooks_per_user hooks. Staff have no limit. */
 function rejectTooMany({ caller, config: { hooks_per_user: limit }, db }: Request): void {
   if (caller.isStaff) return;
   const present = db.count(sql`SELECT count(*) FROM hook WHERE user_id = ${caller.id}`);

@@ -38,7 +38,7 @@ export const emailHooks = hookCollection({
   afterStore: (request, columns, { id, row, user_id, uuid }) => {
     const unconfirmed = unconfirmedEmail(columns, row);
     if (unconfirmed === undefined || isTrusted(request, user_id, unconfirmed)) return;
-    // Mails that are queued for the previous address must not go to this one.
+    // Mails for the previous address must not go to the new one.
     if (row && row.email !== unconfirmed) cancelDeliveries(request, sql`id = ${id}`, 'The address was changed.');
     requestConfirmation(request, { id, uuid, user_id, email: unconfirmed });
   },

@@ -7,11 +7,11 @@ import { type Sql, sql } from '../../kernel/db/sql.ts';
 import { hookCollection } from './hook.ts';
 import { knownToken, tokenColumns } from './push-tokens.ts';
 
-/** Condition on the hooks of one author: that of the hook with this id, or the caller if the hook is new. */
+/** Condition: hooks of the same author as the hook with this id or, for a new hook, of the caller. */
 const ofAuthor = ({ caller }: Request, current: number | undefined): Sql =>
   current === undefined ? sql`user_id = ${caller.id}` : sql`user_id = (SELECT user_id FROM hook WHERE id = ${current})`;
 
-/** A value that identifies a device. It is unique among the hooks of a user. */
+/** A value that identifies a device, unique among the hooks of a user. */
 const identifier = (words: string, unique: Pick<NonNullable<Writing<string>['unique']>, 'column' | 'of'>) =>
   orNull(
     text({

@@ -19,7 +19,7 @@ import { newSecret, type Signature } from './signature.ts';
 
 interface SecretHolder {
   readonly uuid: string;
-  /** The sealed secret until now, if there is one. */
+  /** The current sealed secret, if there is one. */
   readonly secret?: Uint8Array | null | undefined;
 }
 
@@ -30,7 +30,7 @@ interface NewSecret {
   readonly shown: { readonly secret: string } | { readonly public_key: string };
 }
 
-/** Creates a signing secret for a hook. A secret that it replaces also signs for a day. */
+/** Creates a signing secret for a hook. A replaced secret also signs for a day. */
 function createSecret({ app, now }: Request, signature: Signature, { secret: old, uuid }: SecretHolder): NewSecret {
   const { publicKey, secret } = newSecret(signature, app.random);
   return {
@@ -43,10 +43,10 @@ function createSecret({ app, now }: Request, signature: Signature, { secret: old
   };
 }
 
-/** How long a replaced secret also signs. */
+/** How long a replaced secret still signs. */
 const rotationOverlap = day;
 
-/** An http or https URL without user information, to an address that hooks may send to. */
+/** An http or https URL without user information, whose host and port hooks may use. */
 const destination = refine(
   url({ max: 2048, required: true, help: 'URL that receives the events.' }),
   (text, { config }) => {
@@ -60,14 +60,14 @@ const destination = refine(
   },
 );
 
-/** The fields below are shown on hooks where one of them differs from its default: to older clients, others look unchanged. */
+/** Shows the fields below only if one of them differs from its default, so that other hooks look unchanged to older clients. */
 const hasOptions = "(h.notification_types <> '[]' OR h.format <> 'standard' OR h.signature <> 'hmac' OR h.is_limited)";
 
 /** The signature that a body chooses, the hook has, or a new hook gets. */
 const signatureOf = (columns: Columns, row: HookRow | undefined): Signature =>
   (columns.signature ?? row?.signature) === 'ed25519' ? 'ed25519' : 'hmac';
 
-/** Throws 400 for a form with the body of chat messages, which is JSON. */
+/** Throws 400 for a chat message as a form, because chat messages are JSON. */
 function rejectChatForm(columns: Columns, row: HookRow | undefined): void {
   const { content_type: type = 'json', format = 'standard' } = { ...row, ...columns };
   if (type === 'form' && format === 'slack') throw invalid({ format: ['Only JSON can be sent in this format.'] });
@@ -162,9 +162,9 @@ export const rotateSecret = action({
   },
 });
 
-/** Excludes ready deliveries: their time no longer matters, and the result of an attempt in progress is matched by it. */
+/** Excludes ready deliveries: their time no longer matters, and identifies a running attempt. */
 const waiting = "status = 'pending' AND ready = 0";
-/** Waits for the end of the hour, not for another attempt. */
+/** Waiting for the end of the hour instead of another attempt. */
 const isGathered = 'gathered = 1 AND attempts = 0';
 
 export const hookInstants: readonly StoredInstants[] = [

@@ -27,7 +27,7 @@ interface HookPage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A page of the hooks that the caller sees. Each kind evaluates only its own filters. Throws 400, 404. */
+/** Reads a page of the hooks that the caller sees. Each kind evaluates only its own filters. Throws 400, 404. */
 function readPage(request: Request): HookPage {
   const { db, query } = request;
   const conditions = gather(
@@ -47,7 +47,7 @@ function readPage(request: Request): HookPage {
   return { rows, headers: pageHeaders(page, total, request.url, query) };
 }
 
-/** A page of hooks of every kind, each in the representation of its kind. */
+/** Responds with a page of hooks of every kind, each in the representation of its kind. */
 function listHooks(request: Request): Reply {
   const { headers, rows } = readPage(request);
   const texts = textsOfKinds(request, memberNames, (requested) =>
@@ -61,20 +61,20 @@ function listHooks(request: Request): Reply {
   return document(`[${texts.join(',')}]`, headers);
 }
 
-/** The states that deliveries are counted by (events.md 5.9). */
+/** States of counted deliveries (events.md 5.9). */
 const statuses = ['pending', 'delivered', 'failed', 'canceled'] as const;
 
-/** Length of the counted period by default. */
+/** Default length of the counted period. */
 const defaultPeriod = 7 * day;
 
-/** Instants. Throws 400 with every error of the parameters. */
+/** Parses the period into instants. Throws 400 with every error. */
 function readPeriod({ now, query }: Request): { from: number; to: number } {
   const { from = now - defaultPeriod, to = now + 1 } = query.range('from', 'to');
   if (from >= to) throw invalidRequest('End must occur after start.');
   return { from, to };
 }
 
-/** Counts the deliveries of the hooks of a page that were queued in a period, by their present status. */
+/** Counts the deliveries of a page of hooks that were queued in a period, by current status. */
 function countDeliveries(request: Request): Reply {
   const { base, db } = request;
   const { from, to } = readPeriod(request);

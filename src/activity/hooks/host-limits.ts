@@ -8,16 +8,16 @@ import { type ConcurrencyLimit, concurrencyLimit, Rate } from '../../kernel/outb
 
 const maxConcurrent = 20;
 const maxPerSecond = 200;
-/** Above this number, limits of idle hosts are evicted. */
+/** Above this number, evict limits of idle hosts. */
 const maxHosts = 1000;
 
-/** Limits of the hosts of hooks. Hosts in networks that the operator allows have no limit. */
+/** Limits per host. Hosts in networks that the operator allows have no limit. */
 export class HostLimits {
   readonly #allowed: ReturnType<typeof parseNetworks>;
   readonly #limits = new Map<string, ConcurrencyLimit>();
-  /** Host names whose last lookup was in allowed networks. */
+  /** Host names that last resolved to allowed networks. */
   readonly #allowedHosts = new Set<string>();
-  /** Looks up addresses, and records which names are in allowed networks. */
+  /** Resolves names, and records which of them are in allowed networks. */
   readonly resolve: Resolver;
 
   constructor({ hooks_allowed_networks: networks }: Pick<Config, 'hooks_allowed_networks'>, resolve: Resolver) {

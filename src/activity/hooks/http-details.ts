@@ -1,4 +1,4 @@
-/** The request and the response of a single delivery, for the log of web hooks (events.md 5.9). */
+/** Request and response of a single delivery, for the delivery log (events.md 5.9). */
 import type { Request } from '../../kernel/access/request.ts';
 import { type Field, objectShape, readOnly } from '../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
@@ -49,7 +49,7 @@ interface DeliveryRow {
   readonly attempt: string | null;
 }
 
-/** Returns the request and the response of a delivery as parameters of its representation. Builds the request as the sender does. */
+/** Returns request and response of a delivery as parameters of its representation. Builds the request like the sender. */
 export function httpDetailsOf({ app, config, db }: Request, id: number): Parameters {
   const delivery = present(deliveryOf(app, id));
   const row = present(db.get<DeliveryRow>(sql`SELECT response_code, attempt FROM delivery WHERE id = ${id}`));

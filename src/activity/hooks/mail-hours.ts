@@ -1,4 +1,4 @@
-/** Limits the mails that hooks of an author send in an hour; a digest at its end has the other events (events.md 5.7). */
+/** Limits the hourly mails of an author's hooks. A digest at the end of the hour has the other events (events.md 5.7). */
 import type { Context } from '../../kernel/access/context.ts';
 import { hour } from '../../kernel/clock.ts';
 import type { Database } from '../../kernel/db/database.ts';
@@ -13,7 +13,7 @@ interface Receiver {
 
 const none: ReadonlyMap<number, number> = new Map();
 
-/** Counts the mails that an event causes. Returns the hooks above the limit of their author, with the end of the hour. */
+/** Counts the mails of an event. Returns the hooks above their author's limit, with the end of the hour. */
 export function hooksAboveMailLimit(context: Context, receivers: readonly Receiver[]): ReadonlyMap<number, number> {
   const mails = receivers.filter(({ kind }) => kind === 'email');
   if (mails.length === 0) return none;
@@ -31,7 +31,7 @@ export function hooksAboveMailLimit(context: Context, receivers: readonly Receiv
   return digestTimes;
 }
 
-/** Returns the current hour of an author; starts a new one if the last is over. */
+/** Returns the current hour of an author, starting a new one if the last is over. */
 function hourOf({ app: { db }, now }: Context, author: number): { readonly since: number; readonly mails: number } {
   const last = db.get<{ since: number; mails: number }>(
     sql`SELECT since, mails FROM hook_mail_hour WHERE user_id = ${author}`,
@@ -51,7 +51,7 @@ export interface Digest {
     /** JSON. */
     readonly context: string;
   }[];
-  /** The number of events that are not listed. */
+  /** Number of events that are not listed. */
   readonly others: number;
 }
 

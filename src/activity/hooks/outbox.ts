@@ -17,8 +17,8 @@ declare module '../../kernel/outbox/outboxes.ts' {
 }
 
 /**
- * The deliveries of hooks: each hook is a queue, in the order of the events. Failing hooks have a separate lane, so
- * that however many of them time out, the others do not wait.
+ * Deliveries of hooks. Each hook is a queue in event order. Failing hooks have a separate lane, so that working hooks do not wait
+ * for their timeouts.
  */
 export class HookOutbox implements Outbox<DueDelivery> {
   readonly name = 'hooks';
@@ -33,7 +33,7 @@ export class HookOutbox implements Outbox<DueDelivery> {
   /** Hooks whose last delivery was recovered. */
   readonly #lastRecovered = new Set<number>();
 
-  /** Throws a sentence if a setting is invalid. */
+  /** Throws a readable error if a setting is invalid. */
   constructor(private readonly app: App) {
     this.#hosts = new HostLimits(app.config, app.resolve);
     this.#senders = {
@@ -59,7 +59,7 @@ export class HookOutbox implements Outbox<DueDelivery> {
     return this.#lanes[failingSince !== null && kind !== 'email' ? 'failing' : kind];
   }
 
-  /** Web hooks share the limit of the host they name; the push gateway is the operator's choice. */
+  /** Web hooks share the limit of their host. The push gateway has none, because the operator chose it. */
   furtherLimit({ destination_url: url }: DueDelivery): ConcurrencyLimit | undefined {
     return url === null ? undefined : this.#hosts.of(url);
   }

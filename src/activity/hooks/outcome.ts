@@ -34,9 +34,9 @@ export function settle(context: Context, delivery: Settled, outcome: Outcome): v
   const before = db.get<{ attempts: number; schedule_from: number }>(sql`
     SELECT attempts, schedule_from FROM delivery
     WHERE id = ${delivery.id} AND status = 'pending' AND next_attempt = ${delivery.next_attempt}`);
-  // It was canceled during the attempt, and may have been queued again: that state stays.
+  // It was canceled during the attempt, and perhaps requeued: keep that state.
   if (!before) return;
-  // A removed event was not sent, so its hook has not failed.
+  // If the event was removed, nothing was sent, so the hook has not failed.
   const failure = outcome.status === 'failed' && !delivery.is_lost ? outcome : undefined;
   const isRetargeted = failure !== undefined && hasNewReceiver(db, delivery);
   const attempted = afterAttempt(context, before, isRetargeted ? { ...failure, final: false, gone: false } : outcome);
@@ -47,7 +47,7 @@ export function settle(context: Context, delivery: Settled, outcome: Outcome): v
   if (failure && !isRetargeted) evaluateHook(context, delivery, failure.gone ?? false);
 }
 
-/** Whether the hook has a new receiver, to which the outcome of the old one does not apply. */
+/** Whether the hook has a new receiver, to which the outcome does not apply. */
 const hasNewReceiver = (
   db: Database,
   { destination_url: url, email, hook_id: hook, platform, token }: Settled,
@@ -60,7 +60,7 @@ const hasNewReceiver = (
 /** Records the failure of a hook. Disables the hook if its receiver is gone or every attempt has failed for 5 days. */
 function evaluateHook(context: Context, { hook_id: hook, id }: Settled, gone: boolean): void {
   const { db } = context.app;
-  // Read again: a change of the hook during the attempt clears it.
+  // Read it again, because a change of the hook during the attempt clears it.
   const since = db.value<number | null>(sql`SELECT failing_since FROM hook WHERE id = ${hook}`) ?? null;
   const isDead = since !== null && context.now - since >= deadAfter && !context.app.isClockDoubtful();
   if (since === null) db.update('hook', hook, { failing_since: context.now });

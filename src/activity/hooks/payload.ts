@@ -1,6 +1,6 @@
 import { second } from '../../kernel/clock.ts';
 
-/** An event as receivers get it; keys in this order. */
+/** An event in the form that receivers get, with keys in this order. */
 export interface EventPayload {
   /** UTC with six digits and no zone. */
   readonly timestamp: string;
@@ -10,7 +10,7 @@ export interface EventPayload {
   readonly levelname: string;
 }
 
-/** An event as stored in the outbox; `context` is JSON. */
+/** A stored event. `context` is JSON. */
 export interface SentEvent {
   readonly at: number;
   readonly type: string;
@@ -31,7 +31,7 @@ export const payloadOf = ({ at, context, level, message, type }: SentEvent): Eve
 export const chatMessageOf = ({ message }: Pick<EventPayload, 'message'>): string =>
   JSON.stringify({ text: message.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') });
 
-/** The body of a form: the same five names, the context as one JSON text. */
+/** Encodes a form with the same five names and the context as JSON. */
 export const formOf = (payload: EventPayload): string =>
   new URLSearchParams({ ...payload, context: JSON.stringify(payload.context) }).toString();
 

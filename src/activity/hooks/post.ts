@@ -16,16 +16,16 @@ export interface Post {
 
 interface HookClientOptions {
   readonly resolve?: Resolver | undefined;
-  /** Omitted for destinations that the operator chooses, which may be any. */
+  /** Omitted for destinations that the operator chooses, which are unrestricted. */
   readonly destinations?: Pick<Destinations, 'allows' | 'allowsPort'>;
-  /** For the request and the response. */
+  /** Timeout for request and response. */
   readonly timeoutMs?: number;
   readonly pausedBy?: HttpClientOptions['pausedBy'];
 }
 
 /**
- * The error for both a rejected destination and an unknown host name: a delivery log must not reveal which names exist in the
- * operator's networks (events.md 5.8).
+ * The error for both rejected destinations and unknown host names, because the delivery log must not reveal which names exist in
+ * the operator's networks (events.md 5.8).
  */
 const unreachable = 'Destination is not allowed.';
 
@@ -33,19 +33,19 @@ const unreachable = 'Destination is not allowed.';
 export class PostError extends Error {
   constructor(
     message: string,
-    /** Retry-After of a preceding request, such as that for an access token. */
+    /** Retry-After of a preceding request, such as for an access token. */
     readonly retryAfter?: string,
   ) {
     super(message);
   }
 }
 
-/** For the request and the response. */
+/** Default timeout for request and response. */
 const defaultTimeoutMs = 10_000;
 const maxResponseBytes = 64 * 1024;
 
 /**
- * Posts deliveries on keep-alive connections: a delivery may arrive twice, which receivers detect by its id. With `destinations`,
+ * Posts deliveries on keep-alive connections. A delivery may arrive twice, which receivers detect by its id. With `destinations`,
  * connects only to allowed ones.
  */
 export class HookClient {
@@ -64,7 +64,7 @@ export class HookClient {
   }
 
   /**
-   * Rejects with a PostError when there is no response. A truncated body is no error: the status is known. Does not follow
+   * Rejects with a PostError without a response. A truncated body is not an error, because the status is known. Does not follow
    * redirects.
    */
   async post({ body, headers, url }: Post): Promise<HttpResponse> {
@@ -83,11 +83,11 @@ export class HookClient {
   }
 }
 
-/** The destinations that hooks of users may have (events.md 5.8). */
+/** Allowed destinations of users' hooks (events.md 5.8). */
 export interface Destinations {
   readonly allows: AddressRule;
   readonly allowsPort: PortRule;
-  /** Addresses whose responses the delivery log may show: those that any client could get. */
+  /** Addresses whose responses the delivery log may show, because any client could get them. */
   readonly mayReveal: AddressRule;
 }
 

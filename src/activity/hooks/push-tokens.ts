@@ -1,4 +1,4 @@
-/** Tokens of push hooks: encrypted in the database, and recognised by a digest (events.md 5.2 "device_id, token"). */
+/** Tokens of push hooks, encrypted in the database and recognised by a digest (events.md 5.2 "device_id, token"). */
 
 import type { App } from '../../kernel/app.ts';
 import type { Value } from '../../kernel/db/sql.ts';
@@ -7,7 +7,7 @@ import { digestOf, knownDigestOf } from '../../kernel/security/digests.ts';
 
 const purpose = 'push token';
 
-/** The columns of a token for the hook with this uuid. */
+/** Returns the columns of a token for the hook with this uuid. */
 const columnsOf = (
   app: App,
   token: string,
@@ -17,7 +17,7 @@ const columnsOf = (
   token_digest: digestOf(app, purpose, token),
 });
 
-/** Returns the columns for the token of a body; none if the hook already has that token. */
+/** Returns the columns for the token in a body; none if the hook already has it. */
 export function tokenColumns(
   app: App,
   token: Value,
@@ -29,10 +29,10 @@ export function tokenColumns(
   return stored && columns.token_digest.equals(stored) ? {} : columns;
 }
 
-/** Returns the stored digest of a token, or null, which equals no value in SQL. */
+/** Returns the digest of a known token, or null, which equals no value in SQL. */
 export const knownToken = (app: App, token: string): Buffer | null => knownDigestOf(app, purpose, token) ?? null;
 
-/** Encrypts the tokens that an earlier version has stored as they are, and overwrites these in the file. */
+/** Encrypts plain-text tokens from earlier versions and overwrites them in the file. */
 export function sealPlainTokens(app: App): void {
   const { db } = app;
   const plain = db.all<{ id: number; uuid: string; plain_token: string }>(

@@ -20,12 +20,12 @@ interface Subscriber extends Receiver {
   readonly user_id: number;
 }
 
-/** The most pending deliveries of a hook. */
+/** Maximum number of pending deliveries per hook. */
 export const maxPending = 10_000;
 
 /**
- * Queues a delivery for every active hook with this event type whose author is active and can see the event, by their current
- * roles or those before the change (events.md 5.4).
+ * Queues a delivery for every active hook with this event type whose author is active and can see the event, with the roles
+ * before or after the change (events.md 5.4).
  */
 export function queueDeliveries(context: Context, event: RecordedEvent): void {
   const { db, eventAudience } = context.app;
@@ -58,16 +58,16 @@ export function queueTest(context: Context, hook: Receiver, type: EventTypeName,
   return enqueue(context, [hook], { id: null, type, payload });
 }
 
-/** Replaces the event type of the mail that asks the receiver of an email hook. The payload has the id in hook_confirmation. */
+/** Used instead of an event type for confirmation mails. The payload has the id in hook_confirmation. */
 const confirmationType = 'confirmation';
 
-/** Queues the mail that asks the receiver of an email hook. */
+/** Queues the confirmation mail of an email hook. */
 export function queueConfirmation(context: Context, hook: number, confirmation: number): void {
   const payload = JSON.stringify({ confirmation });
   enqueue(context, [{ id: hook, pending: 0 }], { id: null, type: confirmationType, payload });
 }
 
-/** Queues a finished delivery again, with a new retry schedule. */
+/** Requeues a finished delivery with a new retry schedule. */
 export function queueAgain(context: Context, hook: Receiver, delivery: number): void {
   context.app.db.run(sql`
     UPDATE delivery
@@ -77,7 +77,7 @@ export function queueAgain(context: Context, hook: Receiver, delivery: number): 
   wake(context, [hook]);
 }
 
-/** Queues a delivery of a notification for each active web hook of its recipients that has its kind. */
+/** Queues a notification for each active web hook of its recipients that subscribes to its kind. */
 export function queueNotification(
   context: Context,
   { context: keys, kind, level, message, users }: SentNotification,
@@ -95,14 +95,14 @@ export function queueNotification(
   enqueue(context, receivers, { id: null, type: `notification.${kind}`, payload });
 }
 
-/** An event that a recovery sends: with the delivery that it had, or without one. */
+/** An event to recover, with its delivery if it had one. */
 interface RecoveredEvent {
   readonly id: number;
   readonly type: string;
   readonly delivery: number | null;
 }
 
-/** Queues events of a recovery, which are sent in their order: finished deliveries again, and a delivery for each other event. */
+/** Queues events of a recovery in order: requeues finished deliveries, and adds deliveries for other events. */
 export function queueRecovered(context: Context, hook: Receiver, events: readonly RecoveredEvent[]): void {
   const { db } = context.app;
   const finished = events.flatMap(({ delivery }) => delivery ?? []);
@@ -120,7 +120,7 @@ export function queueRecovered(context: Context, hook: Receiver, events: readonl
   wake(context, [hook]);
 }
 
-/** Cancels pending deliveries of the hooks that a condition on `hook` selects. The delivery log shows the reason. */
+/** Cancels pending deliveries of hooks that match a condition on `hook`. The delivery log shows the reason. */
 export function cancelDeliveries({ app, now }: Context, hooks: Sql, reason: string): void {
   app.db.run(sql`
     UPDATE delivery
@@ -136,7 +136,7 @@ interface Content {
 }
 
 /**
- * Inserts all rows in one statement, because each matching hook adds to the cost of the write. Deliveries of hooks in `later`
+ * Inserts all rows in one statement, because every matching hook adds to the cost of the write. Deliveries of hooks in `later`
  * wait until that time for a digest. Returns the last id.
  */
 function enqueue(
@@ -157,7 +157,7 @@ function enqueue(
   return last;
 }
 
-/** Fails the oldest pending delivery of a hook that was already at the limit. */
+/** Fails the oldest pending delivery of a hook that has reached the limit. */
 function limitPending({ app, now }: Context, { id, pending }: Receiver): void {
   if (pending < maxPending) return;
   const oldest = (ready: number, recovered: number): Sql =>

@@ -15,7 +15,7 @@ import { isWithinLimits } from './hook-limits.ts';
 import { webHooks } from './hooks-web.ts';
 import { maxPending, queueRecovered } from './queue.ts';
 
-/** The most events that one recovery looks at, so that it does not hold up other requests for long. */
+/** Maximum number of events that a recovery scans, so that it does not block other requests for long. */
 const maxScannedEvents = 50_000;
 
 interface Recovery {
@@ -32,7 +32,7 @@ interface RecoveryValues {
   readonly only?: string;
 }
 
-/** Throws 400. */
+/** Validates the period. Throws 400. */
 function periodOf({ config, now }: Request, { only, since, until }: RecoveryValues): Recovery {
   if (since === null) throw invalid({ since: [messages.null] });
   const end = until ?? now;
@@ -43,7 +43,7 @@ function periodOf({ config, now }: Request, { only, since, until }: RecoveryValu
   return { since, until: end, only };
 }
 
-/** Condition on `event e`, `hook h` and its author `user u`: the hook would get the event now. */
+/** Condition on `event e`, `hook h` and its author `user u`: the hook would receive the event now. */
 const matchesNow = ({ app: { eventAudience } }: Request): Sql => sql`
   EXISTS (SELECT 1 FROM hook_event_type t WHERE t.type = e.type AND t.hook_id = h.id)
   AND iif(${isReadable},
@@ -57,7 +57,7 @@ interface FoundEvent {
   readonly delivery: number | null;
 }
 
-/** Finds events to recover, the oldest first. */
+/** Finds events to recover, oldest first. */
 function findEvents(request: Request, hook: HookRow, { only, since, until }: Recovery, limit: number): FoundEvent[] {
   const conditions = [
     ...(only === 'missing' ? [] : [sql`d.status IN ('failed', 'canceled')`]),
@@ -75,13 +75,13 @@ function findEvents(request: Request, hook: HookRow, { only, since, until }: Rec
     LIMIT ${limit}`);
 }
 
-/** Returns the end of the part of a period that one recovery looks at. */
+/** Returns the end of the part of a period that one recovery scans. */
 const scannedUntil = ({ db }: Request, { since, until }: Recovery): number =>
   db.value<number>(sql`
     SELECT at FROM event WHERE at >= ${since} AND at <= ${until}
     ORDER BY at, id LIMIT 1 OFFSET ${maxScannedEvents - 1}`) ?? until;
 
-/** POST /api/hooks-web/<uuid>/recover/: sends the events of a period again that did not arrive (events.md 5.11). */
+/** POST /api/hooks-web/<uuid>/recover/: resends the undelivered events of a period (events.md 5.11). */
 export const recover = action({
   on: webHooks,
   name: 'recover',

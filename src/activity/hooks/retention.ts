@@ -4,8 +4,7 @@ import { among, sql } from '../../kernel/db/sql.ts';
 import { removeStep } from '../../kernel/db/writer.ts';
 
 /**
- * Removes a batch of the deliveries that finished longer ago than the setting hook_delivery_retention. Returns whether the
- * batch was full.
+ * Removes a batch of deliveries that finished longer than hook_delivery_retention ago. Returns whether the batch was full.
  */
 export function removeOldDeliveries({ app: { config, db }, now }: Context): boolean {
   return removeStep((limit) => {
@@ -18,7 +17,7 @@ export function removeOldDeliveries({ app: { config, db }, now }: Context): bool
   });
 }
 
-/** Removes a batch of the deliveries of deleted hooks. Returns whether there may be more. */
+/** Removes a batch of deliveries of deleted hooks. Returns whether there may be more. */
 export function removeLeftDeliveries({ app: { db } }: Context): boolean {
   const hook = db.value<number>(sql`SELECT id FROM removed_hook LIMIT 1`);
   if (hook === undefined) return false;
@@ -29,7 +28,7 @@ export function removeLeftDeliveries({ app: { db } }: Context): boolean {
   return true;
 }
 
-/** Returns the number of removed deliveries. */
+/** Removes deliveries and returns their number. */
 function remove(db: Database, deliveries: readonly number[]): number {
   if (deliveries.length > 0) db.run(sql`DELETE FROM delivery WHERE ${among('id', deliveries)}`);
   return deliveries.length;

@@ -10,7 +10,7 @@ import type { DueDelivery } from './due.ts';
 import { type Digest, loadDigest } from './mail-hours.ts';
 import type { Sender } from './sender.ts';
 
-/** Delivers to email hooks: one mail for each event. */
+/** Delivers to email hooks, one mail per event. */
 export class EmailSender implements Sender {
   readonly #mailer: Mailer;
 
@@ -20,7 +20,7 @@ export class EmailSender implements Sender {
 
   async send(delivery: DueDelivery, { now }: Context): Promise<Outcome> {
     const content = this.#content(delivery);
-    if (!content) return { status: 'skipped', error: 'Nobody is asked any more.' };
+    if (!content) return { status: 'skipped', error: 'The confirmation is no longer needed.' };
     const headers = unsubscribeLinks.headers(this.app, { uuid: delivery.hook_uuid, email: content.to });
     const outcome = await this.#mailer.send({ ...content, id: delivery.uuid, at: now, headers });
     if (outcome.status === 'sent') return { status: 'delivered' };
@@ -52,13 +52,13 @@ export class EmailSender implements Sender {
 }
 
 /**
- * Returns the message of an event for a mail, with names made safe as in all mails and without links. A custom notification
- * stays unchanged: staff may include links (events.md 5.7).
+ * Returns the message of an event for a mail, with sanitised names and without links. A custom notification stays unchanged,
+ * because staff may include links (events.md 5.7).
  */
 function wordsOf({ context, message, type }: Digest['listed'][number]): string {
   if (type === 'custom_notification') return message;
   const names = Object.values(contextOf(context) ?? {}).filter((text) => nameInMail(text) !== text);
-  // The longest first: it may contain another name.
+  // Replace the longest names first, because they may contain shorter ones.
   names.sort((a, b) => b.length - a.length);
   return withoutLinks(names.reduce((words, name) => words.replaceAll(name, () => nameInMail(name)), message));
 }
@@ -78,10 +78,10 @@ function digestMail(title: string, { listed, others }: Digest): Pick<Mail, 'subj
   };
 }
 
-/** Renders the mail that asks the receiver. It contains no text from users, who may try to abuse it. */
+/** Renders the confirmation mail. It contains no text from users, who could abuse it. */
 function confirmationMail(title: string, link: string): Pick<Mail, 'subject' | 'text' | 'html'> {
-  const request = 'Somebody has asked that notifications be sent to this address. Confirm it here, within 7 days:';
-  const alternative = 'If you do not know why, ignore this mail: then nothing is sent.';
+  const request = 'Someone has asked to send notifications to this address. Confirm this within 7 days:';
+  const alternative = 'If you did not expect this, ignore this mail: nothing will be sent.';
   return {
     subject: `${title}: please confirm`,
     text: `${request}\n\n${link}\n\n${alternative}\n`,

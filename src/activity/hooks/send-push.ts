@@ -13,7 +13,7 @@ import { type EventPayload, payloadOf } from './payload.ts';
 import { HookClient, type Post, PostError } from './post.ts';
 import { failureOf, outcomeOf, type Sender } from './sender.ts';
 
-/** Delivers to push hooks through the gateway of the operator. */
+/** Delivers to push hooks through the operator's gateway. */
 export class PushSender implements Sender {
   readonly #poster: HookClient;
   readonly #account: ServiceAccount | undefined;
@@ -139,7 +139,7 @@ function gatewayError(body: string): string | undefined {
 
 const scope = 'https://www.googleapis.com/auth/firebase.messaging';
 
-/** Gets access tokens for a service account: sends a signed assertion to the token endpoint in its key file. */
+/** Gets access tokens for a service account by sending a signed assertion to the token endpoint in its key file. */
 class ServiceAccount {
   readonly project: string;
   readonly #email: string;
@@ -181,7 +181,7 @@ class ServiceAccount {
     return text;
   }
 
-  /** Makes the next call request a new token. For use after the gateway has rejected it. */
+  /** Makes the next call request a new token, after the gateway has rejected the current one. */
   discardToken(): void {
     this.#token = undefined;
   }

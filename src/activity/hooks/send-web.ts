@@ -13,7 +13,7 @@ import { type Destinations, destinationsOf, HookClient, type Post } from './post
 import { failureOf, outcomeOf, type Sender } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
 
-/** Builds the request that delivers to a web hook, without its signature. */
+/** Builds the request to a web hook, without its signature. */
 export function webPostOf(delivery: Omit<DueDelivery, 'next_attempt'>, config: Config): Post {
   const payload = payloadOf(delivery);
   const isForm = delivery.content_type === 'form';
@@ -27,7 +27,7 @@ export function webPostOf(delivery: Omit<DueDelivery, 'next_attempt'>, config: C
   };
 }
 
-/** Delivers to web hooks: a signed POST of the event. */
+/** Delivers to web hooks by a signed POST of the event. */
 export class WebSender implements Sender {
   readonly #poster: HookClient;
   readonly #destinations: Destinations;

@@ -13,7 +13,7 @@ export interface Sender {
   close(): void;
 }
 
-/** Maps a status to an outcome: 2xx is delivered, any other status is a failed attempt. */
+/** Maps a status to an outcome: 2xx means delivered, any other status a failed attempt. */
 export function outcomeOf({ headers, status }: Pick<HttpResponse, 'headers' | 'status'>, now: number): Outcome {
   if (status >= 200 && status < 300) return { status: 'delivered', code: status };
   const redirect = status >= 300 && status < 400 ? ' Redirects are not followed.' : '';
@@ -27,7 +27,7 @@ export function outcomeOf({ headers, status }: Pick<HttpResponse, 'headers' | 's
   };
 }
 
-/** Maps a network error to a failed attempt. Throws any other error. */
+/** Maps a network error to a failed attempt. Rethrows any other error. */
 export function failureOf(error: unknown, now: number): Outcome {
   if (!(error instanceof PostError)) throw error;
   return { status: 'failed', error: error.message, retryAfter: retryAfterOf(error.retryAfter, now) };

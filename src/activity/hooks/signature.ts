@@ -1,9 +1,9 @@
 import { createHmac, createPrivateKey, createPublicKey, sign } from 'node:crypto';
 
-/** How requests are signed: `v1` and `v1a` of Standard Webhooks. */
+/** Signature algorithms: `v1` and `v1a` of Standard Webhooks. */
 export type Signature = 'hmac' | 'ed25519';
 
-/** Prefixes of Standard Webhooks: of shared secrets, private keys and public keys. */
+/** Standard Webhooks prefixes of shared secrets, private keys and public keys. */
 const secretPrefix = 'whsec_';
 const privatePrefix = 'whsk_';
 const publicPrefix = 'whpk_';
@@ -14,7 +14,7 @@ const privateKeyHeader = Buffer.from('302e020100300506032b657004220420', 'hex');
 const privateKeyOf = (bytes: Buffer) =>
   createPrivateKey({ key: Buffer.concat([privateKeyHeader, bytes]), format: 'der', type: 'pkcs8' });
 
-/** A new signing secret. Receivers verify with the secret itself, or with the public key of a private one. */
+/** A new signing secret. Receivers verify with the secret itself or with the public key of a private key. */
 interface SigningSecret {
   readonly secret: string;
   readonly publicKey: string | null;
@@ -32,7 +32,7 @@ export function newSecret(signature: Signature, random: (bytes: number) => Buffe
   };
 }
 
-/** Returns the Standard Webhooks headers with the id and, if there was an attempt, its timestamp (`at` in microseconds). */
+/** Returns the Standard Webhooks headers with the id and, after an attempt, its timestamp (`at` in microseconds). */
 export const messageHeaders = (id: string, at?: number): Record<string, string> => ({
   'webhook-id': id,
   ...(at !== undefined && { 'webhook-timestamp': String(Math.floor(at / 1_000_000)) }),
@@ -53,7 +53,7 @@ export function signatureHeaders(
   return { ...headers, 'webhook-signature': secrets.map((secret) => signatureOf(secret, content)).join(' ') };
 }
 
-/** Signs with a shared secret or with a private key; the prefix of the secret distinguishes them. */
+/** Signs with a shared secret or a private key, depending on the prefix. */
 function signatureOf(secret: string, content: Buffer): string {
   if (!secret.startsWith(privatePrefix)) {
     const key = Buffer.from(secret.slice(secretPrefix.length), 'base64');

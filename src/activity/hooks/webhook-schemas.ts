@@ -1,4 +1,4 @@
-/** JSON Schemas of the bodies that web hooks send (events.md 5.6), for the section `webhooks` of the OpenAPI document. */
+/** JSON Schemas of web hook bodies (events.md 5.6), for the section `webhooks` of the OpenAPI document. */
 import { objectShape, uuidShape } from '../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { catalogue, type EventType, eventTypes, type Level } from '../events/catalogue.ts';
@@ -16,7 +16,7 @@ export interface WebhookSpec {
 
 const text: JsonSchema = { type: 'string' };
 
-/** UTC, always six digits, no zone. */
+/** UTC with six digits and no zone. */
 const timestamp: JsonSchema = {
   type: 'string',
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{6}$',
@@ -25,7 +25,7 @@ const timestamp: JsonSchema = {
 
 const levels = ['DEBUG', 'INFO', 'WARNING', 'ERROR'];
 
-/** An object that has the required keys, may have the optional ones, and no others. All values are strings. */
+/** An object of strings with the required and optional keys, and no others. */
 const contextShape = ({ optional, required }: ContextKeys): JsonSchema => ({
   type: 'object',
   properties: Object.fromEntries(
@@ -39,7 +39,7 @@ interface Message {
   readonly name: string;
   readonly text: string;
   readonly context: ContextKeys;
-  /** Undefined: any. */
+  /** Undefined for any level. */
   readonly level: Level | undefined;
   readonly isNeverEmitted?: boolean;
 }
@@ -79,7 +79,7 @@ const notifications = hookKinds.map((kind): Message => {
 /** Every message that a web hook can receive: events, then notifications, both sorted by name. */
 export const webhookSpecs: readonly WebhookSpec[] = [...events, ...notifications].map(specOf);
 
-/** The headers of each attempt, with the patterns of their values. */
+/** Headers of each attempt, with value patterns. */
 export const webhookHeaders: Readonly<Record<string, { readonly help: string; readonly shape: JsonSchema }>> = {
   'webhook-id': { help: 'Identifies the delivery; the same for every attempt.', shape: uuidShape },
   'webhook-timestamp': { help: 'UNIX timestamp of the attempt.', shape: { type: 'string', pattern: '^\\d+$' } },

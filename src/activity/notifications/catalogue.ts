@@ -2,19 +2,19 @@ import { namesOf } from '../../kernel/present.ts';
 import type { Level } from '../events/catalogue.ts';
 import { type ContextKeys, contexts } from '../events/context.ts';
 
-/** Languages of notification mails: the values of `preferred_language` of users. */
+/** Languages of notification mails, which are the values of `preferred_language`. */
 export const languages = ['en', 'et'] as const;
 export type Language = (typeof languages)[number];
 
-/** A text in every language of the mails. `{key}` stands for a value of the context, `{detail}` for the text beside it. */
+/** A text in every mail language. `{key}` stands for a context value, `{detail}` for the separate detail. */
 export type Translations = Readonly<Record<Language, string>>;
 
 interface Kind {
-  /** Undefined: each notification has its own. */
+  /** Undefined if each notification has its own. */
   readonly level: Level | undefined;
-  /** A few words: the subject of a mail. */
+  /** A short title, used as the subject of mails. */
   readonly title: Translations;
-  /** A part in [brackets] is omitted when its value is empty. */
+  /** A part in [brackets] is omitted if its value is empty. */
   readonly message: Translations;
   readonly context: ContextKeys;
   /** Whether only staff receive it. */
@@ -23,10 +23,10 @@ interface Kind {
   readonly isMailOnly?: boolean;
 }
 
-/** The context of a kind: keys of the objects that it is about, and its own keys. */
+/** Returns the context keys of a kind: those of its objects, and specific ones. */
 const about = (objects: ContextKeys, ...own: readonly string[]): ContextKeys => ({
   required: [...objects.required, ...own],
-  // Notifications have no actor and no address of a client.
+  // Notifications have no actor and no client address.
   optional: objects.optional.filter((key) => key !== 'ip_address'),
 });
 
@@ -159,16 +159,16 @@ export type NotificationKind = keyof typeof notificationKinds;
 /** Every kind, sorted. */
 export const kindNames: readonly NotificationKind[] = namesOf(notificationKinds).sort();
 
-/** The declaration of a kind. */
+/** Returns the declaration of a kind. */
 export const kindOf = (kind: NotificationKind): Kind => notificationKinds[kind];
 
 /** The kinds that web hooks can receive. */
 export const hookKinds: readonly NotificationKind[] = kindNames.filter((kind) => !kindOf(kind).isMailOnly);
 
-/** When a user gets the mail about a kind. */
+/** When a user receives the mail about a kind. */
 export const preferences = ['none', 'immediate', 'daily'] as const;
 export type Preference = (typeof preferences)[number];
 
-/** The preference of users who have chosen none. A daily mail might come after the end of what expires. */
+/** Returns the default preference. A daily mail about an expiry might come too late. */
 export const defaultPreference = (kind: NotificationKind, level = kindOf(kind).level): Preference =>
   level === 'error' || kind === 'hook_disabled' || kind.endsWith('_expiring') ? 'immediate' : 'daily';

@@ -5,7 +5,7 @@ declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof notificationSettings> {}
 }
 
-/** Settings of notifications. */
+/** The notification settings. */
 export const notificationSettings = {
   notification_mail_limit: integer(
     20,

@@ -6,13 +6,13 @@ import { dueInstants } from '../../kernel/outbox/outcome.ts';
 import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { queueMail } from './notify.ts';
 
-/** How long notifications are stored, and how many of a user. */
+/** How long to store notifications, and how many per user. */
 export const notificationLifetime = 30 * day;
 export const maxStored = 1000;
 
 /**
- * Queues the daily mails once the hour of the day has come: one for each user with notifications that have waited since before
- * it. What comes after it waits for the next day.
+ * Queues the daily mails at the configured hour: one for each user with older waiting notifications. Later ones wait for the next
+ * day.
  */
 export function queueDailyMails(context: Context): void {
   const { app, now } = context;
@@ -28,7 +28,7 @@ export function queueDailyMails(context: Context): void {
   }
 }
 
-/** The formats by time zone: creating one takes longer than all other work of an idle minute. */
+/** Formats by time zone. Creating one takes longer than all other work of an idle minute. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {
@@ -45,7 +45,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** Returns the last instant, at or before `now`, at which clocks in a time zone showed a full hour. */
+/** Returns the last instant at or before `now` at which clocks in a time zone showed this hour. */
 export function lastOccurrence(now: number, hourOfDay: number, timeZone: string): number {
   const format = formatOf(timeZone);
   const sinceMidnight = (instant: number): number => {
@@ -56,13 +56,13 @@ export function lastOccurrence(now: number, hourOfDay: number, timeZone: string)
   };
   const elapsed = (sinceMidnight(now) - hourOfDay * hour + day) % day;
   const guess = now - (now % second) - elapsed;
-  // A change of the offset in between, such as to summer time, moves the guess by the same amount.
+  // An offset change in between, such as to summer time, shifts the guess by the same amount.
   const error = sinceMidnight(guess) - hourOfDay * hour;
   const corrected = guess - (Math.abs(error) <= 2 * hour ? error : 0);
   return corrected <= now ? corrected : corrected - day;
 }
 
-/** Removes a batch of old notifications, and of those beyond the number that is stored for a user. Returns whether it was full. */
+/** Removes a batch of old notifications and of those above the maximum per user. Returns whether it was full. */
 export const removeOldNotifications = ({ app: { db }, now }: Context): boolean =>
   removeStep(
     (limit) =>
@@ -77,7 +77,7 @@ export const removeOldNotifications = ({ app: { db }, now }: Context): boolean =
           LIMIT ${limit})`).changes,
   );
 
-/** Removes a batch of finished mails, whose links to unsubscribe then no longer work. Returns whether it was full. */
+/** Removes a batch of finished mails, whose unsubscribe links then stop working. Returns whether it was full. */
 export const removeOldNotificationMails = ({ app: { db }, now }: Context): boolean =>
   removeStep(
     (limit) =>

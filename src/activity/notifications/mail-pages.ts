@@ -15,14 +15,14 @@ interface Page {
   readonly done: Translations;
   /** Whether the link is valid. */
   readonly isValid: (request: Request, secret: string) => boolean;
-  /** Performs the action of the link; returns whether the link is valid. */
+  /** Performs the action of the link. Returns whether the link is valid. */
   readonly act: (request: Request, secret: string) => boolean;
 }
 
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Returns the preferred language of the browser among those of the pages, by the order and weights of Accept-Language. */
+/** Returns the page language that the browser prefers, by the order and weights of Accept-Language. */
 function languageOf({ incoming }: Pick<Request, 'incoming'>): Language {
   const wanted = (incoming.headers['accept-language'] ?? '')
     .split(',')
@@ -40,8 +40,8 @@ const title = (product: string): Translations => ({
 });
 
 /**
- * Renders a short page, with the styles of the console if that is enabled. The relative path of the stylesheet works below any
- * path prefix of a proxy.
+ * Renders a short page, with the console's styles if the console is on. The relative path of the stylesheet works below any path
+ * prefix of a proxy.
  */
 function page(request: Request, content: string, status = 200): Reply {
   const { config } = request;
@@ -71,7 +71,7 @@ const unknownLink: Translations = {
   et: 'Seda linki ei tunta või see enam ei kehti.',
 };
 
-/** Responds 404: returns a page for browsers, otherwise throws. */
+/** Responds with 404: a page for browsers, an error for other clients. */
 function unknown(request: Request): Reply {
   if (!acceptsHtml(request)) throw notFound();
   return page(request, paragraph(request, unknownLink), 404);
@@ -79,7 +79,7 @@ function unknown(request: Request): Reply {
 
 const acceptsHtml = ({ incoming }: Request): boolean => /text\/html/i.test(incoming.headers.accept ?? '');
 
-/** Creates the endpoint of a page. GET only returns a form, so that mail scanners that open links change nothing. POST acts. */
+/** Creates the endpoint of a page. GET only returns a form, so that mail scanners change nothing by opening links. POST acts. */
 export const mailPage = ({ act, button, done, isValid, name, path, question }: Page): Endpoint => ({
   path: `${path}:key/`,
   hidesPath: true,
@@ -115,7 +115,7 @@ export const mailPage = ({ act, button, done, isValid, name, path, question }: P
   },
 });
 
-/** A page that ends mails: the same words for hooks and notifications. */
+/** Creates an unsubscribe page, with the same texts for hooks and notifications. */
 export const unsubscribePage = (rest: Pick<Page, 'path' | 'name' | 'isValid' | 'act'>): Endpoint =>
   mailPage({
     question: {
@@ -130,7 +130,7 @@ export const unsubscribePage = (rest: Pick<Page, 'path' | 'name' | 'isValid' | '
     ...rest,
   });
 
-/** The page that ends the mails about the kinds of notifications in a mail. */
+/** The page that unsubscribes from the kinds of notifications in a mail. */
 export const notificationUnsubscribePage: Endpoint = unsubscribePage({
   path: unsubscribePath,
   name: 'Notification Unsubscription',

@@ -1,4 +1,4 @@
-/** The mails about notifications: one for what must not wait, and one a day for the rest (events.md 8.4). */
+/** Mails about notifications: immediate ones, and one a day for the rest (events.md 8.4). */
 import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import type { App } from '../../kernel/app.ts';
@@ -24,7 +24,7 @@ interface DueMail {
   readonly user_id: number;
 }
 
-/** The user that a mail is for, if they can get it. */
+/** The recipient of a mail, if they can receive it. */
 interface Addressee {
   readonly email: string;
   readonly language: string;
@@ -66,7 +66,7 @@ export class NotificationOutbox extends MailOutbox<DueMail> {
   }
 }
 
-/** Returns the notifications of a mail that its user may see now, and the number of those that are not listed. */
+/** Returns the notifications of a mail that the user may currently see, and the number of unlisted ones. */
 function itemsOf({ db, eventAudience }: App, { id, user_id: user }: DueMail): { items: Item[]; others: number } {
   const all = db.all<Item & { customer: string | null; project: string | null }>(sql`
     SELECT kind, detail, context, created, context ->> 'customer_uuid' AS customer, context ->> 'project_uuid' AS project
@@ -98,7 +98,7 @@ const subjects: Readonly<Record<'gathered' | 'daily', Translations>> = {
 
 const more: Translations = { en: 'and {count} more', et: 'ja veel {count}' };
 
-/** Renders subject and both parts of a mail. Names of users' objects lead nowhere and stay short. */
+/** Renders subject and both parts of a mail. Sanitises and truncates names from users. */
 function letterOf({ config }: App, { items, language, mail, others }: Content): Letter {
   const [first] = items;
   const product = config.product_name;
@@ -124,7 +124,7 @@ function letterOf({ config }: App, { items, language, mail, others }: Content): 
   };
 }
 
-/** Returns the message of a notification with the names in it made safe. */
+/** Returns the message of a notification with sanitised names. */
 function textOf({ context, detail, kind }: Item, language: Language): string {
   const values: Record<string, string> = JSON.parse(context);
   const safe = Object.fromEntries(
@@ -136,7 +136,7 @@ function textOf({ context, detail, kind }: Item, language: Language): string {
   return messageOf(kind, language, { ...safe, detail: withoutLinks(detail) }).replace(/\s+/g, ' ');
 }
 
-/** `2026-01-05 04:47`, in UTC. */
+/** Formats an instant like `2026-01-05 04:47`, in UTC. */
 const timeOf = (at: number): string => new Date(at / 1000).toISOString().slice(0, 16).replace('T', ' ');
 
 export const unsubscribePath = '/notifications/unsubscribe/';
@@ -151,7 +151,7 @@ const links = new UnsubscribeLinks<{ uuid: string }, { id: number; uuid: string 
 /** Whether an unsubscribe link is valid. */
 export const isSubscribed = ({ app }: Request, secret: string): boolean => links.targetOf(app, secret) !== undefined;
 
-/** Ends the mails about the kinds of the mail that the link was in. Returns whether the link is valid. */
+/** Unsubscribes from all kinds in the mail that contained the link. Returns whether the link is valid. */
 export function unsubscribe({ app, db }: Request, secret: string): boolean {
   const mail = links.targetOf(app, secret);
   if (!mail) return false;

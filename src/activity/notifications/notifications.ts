@@ -22,7 +22,7 @@ interface NotificationRow extends Row {
 const kindsForStaff = JSON.stringify(kindNames.filter((kind) => kindOf(kind).isForStaff));
 
 /**
- * The newest notifications of the caller; a task removes the others later. Staff do not see those for staff where their rights do
+ * The newest notifications of the caller; a task removes older ones later. Hides notifications for staff where staff rights do
  * not apply.
  */
 const own = visibleTo(

@@ -14,7 +14,7 @@ export interface SentNotification {
   readonly level: Level;
   readonly message: string;
   readonly context: Readonly<Record<string, string>>;
-  /** Ids of the users who receive it. */
+  /** Ids of the recipients. */
   readonly users: readonly number[];
 }
 
@@ -25,15 +25,15 @@ declare module '../../kernel/app.ts' {
 }
 
 interface Details {
-  /** The keys of the kind; null and undefined omit a key. */
+  /** The context. Null and undefined omit a key. */
   readonly context: EventContext;
-  /** Selects the ids of the users who receive it. Inactive users never do. */
+  /** Selects the ids of the recipients. Inactive users are excluded. */
   readonly users: Sql;
-  /** The subject, such as a uuid: users get at most one mail an hour about each kind and subject. */
+  /** The subject, such as a uuid. Users get at most one mail an hour per kind and subject. */
   readonly about: string;
-  /** The part of the message that the context does not have. */
+  /** The part of the message that is not in the context. */
   readonly detail?: string;
-  /** For kinds without a level of their own. */
+  /** The level, for kinds that do not define it. */
   readonly level?: Level;
 }
 
@@ -44,8 +44,8 @@ interface Recipient {
 }
 
 /**
- * Notifies users in the transaction of the cause (events.md 7): stores a notification for each, and queues the mails that must
- * not wait. A notification never causes another one.
+ * Notifies users in the transaction of the cause (events.md 7): stores a notification for each and queues immediate mails. A
+ * notification never causes another one.
  */
 export function notify(context: Context, kind: NotificationKind, details: Details): void {
   const { app, now } = context;
@@ -101,7 +101,7 @@ interface Addressed {
   readonly preference: Preference;
 }
 
-/** Returns the id of the mail for a notification, or whether it waits for the daily mail or gets none. */
+/** Returns the id of the mail for a notification, or its preference if the mail is not immediate. */
 function mailFor(context: Context, { about, kind, preference, user }: Addressed): number | 'daily' | 'none' {
   if (preference !== 'immediate') return preference;
   const { app, now } = context;
@@ -121,7 +121,7 @@ function mailFor(context: Context, { about, kind, preference, user }: Addressed)
   return gathered ?? queueMail(context, user, 'gathered', (recent[0] ?? now) + hour);
 }
 
-/** Queues a mail to a user, which is sent at `at`. Returns its id. */
+/** Queues a mail to a user for the time `at`. Returns its id. */
 export function queueMail(
   context: Context,
   user: number,
@@ -144,8 +144,8 @@ export function queueMail(
 export const staffUsers: Sql = raw('SELECT id FROM user WHERE is_staff');
 
 /**
- * Selects the ids of the users who are responsible for an object, by its context (events.md 1.3): the managers of its project
- * or customer, or else the user that it is or belongs to, or else staff.
+ * Selects the ids of the users responsible for an object, by its context (events.md 1.3): the managers of its project or
+ * customer, or the user that it is or belongs to, or staff.
  */
 export function responsibleFor({ eventAudience }: App, context: Readonly<Record<string, unknown>>): Sql {
   const { customer_uuid: customer, project_uuid: project, user_uuid: user } = context;

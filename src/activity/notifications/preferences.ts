@@ -1,4 +1,4 @@
-/** /api/notification-preferences/: when the caller gets mails about each kind (events.md 8.4). */
+/** /api/notification-preferences/: when the caller receives mails about each kind (events.md 8.4). */
 import type { Request } from '../../kernel/access/request.ts';
 import { authenticated } from '../../kernel/access/right.ts';
 import { describeFields, type Endpoint, type Operation } from '../../kernel/collection/endpoint.ts';
@@ -50,7 +50,7 @@ function show(request: Request): Reply {
   return json(Object.fromEntries(kinds.map((kind) => [kind, chosen.get(kind) ?? defaultPreference(kind)])));
 }
 
-/** Stores the preferences in a body, which other kinds keep. */
+/** Stores the preferences in a body. Other kinds keep theirs. */
 function change(request: Request): Reply {
   const values = validate(ownFields(request), request, 'change');
   request.checkPreconditions();

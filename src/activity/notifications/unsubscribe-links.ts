@@ -1,4 +1,4 @@
-/** Links in mails that end these mails (events.md 5.10): a uuid, and the first 16 bytes of a digest of what the link ends. */
+/** Unsubscribe links in mails (events.md 5.10): a uuid and the first 16 bytes of a digest of the subscription. */
 import { timingSafeEqual } from 'node:crypto';
 import type { App } from '../../kernel/app.ts';
 import { digestOf, knownDigestOf } from '../../kernel/security/digests.ts';
@@ -8,15 +8,15 @@ interface Links<Named, Target> {
   readonly path: string;
   /** Purpose of the digest. */
   readonly purpose: string;
-  /** Finds what a link ends by its uuid. */
+  /** Finds the subscription by its uuid. */
   readonly find: (app: App, uuid: string) => Target | undefined;
-  /** The text that the digest is of. */
+  /** Returns the text to digest. */
   readonly digested: (named: Named) => string;
 }
 
 const textOf = (digest: Buffer): string => digest.toString('hex', 0, 16);
 
-/** Links of one kind: `Named` is what a link contains, `Target` the row that is found by it. */
+/** Links of one kind. `Named` is the content of a link, `Target` the subscription's row. */
 export class UnsubscribeLinks<Named extends { readonly uuid: string }, Target extends Named> {
   readonly #links: Links<Named, Target>;
 
@@ -35,7 +35,7 @@ export class UnsubscribeLinks<Named extends { readonly uuid: string }, Target ex
     };
   }
 
-  /** Returns what a link ends; undefined if it is not valid. */
+  /** Returns the subscription of a link; undefined if the link is invalid. */
   targetOf(app: App, secret: string): Target | undefined {
     const [, uuid = '', digest = ''] = /^([0-9a-f]{32})([0-9a-f]{32})$/.exec(secret) ?? [];
     const { digested, find, purpose } = this.#links;

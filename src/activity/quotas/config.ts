@@ -5,7 +5,7 @@ declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof quotaSettings> {}
 }
 
-/** Settings of quotas. */
+/** The quota settings. */
 export const quotaSettings = {
   quota_history_retention: duration<null>(null, 'How long the history of quotas is stored; default: for ever.'),
 } satisfies Settings;

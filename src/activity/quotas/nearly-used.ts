@@ -2,12 +2,12 @@ import type { Context } from '../../kernel/access/context.ts';
 import { notify, responsibleFor } from '../notifications/notify.ts';
 import type { QuotaRow } from './usage.ts';
 
-/** Percentages of a limit that users are notified of. */
+/** Percentages of a limit at which users are notified. */
 const steps = [100, 80];
-/** A step is reported again only after the usage was this many points below it. */
+/** A step is reported again only after usage was this many points below it. */
 const hysteresis = 5;
 
-/** Notifies the users who are responsible when the usage of a limit reaches a step (events.md 8.1). */
+/** Notifies the responsible users when usage reaches a step (events.md 8.1). */
 export function reportUsage(context: Context, before: QuotaRow, after: QuotaRow): void {
   if (before.usage === after.usage && before.limit === after.limit) return;
   const { reported_percent: reported } = after;

@@ -25,7 +25,7 @@ const fieldsOf = (scopes: Scopes) => ({
   threshold: number({ min: 0, help: 'Usage from which an alert is raised; 0: off.' }),
 });
 
-/** Owners of a customer set the quotas of its projects and links, but not its own (events.md 2.4). */
+/** Owners of a customer may set the quotas of its projects and links, but not those of the customer (events.md 2.4). */
 const limiters: Right<QuotaObject> = right(
   'owners of the customer for quotas of its projects and links',
   ({ app, caller, db }, { scope_id: id, scope_kind: kind }) => {

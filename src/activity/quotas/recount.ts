@@ -4,7 +4,7 @@ import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { namesOf } from '../../kernel/present.ts';
 import { changeQuota, createQuotas, type QuotaRow, quotaNames } from './usage.ts';
 
-/** A quota whose usage differs from a count from scratch. */
+/** A quota whose usage differs from a recount. */
 export interface Drift {
   readonly quota: QuotaRow;
   readonly counted: number;

@@ -16,7 +16,7 @@ interface QuotaRow {
 const quotaOf = (db: Database, id: number): QuotaRow =>
   db.one<QuotaRow>(sql`SELECT uuid, name, "limit", usage, scope_kind, scope_id FROM quota WHERE id = ${id}`);
 
-/** QUOTA: context keys of a quota, without those of its scope. */
+/** Returns QUOTA: context keys of a quota, without those of its scope. */
 export const quotaContext = (quota: Pick<QuotaRow, 'uuid' | 'name' | 'limit' | 'usage'>): EventContext => ({
   quota_uuid: quota.uuid,
   quota_name: quota.name,
@@ -24,7 +24,7 @@ export const quotaContext = (quota: Pick<QuotaRow, 'uuid' | 'name' | 'limit' | '
   quota_usage: decimal(quota.usage),
 });
 
-/** Defines quotas as scopes. A quota represents the object, of one of these kinds, that it belongs to. */
+/** Defines quotas as scopes. A quota represents its object, which is of one of these kinds. */
 export function quotaScope(kinds: Readonly<Partial<Record<ScopeKind, Scope>>>): Scope {
   const holderOf = ({ scope_kind: kind }: QuotaRow): Scope | undefined => (kind === 'global' ? undefined : kinds[kind]);
   return {

@@ -33,7 +33,7 @@ export const quotaNames = {
   global: ['nc_global_customer_count', 'nc_global_project_count'],
 } as const;
 
-/** The kinds of object a quota can belong to. */
+/** Kinds of objects that can have quotas. */
 type QuotaScope = ScopeKind | 'global';
 
 export interface QuotaRow {
@@ -47,9 +47,9 @@ export interface QuotaRow {
   readonly usage: number;
   readonly threshold: number;
   readonly is_backend: number;
-  /** The share of the limit that users were notified of; 0: none. */
+  /** The last percentage of the limit that users were notified of; 0 for none. */
   readonly reported_percent: number;
-  /** The oldest version of the history. */
+  /** Time of the oldest version in the history. */
   readonly first_at: number;
   readonly first_limit: number;
   readonly first_usage: number;
@@ -69,7 +69,7 @@ export interface QuotaDelta {
   readonly delta: number;
 }
 
-/** Creates the quotas of a new object, by default unlimited. Uses one statement, because quotas are most of the rows of a new object. */
+/** Creates the quotas of a new object (default: unlimited) in one statement, because they are most of its rows. */
 export function createQuotas(
   context: Context,
   scope: QuotaScope,
@@ -90,7 +90,7 @@ export function createQuotas(
 /** Statement texts by number of quotas. SQLite reads VALUES faster than JSON. */
 const insertions = new Map<number, string>();
 
-/** OR FAIL spares SQLite the statement journal: the transaction is rolled back as a whole. */
+/** OR FAIL avoids SQLite's statement journal, because the entire transaction is rolled back anyway. */
 function insertionOf(count: number): string {
   const text = `INSERT OR FAIL INTO quota (uuid, scope_kind, scope_id, name, "limit", first_at, first_limit, is_backend)
     SELECT column1, scope, id, column2, column3, now, column3, backend
@@ -104,7 +104,7 @@ export function ensureGlobalQuotas(app: App): void {
   const { db } = app;
   const exist = (): boolean => db.value(sql`SELECT 1 FROM quota WHERE scope_kind = 'global'`) !== undefined;
   if (exist()) return;
-  // Checked again inside the transaction: another process may have created them.
+  // Check again inside the transaction: another process may have created them.
   db.write(() => exist() || createQuotas(systemContext(app), 'global', 0, quotaNames.global));
 }
 
@@ -131,7 +131,7 @@ const changesOf = (db: Database, deltas: readonly QuotaDelta[]): QuotaChange[] =
     return quota ? [{ ...change, quota }] : [];
   });
 
-/** Throws 409 with the sorted names of all quotas that the changes together would exceed (events.md 2.2). */
+/** Throws 409 with the sorted names of all quotas that the combined changes would exceed (events.md 2.2). */
 export const requireQuotas = ({ app }: Pick<Context, 'app'>, deltas: readonly QuotaDelta[]): void =>
   rejectExcess(app, changesOf(app.db, deltas));
 
@@ -178,13 +178,13 @@ export function countQuotas(context: Context, deltas: readonly QuotaDelta[]): vo
 const addUsage = (context: Context, quota: QuotaRow, delta: number): void =>
   changeQuota(context, quota, { usage: Math.max(0, quota.usage + delta) });
 
-/** Sets a usage that was counted from scratch. */
+/** Sets a usage to a recounted value. */
 export function setUsage(context: Context, scope: QuotaScope, id: number, name: string, usage: number): void {
   const quota = quotaOf(context.app.db, scope, id, name);
   if (quota) changeQuota(context, quota, { usage });
 }
 
-/** Changes a quota: updates the row, adds a version to its history and runs the reactions. Every change uses it. */
+/** Changes a quota: updates the row, adds a version to its history and runs the reactions. Every change goes through it. */
 export function changeQuota(
   context: Context,
   quota: QuotaRow,
@@ -199,7 +199,7 @@ export function changeQuota(
     SET "limit" = ${after.limit}, usage = ${after.usage}, threshold = ${after.threshold}
     WHERE id = ${quota.id}`);
   if (hasVersion) {
-    // If the clock was set back, the version still gets no earlier time than the previous one.
+    // Even if the clock was set back, the version must not be earlier than the previous one.
     db.run(sql`
       INSERT INTO quota_version (quota_id, at, "limit", usage)
       VALUES (
@@ -212,8 +212,8 @@ export function changeQuota(
 }
 
 /**
- * Removes a batch of versions older than the setting quota_history_retention. The newest removed version of a quota becomes the
- * first version of its history. Returns whether more remain.
+ * Removes a batch of versions older than quota_history_retention. The newest removed version of a quota becomes the first version
+ * of its history. Returns whether more remain.
  */
 export function foldOldVersions({ app, now }: Context): boolean {
   const { config, db } = app;
@@ -256,7 +256,7 @@ export const decimal = (value: number): string => (Number.isSafeInteger(value) ?
 
 let decimals: Intl.NumberFormat | undefined;
 
-/** Creates the formatter late: few servers need it, and the first one of a process takes 10 ms. */
+/** Formats a number. Creates the formatter lazily: few servers need it, and the first one in a process takes 10 ms. */
 function format(value: number): string {
   decimals ??= new Intl.NumberFormat('en-US', {
     useGrouping: false,
@@ -266,7 +266,7 @@ function format(value: number): string {
   return decimals.format(value);
 }
 
-/** The quotas embedded in an object, ordered by name. `idColumn` is SQL for the object's id. Empty unless the SQL condition `shownIf` holds. */
+/** The quotas embedded in an object, by name. `idColumn` is SQL for its id. Empty unless the SQL condition `shownIf` holds. */
 export const embeddedQuotas = (scope: QuotaScope, idColumn: string, shownIf = 'TRUE'): Json =>
   listValue(
     objectValue({

@@ -17,7 +17,7 @@ export interface ResolvedScope {
 
 const rejection = (message: string): Error => new FieldError([message]);
 
-/** The link is well-formed, but its object does not exist or the caller cannot see it. */
+/** Thrown for a well-formed link to an object that does not exist or that the caller cannot see. */
 class UnknownObject extends FieldError {}
 
 /**
@@ -58,7 +58,7 @@ export function scopeParameter(request: Request): ResolvedScope | undefined {
   }
 }
 
-/** Resolves `scope` like `scopeParameter`, but returns `unknown` if the caller cannot see the object. Throws 400 for an invalid link. */
+/** Like `scopeParameter`, but returns `unknown` if the caller cannot see the object. Throws 400 for an invalid link. */
 export function findScope(request: Request): ResolvedScope | 'unknown' | undefined {
   const link = request.query.one('scope');
   if (link === undefined) return undefined;

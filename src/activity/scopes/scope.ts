@@ -2,7 +2,7 @@ import type { Config } from '../../kernel/config/config.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import type { Sql } from '../../kernel/db/sql.ts';
 
-/** The kinds of object that quotas, alerts and events are about: the values of `scope_kind` columns. */
+/** Kinds of objects with quotas, alerts and events: the values of `scope_kind` columns. */
 export type ScopeKind =
   | 'user'
   | 'key'
@@ -17,23 +17,23 @@ export type ScopeKind =
 /** Context values of an event. They are stored as strings; null and undefined omit their key (events.md 1.3, 4.1). */
 export type EventContext = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** A type of a kind of scope whose objects have typed paths. */
+/** A type within a kind of scope whose paths depend on the type. */
 export interface TypedScope {
   /** Name in `content_type` and `scope_type`: `openstack.instance`. */
   readonly name: string;
-  /** The type in contexts of events: `OpenStack`, `OpenStack.Instance`. */
+  /** The type in event contexts: `OpenStack`, `OpenStack.Instance`. */
   readonly type: string;
   readonly path: string;
   /** SQL condition on the columns of the kind's table. */
   readonly only: string;
-  /** Whether its objects are parts of others. Parts are not listed as scope types. */
+  /** Whether its objects are parts of others. Parts are omitted from the list of scope types. */
   readonly isPart?: boolean;
 }
 
-/** The customer or the project that an object belongs to. */
+/** The customer or project of an object. */
 interface Parent {
   readonly kind: 'customer' | 'project';
-  /** The column of the object's table with the parent's id. */
+  /** The column with the parent's id in the object's table. */
   readonly column: string;
 }
 
@@ -45,35 +45,35 @@ export interface Scope {
   readonly short: string | undefined;
   /** Path segment after /api/; undefined if every type has its own. */
   readonly path?: string;
-  /** The types of this kind, each with its own name and path. */
+  /** The types of this kind, each with a name and path. */
   readonly typed?: readonly TypedScope[];
   readonly table: string;
-  /** Undefined if the objects belong to no customer or project, or not all of them do. */
+  /** Undefined unless all objects belong to a customer or project. */
   readonly parent?: Parent;
   /** Whether POST of alerts and events accepts it. */
   readonly accepted: boolean;
-  /** Selects the ids of the objects that a user can read, for users who cannot read all (events.md 1.2). */
+  /** Selects the ids of the objects that a user without global rights can read (events.md 1.2). */
   readonly readable: (user: Sql) => Sql;
-  /** Selects the ids of the readable objects that such a user can find by a link, if settings restrict them. */
+  /** Selects the ids of the objects that such a user can find by link, if settings restrict them. */
   readonly findable?: (user: Sql, config: Config) => Sql;
-  /** Selects the ids of the readable objects whose quotas and alerts such a user can read, if not all. */
+  /** Selects the ids of the objects whose quotas and alerts such a user can read, if not all readable ones. */
   readonly usageReadable?: (user: Sql) => Sql;
   /**
-   * SQL queries that count objects of this kind from scratch, by the kind of object that has the quota and the name of the
-   * quota. Each returns a row `scope_id, counted` for each object with a count above 0.
+   * SQL queries that recount objects of this kind, by kind of object with the quota and by quota name. Each returns a row
+   * `scope_id, counted` for each object with a count above 0.
    */
   readonly quotaCounts?: Readonly<Partial<Record<ScopeKind | 'global', Readonly<Record<string, string>>>>>;
-  /** OWN keys: the object itself and the objects it belongs to. */
+  /** Returns the OWN keys: the object and its owners. */
   readonly own: (db: Database, id: number) => EventContext;
-  /** SCOPE keys: the object as the scope of an alert or event. */
+  /** Returns the SCOPE keys: the object as the scope of an alert or event. */
   readonly scope: (db: Database, id: number) => EventContext;
 }
 
-/** An object that has no other names than its name. */
+/** An object with a single name. */
 export interface Named {
   readonly uuid: string;
   readonly name: string;
 }
 
-/** SCOPE keys of an object that has no other names than its name. */
+/** Returns the SCOPE keys of an object with a single name. */
 export const namedScope = ({ name, uuid }: Named): EventContext => ({ scope_uuid: uuid, scope_name: name });

@@ -6,10 +6,10 @@ import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { namesOf, present } from '../../kernel/present.ts';
 import type { Scope, ScopeKind, TypedScope } from './scope.ts';
 
-// The kernel must not know about events, so this layer adds its own member to App.
+// The kernel must not know about events, so this layer adds its member to App.
 declare module '../../kernel/app.ts' {
   interface App {
-    /** The kinds of object that quotas, alerts and events can be about. */
+    /** The kinds of scope of quotas, alerts and events. */
     readonly scopes: Scopes;
   }
 }
@@ -19,7 +19,7 @@ export const plainName = (name: string): string => name.toLowerCase().replaceAll
 
 type Entry = readonly [ScopeKind, Scope];
 
-/** The kinds of scope of a deployment. Each is declared by the module that owns its objects. */
+/** The kinds of scope of a deployment, each declared by the module that owns its objects. */
 export class Scopes {
   readonly entries: readonly Entry[];
 
@@ -31,12 +31,12 @@ export class Scopes {
     return this.kinds[kind];
   }
 
-  /** The types of a kind whose objects have typed paths. */
+  /** Returns the types of a kind with typed paths. */
   typesOf(kind: 'service' | 'link' | 'resource'): readonly TypedScope[] {
     return this.kinds[kind].typed ?? [];
   }
 
-  /** Returns the kind whose objects have a path, and the condition on the kind's table that selects the type with this path. */
+  /** Returns the kind with a path, and the condition on its table that selects the type with this path. */
   ofPath(segment: string | undefined): { kind: ScopeKind; scope: Scope; only: string } | undefined {
     for (const [kind, scope] of this.entries) {
       if (scope.path !== undefined && scope.path === segment) return { kind, scope, only: 'TRUE' };
@@ -55,7 +55,7 @@ export class Scopes {
       .map(([kind]) => kind);
   }
 
-  /** Condition: the object that two columns identify is of the kind or type with this name. */
+  /** Condition: the object in two columns is of the kind or type with this name. */
   isNamed(value: string, kind: string, id: string): Sql {
     const simple = this.named(value).map((name) => sql`${raw(kind)} = ${name}`);
     const typed = this.entries.flatMap(([name, { table, typed: types = [] }]) =>
@@ -69,27 +69,27 @@ export class Scopes {
   }
 
   /**
-   * Condition: a user can read the quotas and alerts of the object that two columns identify. Matches no quota as an object and
-   * no global quota.
+   * Condition: a user can read the quotas and alerts of the object in two columns. Never matches global quotas, or quotas as
+   * objects.
    */
   usageReadable(user: Sql, kind: string, id: string): Sql {
     const { quota: _, ...others } = this.kinds;
     return usageReadableAmong(others, user, kind, id);
   }
 
-  /** Returns the link of the object that two columns identify, or null. */
+  /** Returns the link of the object in two columns, or null. */
   link(kind: string, id: string): Json {
     const cases = this.entries.map(([name, scope]) => `WHEN '${name}' THEN ${linkIn(scope, id)}`);
     return computedValue(`CASE ${kind} ${cases.join(' ')} ELSE 'null' END`);
   }
 
-  /** Selects the ids of the objects of a kind whose parent is among the ids that a query selects. */
+  /** Selects the ids of objects of a kind whose parents a query selects. */
   childrenOf(parents: Sql, kind: ScopeKind): Sql {
     const { parent, table } = this.kinds[kind];
     return sql`SELECT id FROM ${raw(table)} WHERE ${raw(present(parent).column)} IN (${parents})`;
   }
 
-  /** Returns the id of the customer that an object belongs to, directly or through its project. */
+  /** Returns the id of an object's customer, directly or through its project. */
   customerOf(db: Database, kind: ScopeKind, id: number): number | undefined {
     const { parent, table } = this.kinds[kind];
     if (!parent) return undefined;
@@ -97,13 +97,13 @@ export class Scopes {
     return parent.kind === 'customer' || owner === undefined ? owner : this.customerOf(db, parent.kind, owner);
   }
 
-  /** Returns the queries that count the usage of the quotas of a kind of object from scratch, with the names of the quotas. */
+  /** Returns the queries that recount the quotas of a kind of object, with the quota names. */
   quotaCounts(kind: ScopeKind | 'global'): (readonly [name: string, query: string])[] {
     return this.entries.flatMap(([, scope]) => Object.entries(scope.quotaCounts?.[kind] ?? {}));
   }
 }
 
-/** Condition: a user can read the quotas and alerts of the object that two columns identify, which is of one of these kinds. */
+/** Condition: a user can read the quotas and alerts of the object in two columns. It must be of one of these kinds. */
 export const usageReadableAmong = (
   kinds: Readonly<Partial<Record<ScopeKind, Scope>>>,
   user: Sql,
@@ -117,7 +117,7 @@ export const usageReadableAmong = (
     ),
   );
 
-/** Condition: the caller can find the object of this kind whose id is in the column. */
+/** Condition: the caller can find the object with the id in the column. */
 export const isFindable = (
   { caller, config }: { readonly caller: Caller; readonly config: Config },
   { findable, readable }: Scope,

@@ -10,7 +10,7 @@ import { json } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
 import { isFindable } from '../scopes/scopes.ts';
 
-/** The kinds of object that can be counted. */
+/** Kinds of objects to count. */
 const kinds = ['customer', 'project'] as const;
 type Kind = (typeof kinds)[number];
 
@@ -59,14 +59,14 @@ export const creationTime: Endpoint = {
   },
 };
 
-/** Returns the creation times, in seconds, of the objects that the caller can see, within the range including its last second. */
+/** Returns the creation times (seconds) of visible objects in the range, including its last second. */
 function creations(request: Request, type: Kind, from: number, to: number): number[] {
   const scope = request.app.scopes.of(type);
   return request.db.deferrableValues<number>(sql`SELECT created / ${second} FROM ${raw(scope.table)}
     WHERE created >= ${from * second} AND created < ${(to + 1) * second} AND ${isFindable(request, scope, 'id')}`);
 }
 
-/** Returns the index of the last part that begins at or before a second. The last part includes its end. */
+/** Returns the index of the last part that starts at or before a second. The last part includes its end. */
 function partOf(borders: readonly number[], created: number): number {
   let [low, high] = [0, borders.length - 2];
   while (low < high) {

@@ -9,8 +9,8 @@ import { present } from '../../kernel/present.ts';
 import { isFindable } from '../scopes/scopes.ts';
 
 /**
- * Selects the ids of the service-project links that a statistic covers: those of the projects that the caller can read, or of
- * one project or customer with the parameter `uuid` (events.md 6.2). Throws 400.
+ * Selects the ids of the service-project links to include: those of the projects that the caller can read, or of one project or
+ * customer with the parameter `uuid` (events.md 6.2). Throws 400.
  */
 export function selectedLinks(request: Request): Sql {
   const {
@@ -38,7 +38,7 @@ export const linkParameters: Filters = {
   uuid: parameter('uuid', 'Only this customer or project.'),
 };
 
-/** total() cannot overflow as sum() can. The result is limited to the largest number that JSON can represent. */
+/** Sums a column. Unlike sum(), total() cannot overflow. The result is limited to the largest number in JSON. */
 const sumOf = (column: string): Sql => raw(`min(total(${column}), ${Number.MAX_VALUE})`);
 
 /** GET /api/stats/quota/: sums of limits and usages over service-project links. */

@@ -16,22 +16,22 @@ type Item = (typeof items)[number];
 
 const maxBuckets = 5000;
 
-/** Limit and usage from a point in time on. */
+/** Limit and usage as of a point in time. */
 interface Version {
   readonly at: number;
   readonly limit: number;
   readonly usage: number;
 }
 
-/** The history of one quota of one link since its creation. */
+/** The history of a link's quota since its creation. */
 interface History {
   readonly item: Item;
   readonly versions: readonly Version[];
 }
 
-/** The average of one link over a bucket, or the sum of the averages of all links. */
+/** A link's average over a bucket, or the sum of all links' averages. */
 interface Level {
-  /** -1: unlimited at the end of the bucket; in a sum: any link is. */
+  /** -1 for unlimited at the end of the bucket; in a sum, if any link is unlimited. */
   readonly limit: number;
   readonly usage: number;
 }
@@ -97,7 +97,7 @@ function bucketsOfRequest(request: Request): Bucket[] {
   return buckets;
 }
 
-/** Loads the part of the histories of the selected quotas that the buckets need. */
+/** Loads the histories of the selected quotas, as far as the buckets need them. */
 function historiesOf(request: Request, links: Sql, chosen: readonly Item[], buckets: readonly Bucket[]): History[] {
   const quotas = request.db.deferrableAll<{
     id: number;
@@ -135,8 +135,8 @@ function addAverages(levels: Levels, versions: readonly Version[], buckets: read
 }
 
 /**
- * Returns the time-weighted average over the past part of the bucket in which the quota existed, starting with the version at
- * `index`; undefined if there is no such part. The limit is averaged over the time in which there was one.
+ * Returns the time-weighted average over the past part of a bucket in which the quota existed, starting with the version at
+ * `index`; undefined if there is no such part. The limit is averaged over the time with a limit.
  */
 function averageFrom(versions: readonly Version[], index: number, bucket: Bucket, now: number): Level | undefined {
   const end = Math.min(bucket.to, now);
@@ -154,7 +154,7 @@ function averageFrom(versions: readonly Version[], index: number, bucket: Bucket
   return last === undefined ? undefined : { limit: last === -1 ? -1 : limit.value, usage: usage.value };
 }
 
-/** A weighted mean. Intermediate results never exceed the largest value, so it cannot overflow. */
+/** A weighted mean. It cannot overflow, because intermediate results never exceed the largest value. */
 class Mean {
   value = 0;
   #weight = 0;
@@ -176,6 +176,6 @@ function valuesOf(levels: ReadonlyMap<Item, Levels>, bucket: number): Record<str
   return values;
 }
 
-/** Rounds to two decimals. Leaves numbers that are too large for decimals, and replaces infinity, which JSON cannot represent. */
+/** Rounds to two decimals. Keeps numbers too large for decimals, and replaces infinity, which JSON cannot represent. */
 const rounded = (value: number): number =>
   Math.abs(value) < 2 ** 46 ? Math.round(value * 100) / 100 : Math.min(value, Number.MAX_VALUE);

@@ -5,18 +5,18 @@ import { errorOf } from '../../../kernel/present.ts';
 import { type Destination, hasMore, type Mark, movePosition, readBatch, storeFailure } from './positions.ts';
 import type { Sink } from './sink.ts';
 
-/** Time until a batch is sent again, which doubles with each failure up to the maximum of the sink. */
+/** First retry delay of a batch. It doubles with each failure, up to the sink's maximum. */
 const minRetryDelay = 5 * second;
 
 /**
- * Sends the trail to one sink, a batch at a time and in order. The end of a batch is on disk before the batch is sent, so that
- * the same batch is sent until the sink has received it, also after a restart. Records that are not on disk are never sent.
+ * Sends the trail to one sink in order, one batch at a time. Stores the end of a batch on disk before sending it, so that the
+ * same batch is retried until the sink has received it, even after a restart. Never sends records that are not on disk.
  */
 export class SinkFeed {
   #running: Promise<void> | undefined;
-  /** Positions that the sink has confirmed but that are not stored yet. */
+  /** The confirmed position, if it is not stored yet. */
   #received: Mark | undefined;
-  /** After a failure: when it was, and how long the next attempt waits. Starts with every process, so that a restart retries. */
+  /** Time of the last failure, and delay of the next attempt. Not stored, so that a restart retries at once. */
   #failure: { readonly at: number; readonly delay: number } | undefined;
   #isClosed = false;
 
@@ -26,14 +26,14 @@ export class SinkFeed {
     private readonly sink: Sink,
   ) {}
 
-  /** Starts to send if there is anything to send and no attempt is running or must wait. */
+  /** Starts sending if there is anything to send and no attempt is running or delayed. */
   poll(): void {
     if (this.#running || this.#isClosed || this.#mustWait()) return;
     if (!this.#received && !hasMore(this.app, this.destination)) return;
     this.#running = this.#run().finally(() => (this.#running = undefined));
   }
 
-  /** Opens the file of the sink again, and does not wait for the next retry. */
+  /** Reopens the file of the sink and retries at once. */
   reopen(): void {
     if (!this.sink.reopen) return;
     this.sink.reopen();
@@ -45,7 +45,7 @@ export class SinkFeed {
     await this.#running;
   }
 
-  /** Stops, and aborts a running attempt, which the next start repeats. */
+  /** Stops and aborts a running attempt, which the next start repeats. */
   close(): void {
     this.#isClosed = true;
     this.sink.close();
@@ -54,7 +54,7 @@ export class SinkFeed {
   #mustWait(): boolean {
     if (!this.#failure) return false;
     const waited = this.app.clock.now() - this.#failure.at;
-    // A clock that was set back delays nothing.
+    // Setting the clock back must not extend the delay.
     return waited >= 0 && waited < this.#failure.delay;
   }
 
@@ -69,17 +69,17 @@ export class SinkFeed {
         this.#failure = undefined;
       }
     } catch (error) {
-      // The storage reports its own errors; the next poll stores again what could not be stored.
+      // Storage errors are reported elsewhere, and the next poll retries storing.
       if (!(error instanceof StorageError) && !this.#isClosed)
         this.app.log.error({ sink: this.sink.name, err: error }, 'audit sink failed');
     }
   }
 
-  /** Stores what the sink has received and where the next batch ends. Resolves with that batch once this is on disk. */
+  /** Stores the confirmed position and the end of the next batch. Resolves with the batch once they are on disk. */
   async #nextBatch(): Promise<ReturnType<typeof readBatch>> {
     const { app, destination } = this;
     const { db } = app;
-    // Nothing is sent without the lease, or when its receipt could not be stored.
+    // Send nothing without the lease, or while receipts cannot be stored.
     if (this.#isClosed || db.trouble) return undefined;
     const position = db.write(() => movePosition(app, destination, this.#received));
     await new Promise<void>((resolve, reject) =>

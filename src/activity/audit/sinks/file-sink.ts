@@ -6,26 +6,26 @@ import type { Batch, Sink } from './sink.ts';
 
 const mode = 0o640;
 
-/** Bytes from the end of the file in which its last line is searched: the first time, and at most. */
+/** Number of bytes at the end of the file to search for its last line: initially, and at most. */
 const minTail = 64 * 1024;
 const maxTail = 64 * 1024 * 1024;
 
-/** The end of a file when it was opened. */
+/** The end of a file at the time it was opened. */
 interface Tail {
-  /** Bytes up to the end of the last complete line. */
+  /** Offset of the end of the last complete line. */
   readonly end: number;
-  /** The rest of the file: a partial line, cut off by a kill or a full disk. */
+  /** The rest of the file: a line truncated by a kill or a full disk. */
   readonly partial: Buffer;
   /** The last complete line; empty without one. */
   readonly line: string;
 }
 
-/** `audit_file`: appends a line for each record, and reports it as received when it is on disk. */
+/** `audit_file`: appends one line per record, and confirms it once it is on disk. */
 export class FileSink implements Sink {
   readonly name = 'file';
   readonly maxRetryDelay = 5 * second;
   #file: FileHandle | undefined;
-  /** Undefined once something was appended. */
+  /** Undefined after the first append. */
   #tail: Tail | undefined;
   #mustReopen = false;
 
@@ -35,7 +35,7 @@ export class FileSink implements Sink {
     try {
       do await this.#append(await this.#open(), batch);
       while (
-        // A program that has renamed the file may be reading its last line already: the new one gets the batch again.
+        // After a rename, another program may already be reading the last line, so repeat the batch in the new file.
         this.#mustReopen
       );
     } catch (error) {
@@ -44,17 +44,17 @@ export class FileSink implements Sink {
     }
   }
 
-  /** Opens the file again before the next batch, because a program has renamed it. */
+  /** Makes the next batch reopen the file, because a program has renamed it. */
   reopen(): void {
     this.#mustReopen = true;
   }
 
-  /** A running attempt ends by itself: it does not wait for other machines. */
+  /** Does nothing: a running attempt does not wait for other machines and ends soon. */
   close(): void {
     void this.#release().catch(() => undefined);
   }
 
-  /** Appends what the file does not have: an attempt that was cut off may have written the first records. */
+  /** Appends the records that the file lacks, because an interrupted attempt may have written the first ones. */
   async #append(file: FileHandle, { records }: Batch): Promise<void> {
     const { end = 0, line: last, partial = Buffer.alloc(0) } = this.#tail ?? {};
     const missing = records.slice(records.findIndex(({ line }) => line === last) + 1);
@@ -77,7 +77,7 @@ export class FileSink implements Sink {
     this.#file = file;
     const stats = await file.stat();
     if (!stats.isFile()) return file;
-    // The umask may have removed bits. Only the owner of the file can set them.
+    // The umask may have removed bits. Only the owner can set them.
     if ((stats.mode & 0o777) !== mode) await file.chmod(mode).catch(() => undefined);
     if (stats.size === 0) await syncFolderOf(this.path);
     this.#tail = await tailOf(file, stats.size);
@@ -109,7 +109,7 @@ async function tailOf(file: FileHandle, size: number): Promise<Tail> {
 
 /** Resolves when the name of a new file is on disk. */
 async function syncFolderOf(path: string): Promise<void> {
-  // Windows has no such thing as a folder that is opened.
+  // Windows cannot open folders.
   if (process.platform === 'win32') return;
   const folder = await open(dirname(path));
   try {

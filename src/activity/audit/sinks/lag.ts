@@ -6,22 +6,22 @@ import { notify, staffUsers } from '../../notifications/notify.ts';
 import { type Destination, destinationsOf, newestId, oldestId, positionOf } from './positions.ts';
 import type { SinkName } from './sink.ts';
 
-/** A sink whose oldest missing record is as old is behind, until all records that it misses are younger than the second one. */
+/** A sink is behind when its oldest missing record reaches the first age, until all missing records are below the second. */
 const maxLag = 15 * minute;
 const recoveredLag = minute;
 
-/** How far a sink is behind the trail. */
+/** The lag of a sink. */
 interface SinkLag {
   readonly sink: SinkName;
-  /** Records that it has not received. */
+  /** Number of records that it has not received. */
   readonly waiting: number;
-  /** Instant of the oldest of them; null without any. */
+  /** Instant of the oldest of them; null if there are none. */
   readonly oldest: number | null;
-  /** Why the last attempt failed; empty if it succeeded. */
+  /** Error of the last attempt; empty if it succeeded. */
   readonly error: string;
 }
 
-/** Returns the lag of each sink of the settings. */
+/** Returns the lag of each configured sink. */
 export const sinkLags = (app: App): readonly SinkLag[] =>
   destinationsOf(app.config).map((destination) => lagOf(app, destination));
 
@@ -32,8 +32,8 @@ function lagOf(app: App, destination: Destination): SinkLag {
 }
 
 /**
- * Notifies staff of each sink that is behind, once until it has recovered. `started` is when the server began to send: what has
- * waited for the server does not count, unless the sink fails. Must run inside a write.
+ * Notifies staff of each sink that is behind, once until it recovers. `started` is when the server started sending: waiting time
+ * before it does not count unless the sink fails. Must run inside a write.
  */
 export function reportLags(context: Context, started: number): void {
   const { app, now } = context;
@@ -50,7 +50,7 @@ export function reportLags(context: Context, started: number): void {
   }
 }
 
-/** Returns a line for each sink that is behind, or whose last attempt failed. */
+/** Returns a line for each sink that is behind or whose last attempt failed. */
 export const sinkProblems = (app: App): string[] =>
   sinkLags(app)
     .filter(({ error, oldest }) => oldest !== null && (error !== '' || app.clock.now() - oldest >= maxLag))

@@ -7,17 +7,17 @@ import { namesOf, present } from '../../../kernel/present.ts';
 import { type Head, readHeadsLog } from '../heads-log.ts';
 import type { Batch, SinkName, SinkRecord } from './sink.ts';
 
-/** Limits of a batch. A record that is larger than a batch is sent alone. */
+/** Limits of a batch. A larger record is sent alone. */
 const maxRecords = 500;
 const maxBytes = 1024 * 1024;
 
-/** A record as one line of JSON: the hashed text, with the private part and the hash behind its members. */
+/** Returns a record as one line of JSON: the hashed text, extended by the private part and the hash. */
 const lineOf = (record: string, hidden: string | null, digest: string): string =>
   `${record.slice(0, -1)},"private":${hidden},"hash":"${digest}"}`;
-/** Bytes that a line, with its end, has besides the two texts. */
+/** Bytes of a line, including its end, in addition to the two texts. */
 const addedBytes = lineOf('}', '', '0'.repeat(64)).length;
 
-/** The destination of a sink. Its address may contain a secret. */
+/** The destination of a sink. Its URL may contain a secret. */
 export interface Destination {
   readonly name: SinkName;
   readonly address: string;
@@ -34,7 +34,7 @@ interface Position {
   readonly is_behind: number;
 }
 
-/** Returns the destinations that the settings name. */
+/** Returns the configured destinations. */
 export function destinationsOf({
   audit_file: file,
   audit_sink_url: url,
@@ -53,12 +53,12 @@ export const positionOf = ({ db }: Pick<App, 'db'>, { digest, name }: Destinatio
     SELECT id, received, received_head, batch_end, error_message, is_behind FROM audit_sink
     WHERE name = ${name} AND destination = ${digest}`);
 
-/** The ids of the last record and the last head of a batch that a destination has received. */
+/** The last record or head that a destination has received. */
 export type Mark = Pick<Position, 'received'> | Pick<Position, 'received_head'>;
 
 /**
- * Stores what a destination has received, and where its next batch of records ends; without a mark the same batch is next. A new
- * destination begins with the oldest record. Must run inside a write. Returns the position.
+ * Stores the mark that a destination has reached, and the end of its next batch of records. Without a mark, the same batch is
+ * next. A new destination starts with the oldest record. Must run inside a write. Returns the position.
  */
 export function movePosition(app: App, destination: Destination, mark?: Mark): Position {
   const { db } = app;
@@ -68,7 +68,7 @@ export function movePosition(app: App, destination: Destination, mark?: Mark): P
   const position = present(positionOf(app, destination));
   if (!mark && position.batch_end !== null) return position;
   const moved = { ...position, ...mark };
-  // Records that it misses may have been removed meanwhile.
+  // Its missing records may have been removed meanwhile.
   const received = Math.max(moved.received, position.received);
   const head = nextHead(app, moved.received_head);
   const end = head && head.record_id <= received ? null : nextEnd(app, received, head?.record_id);
@@ -77,13 +77,13 @@ export function movePosition(app: App, destination: Destination, mark?: Mark): P
   return { ...position, ...change };
 }
 
-/** Whether there are records or heads that a destination has not received. */
+/** Whether a destination is missing records or heads. */
 export function hasMore(app: App, destination: Destination): boolean {
   const { received, received_head: head } = positionOf(app, destination) ?? { received: 0, received_head: 0 };
   return received < newestId(app) || nextHead(app, head) !== undefined;
 }
 
-/** A head that waits for sinks. */
+/** A head queued for sinks. */
 interface QueuedHead {
   readonly id: number;
   readonly record_id: number;
@@ -101,7 +101,7 @@ export const oldestId = ({ db }: Pick<App, 'db'>): number =>
 export const newestId = ({ db }: Pick<App, 'db'>): number =>
   db.value<number | null>(sql`SELECT max(id) FROM audit_record`) ?? 0;
 
-/** Returns the id of the last record of the batch that follows a record, up to a maximum; null if there is none. */
+/** Returns the id of the last record in the batch after a record, up to a maximum; null if there is none. */
 function nextEnd({ db }: Pick<App, 'db'>, received: number, maxId: number = Number.MAX_SAFE_INTEGER): number | null {
   const rows = db.all<{ id: number; chain_id: number; bytes: number }>(sql`
     SELECT id, chain_id, octet_length(record) + octet_length(ifnull(private, 'null')) AS bytes
@@ -124,7 +124,7 @@ interface RecordRow extends Omit<SinkRecord, 'line'> {
   readonly private: string | null;
 }
 
-/** Returns the batch that is next at a position: a head whose record was received, or records. Undefined if there is neither. */
+/** Returns the next batch: a head whose record was received, or records. Undefined if there is neither. */
 export function readBatch(app: Pick<App, 'db'>, position: Position): (Batch & { readonly mark: Mark }) | undefined {
   const { batch_end: end, received, received_head: receivedHead } = position;
   if (end !== null) return readRecords(app, received, end);
@@ -149,14 +149,14 @@ function readRecords({ db }: Pick<App, 'db'>, received: number, end: number): Re
   return { key: `${first.chain}:${first.sequence}-${last.sequence}`, records, mark: { received: end } };
 }
 
-/** Queues a head for the sinks, unless its record was removed or is that of another history. Must run inside a write. */
+/** Queues a head for the sinks, unless its record was removed or belongs to another history. Must run inside a write. */
 export const queueHead = ({ db }: Pick<App, 'db'>, head: Head): void =>
   void db.run(sql`
     INSERT INTO audit_head (record_id, head)
     SELECT r.id, ${JSON.stringify(head)} FROM audit_chain c JOIN audit_record r ON r.id = c.first_id + ${head.sequence} - 1
     WHERE c.uuid = ${head.chain} AND r.hash = ${head.hash}`);
 
-/** Queues the heads of the log that are not queued: a kill behind the log, or `rotate-key`, has left them. */
+/** Queues logged heads that are not queued yet, after `rotate-key` or a kill between logging and queueing. */
 export function queueLoggedHeads({ auditHeads: { folder }, db }: App): void {
   if (folder === undefined) return;
   const queued = new Set(db.values<string>(sql`SELECT head FROM audit_head`));
@@ -168,7 +168,7 @@ export function queueLoggedHeads({ auditHeads: { folder }, db }: App): void {
     });
 }
 
-/** Stores why the last attempt failed. Must run inside a write. */
+/** Stores the error of the last attempt. Must run inside a write. */
 export const storeFailure = ({ db }: Pick<App, 'db'>, { digest, name }: Destination, message: string): void =>
   void db.run(sql`
     UPDATE audit_sink SET error_message = ${message}

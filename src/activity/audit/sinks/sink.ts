@@ -1,4 +1,4 @@
-/** A record, or a head, as a sink receives it. */
+/** A record or head in the form that sinks receive. */
 export interface SinkRecord {
   /** UTC, with microseconds. */
   readonly at: string;
@@ -8,23 +8,23 @@ export interface SinkRecord {
   readonly line: string;
 }
 
-/** Consecutive records of one chain, or a head. They never change, however often the batch is sent. */
+/** Consecutive records of one chain, or a head. They are the same in every attempt. */
 export interface Batch {
-  /** Names the batch. */
+  /** Identifies the batch. */
   readonly key: string;
   readonly records: readonly SinkRecord[];
 }
 
 export type SinkName = 'url' | 'file' | 'syslog';
 
-/** A place outside of the database that receives the records of the trail (audit.md 9). */
+/** A destination outside the database for the records of the trail (audit.md 9). */
 export interface Sink {
   readonly name: SinkName;
-  /** The longest time until a failed batch is sent again, in microseconds. */
+  /** Maximum retry delay in microseconds. */
   readonly maxRetryDelay: number;
-  /** Sends a batch. Rejects with a sentence unless the sink has received all of it. */
+  /** Sends a batch. Rejects with a readable error unless the sink has received all of it. */
   send(batch: Batch): Promise<void>;
-  /** Opens the file again. */
+  /** Reopens the file. */
   reopen?(): void;
   /** Aborts an attempt in progress. */
   close(): void;

@@ -9,7 +9,7 @@ import type { Sink, SinkName } from './sink.ts';
 import { SyslogSink } from './syslog-sink.ts';
 import { UrlSink } from './url-sink.ts';
 
-/** Milliseconds that a shutdown waits for the sinks. The next start continues. */
+/** How long a shutdown waits for the sinks. The next start continues. */
 const shutdownTimeoutMs = 1000;
 
 const openers: Readonly<Record<SinkName, (app: App, address: string) => Sink>> = {
@@ -18,7 +18,7 @@ const openers: Readonly<Record<SinkName, (app: App, address: string) => Sink>> =
   syslog: ({ resolve }, address) => new SyslogSink(new URL(address), resolve),
 };
 
-/** Sends the audit trail to the sinks of the settings. Sinks do not wait for each other, and nothing else waits for them. */
+/** Sends the audit trail to the configured sinks. They do not wait for each other, and nothing else waits for them. */
 export class AuditSinks {
   readonly #feeds: readonly SinkFeed[];
 
@@ -47,7 +47,7 @@ export class AuditSinks {
     if (this.#feeds.length > 0) this.app.db.write(() => reportLags(context, this.#started));
   }
 
-  /** Opens the file of `audit_file` again, which a program may have renamed. */
+  /** Reopens `audit_file`, which a program may have renamed. */
   reopen(): void {
     for (const feed of this.#feeds) feed.reopen();
   }
@@ -57,7 +57,7 @@ export class AuditSinks {
     await Promise.all(this.#feeds.map((feed) => feed.idle()));
   }
 
-  /** Sends what is left for at most `graceMs`, and aborts attempts that take longer. With 0 it sends nothing more. */
+  /** Sends the remaining records for at most `graceMs`, then aborts. With 0, sends nothing more. */
   async close(graceMs = shutdownTimeoutMs): Promise<void> {
     if (graceMs > 0) this.poll();
     await Promise.race([this.idle(), sleep(graceMs, undefined, { ref: false })]);

@@ -7,23 +7,23 @@ import { allowedLookup, explained, NoResponseError } from '../../../kernel/net/h
 import type { Resolver } from '../../../kernel/net/resolver.ts';
 import type { Batch, Sink, SinkRecord } from './sink.ts';
 
-/** Milliseconds to connect, and to send a batch. */
+/** Timeout for connecting, and for sending a batch. */
 const timeout = 10_000;
 
-/** Milliseconds after which an idle connection is probed. */
+/** Idle time before a connection is probed. */
 const keepAliveDelay = 60_000;
 
 const ports: Readonly<Record<string, number>> = { 'tcp:': 514, 'tls:': 6514 };
 
-/** Log audit (RFC 5424, 6.2.1), and the severities of records: informational, and warning for rejections. */
+/** Facility "log audit" (RFC 5424, 6.2.1), and severities: informational, and warning for rejections. */
 const facility = 13;
 const severities = { done: 6, refused: 4 };
 
-/** Printable ASCII without spaces, as the header of a message requires; `-` if there is nothing left. */
+/** Reduces a text to printable ASCII without spaces, as a message header requires; `-` if nothing is left. */
 const headerText = (text: string, maxLength: number): string =>
   text.replace(/[^\x21-\x7e]/g, '_').slice(0, maxLength) || '-';
 
-/** A record as a message of RFC 5424, with its length in front (RFC 6587, 3.4.1). */
+/** Returns a record as an RFC 5424 message, prefixed with its length (RFC 6587, 3.4.1). */
 function frameOf({ at, line, operation, outcome }: SinkRecord): Buffer {
   const priority = facility * 8 + severities[outcome];
   const header = `<${priority}>1 ${at} ${headerText(hostname(), 255)} tenantry ${process.pid} ${headerText(operation, 32)} -`;
@@ -31,7 +31,7 @@ function frameOf({ at, line, operation, outcome }: SinkRecord): Buffer {
   return Buffer.concat([Buffer.from(`${message.length} `), message]);
 }
 
-/** `audit_syslog`: sends records on one connection. The protocol has no responses: what a broken connection has taken may be lost. */
+/** `audit_syslog`: sends records on one connection. Syslog has no responses, so data on a broken connection may be lost. */
 export class SyslogSink implements Sink {
   readonly name = 'syslog';
   readonly maxRetryDelay = 5 * minute;
@@ -63,7 +63,7 @@ export class SyslogSink implements Sink {
       : connect(options);
     this.#socket = socket;
     socket.setKeepAlive(true, keepAliveDelay);
-    // The end of a connection is noticed only behind what was received.
+    // The end of a connection is reported only after received data is consumed.
     socket.resume();
     socket.on('error', () => undefined);
     await settled(socket, (done) => socket.once(isSecure ? 'secureConnect' : 'connect', done));
@@ -71,7 +71,7 @@ export class SyslogSink implements Sink {
   }
 }
 
-/** Resolves when `begin` reports that it is done. Rejects with a sentence, and ends the connection, if it breaks or takes too long. */
+/** Resolves when `begin` calls `done`. On failure or timeout, closes the connection and rejects with a readable error. */
 function settled(socket: Socket, begin: (done: () => void) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (error?: Error): void => {

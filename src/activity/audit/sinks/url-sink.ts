@@ -6,11 +6,11 @@ import { version } from '../../../kernel/version.ts';
 import { readSinkHeader } from '../config.ts';
 import type { Batch, Sink } from './sink.ts';
 
-/** Milliseconds for a request and its response, and bytes of a response. */
+/** Timeout of a request, and maximum size of a response. */
 const timeout = 10_000;
 const maxBytes = 64 * 1024;
 
-/** `audit_sink_url`: posts batches as NDJSON. The operator chose the address, which may be in the operator's network. */
+/** `audit_sink_url`: posts batches as NDJSON. The operator chose the URL, so it may be in a private network. */
 export class UrlSink implements Sink {
   readonly name = 'url';
   readonly maxRetryDelay = 5 * minute;
@@ -32,7 +32,7 @@ export class UrlSink implements Sink {
       url: this.url,
       headers: {
         'User-Agent': `Tenantry/${version}`,
-        // Read for each batch, so that a token can be replaced without a restart.
+        // Read it for each batch, so that a token can be replaced without a restart.
         ...(headerFile !== null && readSinkHeader(headerFile)),
         'Content-Type': 'application/x-ndjson',
         'Idempotency-Key': key,
