@@ -1,5 +1,7 @@
 /** The process of command-host.ts. */
 import { readdirSync, readlinkSync } from 'node:fs';
+import { globalAgent as httpAgent } from 'node:http';
+import { globalAgent as httpsAgent } from 'node:https';
 import { tmpdir } from 'node:os';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { main } from 'tenantry';
@@ -56,6 +58,8 @@ async function run({ env, folder, mark, words }: Command): Promise<void> {
         process.off(event, listener as () => void);
       }
   process.chdir(tmpdir());
+  // Connections that are kept for the next request would end with a process.
+  for (const agent of [httpAgent, httpsAgent]) agent.destroy();
   await Promise.all(streams.map((stream) => new Promise((written) => stream.write('', written))));
   // Another process must not find a file or lock that the end of a process would have closed.
   if (openFiles().some((name) => !filesBefore.includes(name))) process.exit(code);

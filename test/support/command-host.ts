@@ -27,7 +27,7 @@ export interface CommandEnd {
 /** Whether a command needs no process for itself: it reads no input, runs no server, and its environment has only settings. */
 export function isHosted(words: readonly string[], env: Readonly<Record<string, string>> = {}): boolean {
   const needsStreams = words.includes('-') || ['export', 'import', 'listen', 'serve'].includes(words[0] ?? '');
-  const isOfProgram = (name: string): boolean => name.startsWith('TENANTRY_') && name !== 'TENANTRY_NATIVE_CACHE';
+  const isOfProgram = (name: string): boolean => /^(TENANTRY|AWS)_/.test(name) && name !== 'TENANTRY_NATIVE_CACHE';
   return process.platform === 'linux' && !needsStreams && Object.keys(env).every(isOfProgram);
 }
 
