@@ -6,24 +6,33 @@ import ts from 'typescript';
 import * as assert from 'uvu/assert';
 import { kindWords } from '../../src/console/format/kinds.ts';
 import { statusWords } from '../../src/console/format/status.ts';
-import { englishOf } from '../../src/console/i18n/english.ts';
+import { englishOf, englishOfAction } from '../../src/console/i18n/english.ts';
 import translations from '../../src/console/i18n/et.json' with { type: 'json' };
+import labels from '../../src/console/i18n/labels.json' with { type: 'json' };
 import { lookupIn, partsOf, type Words } from '../../src/console/i18n/lookup.ts';
+import sentences from '../../src/console/i18n/sentences.json' with { type: 'json' };
 import type { Json } from '../support/fixture.ts';
-import { createPersonas } from '../support/personas.ts';
+import { createPersonas, type Personas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test: words, fixture } = suiteWithServer('the words of the console');
+let cast: Personas;
 const estonian: Words = translations;
 const inEstonian = lookupIn(estonian);
 const folder = fileURLToPath(new URL('../../src/console/', import.meta.url));
 
-const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.tsx?$/.test(file) && !/^(i18n|format\/(status|kinds))/.test(file))
+const allSources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.tsx?$/.test(file))
   .map((file) => {
     const text = readFileSync(join(folder, file), 'utf8');
     return { file, root: ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true) };
   });
+/** Those with texts in `t`. */
+const sources = allSources.filter(({ file }) => !/^(i18n|format\/(status|kinds))/.test(file));
+
+words.before(async () => {
+  cast = await createPersonas(fixture);
+});
 
 /** Functions whose text arguments are translated. */
 const sayers = new Set(['t', 'phrase', 'plural']);
@@ -130,17 +139,21 @@ words('translates states and types', () => {
   assert.equal(missing([...statusWords, ...kindWords]), []);
 });
 
-words('translates every title that is derived from an API name', async () => {
+/** Returns the names of the API that are titles on a page. */
+async function apiNames(): Promise<readonly string[]> {
   const { body: document } = await fixture.anonymous.get('/docs/');
   const segments = Object.keys(document.paths)
     .filter((path) => path.startsWith('/api/'))
     .flatMap((path) => path.split('/').filter((segment) => segment !== '' && !segment.startsWith('{')));
-  const names = [...segments.slice(1), ...namesIn({ ...document, webhooks: {} })].filter((name) => !isTechnical(name));
-  assert.equal(missing(names.map(englishOf)), []);
+  return [...segments.slice(1), ...namesIn({ ...document, webhooks: {} })].filter((name) => !isTechnical(name));
+}
+
+words('translates every title that is derived from an API name', async () => {
+  assert.equal(missing((await apiNames()).map(englishOf)), []);
 });
 
-words('translates labels, choices, quotas and counters', async () => {
-  const cast = await createPersonas(fixture);
+/** Returns the labels, choices, quotas and counters of the API. */
+async function apiTitles(): Promise<readonly string[]> {
   const { body: document } = await fixture.anonymous.get('/docs/');
   const lists = Object.keys(document.paths).filter((path) => /^\/api\/[a-z0-9-]+\/$/.test(path));
   const objects = [cast.customer.url, cast.project.url, cast.users.owner.url];
@@ -160,7 +173,41 @@ words('translates labels, choices, quotas and counters', async () => {
   for (const { name } of (await fixture.staff.get('/api/quotas/?page_size=300')).body) titles.push(englishOf(name));
   for (const { url } of [cast.customer, cast.project])
     titles.push(...Object.keys((await fixture.staff.get(`${url}counters/`)).body).map(englishOf));
-  assert.equal(missing(titles), []);
+  return titles;
+}
+
+words('translates labels, choices, quotas and counters', async () => {
+  assert.equal(missing(await apiTitles()), []);
+});
+
+/** Every text and name in the source of the console, and in the files of its labels and sentences. */
+function* literals(node: ts.Node): Generator<string> {
+  if (ts.isStringLiteralLike(node) || ts.isIdentifier(node)) yield node.text;
+  const children: ts.Node[] = [];
+  ts.forEachChild(node, (child) => void children.push(child));
+  for (const child of children) yield* literals(child);
+}
+
+function* textsIn(value: Json): Generator<string> {
+  if (typeof value === 'string') yield value;
+  else for (const [name, member] of Object.entries<Json>(value)) yield* [name, ...textsIn(member)];
+}
+
+words('has no translation that nothing uses', async () => {
+  const all = [
+    ...allSources.flatMap(({ root }) => [...literals(root)]),
+    ...textsIn(labels),
+    ...textsIn(sentences),
+    ...(await apiNames()),
+    ...(await apiTitles()),
+  ];
+  const used = new Set(
+    [...all, ...all.map(englishOf), ...all.map((name) => englishOfAction(name))].map((text) => text.toLowerCase()),
+  );
+  assert.equal(
+    Object.keys(estonian).filter((text) => !used.has(text.toLowerCase())),
+    [],
+  );
 });
 
 words('a translation gets the capitals of the text', () => {
