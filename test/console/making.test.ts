@@ -50,7 +50,10 @@ browser('the form of a chosen kind shows the quota impact during input', async (
   const choose = async (label: string, index = 1): Promise<void> => {
     const select = page.getByLabel(label);
     await select.locator('option').nth(index).waitFor({ state: 'attached' });
+    // A choice narrows those of other fields; the earlier ones stay until these are read.
+    await manager.settled();
     await select.selectOption({ index });
+    await manager.settled();
   };
   await page.getByLabel('Name *', { exact: true }).fill('cache');
   // The only connection is chosen.
