@@ -1,7 +1,7 @@
 /** A failed resource: cause, effect, next step, and other failures in its project. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Item, pathOf, problemOf, request, textOf } from '../api/api.ts';
+import { type Item, listIn, pathOf, problemOf, request, textOf } from '../api/api.ts';
 import { useFailedActions } from '../api/failures.ts';
 import { refresh, usePage } from '../api/reading.ts';
 import { go, hrefOf } from '../api/route.ts';
@@ -20,15 +20,17 @@ import { serverText, t } from '../i18n/words.ts';
 import { canManageResources } from './attention.tsx';
 import { maker } from './new-resource.tsx';
 
-/** Explains a failure and offers to recreate, remove or refresh the resource. */
+/**
+ * Why a resource failed, and what can be done: to create it again or to remove it, or to read its present state. The `action` of
+ * the resource is the one that failed, once it is known.
+ */
 export function FailedResource({ resource }: { readonly resource: Item }): JSX.Element {
-  const [failed = resource] = useFailedActions([resource]);
   const path = pathOf(textOf(resource, 'url'));
   const exists = textOf(resource, 'backend_id') !== '';
   return (
     <Callout
       tone="bad"
-      title={t(statusOf(failed).word)}
+      title={t(statusOf(resource).word)}
       action={
         exists ? (
           canManageResources() && <PostButton title={t('Refresh')} path={`${path}pull/`} about={nameOf(resource)} />
@@ -53,7 +55,7 @@ export function FailedResource({ resource }: { readonly resource: Item }): JSX.E
 }
 
 function CreateAgain({ path }: { readonly path: string }): JSX.Element | null {
-  const list = path.split('/')[2] ?? '';
+  const list = listIn(path);
   const collection = collections.value.get(list);
   if (!collection?.isCreatedHere || !mayHaveRight(collection.creators)) return null;
   return (

@@ -179,7 +179,7 @@ function OpenObject({
         menu={menu}
       />
       <Tabs tabs={tabs} />
-      {recipe.problem?.(item, reload) ??
+      {recipe.problem?.(failed ?? item, reload) ??
         (textOf(item, 'error_message') !== '' && (
           <Callout tone="bad" title={titleOf('error_message')}>
             {serverText(textOf(item, 'error_message'))}

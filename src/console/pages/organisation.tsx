@@ -197,7 +197,7 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: Kind }):
               lines={(resources) => <ResourceTable resources={resources} />}
             />
           )}
-          <UsageTimeline aggregate={kind} uuid={uuid} />
+          <UsageTimeline aggregate={kind} uuid={uuid} sums={sums} />
           <Activity item={item} within={own} given={events.value} />
         </div>
         <div class="stack">

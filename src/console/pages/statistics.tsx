@@ -73,28 +73,33 @@ type Measure = (typeof measures)[number];
 export const UsageTimeline = ({
   aggregate,
   uuid,
+  sums,
 }: {
   readonly aggregate: 'customer' | 'project';
   readonly uuid: string;
+  /** The present usage, as quotas. */
+  readonly sums: readonly Item[];
 }): JSX.Element => {
   const rows = useLatest(useUsage(aggregate, uuid));
-  const { value: sums } = useGet(
-    () => api.GET('/api/stats/quota/', { params: { query: { aggregate, uuid } } }),
-    [aggregate, uuid],
-  );
-  const isLoading = rows === undefined || sums === undefined;
   const known = knownMeasures(rows ?? []);
   return (
     <Card
       title={t('Usage over time')}
       class="of-charts"
       actions={<Ranges days={[7, 30, 90]} />}
-      isLoading={isLoading}
-      empty={!isLoading && known.length === 0 ? t('No usage in this period.') : undefined}
+      isLoading={!rows}
+      empty={rows && known.length === 0 ? t('No usage in this period.') : undefined}
     >
       <div class="thirds">
-        {!isLoading &&
-          known.map((name) => <UsageChart key={name} name={name} rows={rows} sums={sums.isOk ? sums.body : {}} />)}
+        {rows &&
+          known.map((name) => (
+            <UsageChart
+              key={name}
+              name={name}
+              rows={rows}
+              now={numberOf(sums.find((quota) => quota.name === name) ?? {}, 'usage')}
+            />
+          ))}
       </div>
     </Card>
   );
@@ -107,17 +112,17 @@ const knownMeasures = (rows: readonly Item[]): readonly Measure[] =>
 const UsageChart = ({
   name,
   rows,
-  sums,
+  now,
 }: {
   readonly name: Measure;
   readonly rows: readonly Item[];
-  /** The current usage. */
-  readonly sums: Item;
+  /** The present usage. */
+  readonly now: number | undefined;
 }): JSX.Element => (
   <Chart
     title={quotaTitle(name)}
     isSize={isQuotaInMebibytes(name)}
-    now={numberOf(sums, `${name}_usage`)}
+    now={now}
     times={rows.map((row) => Number(row.from))}
     series={[
       { name: t('Usage'), values: rows.map((row) => numberOf(row, `${name}_usage`)) },
@@ -148,7 +153,7 @@ function UsageCard({ rows, sums }: { readonly rows: readonly Item[]; readonly su
       }
       empty={name === undefined ? t('No usage in this period.') : undefined}
     >
-      {name && <UsageChart name={name} rows={rows} sums={sums} />}
+      {name && <UsageChart name={name} rows={rows} now={numberOf(sums, `${name}_usage`)} />}
     </Card>
   );
 }
