@@ -4,7 +4,18 @@ import { type JSX, render } from 'preact';
 import { useErrorBoundary, useLayoutEffect } from 'preact/hooks';
 import { token } from './api/connection.ts';
 import { place, replace } from './api/route.ts';
-import { collections, departure, enter, isReady, mustEnrol, resumeLogin, start, startProblem } from './api/session.ts';
+import {
+  collections,
+  endSession,
+  enter,
+  isForeignLogin,
+  isReady,
+  mustEnrol,
+  resumeLogin,
+  start,
+  startProblem,
+  takeDeparture,
+} from './api/session.ts';
 import { Callout, Empty } from './components/card.tsx';
 import { expectHeading } from './components/focus.ts';
 import { ListPage } from './components/list.tsx';
@@ -88,7 +99,29 @@ function NotFound(): JSX.Element {
   );
 }
 
+/** Shown instead of a login that this tab has not started. Its button leads to the sign-in or the session of this tab. */
+function ForeignLogin(): JSX.Element {
+  return (
+    <main class="door">
+      <div class="panel">
+        <h1>{t('This sign-in was not started in this tab')}</h1>
+        <p>{t('A link can sign you in as another user, who then sees what you enter. You were not signed in.')}</p>
+        <button
+          type="button"
+          class="btn primary full"
+          onClick={() => {
+            isForeignLogin.value = false;
+          }}
+        >
+          {token.value === null ? t('Sign in') : t('Continue')}
+        </button>
+      </div>
+    </main>
+  );
+}
+
 function App(): JSX.Element {
+  if (isForeignLogin.value) return <ForeignLogin />;
   if (token.value === null || place.value.path.startsWith('/first/')) return <Entrance />;
   if (startProblem.value !== '')
     return (
@@ -126,15 +159,23 @@ function returnFromLogin(): void {
   replace(path, new URLSearchParams(query));
 }
 
-// A login at an identity provider ends here if login_completed_url is `…/#/signed-in/{token}/{method}?next={next}`.
+// A login at an identity provider ends here if login_completed_url is `…/#/signed-in/{token}/{method}?next={next}`, and
+// login_second_factor_url is `…/#/second-factor/{token}?next={next}`.
 const [, page, given, method] = place.value.path.split('/');
-if (page === 'signed-in' && given) {
-  returnFromLogin();
-  void enter(given, method === 'oidc' ? departure() : undefined);
-} else if (page === 'second-factor' && given) {
-  // Likewise, login_second_factor_url is `…/#/second-factor/{token}?next={next}`.
-  void resumeLogin(given).then(returnFromLogin);
-} else if (token.value !== null) void start();
+// Every opening of the page ends the absence, so that a login that failed or was abandoned does not admit a link later.
+const provider = takeDeparture();
+const isReturn = (page === 'signed-in' || page === 'second-factor') && given;
+if (isReturn) returnFromLogin();
+if (isReturn && provider !== undefined) {
+  if (page === 'signed-in') void enter(given, method === 'oidc' ? provider : undefined);
+  else void resumeLogin(given, provider);
+} else {
+  if (isReturn) {
+    isForeignLogin.value = true;
+    if (page === 'signed-in') void endSession(given);
+  }
+  if (token.value !== null) void start();
+}
 
 const root = document.getElementById('console');
 // Load the language first, so that the first page is translated.

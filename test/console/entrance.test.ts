@@ -96,6 +96,70 @@ browser('single sign-on redirects to the identity provider and back to the conso
   await visitor.close();
 });
 
+/** Clicks a button that leads to the identity provider, whose page does not open. */
+async function depart(visitor: Console): Promise<void> {
+  await visitor.page.route('**/api-auth/saml2/login/', (route) => route.abort());
+  const failed = visitor.page.waitForEvent('requestfailed');
+  await visitor.button('Continue with Example University').click();
+  await failed;
+  await visitor.page.unroute('**/api-auth/saml2/login/');
+}
+
+/** Opens a link to the end of a login, as if from another page. */
+async function follow(visitor: Console, link: string): Promise<void> {
+  await visitor.page.goto('about:blank');
+  await visitor.page.goto(link);
+}
+
+const foreign = 'This sign-in was not started in this tab';
+
+browser('rejects a login that this tab has not started, and ends its session', async () => {
+  await staff().post('/api/users/', { username: 'mallory', full_name: 'Mallory Moss' });
+  const { token } = saml.fixture.as('mallory');
+  const link = `${url}/#/signed-in/${token}/saml2?next=%2Fprojects%2F`;
+  const visitor = await Console.open(started(), link);
+  await visitor.heading(foreign).waitFor();
+  assert.is(new URL(visitor.page.url()).hash, '#/projects/', 'the address has no token');
+  assert.equal(await findFaults(visitor), []);
+  assert.is(await visitor.page.evaluate('sessionStorage.length'), 0);
+  await visitor.settled();
+  assert.is((await fetch(`${url}/api/users/?current`, { headers: { Authorization: `Token ${token}` } })).status, 401);
+  await visitor.button('Sign in').click();
+  await visitor.button('Continue with Example University').waitFor();
+  await visitor.close();
+});
+
+browser('keeps the session of the tab when a link brings another login', async () => {
+  await saml.idp.next({ user: { attributes: { uid: 'carol', cn: 'Carol Jones', mail: 'carol@example.com' } } });
+  const visitor = await Console.open(started(), `${url}/`);
+  await visitor.button('Continue with Example University').click();
+  await visitor.heading(greeting).waitFor();
+  // The login of the tab admits no second one.
+  await follow(visitor, `${url}/#/signed-in/${saml.fixture.as('mallory').token}/saml2`);
+  await visitor.heading(foreign).waitFor();
+  await visitor.button('Continue').click();
+  await visitor.heading(/Carol$/).waitFor();
+  await visitor.close();
+});
+
+browser('accepts a login up to 15 minutes after its start, unless the console was opened since', async () => {
+  for (const [minutes, isOpened, heading] of [
+    [14, false, greeting],
+    [16, false, foreign],
+    [1, true, foreign],
+  ] as const) {
+    const visitor = await Console.open(started(), 'about:blank');
+    await visitor.page.clock.install({ time: Date.now() - minutes * 60_000 });
+    await visitor.page.goto(`${url}/`);
+    await depart(visitor);
+    await visitor.page.clock.setSystemTime(Date.now());
+    if (isOpened) await visitor.page.reload();
+    await follow(visitor, `${url}/#/signed-in/${saml.fixture.as('mallory').token}/saml2`);
+    await visitor.heading(heading).waitFor();
+    await visitor.close();
+  }
+});
+
 browser('no form of the console submits to another site', async () => {
   const stranger = await Console.open(started(), `${url}/`);
   const elsewhere = await stranger.page.evaluate(

@@ -89,13 +89,21 @@ browser('asks for the second factor of such a login, and says when a login canno
   await visitor.button('Continue').click();
   await visitor.heading('Projects').waitFor();
   await signOutAtProvider(visitor);
-  await visitor.page.goto(`${url}/#/second-factor/${'0'.repeat(40)}?next=%2Fprojects%2F`);
-  await visitor.page.reload();
+  await visitor.page.route('**/api-auth/oidc/**', (route) =>
+    route.fulfill({
+      status: 302,
+      headers: { Location: `${url}/#/second-factor/${'0'.repeat(40)}?next=%2Fprojects%2F` },
+    }),
+  );
+  await visitor.link(button).click();
   await visitor.page.getByText('This login has been completed or has taken too long. Sign in again.').waitFor();
   assert.is(new URL(visitor.page.url()).hash, '#/projects/');
   assert.equal(await findFaults(visitor), []);
   await visitor.link(button).waitFor();
   await visitor.close();
+  const stranger = await Console.open(started(), `${url}/#/second-factor/${'0'.repeat(40)}`);
+  await stranger.heading('This sign-in was not started in this tab').waitFor();
+  await stranger.close();
   for (const { url: factor } of (await carol.get('/api/second-factors/')).body) await carol.delete(factor);
 });
 

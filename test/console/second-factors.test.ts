@@ -109,15 +109,6 @@ browser('the link of the operator signs in once, without a factor', async () => 
   await late.close();
 });
 
-browser('continues a login at an identity provider with its second factor', async () => {
-  const login = await fixture.anonymous.post('/api-auth/password/', { username: 'alice', password });
-  const { token } = login.body.second_factor;
-  const visitor = await Console.open(started(), `${fixture.url}/#/second-factor/${token}`);
-  await visitor.heading('Second factor').waitFor();
-  await visitor.page.getByLabel('Code from your authenticator app').waitFor();
-  await visitor.close();
-});
-
 browser('a user who must set up a second factor can do nothing else', async () => {
   await fixture.open({ second_factor_required: 'all' });
   const bob = await fixture.user('bob', { full_name: 'Bob Brown' });

@@ -44,7 +44,13 @@ export const consolePage = (product: string, formOrigins: readonly string[]): Re
 </html>
 `,
   type: 'text/html; charset=utf-8',
-  headers: { Vary: 'Accept', 'Content-Security-Policy': policy(formOrigins), 'Referrer-Policy': 'no-referrer' },
+  headers: {
+    Vary: 'Accept',
+    'Content-Security-Policy': policy(formOrigins),
+    // A page that opened this one cannot lead it to the end of another login while the user signs in.
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Referrer-Policy': 'no-referrer',
+  },
   conditional: true,
 });
 

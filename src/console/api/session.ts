@@ -137,12 +137,20 @@ export async function continueWith(body: unknown, provider?: string): Promise<bo
 /** Why a login from an identity provider cannot continue; empty if it can. */
 export const resumeProblem = signal('');
 
-/** Asks for the second factor after a login at an identity provider. `value` is the login token in the return address. */
-export async function resumeLogin(value: string): Promise<void> {
+/** Whether the options of a second factor are being loaded for a login at an identity provider. */
+export const isResuming = signal(false);
+
+/**
+ * Asks for the second factor after a login at an identity provider. `value` is the login token in the return address, `provider`
+ * the departure.
+ */
+export async function resumeLogin(value: string, provider: string): Promise<void> {
+  isResuming.value = true;
   storeToken(null);
   const body = { token: value };
   const response = await responseOf(api.POST('/api-auth/second-factor/options/', { body, credentials: 'omit' }));
-  if (response.isOk) await continueWith(response.body, departure() || undefined);
+  isResuming.value = false;
+  if (response.isOk) await continueWith(response.body, provider || undefined);
   else if (response.status === 401)
     resumeProblem.value = t('This login has been completed or has taken too long. Sign in again.');
   else resumeProblem.value = problemOf(response.body) || t('The server cannot be reached.');
@@ -150,11 +158,24 @@ export async function resumeLogin(value: string): Promise<void> {
 
 const departureKey = storageKeyOf('departure');
 
-/** Stores the login URL of the OpenID Connect provider before the browser leaves this page. */
-export const departFor = (provider: string): void => sessionStorage.setItem(departureKey, provider);
+/** How long a login at an identity provider may take, in milliseconds. */
+const maxAbsence = 15 * 60_000;
 
-/** Returns the stored login URL; empty if there is none. */
-export const departure = (): string => sessionStorage.getItem(departureKey) ?? '';
+/**
+ * Stores that this tab leaves for a login at an identity provider. `provider` is the login URL of an OpenID Connect provider,
+ * empty for SAML.
+ */
+export const departFor = (provider: string): void => sessionStorage.setItem(departureKey, `${Date.now()} ${provider}`);
+
+/** Removes the departure and returns its provider. Returns undefined if this tab has started no login in the last 15 minutes. */
+export function takeDeparture(): string | undefined {
+  const [time, provider] = (sessionStorage.getItem(departureKey) ?? '').split(' ');
+  sessionStorage.removeItem(departureKey);
+  return Date.now() - Number(time) < maxAbsence ? provider : undefined;
+}
+
+/** Whether the page was opened with a login that this tab has not started, such as by a link from another user. */
+export const isForeignLogin = signal(false);
 
 /** Signs in with a password. The response has the errors. */
 export async function signIn(username: string, password: string): Promise<ApiResponse<unknown>> {
@@ -184,14 +205,13 @@ export async function endSession(value: string): Promise<void> {
 const providerKey = storageKeyOf('provider');
 
 /**
- * Starts a session with a token and reads its user. `provider` is the login URL of its OpenID Connect provider: empty if unknown,
- * undefined for other logins.
+ * Starts a session with a token and reads its user. `provider` is the login URL of its OpenID Connect provider, undefined for other
+ * logins.
  */
 export async function enter(value: string, provider?: string): Promise<void> {
   const isAnother = me.value === null;
   resumeProblem.value = '';
   hasSignedOut.value = false;
-  sessionStorage.removeItem(departureKey);
   if (provider === undefined) sessionStorage.removeItem(providerKey);
   else sessionStorage.setItem(providerKey, provider);
   storeToken(value);

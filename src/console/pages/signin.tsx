@@ -6,7 +6,17 @@ import { type Configuration, configuration, readConfiguration } from '../api/con
 import { api, responseOf } from '../api/connection.ts';
 import { hasPasskeys } from '../api/passkeys.ts';
 import { hrefOf, place, replace } from '../api/route.ts';
-import { challenge, continueWith, endSession, enter, ownerOf, resumeProblem, signIn } from '../api/session.ts';
+import {
+  challenge,
+  continueWith,
+  departFor,
+  endSession,
+  enter,
+  isResuming,
+  ownerOf,
+  resumeProblem,
+  signIn,
+} from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Callout, Skeleton } from '../components/card.tsx';
 import { product } from '../components/focus.ts';
@@ -36,7 +46,7 @@ export function Entrance(): JSX.Element {
             <h1>{t('Second factor')}</h1>
             <SecondStep {...challenge.value} />
           </>
-        ) : page === 'second-factor' ? (
+        ) : isResuming.value ? (
           <Skeleton />
         ) : page === 'first' ? (
           <FirstStart secret={secret} />
@@ -235,7 +245,7 @@ export function IdentityProviders(): JSX.Element {
     });
   }, []);
   return (
-    <form class="form" method="post" action="api-auth/saml2/login/">
+    <form class="form" method="post" action="api-auth/saml2/login/" onSubmit={() => departFor('')}>
       {providers.map(({ name, url }) => (
         <button key={url} type="submit" class="btn full" name="idp" value={url}>
           {t('Continue with {provider}', { provider: name })}

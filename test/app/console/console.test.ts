@@ -14,6 +14,7 @@ pages('serves browsers a page at /, whose policy allows only resources of this s
     headers.get('content-security-policy'),
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   );
+  assert.is(headers.get('cross-origin-opener-policy'), 'same-origin');
   assert.not.match(body, /<style|<script>|style=/);
   assert.match(body, '<title>Tenantry</title>');
 });
