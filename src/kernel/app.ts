@@ -2,8 +2,8 @@ import type { Clock } from './clock.ts';
 import { present } from './present.ts';
 
 /**
- * One running deployment: the state and services that would otherwise be globals. Each module adds its own members beside the
- * code that implements them (`declare module`); src/app/compose/composition.ts provides all of them, or does not compile.
+ * One running deployment: the state and services that would otherwise be globals. Each module declares its members beside their
+ * implementation (`declare module`). src/app/compose/composition.ts must provide all of them to compile.
  */
 export interface App {
   readonly clock: Clock;
@@ -14,21 +14,21 @@ export interface App {
 }
 
 /**
- * Calls that modules make when something has changed, so that modules above can react: `context.app.reactions.roleEnded(context,
- * user)`. They run in the transaction of the change. A module declares its members beside the code that calls them (`declare
- * module`); src/app/compose/reactions.ts implements all of them, and does not compile when one is missing or left over.
+ * Calls by which modules report changes to higher modules: `context.app.reactions.roleEnded(context, user)`. They run in the
+ * transaction of the change. A module declares its members beside the calls (`declare module`). src/app/compose/reactions.ts must
+ * implement exactly these members to compile.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: modules above add its members
 export interface Reactions {}
 
-/** Checks that modules make before a change that other modules may reject, declared like reactions. Each throws 409. */
+/** Checks before changes that other modules may reject, declared like reactions. Each throws 409. */
 // biome-ignore lint/suspicious/noEmptyInterface: modules above add its members
 export interface Guards {}
 
 /** Returns the UUID of a new object: 32 lower-case hex digits. */
 export const newUuid = (app: App): string => present(newUuids(app, 1)[0]);
 
-/** Returns a UUID of 122 random bits (version 4), for objects that anyone who knows it may use, such as invitations. */
+/** Returns a UUID of 122 random bits (version 4), for objects that its knowledge gives access to, such as invitations. */
 export function randomUuid(app: App): string {
   const bytes = app.random(16);
   bytes[6] = (bytes.readUInt8(6) & 0x0f) | 0x40;
@@ -37,7 +37,7 @@ export function randomUuid(app: App): string {
 }
 
 /**
- * Returns UUIDs that start with the time (version 7), so that an index stores new objects side by side. See
+ * Returns UUIDs that start with the time (version 7), so that indexes store new objects together. See
  * src/decisions/ordered-uuids.md.
  */
 export function newUuids(app: App, count: number): string[] {

@@ -1,4 +1,4 @@
-/** A write was rolled back because another write of its batch failed. The caller runs the write again. */
+/** Thrown if a write was rolled back because another write in its batch failed. The caller repeats the write. */
 export class BatchRolledBack extends Error {
   constructor() {
     super('rolled back with other writes of the same batch');

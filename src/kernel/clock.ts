@@ -1,16 +1,16 @@
-/** The one source of time. Instants are integers: microseconds since 1970-01-01T00:00:00Z. */
+/** The only source of time. Instants are integers: microseconds since 1970-01-01T00:00:00Z. */
 export interface Clock {
-  /** The present instant in microseconds. */
+  /** Returns the current instant in microseconds. */
   now(): number;
-  /** Microseconds of a monotonic clock, for a clock that may jump. Without it every change of the clock is intended. */
+  /** Returns microseconds of a monotonic clock, for a clock that may jump. Without it, every jump is intended. */
   elapsed?(): number;
 }
 
-/** A clock that stands still until a caller moves it; for tests and embedded fixtures. */
+/** A clock that a caller can set, for tests and embedded fixtures. */
 export interface SettableClock extends Clock {
-  /** Moves to an instant: microseconds, or anything `Date` reads. */
+  /** Sets the clock to an instant: microseconds, or anything that `Date` accepts. */
   set(instant: number | string | Date): void;
-  /** Moves forward (or back, when negative) by a number of seconds. */
+  /** Advances the clock by a number of seconds, which may be negative. */
   advance(seconds: number): void;
 }
 
@@ -22,7 +22,7 @@ export const day = 24 * hour;
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() * 1000, elapsed: () => Math.round(performance.now() * 1000) };
 
-/** A settable clock that starts at the given instant (default: the machine's present). */
+/** Creates a stopped clock that starts at an instant (default: the machine's time). */
 export function settableClock(start?: number | string | Date): SettableClock {
   let present = start === undefined ? systemClock.now() : instantOf(start);
   return {
@@ -36,7 +36,7 @@ export function settableClock(start?: number | string | Date): SettableClock {
   };
 }
 
-/** A clock that runs like the machine's from any instant it is set to. Setting it is not a jump. */
+/** Creates a clock that runs like the machine's from any instant that it is set to. Setting it is not a jump. */
 export function runningClock(): SettableClock {
   let ahead = 0;
   const clock: SettableClock = {
@@ -52,7 +52,7 @@ export function runningClock(): SettableClock {
   return clock;
 }
 
-/** Whether a program can set a clock. */
+/** Whether a clock is settable. */
 export const isSettable = (clock: Clock): clock is SettableClock => 'set' in clock && typeof clock.set === 'function';
 
 function instantOf(value: number | string | Date): number {
@@ -61,7 +61,7 @@ function instantOf(value: number | string | Date): number {
   return instant;
 }
 
-/** An instant as ISO 8601 in UTC, with as many fraction digits as it needs (core.md 1.6). */
+/** Formats an instant as ISO 8601 in UTC, with as many fraction digits as necessary (core.md 1.6). */
 export function isoTime(instant: number): string {
   const micros = ((instant % second) + second) % second;
   const whole = new Date((instant - micros) / 1000).toISOString().slice(0, 19);
@@ -71,10 +71,10 @@ export function isoTime(instant: number): string {
 const datetimePattern =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,6})\d*)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
-/** The end of the year 9999, rounded to a number: from 2255 on, not every microsecond has an exact number. */
+/** The end of the year 9999, rounded: from 2255 on, numbers cannot represent every microsecond. */
 const lastInstant = 253_402_300_800_000_000 - 32;
 
-/** An instant in microseconds from a text of core.md 1.4's datetime form; without a zone it is UTC. */
+/** Parses a datetime (core.md 1.4) to an instant in microseconds. Without a zone, it is UTC. */
 export function parseDatetime(text: string): number | undefined {
   const match = datetimePattern.exec(text);
   if (!match) return undefined;

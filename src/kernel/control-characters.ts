@@ -1,13 +1,13 @@
 /*
- * Characters that are no part of a text: controls, and overrides of the writing direction, which make names look like others
+ * Characters that do not belong in a text: control characters, and overrides of the writing direction, which disguise names
  * (core.md 1.5 "Control characters"). NUL has a separate rule.
  */
 
-/** In a text of one line; a tab is a blank. */
+/** In a single-line text, which may contain tabs. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are meant
 export const controls = /[\x01-\x08\n-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
 
-/** In a text of many lines. */
+/** In a multi-line text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are meant
 export const controlsInLines = /[\x01-\x08\v-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/;
 

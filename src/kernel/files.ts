@@ -14,14 +14,14 @@ import { dirname, resolve } from 'node:path';
 import { plainReason } from './plain-reason.ts';
 import { codeOf } from './present.ts';
 
-/** Gives a finished file its name. Its content is on disk before the name is, and the name is when this returns. */
+/** Renames a finished file. Syncs its content before the rename, and the name before returning. */
 export function place(draft: string, file: string): void {
   sync(draft, 'r+');
   renameSync(draft, file);
   syncFolder(dirname(file));
 }
 
-/** The same for a new name: if it cannot be put on disk, it is removed. */
+/** Does the same for a new name, which is removed if it cannot be synced. */
 export function placeNew(draft: string, file: string): void {
   sync(draft, 'r+');
   renameSync(draft, file);
@@ -34,9 +34,9 @@ export function placeNew(draft: string, file: string): void {
 }
 
 /**
- * Creates a folder that only this user may use, with the missing folders above it. Returns the first that it created, or
- * undefined if the folder exists. Not `mkdirSync` with `recursive`, which never returns where the file system, such as /proc,
- * has no folder of that name and does not let it be created.
+ * Creates a folder that only this user may use, and its missing parents. Returns the first created folder; undefined if the
+ * folder exists. Does not use `mkdirSync` with `recursive`, which never returns if the file system, such as /proc, does not allow
+ * a missing folder to be created.
  */
 export function makeFolder(path: string): string | undefined {
   const folder = resolve(path);
@@ -56,13 +56,13 @@ export function makeFolder(path: string): string | undefined {
   }
 }
 
-/** Returns when the names of the files in a folder are on disk. */
+/** Syncs the names of the files in a folder. */
 export function syncFolder(folder: string): void {
-  // Windows has no such thing as a folder that is opened.
+  // Windows cannot open folders.
   if (process.platform !== 'win32') sync(folder, 'r');
 }
 
-/** Reads a text in UTF-8. Throws with a sentence that names the file, after words such as `the token in `. */
+/** Reads UTF-8 text. Throws a readable error that names the file, after words such as `the token in `. */
 export function readText(file: string, words = ''): string {
   try {
     return readFileSync(file, 'utf8');
@@ -80,7 +80,7 @@ function sync(path: string, flags: string): void {
   }
 }
 
-/** The name of the user with this id; `#` and the id, which sudo takes as well, where the machine has no name for it. */
+/** Returns the name of the user with this id or, if it has none, `#` and the id, which sudo also accepts. */
 function userName(uid: number): string {
   try {
     const line = readFileSync('/etc/passwd', 'utf8')
@@ -92,5 +92,5 @@ function userName(uid: number): string {
   }
 }
 
-/** Runs as a user other than the owner of these files: a server may be unable to open files of other users. */
+/** Whether this process runs as a different user than the owner of these files, whose files a server may be unable to open. */
 export const runAs = (uid: number): string => `run this as that user: sudo -u ${userName(uid)} tenantry …`;

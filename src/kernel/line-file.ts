@@ -2,15 +2,15 @@ import { close, openSync, write, writeSync } from 'node:fs';
 import { plainReason } from './plain-reason.ts';
 import { codeOf } from './present.ts';
 
-/** Characters of lines that are buffered while nothing can be written; further ones are dropped. */
+/** Maximum number of characters to buffer while nothing can be written. Further lines are dropped. */
 const maxStored = 16 * 1024 * 1024;
-/** Milliseconds until a pipe is tried again whose reader is slow, and for which the end of the process waits for it. */
+/** Retry delay for a pipe with a slow reader, and how long the exit of the process waits for it. */
 const pause = 20;
 const timeout = 2000;
 
 /**
- * Writes lines to the end of a file, or to stderr, without waiting for them. What cannot be written, on a full disk, is
- * written when there is space; without a reader it is dropped. Neither stops the service.
+ * Appends lines to a file or stderr without waiting. On a full disk, lines are written when there is space again; without a
+ * reader, they are dropped. Neither stops the service.
  */
 export class LineFile {
   readonly #descriptor: number;
@@ -18,7 +18,7 @@ export class LineFile {
   #isBusy = false;
   #isEnding = false;
 
-  /** Throws with a sentence when the file cannot be opened. */
+  /** Throws a readable error if the file cannot be opened. */
   constructor(file: string | null) {
     try {
       this.#descriptor = file === null ? 2 : openSync(file, 'a', 0o640);
@@ -32,7 +32,7 @@ export class LineFile {
     this.#begin();
   }
 
-  /** Returns when these lines and those that wait are written, or cannot be. */
+  /** Writes these and all buffered lines, as far as possible. */
   writeNow(lines: string): void {
     let rest = Buffer.from(this.#waiting + lines);
     this.#waiting = '';
@@ -47,7 +47,7 @@ export class LineFile {
     }
   }
 
-  /** Closes the file when what waits is written, or cannot be. */
+  /** Writes the buffered lines, as far as possible, and closes the file. */
   end(): void {
     this.#isEnding = true;
     this.#begin();

@@ -14,9 +14,9 @@ const maxCollected = 12_000;
 const flushIntervalMs = 250;
 
 /**
- * Opens the logger: one JSON object per line, on stderr because stdout belongs to the command line, or in a file. `close`
- * writes the lines that are still collected. `reopen` continues in a new file after log rotation renamed the old one; it throws
- * with a sentence, and keeps the old file, when the new one cannot be opened.
+ * Opens the logger: one JSON object per line, in a file or on stderr, because stdout belongs to the command line. `close` flushes
+ * buffered lines. `reopen` continues in a new file after log rotation has renamed the old one. If it cannot be opened, `reopen`
+ * throws a readable error and keeps the old file.
  */
 export function openLog(
   level: string,

@@ -1,4 +1,4 @@
-/** The edits, swaps of neighbours included, that make one word of another; more than `max` count as infinitely many. */
+/** Returns the edit distance of two words, with transpositions; Infinity above `max`. */
 function distance(a: string, b: string, max: number): number {
   if (Math.abs(a.length - b.length) > max) return Number.POSITIVE_INFINITY;
   let [before, last]: [readonly number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, at) => at)];
@@ -20,10 +20,10 @@ function distance(a: string, b: string, max: number): number {
   return edits > max ? Number.POSITIVE_INFINITY : edits;
 }
 
-/** Longer words are not typing errors. */
+/** Maximum length. Longer words are not typing errors. */
 const maxLength = 64;
 
-/** Returns the known word that an unknown one is most probably meant to be: a quarter of its characters may differ. */
+/** Returns the known word nearest to an unknown one. At most a quarter of its characters may differ. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > maxLength) return undefined;
   let max = Math.max(1, Math.floor(word.length / 4));
@@ -37,7 +37,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return result;
 }
 
-/** The end of a message about an unknown word: `; did you mean port?`, or nothing. */
+/** Returns the end of a message about an unknown word: `; did you mean port?`, or nothing. */
 export function suggestion(word: string, known: Iterable<string>, quoted = (name: string): string => name): string {
   const name = nearest(word, known);
   return name === undefined ? '' : `; did you mean ${quoted(name)}?`;

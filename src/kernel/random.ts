@@ -3,15 +3,15 @@ import { createHash, randomFillSync } from 'node:crypto';
 const drawn = 4096;
 
 /**
- * A source of cryptographic random bytes, each given out once. They are drawn from the system in larger pieces: asking it
- * for every uuid costs more than all else about the uuid.
+ * A source of cryptographic random bytes. Draws them from the system in larger pieces, because a system call for every uuid would
+ * cost more than the rest of the uuid.
  */
 export function systemRandom(): (bytes: number) => Buffer {
   let pool = Buffer.alloc(0);
   let used = 0;
   return (bytes) => {
     if (used + bytes > pool.length) {
-      // A new buffer: bytes that were handed out of the old one stay unchanged.
+      // Use a new buffer, so that bytes handed out from the old one stay unchanged.
       pool = randomFillSync(Buffer.alloc(Math.max(bytes, drawn)));
       used = 0;
     }
@@ -20,16 +20,16 @@ export function systemRandom(): (bytes: number) => Buffer {
   };
 }
 
-/** A source of bytes that are the same for the same text; never for real secrets. */
+/** A source of bytes that is reproducible from a text. Not for real secrets. */
 export interface RepeatableRandom {
   (bytes: number): Buffer;
-  /** How many bytes it has returned; when set, it continues from there. */
+  /** The number of bytes returned. Setting it continues from there. */
   position: number;
 }
 
 const blockBytes = 32;
 
-/** Bytes that follow from a text: SHA-256 of it and a counter, one after the other. For ids that are to be the same each time. */
+/** Derives bytes from a text by SHA-256 with a counter, for reproducible ids. */
 export function repeatableRandom(text: string): RepeatableRandom {
   const block = (number: number): Buffer => createHash('sha256').update(`${text} ${number}`).digest();
   let [stored, storedNumber] = [block(0), 0];

@@ -1,6 +1,6 @@
 /**
- * Parses a URL; returns undefined if it is invalid. URL.canParse is not used: once optimised, that of Node 20 rejects every text with
- * a letter between U+0080 and U+00FF.
+ * Parses a URL; undefined if it is invalid. Does not use URL.canParse: in Node 20, once optimised, it rejects every text with a
+ * letter between U+0080 and U+00FF.
  */
 export function urlOf(text: string, base?: string): URL | undefined {
   try {
@@ -10,9 +10,9 @@ export function urlOf(text: string, base?: string): URL | undefined {
   }
 }
 
-/** Returns an address without trailing slashes, to append paths to. */
+/** Removes trailing slashes from a URL, for appending paths. */
 export const baseOf = (address: string): string => address.replace(/\/+$/, '');
 
-/** Masks the user and password in each URL of a text. */
+/** Masks user and password in each URL in a text. */
 export const withoutCredentials = (text: string): string =>
   text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/?#,|"]*@/gi, '$1********@');

@@ -1,10 +1,10 @@
 /** Self-checks that are too expensive for production. */
 export interface SelfChecks {
-  /** Compares cached values with freshly computed ones; a difference is an error. */
+  /** Compares cached values with freshly computed ones. A difference is an error. */
   readonly caches: boolean;
-  /** Runs each repeatable write twice and rolls the first run back, as happens when another write fails the commit. */
+  /** Runs each repeatable write twice and rolls back the first run, simulating a failed commit. */
   readonly repeatableWrites: boolean;
-  /** Compares the context of each event with the keys that its type declares; a difference is an error. */
+  /** Compares the context of each event with the declared keys of its type. A difference is an error. */
   readonly eventContexts: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The limits that an API key puts on the rights of its owner (core.md 2.9). */
+/** The limits of an API key on the rights of its owner (core.md 2.9). */
 
 /** `read` permits GET, HEAD and OPTIONS, `write` every method. */
 export const scopeLevels = ['read', 'write'] as const;
@@ -11,11 +11,11 @@ const separateGroups: ReadonlySet<string> = new Set(['operation', 'audit']);
 export interface ApiKey {
   readonly id: number;
   readonly scopes: ReadonlySet<string>;
-  /** Whether the key is bound to customers and projects: then the caller has the roles of its owner there, and no others. */
+  /** Whether the key is bound to customers and projects. If so, the caller has only the owner's roles there. */
   readonly isBound: boolean;
-  /** Whether it is bound and its owner is staff, who could do more than the key. */
+  /** Whether it is bound although its owner is staff, with more rights than the key. */
   readonly isOfStaff: boolean;
-  /** Whether the request presented the key from before the last rotation. */
+  /** Whether the request used the key from before the last rotation. */
   readonly isPrevious: boolean;
 }
 
@@ -26,11 +26,11 @@ export function hasScope({ scopes }: Pick<ApiKey, 'scopes'>, group: string, leve
   return permits(group) || (!separateGroups.has(group) && permits('*'));
 }
 
-/** The message of the 403 for operations that need a person. */
+/** The 403 message for operations that require a person. */
 export const closedText = 'API keys cannot be used for this operation.';
 
-/** The message of the 403 for the same operations while staff impersonate a user. */
+/** The 403 message for these operations while staff impersonate a user. */
 export const impersonatedText = 'This operation cannot be used while impersonating a user.';
 
-/** The message of the 403 for operations that do not concern an object that a key is bound to. */
+/** The 403 message for operations on objects to which the key is not bound. */
 export const boundText = 'This API key is bound to other objects.';

@@ -6,7 +6,7 @@ declare module '../app.ts' {
   }
 }
 
-/** The object of an audit record: the segment of its collection's path, and its uuid or pk. */
+/** The object of an audit record: the path segment of its collection, and its uuid or pk. */
 export interface AuditObject {
   readonly type: string;
   readonly uuid: string;
@@ -19,30 +19,30 @@ export interface FieldChange {
   readonly to: unknown;
 }
 
-/** A row of a table, from which the customer and project of a record follow. */
+/** A row that determines the customer and project of a record. */
 export interface AuditRow {
   readonly table: string;
   readonly id: number;
-  /** Its columns before the change; absent: those after it. */
+  /** The columns before the change. Default: the current ones. */
   readonly row?: object;
 }
 
-/** Details that a change reports while it runs; they become one audit record (audit.md 2). */
+/** Details that a change reports as it runs. They become one audit record (audit.md 2). */
 export class AuditDraft {
   object: AuditObject | null = null;
   objectName: string | null = null;
-  /** A login: the user, and the session that it created. */
+  /** A login: the user and the new session. */
   login: { readonly method: string; readonly session: string; readonly user: Actor } | undefined;
-  /** Whether a login is rejected, where the status of the response does not say so; undefined: the status does. */
+  /** Whether a login is rejected, if the response status does not show it; undefined if it does. */
   isLoginRejected: boolean | undefined;
   readonly changes: FieldChange[] = [];
-  /** The contexts of the events that it causes. */
+  /** The contexts of its events. */
   readonly contexts: Readonly<Record<string, string>>[] = [];
   readonly rows: AuditRow[] = [];
-  /** Whether it updates an object: one that stores the same values again leaves no record, unless it causes an event. */
+  /** Whether it updates an object. An update without changes or events leaves no record. */
   isUpdate = false;
 
-  /** Names the object, unless an outer step has done so. */
+  /** Sets the object, unless an outer step has already set it. */
   about(type: string, uuid: string, name: unknown): void {
     if (this.object) return;
     this.object = { type, uuid };
@@ -50,38 +50,38 @@ export class AuditDraft {
   }
 }
 
-/** The newest record of the trail, which the next one follows. */
+/** The newest record of the trail. */
 export interface TrailTail {
   readonly id: number;
   readonly chain_id: number;
   readonly sequence: number;
   readonly hash: string;
-  /** `Versions.generation` when it was read or written. */
+  /** `Versions.generation` at the time it was read or written. */
   readonly generation: number;
 }
 
 /** In-memory state for the audit records of a deployment. */
 export class Trail {
-  /** The change that runs now; undefined for timers and jobs. */
+  /** The current change; undefined for timers and jobs. */
   current: AuditDraft | undefined;
-  /** Whether sample data are made, whose history has no records. */
+  /** Whether sample data is being created, whose history has no records. */
   isPaused = false;
-  /** The name of the timer's task that runs now. */
+  /** The name of the running housekeeping task. */
   task: string | undefined;
   /** The newest record; undefined until it is read. */
   tail: TrailTail | undefined;
-  /** Texts of the chains' uuids by the ids of their rows. */
+  /** Uuids of chains by row id. */
   readonly chains = new Map<number, string>();
 
-  /** `random` makes salts, apart from ids: a reproducible deployment has the same ids with and without a trail. */
+  /** `random` generates salts. It is separate from ids, so that a reproducible deployment has the same ids without a trail. */
   constructor(readonly random: (bytes: number) => Buffer) {}
 
-  /** Notes whether the login that runs now is rejected, whatever the status of its response. */
+  /** Records whether the current login is rejected, regardless of its response status. */
   noteLogin(isRejected: boolean): void {
     if (this.current) this.current.isLoginRejected = isRejected;
   }
 
-  /** Runs a change with a draft that the code below finds in `current`. */
+  /** Runs a change with a draft, which lower layers find in `current`. */
   during<T>(draft: AuditDraft, work: () => T): T {
     const outer = this.current;
     this.current = draft;

@@ -11,14 +11,14 @@ export interface Actor {
 
 /** The authenticated user of a request. */
 export interface Caller extends Actor {
-  /** The id that the caller has roles under: of the user, or the negated one of a bound API key (core.md 2.10). */
+  /** The id with the caller's roles: of the user, or the negated id of a bound API key (core.md 2.10). */
   readonly id: number;
-  /** The id of the user, for what belongs to or was created by them. */
+  /** The id of the user, for objects that they own or created. */
   readonly userId: number;
   readonly isStaff: boolean;
   readonly isSupport: boolean;
   readonly isServiceAccount: boolean;
-  /** Whether the user has rights of staff or global support that do not apply at this address (core.md 2.14). */
+  /** Whether staff or global support rights of the user do not apply at this address (core.md 2.14). */
   readonly isRestricted: boolean;
   /** Whether the session can only be used to set up a second factor (core.md 2.11). */
   readonly mustEnrol: boolean;
@@ -26,15 +26,15 @@ export interface Caller extends Actor {
   readonly tokenId: number | null;
   /** The text of the token or API key. */
   readonly token: string;
-  /** Null for a session. */
+  /** The API key; null for a session. */
   readonly apiKey: ApiKey | null;
   /** The uuid of the session or API key. */
   readonly credential: string;
-  /** The staff user who acts as this user; null in the user's own sessions. */
+  /** The staff user who impersonates this user; null in the user's own sessions. */
   readonly impersonator: Actor | null;
 }
 
-/** The columns of the user that a caller consists of. */
+/** The columns of a user that make up a caller. */
 export interface CallerRow {
   readonly id: number;
   readonly uuid: string;
@@ -51,7 +51,7 @@ export const callerColumns: Sql = raw(
   'u.id, u.uuid, u.username, u.full_name, u.native_name, u.is_staff, u.is_support, u.is_service_account',
 );
 
-/** Returns the user of a row as an actor. */
+/** Converts the row of a user to an actor. */
 export const actorOfRow = (row: CallerRow): Actor => ({
   uuid: row.uuid,
   username: row.username,
@@ -59,7 +59,7 @@ export const actorOfRow = (row: CallerRow): Actor => ({
   nativeName: row.native_name,
 });
 
-/** Returns the user of a row as a caller with a credential. */
+/** Converts the row of a user to a caller with a credential. */
 export const callerOf = (
   row: CallerRow,
   credential: Pick<Caller, 'tokenId' | 'token' | 'apiKey' | 'credential' | 'impersonator'>,
@@ -79,7 +79,7 @@ export const callerOf = (
 export const closedReason = ({ apiKey, impersonator }: Pick<Caller, 'apiKey' | 'impersonator'>): string | undefined =>
   apiKey ? closedText : impersonator ? impersonatedText : undefined;
 
-/** Staff and global support see every object. */
+/** Whether the caller sees every object: staff and global support. */
 export const seesAll = (caller: Caller): boolean => caller.isStaff || caller.isSupport;
 
 /** Whether the caller is staff. */
@@ -88,5 +88,5 @@ export const isStaff = (caller: Caller): boolean => caller.isStaff;
 /** The caller's id as SQL. */
 export const callerId = (caller: Pick<Caller, 'id'>): Sql => sql`${caller.id}`;
 
-/** The uuid by which events are the caller's own; none for a bound API key, which sees events of its objects only. */
+/** The uuid that makes events the caller's own; none for a bound API key, which sees only events of its objects. */
 export const personalUuid = ({ apiKey, uuid }: Caller): string => (apiKey?.isBound ? '' : uuid);

@@ -2,13 +2,13 @@ import type { App } from '../app.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
 import type { Actor, Caller } from './caller.ts';
 
-/** The actor and time of a change: those of a request, or of a timer or command, which have no actor. */
+/** The actor and time of a change by a request, timer or command. Only requests have an actor. */
 export interface Context {
   readonly app: App;
   readonly actor: Actor | null;
-  /** The client's address; null outside of a request. */
+  /** The client's address; null outside requests. */
   readonly address: string | null;
-  /** The kind of the job that makes the change. */
+  /** The kind of job that makes the change. */
   readonly job?: string;
   /** The time of the whole change, in microseconds. */
   readonly now: number;

@@ -13,14 +13,14 @@ declare module '../app.ts' {
   interface App {
     /** Whether a path belongs to the API. */
     readonly isPath: (path: string) => boolean;
-    /** Whether a path names an object that the caller sees, of any collection. */
+    /** Whether a path leads to an object, of any collection, that the caller can see. */
     readonly isObject: (request: RequestContext, path: string) => boolean;
-    /** Returns the ETag of a GET of this path, without query, for the caller; undefined where there is none. */
+    /** Returns the ETag that GET of this path, without query, returns to the caller; undefined if there is none. */
     readonly etagOf: (request: RequestContext, path: string) => string | undefined;
   }
 }
 
-/** A request as a handler sees it: the incoming message, the caller and the deployment. */
+/** A request for handlers: the incoming message, the caller and the deployment. */
 export class Request implements RequestContext {
   constructor(
     readonly app: App,
@@ -34,10 +34,10 @@ export class Request implements RequestContext {
     readonly query: Query = incoming.query,
   ) {}
 
-  /** Returns the errors for unknown names under the setting strict_input; undefined where it is off (core.md 1.5). */
+  /** Returns the errors for unknown names under strict_input; undefined if it is off (core.md 1.5). */
   unknownNames: (() => Messages | undefined) | undefined;
 
-  /** Returns the same request with other parameters, such as those of its body. */
+  /** Returns the same request with different parameters, such as those in its body. */
   withQuery(query: Query): Request {
     return new Request(this.app, this.incoming, this.params, this.actor, this.now, query);
   }
@@ -60,7 +60,7 @@ export class Request implements RequestContext {
     return this.incoming.address;
   }
 
-  /** The start of every link in the response. */
+  /** The base URL of links in the response. */
   get base(): string {
     return this.incoming.base;
   }
@@ -77,8 +77,8 @@ export class Request implements RequestContext {
   }
 
   /**
-   * Checks If-Match and If-None-Match of a write, after its rights and before its body (core.md 1.2). For an action it checks the
-   * object in its path. Throws 412, and 400 for unknown names under strict_input.
+   * Checks If-Match and If-None-Match of a write, after its rights and before its body (core.md 1.2). For an action, checks the
+   * object in the path. Throws 412, and 400 for unknown names under strict_input.
    */
   checkPreconditions(): void {
     this.rejectUnknownNames();
@@ -98,5 +98,5 @@ export class Request implements RequestContext {
   }
 }
 
-/** Returns the path of the object that an action belongs to: `/api/customers/<key>/`. */
+/** Returns the path of an action's object: `/api/customers/<key>/`. */
 const objectPath = (path: string): string => path.split('/').slice(0, 4).join('/').concat('/');

@@ -6,27 +6,27 @@ import type { Caller } from './caller.ts';
 import type { Request } from './request.ts';
 import { ownsCustomer } from './rights.ts';
 
-/** The message of a 403 without a specific reason. */
+/** The default 403 message. */
 export const forbiddenText = 'You do not have permission to perform this action.';
 
-/** Returns the message of the 403, or undefined when the caller has the right. */
+/** Returns the 403 message, or undefined if the caller has the right. */
 type Denial<S> = (request: Request, subject: S) => string | undefined;
 
-/** The names of boolean settings. */
+/** Names of boolean settings. */
 type Switch = { [K in keyof Config]: Config[K] extends boolean ? K : never }[keyof Config];
 
 /**
- * The right to do something with a subject, such as the row to change: the check, and the words that OPTIONS and the
- * documentation show for it.
+ * The right to do something with a subject, such as the row to change: the check, and its description for OPTIONS and the
+ * documentation.
  */
 export class Right<S = unknown> {
   constructor(
-    /** The users who have it: `owners of the customer`. */
+    /** Describes the users with the right: `owners of the customer`. */
     readonly words: string,
     readonly denialReason: Denial<S>,
   ) {}
 
-  /** The words as a sentence. */
+  /** The description as a sentence. */
   get allowedFor(): string {
     return `${this.words.charAt(0).toUpperCase()}${this.words.slice(1)}.`;
   }
@@ -42,27 +42,27 @@ export class Right<S = unknown> {
     throw forbidden(reason === forbiddenText && request.caller.apiKey?.isOfStaff ? boundText : reason);
   }
 
-  /** Returns this right for deployments where a setting is on. */
+  /** Limits this right to deployments with a setting on. */
   when(setting: Switch): Right<S> {
     return new Right(`${this.words} with the setting ${setting}`, (request, subject) =>
       request.config[setting] ? this.denialReason(request, subject) : forbiddenText,
     );
   }
 
-  /** Returns this right for deployments where a setting is off. */
+  /** Limits this right to deployments with a setting off. */
   unless(setting: Switch): Right<S> {
     return new Right(`${this.words} without the setting ${setting}`, (request, subject) =>
       request.config[setting] ? forbiddenText : this.denialReason(request, subject),
     );
   }
 
-  /** Returns this right with other words. */
+  /** Returns this right with a different description. */
   as(words: string): Right<S> {
     return new Right(words, this.denialReason);
   }
 }
 
-/** Creates a right from its words and its check. */
+/** Creates a right from its description and check. */
 export const right = <S = unknown>(words: string, may: (request: Request, subject: S) => boolean): Right<S> =>
   new Right(words, (request, subject) => (may(request, subject) ? undefined : forbiddenText));
 
@@ -70,15 +70,15 @@ export const right = <S = unknown>(words: string, may: (request: Request, subjec
 export const rightVia = <T, S>(subjectOf: (input: T, request: Request) => S, over: Right<S>): Right<T> =>
   new Right(over.words, (request, input) => over.denialReason(request, subjectOf(input, request)));
 
-/** Restricts a right by a further check with its own message. */
+/** Restricts a right by a check with a specific message. */
 export const rightUnlessDenied = <G, S extends G>(granted: Right<G>, denial: Denial<S>): Right<S> =>
   new Right(granted.words, (request, subject) => granted.denialReason(request, subject) ?? denial(request, subject));
 
-/** Restricts a right by another, which also gives the words. */
+/** Restricts a right by another right, which also provides the description. */
 export const narrowed = <G, S extends G>(granted: Right<G>, narrower: Right<S>): Right<S> =>
   rightUnlessDenied(granted, narrower.denialReason).as(narrower.words);
 
-/** Combines rights: having one of them is enough. */
+/** Combines rights, any of which suffices. */
 export const anyOf = <S>(...rights: readonly Right<S>[]): Right<S> =>
   right(rights.map(({ words }) => words).join('; '), (request, subject) =>
     rights.some((one) => one.may(request, subject)),
@@ -86,7 +86,7 @@ export const anyOf = <S>(...rights: readonly Right<S>[]): Right<S> =>
 
 export const authenticated = right('any authenticated user', () => true);
 
-/** Any user, for a response that contains only objects that the caller can see. */
+/** Any user. For responses with only the objects that the caller can see. */
 export const authenticatedOver = (objects: string): Right =>
   authenticated.as(`any authenticated user, over the ${objects} they can see`);
 
@@ -96,17 +96,17 @@ export const staff = right('staff', ({ caller }) => caller.isStaff);
 export const ownersOf = <K extends string>(column: K): Right<Readonly<Record<K, number>>> =>
   right('owners of the customer', ({ caller, db }, subject) => ownsCustomer(db, caller, subject[column]));
 
-/** The user whose id is in a column of the subject, with words such as `the author`. */
+/** The user whose id is in a column of the subject, described as, for example, `the author`. */
 export const userIn = <K extends string>(column: K, words: string): Right<Readonly<Record<K, number | null>>> =>
   right(words, ({ caller }, subject) => subject[column] === caller.userId);
 
-/** The condition for rows that a caller can see, and its words. */
+/** The condition for rows that a caller can see, and its description. */
 export interface Visibility {
   readonly allowedFor: string;
   readonly condition: (caller: Caller, config: Config) => Sql;
 }
 
-/** Creates a visibility from its words and its condition. */
+/** Creates a visibility from its description and condition. */
 export const visibleTo = (words: string, condition: Visibility['condition']): Visibility => ({
   allowedFor: right(words, () => true).allowedFor,
   condition,

@@ -8,13 +8,13 @@ export const ownsCustomer = (db: Database, caller: Caller, customer: number): bo
   ownership(db, caller, customer) !== undefined;
 
 /**
- * Whether the caller owns the customer at least until the given instant (core.md 8.2 "until t"). Null means without end, which
- * only a role without end covers.
+ * Whether the caller owns the customer at least until an instant (core.md 8.2 "until t"). Null means forever, which requires a
+ * role without expiry.
  */
 export const ownsCustomerUntil = (db: Database, caller: Caller, customer: number, until: number | null): boolean =>
   lastsUntil(ownership(db, caller, customer), until);
 
-/** Whether the caller manages the project at least until the given instant; null means without end. */
+/** Whether the caller manages the project at least until an instant; null means forever. */
 export const managesProjectUntil = (db: Database, caller: Caller, project: number, until: number | null): boolean =>
   lastsUntil(
     db.get(sql`SELECT expires FROM ${roleView('project', callerId(caller))}
@@ -22,32 +22,32 @@ export const managesProjectUntil = (db: Database, caller: Caller, project: numbe
     until,
   );
 
-/** Ids of the projects that the caller manages. */
+/** Selects the ids of the projects that the caller manages. */
 export const managedProjects = (caller: Caller): Sql =>
   sql`SELECT project_id FROM ${roleView('project', callerId(caller))} WHERE user_id = ${caller.id} AND role = 'manager'`;
 
-/** Ids of the projects that the caller manages without end. */
+/** Selects the ids of the projects that the caller manages without expiry. */
 export const endlesslyManagedProjects = (caller: Caller): Sql => sql`${managedProjects(caller)} AND expires IS NULL`;
 
-/** Whether the caller manages any project; with `endless`, by a role without end. */
+/** Whether the caller manages any project; with `endless`, by a role without expiry. */
 export const managesSomeProject = (db: Database, caller: Caller, { endless = false } = {}): boolean =>
   db.value(sql`SELECT 1 WHERE EXISTS (${(endless ? endlesslyManagedProjects : managedProjects)(caller)})`) !==
   undefined;
 
-/** Returns the end of a user's ownership of the customer: null without end, undefined without ownership. */
+/** Returns the expiry of a user's ownership of the customer: null without expiry, undefined without ownership. */
 export const ownsUntil = (db: Database, user: Pick<Caller, 'id'>, customer: number): number | null | undefined =>
   ownership(db, user, customer)?.expires;
 
-/** Ids of the customers that the caller owns without end. */
+/** Selects the ids of the customers that the caller owns without expiry. */
 export const endlesslyOwnedCustomers = (caller: Caller): Sql =>
   sql`SELECT customer_id FROM ${roleView('customer', callerId(caller))} WHERE user_id = ${caller.id} AND role = 'owner' AND expires IS NULL`;
 
-/** Whether the caller owns any customer; with `endless`, by a role without end. */
+/** Whether the caller owns any customer; with `endless`, by a role without expiry. */
 export const ownsSomeCustomer = (db: Database, caller: Caller, { endless = false } = {}): boolean =>
   db.value(sql`SELECT 1 FROM ${roleView('customer', callerId(caller))}
     WHERE user_id = ${caller.id} AND role = 'owner' AND (expires IS NULL OR ${Number(!endless)})`) !== undefined;
 
-/** The end of an active role. */
+/** The expiry of an active role. */
 interface RoleEnd {
   readonly expires: number | null;
 }

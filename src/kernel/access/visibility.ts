@@ -3,32 +3,32 @@ import { raw, type Sql, sql } from '../db/sql.ts';
 import { type Caller, callerId, seesAll } from './caller.ts';
 
 /*
- * Visibility as conditions in SQL (core.md 6.3, 7.3). Each rule is written once, for an expression with the user's id: a parameter
- * of a query, or `@caller` of a prepared representation.
+ * Visibility as SQL conditions (core.md 6.3, 7.3). Each rule exists once, for an expression with the user's id: a query
+ * parameter, or `@caller` in a prepared representation.
  */
 
-/** Whether SQL of a caller's id stands for a bound API key. */
+/** Whether the SQL of a caller's id represents a bound API key. */
 export const isBoundCaller = ({ values: [id] }: Sql): boolean => typeof id === 'number' && id < 0;
 
-/** The view with the active roles of a user, or of a bound API key (core.md 2.10). */
+/** Returns the view with the active roles of a user or a bound API key (core.md 2.10). */
 export function roleView(structure: 'customer' | 'project', user: Sql): Sql {
   if (isBoundCaller(user)) return raw(`bound_${structure}_role`);
   return raw(`active_${structure}_role${user.text === '@caller' ? ofCaller : ''}`);
 }
 
-/** Ids of the customers in which a user has an active customer role. */
+/** Selects the ids of the customers in which a user has an active customer role. */
 export const customersWithRole = (user: Sql): Sql =>
   sql`SELECT customer_id FROM ${roleView('customer', user)} WHERE user_id = ${user}`;
 
-/** Ids of the projects in which a user has an active role. */
+/** Selects the ids of the projects in which a user has an active role. */
 export const projectsWithRole = (user: Sql): Sql =>
   sql`SELECT project_id FROM ${roleView('project', user)} WHERE user_id = ${user}`;
 
-/** Ids of the customers where a user has a role, or has one in a project of theirs. */
+/** Selects the ids of the customers in which, or in whose projects, a user has a role. */
 export const connectedCustomers = (user: Sql): Sql => sql`${customersWithRole(user)}
   UNION SELECT p.customer_id FROM ${roleView('project', user)} r JOIN project p ON p.id = r.project_id WHERE r.user_id = ${user}`;
 
-/** Ids of the projects where a user has a role, or has one in their customer. */
+/** Selects the ids of the projects in which, or in whose customers, a user has a role. */
 export const connectedProjects = (user: Sql): Sql => sql`${projectsWithRole(user)}
   UNION SELECT p.id FROM ${roleView('customer', user)} r JOIN project p ON p.customer_id = r.customer_id WHERE r.user_id = ${user}`;
 

@@ -2,13 +2,14 @@ import type SQLite from 'better-sqlite3';
 import { present } from '../present.ts';
 
 /*
- * Finds the tables that a statement reads and changes from the output of EXPLAIN, which includes cascades of foreign keys and triggers, and
- * expands views. A cached value is valid until one of the parts that it was read from changes. See src/decisions/caching.md.
+ * Finds the tables that a statement reads and changes in the output of EXPLAIN, which includes cascades of foreign keys and
+ * triggers, and expands views. A cached value is valid until one of the parts that it was read from changes. See
+ * src/decisions/caching.md.
  */
 
 /**
  * The number of a part of the schema whose changes are counted: `table` for inserted and deleted rows, `table.column` for
- * updates. All databases of the process share the numbers.
+ * updates. All databases in the process share the numbers.
  */
 export type Part = number;
 
@@ -16,24 +17,24 @@ export type Part = number;
 export interface Access {
   readonly reads: readonly Part[];
   readonly changes: readonly Part[];
-  /** The table whose row count grows (1) or shrinks (-1) by the number of rows that the statement reports as changed. */
+  /** The table whose row count grows (1) or shrinks (-1) by the statement's number of changed rows. */
   readonly counted: { readonly table: Part; readonly sign: 1 | -1 } | undefined;
   /** The tables and indexes that it scans. */
   readonly walks: readonly Walk[];
-  /** Whether it sorts all rows before it returns the first. */
+  /** Whether it sorts all rows before returning the first. */
   readonly sorts: boolean;
 }
 
-/** A table that a statement scans, directly or through an index, as a whole or within ranges. */
+/** A table that a statement scans, directly or through an index, entirely or in ranges. */
 export interface Walk {
   readonly table: string;
   readonly isWhole: boolean;
 }
 
-/** A table or an index, found by the number of its root page. */
+/** A table or index, identified by its root page. */
 interface Tree {
   readonly table: string;
-  /** Its columns; for an index, every column that its definition names. */
+  /** Its columns; for an index, every column in its definition. */
   readonly columns: readonly string[];
   readonly isTable: boolean;
   /** Whether the opcodes address its columns by their position in the table. */
@@ -84,10 +85,10 @@ export function partOf(name: string): Part {
   return part;
 }
 
-/** Analyses statements with the schema that a database has when this is created. */
+/** Analyses statements with the schema of a database at the time of construction. */
 export class Accesses {
   readonly #schema = new Map<number, SchemaRow>();
-  /** Filled on demand: a start needs only a few. */
+  /** Filled on demand, because a start needs only a few. */
   readonly #trees = new Map<number, Tree>();
   readonly #columns = new Map<string, readonly string[]>();
   readonly #virtual: readonly string[];
@@ -100,7 +101,7 @@ export class Accesses {
     this.#virtual = schema.filter(({ sql }) => /^CREATE VIRTUAL TABLE/i.test(sql ?? '')).map(({ name }) => name);
   }
 
-  /** Returns what a statement reads and changes. Throws for invalid SQL. */
+  /** Returns the accesses of a statement. Throws for invalid SQL. */
   of(text: string): Access {
     const program = this.#programOf(text);
     const reads = new Set<string>();
@@ -170,7 +171,7 @@ export class Accesses {
     const { sql, tbl_name: table, type } = row;
     const isTable = type === 'table';
     const all = this.#columnsOf(table);
-    // An automatic index, of a key of the table, has no definition.
+    // The automatic index of a key has no definition.
     const named = isTable || sql === null ? undefined : new Set(sql.match(/\w+/g));
     const tree = {
       table,
@@ -204,7 +205,7 @@ function parametersOf(text: string): unknown[] {
   return named.length > 0 ? [Object.fromEntries(named)] : [...plain.matchAll(/\?/g)].map(() => null);
 }
 
-/** Returns what a statement changes that opens these tables for writing; a table occurs as often as it is opened. */
+/** Returns the changes of a statement that opens these tables for writing. A table is listed each time it is opened. */
 function changesOf(text: string, written: readonly string[]): Pick<Access, 'changes' | 'counted'> {
   const changes = new Set(written);
   const [, verb, target] = /^\s*(INSERT (?:OR FAIL )?INTO|UPDATE|DELETE FROM)\s+"?(\w+)"?/i.exec(text) ?? [];
@@ -221,7 +222,7 @@ function changesOf(text: string, written: readonly string[]): Pick<Access, 'chan
   return { ...rows, counted: { table: partOf(target), sign: verb?.toUpperCase() === 'DELETE FROM' ? -1 : 1 } };
 }
 
-/** Returns the columns that an UPDATE sets; undefined when its text cannot be parsed, and then every column counts as changed. */
+/** Returns the columns that an UPDATE sets. Returns undefined for unparsable text; then every column counts as changed. */
 function columnsSet(text: string): string[] | undefined {
   const start = /^\s*UPDATE\s+"?\w+"?(\s+AS\s+\w+)?\s+SET\s+/i.exec(text)?.[0].length;
   if (start === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * A limit that several caches share, in bytes or entries. Each cache has a young and an old generation. When the young values
- * of all caches together reach half of the limit, every cache drops its old generation and starts a new young one.
+ * A size limit that several caches share, in bytes or entries. Each cache has a young and an old generation. When the young
+ * values of all caches reach half of the limit, every cache drops its old generation and starts a new young one.
  */
 export class CacheBudget {
   /** Total size of the young values. */
@@ -14,7 +14,7 @@ export class CacheBudget {
     return size <= this.maxSize / 2;
   }
 
-  /** Creates a cache within this budget; `sizeOf` returns the size of a value. */
+  /** Creates a cache within this budget. `sizeOf` returns the size of a value. */
   cache<K, V>(sizeOf: (value: V) => number): GenerationalCache<K, V> {
     const cache = new GenerationalCache<K, V>(sizeOf, (size) => this.#grow(size));
     this.#caches.push(cache);
@@ -29,7 +29,7 @@ export class CacheBudget {
   }
 }
 
-/** Values by key in two generations: reading an old value makes it young again. */
+/** Values by key in two generations. Reading an old value makes it young again. */
 export class GenerationalCache<K, V> {
   #young = new Map<K, V>();
   #old = new Map<K, V>();
@@ -40,7 +40,7 @@ export class GenerationalCache<K, V> {
     private readonly onGrowth: (size: number) => void,
   ) {}
 
-  /** Returns the value of a key, and marks it as recently used. */
+  /** Returns the value of a key and marks it as recently used. */
   get(key: K): V | undefined {
     const young = this.#young.get(key);
     if (young !== undefined) return young;

@@ -12,25 +12,25 @@ declare module '../app.ts' {
   }
 }
 
-/** The database, as far as the cache needs it. */
+/** The parts of the database that the cache needs. */
 interface WatchedDatabase {
   readonly versions: Versions;
   watchRows(watched: Watched, onChange: (id: number) => void): RowWatch | undefined;
 }
 
-/** The callers that share a representation. */
+/** Callers that share a representation. */
 export interface Viewer {
-  /** The start of links. */
+  /** Base URL of links. */
   readonly base: string;
-  /** The cache key: the base, and what decides about the representation besides the object. */
+  /** The cache key: the base URL, and everything else that the representation depends on except the object. */
   readonly key: string;
 }
 
-/** The declaration of a collection's objects for the cache. */
+/** Declares a collection's objects for the cache. */
 export interface CachedCollection {
   readonly table: string;
   readonly invalidatedBy: RowRules;
-  /** The parts that the query of a whole object reads, and the query that finds one for a caller who does not see everything. */
+  /** The parts that two queries read: one for a complete object, one that finds it for a caller with limited visibility. */
   readonly reads: readonly Part[];
 }
 
@@ -41,24 +41,24 @@ interface CachedObject {
   size: number;
 }
 
-/** The body of a page, which depends on its objects only. */
+/** The body of a page, which depends only on its objects. */
 interface CachedPage extends Required<Pick<Reply, 'body' | 'compressed'>> {
   readonly digest: string;
   size: number;
 }
 
-/** Approximate bytes of a cached response besides its body, and of a UUID with its id. */
+/** Approximate bytes of a cached response without its body, and of a UUID with its id. */
 const overhead = 600;
 const idSize = 150;
-/** Links start with the host name that the client used; representations are cached for this many names at a time. */
+/** Number of host names for which to cache representations. Links start with the client's host name. */
 const maxBases = 8;
 
-/** The object caches of all collections of a deployment, within one limit of bytes. See src/decisions/caching.md. */
+/** The object caches of all collections, within one size limit. See src/decisions/caching.md. */
 export class ObjectCaches {
   readonly #collections = new Map<object, ObjectCache>();
   readonly #budget: CacheBudget;
   readonly #pages: GenerationalCache<string, CachedPage>;
-  /** The last known id of a UUID. The object may be gone, and the id may belong to another. */
+  /** Last known ids by UUID. The object may be gone, and the id may belong to another. */
   readonly ids: GenerationalCache<string, number>;
 
   constructor(
@@ -70,7 +70,7 @@ export class ObjectCaches {
     this.ids = this.#budget.cache(() => idSize);
   }
 
-  /** Returns the cache of a collection, or undefined where its rows cannot be watched. */
+  /** Returns the cache of a collection; undefined if its rows cannot be watched. */
   of(collection: object, describe: () => CachedCollection): ObjectCache | undefined {
     const known = this.#collections.get(collection);
     if (known) return known.current();
@@ -83,7 +83,7 @@ export class ObjectCaches {
     return cache;
   }
 
-  /** Returns the body of a page whose objects have these ETags; calls `make` when it is not cached. */
+  /** Returns the body of a page whose objects have these ETags. Calls `make` if it is not cached. */
   page(etags: string, make: () => Uint8Array): CachedPage {
     const cached = this.#pages.get(etags);
     if (cached) return cached;
@@ -103,7 +103,7 @@ export class ObjectCache {
   readonly #objects: GenerationalCache<number, CachedObject>;
   #bases = new Set<string>();
   #basis: Basis;
-  /** The parts without a rule: a change of one invalidates every object. */
+  /** Parts without a rule. A change of one invalidates every object. */
   readonly #unwatched: readonly Part[];
 
   constructor(
@@ -130,7 +130,7 @@ export class ObjectCache {
     return this;
   }
 
-  /** Returns the response for the object with this key in its path, if it is cached for the viewer. */
+  /** Returns the cached response for the object with this key and viewer. */
   byKey(viewer: Viewer, key: string): Reply | undefined {
     const id = this.ids.get(key);
     if (id === undefined) return undefined;
@@ -138,12 +138,12 @@ export class ObjectCache {
     return object?.key === key ? this.#replyFor(object, viewer) : undefined;
   }
 
-  /** Returns the response for the object with this id, if it is cached for the viewer. */
+  /** Returns the cached response for the object with this id and viewer. */
   byId(viewer: Viewer, id: number): Reply | undefined {
     return this.#replyFor(this.#objects.get(id), viewer);
   }
 
-  /** Caches the representation of an object that the viewer can see; returns it as a response. */
+  /** Caches the representation of an object that the viewer can see. Returns it as a response. */
   store(viewer: Viewer, id: number, key: string, text: string): Reply {
     if (!this.#admits(viewer.base)) return encoded(document(text));
     const object = this.#objects.get(id) ?? { key, byViewer: new Map<string, Reply>(), size: 0 };
@@ -162,7 +162,7 @@ export class ObjectCache {
     return reply;
   }
 
-  /** Drops an object after it, or who can see it, has changed. */
+  /** Drops an object after it or its visibility has changed. */
   delete(id: number): void {
     this.#objects.delete(id);
   }

@@ -2,22 +2,22 @@ import type SQLite from 'better-sqlite3';
 import { present } from '../present.ts';
 import type { Versions } from './versions.ts';
 
-/** Which objects a changed row of a table invalidates. */
+/** A rule for the objects that a changed row invalidates. */
 interface RowRule {
-  /** The column of the changed row that holds the id of the object, or that `through` is searched by. */
+  /** The column of the changed row with the id of the object, or with the value to find in `through`. */
   readonly column: string;
-  /** The rule applies to rows with this value in another column only. */
+  /** Limits the rule to rows with this value in another column. */
   readonly where?: { readonly column: string; readonly is: string };
-  /** The table to find the objects in: the ids are in its column `id`, of the rows whose `match` equals `column`. */
+  /** The table with the objects' ids: column `id` of the rows whose `match` equals `column`. */
   readonly through?: { readonly table: string; readonly match: string; readonly id: string };
 }
 
-/** For each table whose rows change single objects, or who can see them, the rule that finds the objects. */
+/** Rules by table, for tables whose rows affect individual objects or their visibility. */
 export type RowRules = Readonly<Record<string, RowRule>>;
 
 /** The objects to watch. */
 export interface Watched {
-  /** Their table. */
+  /** The table of the objects. */
   readonly table: string;
   readonly rules: RowRules;
   /** The columns (`table.column`) that matter. */
@@ -29,8 +29,8 @@ const quoted = (columns: readonly string[]): string => [...new Set(columns)].map
 let watchCount = 0;
 
 /**
- * Calls back with the ids of the objects that a changed row invalidates, through temporary triggers; cascades of foreign keys
- * count. It reports the objects that are included, and may report others. See src/decisions/caching.md.
+ * Reports the ids of objects that a changed row invalidates, including by cascades of foreign keys. Uses temporary triggers. It
+ * reports all included objects and may report others. See src/decisions/caching.md.
  */
 export class RowWatch {
   readonly #name = `watch_${++watchCount}`;
@@ -50,7 +50,7 @@ export class RowWatch {
       if (typeof id === 'number') onChange(id);
       return null;
     });
-    // A callback costs as much as writing a row, and a new object writes many rows: it is reported from its first inclusion on.
+    // A callback costs as much as writing a row, and a new object writes many rows. So report only objects that were included.
     handle.exec(
       `CREATE TEMP TABLE ${this.#name}_included (greatest INTEGER); INSERT INTO ${this.#name}_included VALUES (0)`,
     );
@@ -68,18 +68,18 @@ export class RowWatch {
     if (this.#asOf === generation && id <= this.#greatestId) return;
     this.#greatestId = present(this.#includeAll.get());
     this.#asOf = generation;
-    // A rollback undoes the inclusion; counting it as a change makes the rollback start a new generation.
+    // A rollback undoes the inclusion. Counting it as a change makes the rollback start a new generation.
     this.versions.changed([]);
   }
 
   #watch(table: string, rule: RowRule, read: readonly string[]): void {
     const used = [rule.column, ...(rule.where ? [rule.where.column] : [])];
-    // Nothing refers to a new row by its id yet, and no response has shown it.
+    // Nothing refers to a new row yet, and no response has contained it.
     if (used.some((column) => column !== 'id')) this.#trigger(table, rule, 'INSERT', 'NEW');
     this.#trigger(table, rule, 'DELETE', 'OLD');
     const columns = read.filter((part) => part.startsWith(`${table}.`)).map((part) => part.slice(table.length + 1));
     if (columns.length > 0) this.#trigger(table, rule, `UPDATE OF ${quoted(columns)}`, 'OLD');
-    // Only an update of these columns can make the row invalidate other objects than before.
+    // Only an update of these columns can change which objects the row invalidates.
     this.#trigger(table, rule, `UPDATE OF ${quoted(used)}`, 'NEW');
   }
 

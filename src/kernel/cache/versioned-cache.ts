@@ -6,12 +6,12 @@ interface Entry<T> extends Basis {
   size: number;
 }
 
-/** Values computed from the database, valid until a part that they were read from changes. See src/decisions/caching.md. */
+/** A cache of values computed from the database, valid until the parts that they read change. See src/decisions/caching.md. */
 export class VersionedCache<T> {
   readonly #budget: CacheBudget;
   readonly #entries: GenerationalCache<string, Entry<T>>;
 
-  /** `maxSize` limits the sum of the sizes, in bytes. */
+  /** `maxSize` limits the total size in bytes. */
   constructor(
     private readonly versions: Versions,
     maxSize: number,
@@ -20,7 +20,7 @@ export class VersionedCache<T> {
     this.#entries = this.#budget.cache(({ size }) => size);
   }
 
-  /** Returns the current value of a key, and notes what it was read from. */
+  /** Returns the current value of a key, and records the read of its parts. */
   get(key: string): T | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -32,7 +32,7 @@ export class VersionedCache<T> {
     return entry.value;
   }
 
-  /** Caches a value that was just read from these parts; returns the value. */
+  /** Caches a value that was just read from these parts, and returns it. */
   set(key: string, value: T, reads: Basis['reads'], size: number): T {
     if (this.#budget.fits(size)) this.#entries.set(key, { ...this.versions.basis(reads), value, size });
     return value;
@@ -47,7 +47,7 @@ export class VersionedCache<T> {
   }
 }
 
-/** One value computed from the database, computed again after a part that it was read from has changed. */
+/** A single value computed from the database, and recomputed after the parts that it read have changed. */
 export class DerivedValue<T> {
   #cached: { readonly value: T; readonly basis: Basis } | undefined;
 

@@ -1,6 +1,6 @@
 import type { Part } from './access.ts';
 
-/** The parts of the schema that a value was read from, and their version at that moment. */
+/** The parts of the schema that a value was read from, and their version at that time. */
 export interface Basis {
   readonly reads: readonly (readonly Part[])[];
   readonly stamp: number;
@@ -9,13 +9,13 @@ export interface Basis {
 }
 
 /**
- * Counts the changes of each part of the schema, and notes which parts are read. Counters only grow, so the sum of several
- * stays equal exactly while none of them changes.
+ * Counts the changes of each part of the schema, and records which parts are read. Counters only grow, so their sum is unchanged
+ * exactly as long as none of them changes.
  */
 export class Versions {
   /** Grows with every change. */
   changes = 0;
-  /** Grows with every statement that may write, including those that change no row. */
+  /** Grows with every statement that may write, even if it changes no rows. */
   writes = 0;
   /** Grows when every cached value may be outdated. */
   generation = 0;
@@ -28,7 +28,7 @@ export class Versions {
     for (const part of parts) this.#counters[part] = (this.#counters[part] ?? 0) + 1;
   }
 
-  /** Records that anything may have changed: another process wrote, or a transaction that was read from rolled back. */
+  /** Records that anything may have changed: another process wrote, or a transaction with observed reads was rolled back. */
   changedAll(): void {
     this.changes++;
     this.generation++;

@@ -16,7 +16,7 @@ interface ActionSpec<F extends Fields, R extends Row, P, A = NewValues<F>> {
   readonly name: string;
   /** The name in OPTIONS, after the kind; default: the name in title case. */
   readonly title?: string;
-  /** One sentence for the documentation. */
+  /** A sentence for the documentation. */
   readonly summary: string;
   /** The description in OPTIONS; default: the summary. */
   readonly description?: string;
@@ -28,7 +28,7 @@ interface ActionSpec<F extends Fields, R extends Row, P, A = NewValues<F>> {
   readonly isDestructive?: boolean;
   /** Resolves the values before the state is checked. Throws 400. Default: the values unchanged. */
   readonly accept?: (request: Request, row: R, values: NewValues<F>) => A;
-  /** The text of the 409 that it would get now; undefined if it is possible. */
+  /** Returns the 409 message that it would get now; undefined if it is possible. */
   readonly denialReason?: (request: Request, row: R) => string | undefined;
   /** Slow work that must not happen inside the transaction. */
   readonly prepare?: (request: Request, row: R, accepted: NoInfer<A>) => Promise<P>;
@@ -39,12 +39,12 @@ interface ActionSpec<F extends Fields, R extends Row, P, A = NewValues<F>> {
   readonly rejections?: Operation['rejections'];
 }
 
-/** An action built from its declaration: the endpoint, and its metadata in OPTIONS of the object. */
+/** An action: its endpoint, and its metadata in the object's OPTIONS. */
 export interface Action<R> extends ObjectAction<R> {
   readonly endpoint: Endpoint;
 }
 
-/** Builds an action from its declaration. It checks existence, right, body and state, in this order (core.md 1.2). */
+/** Builds an action from its declaration. The action checks existence, right, body and state, in this order (core.md 1.2). */
 export function action<R extends Row, F extends Fields = Record<never, never>, P = undefined, A = NewValues<F>>(
   spec: ActionSpec<F, R, P, A>,
 ): Action<R> {
@@ -52,10 +52,10 @@ export function action<R extends Row, F extends Fields = Record<never, never>, P
   const accepted = (request: Request): [R, A] => {
     const row = on.find(request);
     right.require(request, row);
-    // Without fields the values are empty, which the compiler cannot know; the body is not read.
+    // Without fields, the body is not read and the values are empty, which the compiler cannot infer.
     const values = fields ? validate(fields, request, 'create') : ({} as NewValues<F>);
     if (fields) noteBody(request, fields, values, row);
-    // Without `accept` the two types are one, which it cannot know either.
+    // Without `accept`, the two types are the same, which it cannot infer either.
     return [row, spec.accept ? spec.accept(request, row, values) : (values as unknown as A)];
   };
   const post: Operation = {

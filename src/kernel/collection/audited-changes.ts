@@ -10,11 +10,11 @@ const concealed = '***';
 
 const secretName = /password|secret|token|certificate|private_key/i;
 
-/** Whether audit records mask a field: it is declared secret, or is a text field named like a secret. */
+/** Whether audit records mask a field: it is declared secret, or it is a text field named like a secret. */
 const isSecret = (name: string, { conceals, type }: Field): boolean =>
   conceals === 'value' || (secretName.test(name) && /^(string|field|file upload)$/.test(type));
 
-/** Returns a value as audit records show it, with members named like secrets masked. */
+/** Returns a value for audit records, with members named like secrets masked. */
 export function auditValue(name: string, field: Field, value: unknown): unknown {
   if (value === null || value === undefined || value === '') return value ?? null;
   if (isSecret(name, field) || value instanceof Uint8Array) return concealed;
@@ -25,7 +25,7 @@ export function auditValue(name: string, field: Field, value: unknown): unknown 
   return withoutSecrets(value);
 }
 
-/** An address without its path and query, which can be as secret as a password. */
+/** Removes path and query from a URL, which may be as secret as a password. */
 function withoutPath(address: string): string {
   const [, origin = concealed, rest = ''] = /^([a-z+.-]+:\/\/(?:[^/?#@]*@)?[^/?#]*)(.*)$/i.exec(address) ?? [];
   return `${origin.replace(/\/\/[^/]*@/, '//')}${rest === '' || rest === '/' ? rest : `/${concealed}`}`;
@@ -43,13 +43,13 @@ function withoutSecrets(value: unknown): unknown {
   );
 }
 
-/** Returns the column with the value of a field; undefined for links and for values that are stored elsewhere. */
+/** Returns the column with the value of a field; undefined for links and values stored elsewhere. */
 const plainColumn = (name: string, { input }: Field): string | undefined => {
   const column = input?.column === false ? undefined : input?.column(name);
   return column?.endsWith('_id') && column !== name ? undefined : column;
 };
 
-/** Notes the fields of a body: those of a new object, or of an action. */
+/** Records the fields in the body of a creation or action. */
 export function noteBody(
   request: Request,
   fields: Fields,
@@ -69,7 +69,7 @@ export function noteBody(
   }
 }
 
-/** The accepted value, or the value from the body if the accepted one is an id or not JSON. */
+/** Returns the accepted value, or the original one if the accepted value is an id or not JSON. */
 function shownValue(request: Request, column: string | undefined, value: unknown, sent: unknown): unknown {
   const shown = column !== undefined && (typeof value !== 'object' || value === null) ? value : sent;
   return typeof shown === 'string' && shown.startsWith(request.base) ? shown.slice(request.base.length) : shown;
@@ -79,13 +79,13 @@ function shownValue(request: Request, column: string | undefined, value: unknown
 interface NotedUpdate {
   /** Fields whose stored values differ. */
   readonly plain: readonly FieldChange[];
-  /** Names of fields whose values only exist in the representation. */
+  /** Names of fields whose values exist only in the representation. */
   readonly shown: readonly string[];
   /** Fields that no representation shows. */
   readonly hidden: readonly FieldChange[];
 }
 
-/** Compares a row with the values of an update, before it is stored. */
+/** Compares a row with the values of an update before storing it. */
 export function notedUpdate(
   fields: Fields,
   row: object,
@@ -114,7 +114,7 @@ export function notedUpdate(
   return { plain, shown, hidden };
 }
 
-/** Notes an update by comparing the representations before and after it. */
+/** Records an update by comparing the representations before and after it. */
 export function noteUpdate(
   draft: AuditDraft,
   { hidden, plain, shown }: NotedUpdate,
@@ -138,7 +138,7 @@ export function noteUpdate(
       draft.changes.push({ field: name, from: value(name, from), to: value(name, to) });
 }
 
-/** The values of an object that is deleted. */
+/** Records the values of an object before its deletion. */
 export const deletedValues = (fields: Fields, row: object): FieldChange[] =>
   Object.entries(fields).flatMap(([name, field]) => {
     const column = plainColumn(name, field);

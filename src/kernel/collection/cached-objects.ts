@@ -13,14 +13,14 @@ import type { CachedObjects, Listing, Row } from './listing.ts';
 declare module './listing.ts' {
   interface ListSpec {
     /**
-     * The rows that affect a representation or its visibility. If set, objects are cached one by one. They have no
-     * secrets and take no parameters. Callers who see everything get the same representation, except for what only staff see.
+     * The rows that affect a representation or its visibility. If set, objects are cached individually. They must have no secrets
+     * and no parameters. Callers who see everything share a representation, except for data that only staff see.
      */
     readonly invalidatedBy?: RowRules;
   }
 }
 
-/** Returns the cached objects of a list; the same ones each time. */
+/** Returns the cached objects of a list, always the same instance. */
 export const cachedObjectsOf = memoised((list: Listing): CachedObjects => {
   const { invalidatedBy, visible } = list.spec;
   return new RepresentationCache(list, present(invalidatedBy), present(visible));
@@ -60,7 +60,7 @@ class RepresentationCache implements CachedObjects {
       const pieces = objects.flatMap(({ body }, i) => [i === 0 ? opening : comma, bytesOf(body)]);
       return Buffer.concat([...(pieces.length === 0 ? [opening] : pieces), closing]);
     });
-    // For one URL, the same objects and the same total give the same links to other pages.
+    // For the same URL, the same objects and total yield the same links to other pages.
     return page(bytes, `"${bytes.digest}.${headers['X-Result-Count']}"`, headers);
   }
 
@@ -120,7 +120,7 @@ class RepresentationCache implements CachedObjects {
   }
 }
 
-/** Callers who see everything share a representation, apart from being staff. */
+/** Returns the viewer's cache key. Callers who see everything share one, separately for staff. */
 const viewerOf = ({ base, caller }: Request): Viewer => ({
   base,
   key: `${base} ${seesAll(caller) ? caller.isStaff : caller.id}`,

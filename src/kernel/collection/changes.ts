@@ -1,10 +1,10 @@
 import type { Value } from '../db/sql.ts';
 import type { Fields } from './field.ts';
 
-/** Values by the names of the columns that hold them. */
+/** Values by column name. */
 export type Columns = Readonly<Record<string, Value>>;
 
-/** The columns whose new value differs from the row's. */
+/** Returns the columns whose new values differ from the row. */
 export function changesOf(row: object, columns: Columns): Record<string, Value> {
   const changes: Record<string, Value> = {};
   for (const name in columns) {
@@ -15,8 +15,8 @@ export function changesOf(row: object, columns: Columns): Record<string, Value> 
 }
 
 /**
- * The columns of a row that hold the values of a body. Every field has one unless it is `storedIn` elsewhere, so that a field
- * whose value is not stored fails at once. Throws TypeError.
+ * Returns the columns for the values of a body. Every field needs a column unless it is `storedIn` elsewhere, so that a field
+ * that is never stored fails at once. Throws TypeError.
  */
 export function storedColumns(fields: Fields, values: Readonly<Record<string, unknown>>): Record<string, Value> {
   const columns: Record<string, Value> = {};
@@ -34,7 +34,7 @@ function storable(name: string, value: unknown): Value {
   throw new TypeError(`no column can hold a value of the field ${name}: declare where it is stored`);
 }
 
-/** Marks fields whose values are not stored in columns of the row. */
+/** Marks fields that are not stored in columns of the row. */
 export const storedElsewhere = (fields: Fields): Fields =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [

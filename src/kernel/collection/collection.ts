@@ -31,14 +31,14 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     this.listing = new Listing({ ...spec, title: spec.title ?? spec.kind.replaceAll(/[ .]/g, '') });
   }
 
-  /** Returns the row that a path names, if the caller sees it. The only way from a uuid in a URL to a row. Throws 404. */
+  /** Returns the row in a path if the caller can see it. The only way from a uuid in a URL to a row. Throws 404. */
   find(request: Request, visible: Sql = this.visible(request)): R {
     const row = this.#seek(request, visible);
     if (!row) throw notFound();
     return row;
   }
 
-  /** Condition: the caller of a request sees the row. */
+  /** Condition: the caller of a request can see the row. */
   visible({ caller, config }: Request): Sql {
     return this.spec.visible.condition(caller, config);
   }
@@ -53,7 +53,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     return seek<R>(request, this.#searches, { uuid }, this.visible(request))?.id;
   }
 
-  /** The JSON text of one object as the caller sees it. */
+  /** Returns the JSON text of an object as the caller sees it. */
   represent(request: Request, id: number, parameters?: Parameters): string {
     const text = this.listing.representOne(request, id, parameters);
     return this.spec.detail?.complete(request, id, text) ?? text;
@@ -78,19 +78,19 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
       : this.created(request, creation.id, creation.parameters);
   }
 
-  /** Returns the values of a creation and the columns they fill, for a caller who may create the object. Throws 403, 400. */
+  /** Returns the values and columns of a creation, if the caller may create the object. Throws 403, 400. */
   acceptNew(request: Request): { readonly accepted: A; readonly columns: Columns; readonly values: NewValues<F> } {
     const rule = present(this.spec.create);
     rule.right?.require(request, undefined);
     const values = validate(this.accepted(request), request, 'create', { table: this.spec.table });
     rule.check?.(request, values);
-    // Without `accept` the two types are one, which the compiler cannot know.
+    // Without `accept`, the two types are the same, which the compiler cannot infer.
     const accepted = rule.accept ? rule.accept(request, values) : (values as unknown as A);
     rule.rightWith?.require(request, accepted);
     return { accepted, columns: storedColumns(this.spec.fields, values), values };
   }
 
-  /** 201 with a new object and its location. */
+  /** Responds with 201, a new object and its location. */
   created(request: Request, id: number, parameters?: Parameters): Reply {
     const key = this.#keyOf(request, id);
     const draft = request.app.trail.current;
@@ -107,12 +107,12 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     return request.db.scalar<string>(sql`SELECT uuid FROM ${raw(table)} WHERE id = ${id}`);
   }
 
-  /** The address of an object. */
+  /** Returns the URL of an object. */
   urlOf(request: Request, id: number): string {
     return `${request.base}/api/${this.path}/${this.#keyOf(request, id)}/`;
   }
 
-  /** Names an object that a request changes in its audit record. */
+  /** Sets the object of a request's audit record. */
   noteObject({ app: { trail } }: Request, row: R): void {
     if (!trail.current) return;
     const name: unknown = Reflect.get(row, 'name') ?? Reflect.get(row, 'username');
@@ -133,14 +133,14 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     const parameters = rule.run(request, row, values, columns) ?? undefined;
     const after = this.represent(request, row.id, parameters);
     if (noted) {
-      // A link may have moved the object.
+      // A changed link may have moved the object.
       if (before !== '') draft.rows.push({ table: this.spec.table, id: row.id });
       noteUpdate(draft, noted, this.spec.fields, request.base, before, after);
     }
     return changed(after);
   }
 
-  /** Returns the changes of a body, for a caller who may change the object. Throws 404, 403, 400. */
+  /** Returns the changes in a body, if the caller may change the object. Throws 404, 403, 400. */
   #acceptChange(request: Request, purpose: Purpose): { readonly row: R; readonly values: Values<F> } {
     const rule = present(this.spec.update);
     const row = this.#findToWrite(request);
@@ -168,7 +168,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     return rule.run(request, row) ?? empty();
   }
 
-  /** The list and detail paths of the collection; further ones are added by the domain. */
+  /** The list and detail paths of the collection. Modules add others. */
   endpoints(): [list: Endpoint, detail: Endpoint] {
     const { kind, description, path, key = 'uuid', hidesKey = false } = this.spec;
     const list: Endpoint = {
@@ -195,7 +195,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     return [list, detail];
   }
 
-  /** The name of one object in sentences. */
+  /** The name of an object in sentences. */
   get noun(): string {
     return this.spec.noun ?? nounOf(this.spec.kind);
   }
@@ -205,11 +205,11 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     return this.listing.shape;
   }
 
-  /** The fields that a body of this request may write. */
+  /** Returns the fields that this request may write. */
   accepted(request: Request, row?: R): F {
     const { accepts, fields } = this.spec;
     if (!accepts) return fields;
-    // Omitted fields are absent from the body like optional ones, so the types still hold.
+    // Omitted fields are absent like optional ones, so the types still hold.
     return Object.fromEntries(Object.entries(fields).filter(([name]) => accepts(request, name, row))) as F;
   }
 
@@ -313,7 +313,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     return describeObject(request, this.urlOf(request, row.id), row, this.#actions(), narrowing);
   }
 
-  /** The actions that OPTIONS lists in the actions format: those declared beside the collection, updates and deletions. */
+  /** Returns the actions for OPTIONS in the actions format: declared actions, updates and deletions. */
   #actions(): readonly ObjectAction<R>[] {
     const { delete: deletion, fields, options, update } = this.spec;
     return [
@@ -324,7 +324,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
   }
 }
 
-/** Creates a collection from its declaration. One with `accept` needs the class, which has the type of its result as a parameter. */
+/** Creates a collection from its declaration. With `accept`, use the class, which has its result type as a parameter. */
 export const collection =
   <R extends Row>() =>
   <F extends Fields>(spec: CollectionSpec<F, R>): Collection<F, R> =>
@@ -337,7 +337,7 @@ interface Described {
   readonly examples?: Readonly<Partial<Record<Purpose, Readonly<Record<string, unknown>>>>> | undefined;
 }
 
-/** The body of a write as the documentation describes it; `title` is that of the objects. */
+/** Returns the documented body of a write. `title` is the schema name of the objects. */
 function bodyOf(title: string, { examples, fields }: Described, purpose: Purpose): BodySpec {
   const example = examples?.[purpose];
   // Uploaded files cannot be sent as JSON.
@@ -352,14 +352,14 @@ function bodyOf(title: string, { examples, fields }: Described, purpose: Purpose
   };
 }
 
-/** Whether the caller could create objects, as far as that does not depend on what the body names. */
+/** Whether the caller could create objects, ignoring rights that depend on the body. */
 const permittedOnList = <F extends Fields, R extends Row, A>(
   { create }: Pick<CollectionSpec<F, R, A>, 'create'>,
   request: Request,
 ): readonly Method[] =>
   create && (create.right?.may(request, undefined) ?? create.isPossible?.(request) ?? true) ? ['POST'] : [];
 
-/** Returns the changes of an object that the caller's rights allow, regardless of its state. */
+/** Returns the methods that the caller's rights allow on an object, regardless of its state. */
 const permittedOnObject = <F extends Fields, R extends Row, A>(
   { delete: deletion, update }: Pick<CollectionSpec<F, R, A>, 'delete' | 'update'>,
   request: Request,
@@ -378,7 +378,7 @@ interface Place {
 /** The key of a row lookup. */
 type Named = { readonly id: number } | { readonly uuid: string };
 
-/** The beginnings of the queries for a row: by id, by uuid, and by uuid with its known id. */
+/** Prefixes of row queries: by id, by uuid, and by uuid with its known id. */
 interface Searches {
   readonly byId: string;
   readonly byUuid: string;
@@ -390,7 +390,7 @@ function searchesOf({ alias, table }: Place): Searches {
   return {
     byId: `${every} ${alias}.id = ? AND (`,
     byUuid: `${every} ${alias}.uuid = ? AND (`,
-    // The index of UUIDs would read pages of a large table that no other request has read recently.
+    // The UUID index would read pages of a large table that no other request has read recently.
     byKnownId: `${every} ${alias}.id = ? AND +${alias}.uuid = ? AND (`,
   };
 }

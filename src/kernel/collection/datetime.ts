@@ -22,7 +22,7 @@ export function datetime(options: Writing<number | null> = {}): WritableField<nu
       schema: v.nullable(
         v.pipe(
           v.string(messages.datetime),
-          // More spellings than the documented ones are understood (core.md 1.5).
+          // Accept more spellings than the documented ones (core.md 1.5).
           describedAs(
             'iso_timestamp',
             undefined,

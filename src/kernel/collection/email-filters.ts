@@ -11,8 +11,8 @@ const byForms = (filter: Filter, condition: (form: string) => Sql): Filter => ({
   },
 });
 
-/** Case-insensitive substring of an email address in a column. */
+/** Filters by a case-insensitive substring of an email address in a column. */
 export const partialEmail = (column: string): Filter => byForms(partial(column), (form) => contains(column, form));
 
-/** The exact email address in a column. */
+/** Filters by the exact email address in a column. */
 export const exactEmail = (column: string): Filter => byForms(exact(column), (form) => sql`${raw(column)} = ${form}`);

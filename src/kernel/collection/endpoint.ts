@@ -8,7 +8,7 @@ import { isRequiredFor, isWritable, type Purpose } from './validate.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The body of a request as the documentation describes it. */
+/** The documented body of a request. */
 export interface BodySpec {
   readonly fields: Fields;
   readonly purpose: Purpose;
@@ -16,14 +16,14 @@ export interface BodySpec {
   readonly title?: string;
   /** A valid body; default: the required fields with their examples. */
   readonly example?: Readonly<Record<string, unknown>>;
-  /** Content types that it may have; default: every one that bodies may have. */
+  /** Accepted content types. Default: all of them. */
   readonly types?: readonly string[];
 }
 
 /** The response to a successful request. */
 export interface Output {
   readonly status: number;
-  /** Further statuses that success may have, with the same body. */
+  /** Other success statuses with the same body. */
   readonly others?: readonly number[];
   readonly shape?: JsonSchema | undefined;
   /** Content types, if the response is not JSON. */
@@ -47,11 +47,11 @@ export interface Operation {
   handle(request: Request, prepared: unknown): Reply;
   /** Returns the cached response for the object in the path; undefined if `handle` must run. */
   readonly fromCache?: (request: Request) => Reply | undefined;
-  /** Slow work that must not happen inside a transaction; `handle` receives its result. Writes nothing. */
+  /** Slow work outside the transaction. `handle` receives its result. Writes nothing. */
   readonly prepare?: (request: Request) => Promise<unknown>;
   /**
-   * Whether a write must not be handled twice, as writes that share a commit with one that fails may be: it changes something
-   * outside of the database, such as a count of calls, that cannot be rolled back.
+   * Whether a write must not be repeated, as happens if another write of the same commit fails: it changes state outside the
+   * database, such as a count of calls, that cannot be rolled back.
    */
   readonly isHandledOnce?: boolean;
   /** Fields of the body, for the documentation. */
@@ -60,9 +60,9 @@ export interface Operation {
   readonly output: Output;
   /** Other successful responses, each with a separate body. */
   readonly also?: readonly Output[];
-  /** Error statuses that the kind of operation does not imply; a status that never occurs is `false`. */
+  /** Error statuses that the kind of operation does not imply. `false` removes an implied status. */
   readonly rejections?: Readonly<Partial<Record<Rejection, boolean>>> | undefined;
-  /** Schemas of error bodies with other members than usual, by status. */
+  /** Schemas of unusual error bodies by status. */
   readonly rejectionShapes?: Readonly<Partial<Record<Rejection, JsonSchema>>>;
   readonly filters?: Filters | undefined;
   /** Additional request headers, with their meaning. */
@@ -71,53 +71,53 @@ export interface Operation {
   readonly paginated?: boolean | undefined;
   /** Whether `field=` selects the keys of the response; default: of lists. */
   readonly selectable?: boolean | undefined;
-  /** Whether it accepts any parameter and body member: its client is another service, which sends more than it reads. */
+  /** Whether it accepts any parameters and body members, because the client is another service that sends more than it reads. */
   readonly takesAnything?: boolean;
-  /** The reason why a write has no audit record, such as a POST that only reads; default: each change has one (audit.md 2). */
+  /** Why a write has no audit record, such as a POST that only reads. Default: each change has one (audit.md 2). */
   readonly unaudited?: string;
   /** Whether it has an audit record although it changes nothing in the database. */
   readonly isAlwaysAudited?: boolean;
-  /** Whether it logs a user in: only a complete login has an audit record, and so have its rejections with 401 and 429. */
+  /** Whether it logs a user in. Audit records exist only for complete logins and rejections with 401 and 429. */
   readonly isLogin?: boolean;
   /** Whether a GET changes something or must be recorded: it runs in a transaction and is not cached, like other methods. */
   readonly isWriting?: boolean;
-  /** The permitted callers, in words. */
+  /** Describes the permitted callers. */
   readonly allowedFor?: string | undefined;
 }
 
-/** One path of the API with its methods. */
+/** A path of the API with its methods. */
 export interface Endpoint {
-  /** With `:name` segments and a trailing slash. */
+  /** The path, with `:name` segments and a trailing slash. */
   readonly path: string;
   /** The meaning of `:key` in the path; default: uuid. */
   readonly key?: KeyKind;
   /** The name in OPTIONS, such as `Customer List`. */
   readonly name: string;
-  /** The base of operation ids if another endpoint has the same name; default: the name. */
+  /** The base of operation ids, if another endpoint has the same name. Default: the name. */
   readonly calledInIds?: string;
   readonly description: string;
   /** Open endpoints need no token and ignore one. */
   readonly open?: boolean;
-  /** A page for people who follow a link in a mail: the OpenAPI document omits it. */
+  /** Whether it is a page behind a link in a mail. The OpenAPI document omits it. */
   readonly isPage?: boolean;
-  /** Whether it also serves requests without Authorization, which have no caller; default: false. */
+  /** Whether it also serves requests without Authorization, which have no caller. Default: false. */
   readonly servesWithoutToken?: (request: Request) => boolean;
   /** Whether the log redacts the path, which may contain a secret; default: if a segment is called `:secret`. */
   readonly hidesPath?: boolean;
   /** Maximum body size in bytes; default: the setting, for open endpoints at most 64 KiB. */
   readonly bodyLimit?: number;
-  /** Checks a request to an open endpoint before it may send a body as large as authenticated callers may. Throws. */
+  /** Checks a request to an open endpoint before accepting a body of the size for authenticated callers. Throws. */
   readonly admit?: (request: Request) => void;
   readonly operations: Readonly<Partial<Record<Method, Operation>>>;
-  /** Whether the path names an object that the caller sees; undefined for paths of no object. */
+  /** Whether the path leads to an object that the caller can see; undefined for paths without an object. */
   readonly shows?: (request: Request) => boolean;
-  /** The methods besides GET that the caller's rights allow on the path, as far as they do not depend on a body (core.md 1.10). Throws 404. */
+  /** Returns the caller's methods except GET, ignoring rights that depend on a body (core.md 1.10). Throws 404. */
   readonly permits?: (request: Request) => readonly Method[];
-  /** The reason why any POST would be rejected now; undefined if there is none (core.md 1.10). Throws 404. */
+  /** Returns why every POST would be rejected now; undefined if it would not (core.md 1.10). Throws 404. */
   readonly denial?: (request: Request) => string | undefined;
-  /** The `actions` of OPTIONS; also checks that the addressed object is visible. Throws 404, and 401 where the path is switched off. */
+  /** Returns the `actions` of OPTIONS, if the object is visible. Throws 404, and 401 if the path is disabled. */
   readonly actions?: (request: Request) => Readonly<Record<string, unknown>> | undefined;
-  /** The whole response to OPTIONS, if it has a special format. Throws 404. */
+  /** Returns the complete OPTIONS response, if it has a special format. Throws 404. */
   readonly metadata?: (request: Request) => Reply;
 }
 
@@ -126,13 +126,13 @@ const methodOrder: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 /** Whether an endpoint may serve a method. */
 export const isMethod = (method: string): method is Method => methodOrder.some((known) => known === method);
 
-/** The Allow header of an endpoint (core.md 1.7); open ones are not read with HEAD only if they serve no GET. */
+/** Returns the Allow header of an endpoint (core.md 1.7). */
 export function allowed(endpoint: Endpoint): string {
   const served = methodOrder.filter((method) => endpoint.operations[method]);
   return [...served, ...(endpoint.operations.GET ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }
 
-/** The response to OPTIONS (core.md 1.10). */
+/** Returns the response to OPTIONS (core.md 1.10). */
 export function metadata(endpoint: Endpoint, request: Request): Reply {
   if (endpoint.metadata) return endpoint.metadata(request);
   const actions = endpoint.actions?.(request);
@@ -151,7 +151,7 @@ export function metadata(endpoint: Endpoint, request: Request): Reply {
   });
 }
 
-/** The fields of a body as OPTIONS describes them to this caller. */
+/** Returns the metadata of a body's fields for this caller's OPTIONS. */
 export function describeFields(fields: Fields, request: Request, purpose: Purpose): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, describeField(name, field, request, purpose)]),

@@ -9,7 +9,7 @@ import { ofBodies } from '../http/query.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { type Json, notNullText, notNullTime, plainValue } from './representation.ts';
 
-/** The kinds of value that OPTIONS names (core.md 1.10). */
+/** Kinds of values in OPTIONS (core.md 1.10). */
 export type FieldType =
   | 'field'
   | 'boolean'
@@ -26,18 +26,18 @@ export type FieldType =
   | 'image upload'
   | 'nested object';
 
-/** Messages about one field's value; the items of lists may be objects. */
+/** Messages about a field's value. Items of lists may be objects. */
 export class FieldError extends Error {
   constructor(readonly messages: readonly unknown[]) {
     super('invalid value');
   }
 }
 
-/** Converts a value in a body to a value of the table. Created by `inputOf`; `refine` and `wrap` derive others from it. */
+/** Converts a value in a body to a stored value. `inputOf` creates inputs; `refine` and `wrap` derive others. */
 export interface Input<T, Required extends boolean = boolean> {
   /** Throws FieldError. `form` is true for values from a form, where everything is text. */
   readonly parse: (value: unknown, request: Request, form: boolean) => T;
-  /** The accepted values: `parse` checks against it, and the documentation is generated from it. */
+  /** The accepted values, for `parse` and the documentation. */
   readonly schema: v.GenericSchema;
   /** JSON Schema of the accepted value, if the documentation says more than `schema` can. */
   readonly shape?: JsonSchema | undefined;
@@ -45,17 +45,17 @@ export interface Input<T, Required extends boolean = boolean> {
   readonly required: Required;
   /** Whether PUT may omit it. */
   readonly isIncluded?: boolean;
-  /** Whether the body may be just this list, for bodies without another field. */
+  /** Whether the body may be just this list, for bodies without other fields. */
   readonly mayBeBare?: boolean;
-  /** The message for a missing value; default: the usual text. */
+  /** The message for a missing value. Default: the usual text. */
   readonly missing?: string;
   readonly create: boolean;
   readonly update: boolean | ((caller: Caller) => boolean);
-  /** The column that holds the value in the row of a field with this name; false: the collection stores it elsewhere. */
+  /** Returns the column for a field with this name; false if the collection stores it elsewhere. */
   readonly column: false | ((name: string) => string);
   /**
-   * The value is unique in this column; `of` returns its stored form. With `within`, it is unique among the rows that
-   * satisfy this condition, whose parameter is the id of the object being changed.
+   * The column in which the value is unique. `of` returns its stored form. `within` limits uniqueness to rows that meet this
+   * condition, which gets the id of the object being changed.
    */
   readonly unique?:
     | {
@@ -67,21 +67,21 @@ export interface Input<T, Required extends boolean = boolean> {
     | undefined;
 }
 
-/** The only declaration of a field: a member of a representation and, unless it is read-only, of a body. */
+/** Declares a field: a member of a representation and, unless read-only, of a body. */
 export interface Field<T = unknown, Required extends boolean = boolean> {
   readonly type: FieldType;
   readonly label?: string | undefined;
   readonly help?: string | undefined;
-  /** Limits and choices as OPTIONS names them. */
+  /** Limits and choices for OPTIONS. */
   readonly constraints: Readonly<Record<string, unknown>>;
-  /** Constraints that depend on settings; replace `facts`. */
+  /** Constraints that depend on settings. They replace `facts`. */
   readonly constraintsBy?: ((config: Config) => Readonly<Record<string, unknown>>) | undefined;
-  /** The value as JSON; absent: never shown. */
+  /** The value as JSON. Undefined if it is never shown. */
   readonly json?: ((column: string) => Json) | undefined;
-  /** SQL condition under which the key is present in a response. */
+  /** SQL condition for the presence of the key in a response. */
   readonly shownIf?: string | undefined;
   readonly shape: JsonSchema;
-  /** The part that audit records mask: the value, or the path of an address. Text fields named like secrets are always masked. */
+  /** The part that audit records mask: the value, or the path of a URL. Text fields named like secrets are always masked. */
   readonly conceals?: 'value' | 'path' | undefined;
   /** The source of a link's choices, in the actions format (services.md 9). */
   readonly select?:
@@ -110,7 +110,7 @@ type ValueOf<T> = T extends Field<infer V> ? V : never;
 /** The values that a body may contain. */
 export type Values<F extends Fields> = { -readonly [K in Writable<F>]?: ValueOf<F[K]> };
 
-/** The values of a body of a creation, including every required one. */
+/** The values in the body of a creation, including every required one. */
 export type NewValues<F extends Fields> = Values<F> & { -readonly [K in RequiredFields<F>]: ValueOf<F[K]> };
 
 export interface Writing<T> {
@@ -119,18 +119,18 @@ export interface Writing<T> {
   readonly create?: boolean;
   readonly update?: boolean | ((caller: Caller) => boolean);
   readonly unique?: Input<T>['unique'];
-  /** The column, if not the default of this kind of field; false: the collection stores the value elsewhere. */
+  /** The column, if not the default for this kind of field; false if the collection stores the value elsewhere. */
   readonly storedIn?: string | false;
   readonly shownIf?: string;
   readonly help?: string;
   readonly label?: string;
   /** The default of a boolean, with which forms start. */
   readonly fallback?: boolean;
-  /** The example in the documentation; default: one that fits its kind. */
+  /** The example for the documentation. Default: one that fits the kind. */
   readonly example?: unknown;
 }
 
-/** The example of a field as a part of its schema, if it declares one. */
+/** Returns the example of a field as part of its schema, if there is one. */
 export const exampleShape = ({ example }: Pick<Writing<never>, 'example'>): JsonSchema =>
   example === undefined ? {} : { examples: [example] };
 
@@ -161,7 +161,7 @@ export function printed(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
 }
 
-/** Runs a valibot schema; all of its messages, or with `abortPipeEarly` the first, become one FieldError. */
+/** Runs a valibot schema. Combines all messages, or the first with `abortPipeEarly`, into one FieldError. */
 export function check<T>(
   schema: v.GenericSchema<unknown, T>,
   value: unknown,
@@ -172,28 +172,28 @@ export function check<T>(
   return result.output;
 }
 
-/** Throws FieldError for a list with too many items before it is parsed (core.md 1.1 "Lists"). */
+/** Throws FieldError for a list with too many items before parsing it (core.md 1.1 "Lists"). */
 export function requireFew(value: unknown): void {
   if (Array.isArray(value) && value.length > ofBodies.most) throw new FieldError([ofBodies.message]);
 }
 
 /** The declaration from which `inputOf` makes an input. */
 interface Acceptance<S extends v.GenericSchema, T> {
-  /** The accepted values; the output is the value, unless `resolve` converts it. */
+  /** The accepted values. The output is the value, unless `resolve` converts it. */
   readonly schema: S;
   readonly shape?: JsonSchema;
   readonly nullable?: boolean;
-  /** Normalises the spellings of a value that core.md 1.5 allows to the form that `schema` expects. */
+  /** Normalises alternative spellings (core.md 1.5) to the form that `schema` expects. */
   readonly coerce?: (value: unknown, form: boolean) => unknown;
   /** The column of a field with this name; default: of the same name. */
   readonly columnOf?: (name: string) => string;
   /** Whether the response contains only the first message of the schema. */
   readonly isTerse?: boolean;
-  /** The last step, which may use the request: its caller, the settings, other objects. Throws FieldError. */
+  /** The last step, which may use the request (caller, settings, other objects). Throws FieldError. */
   readonly resolve?: (value: v.InferOutput<S>, request: Request) => T;
 }
 
-/** The input of a field: null is rejected unless it is nullable; everything else must match the schema. */
+/** Creates the input of a field. It rejects null unless nullable. Everything else must match the schema. */
 export function inputOf<T, S extends v.GenericSchema, const W extends Writing<never> = Writing<never>>(
   writing: W & Pick<Writing<T>, 'unique'>,
   acceptance: Acceptance<S, T>,
@@ -225,7 +225,7 @@ export function inputOf(writing: Writing<never>, acceptance: Acceptance<v.Generi
   };
 }
 
-/** Whether a declaration says that the field is required. */
+/** Whether the declared field is required. */
 export type IsRequired<W> = W extends { readonly required: true } ? true : false;
 
 /** Adds a check to a field. The check throws FieldError. */
@@ -251,7 +251,7 @@ export const wrapInput = <T, Q extends boolean>(
   parseWith: (parse: Input<T>['parse']) => Input<T>['parse'],
 ): Input<T, Q> => ({ ...input, parse: parseWith(input.parse) });
 
-/** The same field, optional in PUT; `missing` is the message for a creation without it. */
+/** Makes a field optional in PUT. `missing` is the message for a creation without it. */
 export const requiredOnCreation = <T>(field: WritableField<T, true>, missing: string): WritableField<T, true> => ({
   ...field,
   input: { ...field.input, isIncluded: true, missing },
@@ -263,7 +263,7 @@ export const optional = <T>(field: WritableField<T>): WritableField<T, false> =>
   input: { ...field.input, required: false },
 });
 
-/** A read-only member. */
+/** Declares a read-only member. */
 export const readOnly = (
   type: FieldType,
   shape: JsonSchema,
@@ -271,7 +271,7 @@ export const readOnly = (
   options: { shownIf?: string; label?: string; help?: string } = {},
 ): Field<never> => ({ type, shape, constraints: {}, json: typeof json === 'function' ? json : () => json, ...options });
 
-/** The UUID of an object, as responses write it. */
+/** The UUID of an object in responses. */
 export const uuidShape: JsonSchema = { type: 'string', pattern: '^[0-9a-f]{32}$' };
 
 /** An object with exactly these members. */
@@ -281,7 +281,7 @@ export const objectShape = (properties: Readonly<Record<string, JsonSchema>>): J
   required: Object.keys(properties),
 });
 
-/** `{"detail": …}`: what happened, in words. */
+/** `{"detail": …}` with a message. */
 export const messageShape: JsonSchema = { title: 'Message', ...objectShape({ detail: { type: 'string' } }) };
 
 export const uuidField = (): Field<never> => readOnly('string', uuidShape, plainValue, { label: 'UUID' });
@@ -306,7 +306,7 @@ export const writeOnly = <F extends Field>(field: F): F => ({ ...field, json: un
 export const secretField = <F extends Field>(field: F): F => ({ ...field, conceals: 'value' });
 
 const secretName = /password|secret|token/i;
-/** Fields that have many lines in every collection (core.md 1.5 "Control characters"). */
+/** Fields that are multi-line in every collection (core.md 1.5 "Control characters"). */
 const linedNames: ReadonlySet<string> = new Set([
   'description',
   'contact_details',
@@ -316,9 +316,8 @@ const linedNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the error in a text inside a list or object, or in a file name, by the name of its message. Undefined
- * if all are valid, and for a text that is a value by itself, which values.ts checks. Passwords and secrets may contain any
- * character.
+ * Returns the error in a text inside a list or object, or in a file name, by the name of its message. Returns undefined if all
+ * are valid, and for a text that is the entire value, which values.ts checks. Passwords and secrets may contain any character.
  */
 function oddTextIn(value: unknown, name = ''): 'nul' | 'control' | 'string' | undefined {
   if (value instanceof UploadedFile) return oddOf(value.name, name);
@@ -335,7 +334,7 @@ function oddOf(text: string, name: string): 'nul' | 'control' | 'string' | undef
   if (secretName.test(name)) return undefined;
   if (text.includes('\0')) return 'nul';
   if (linedNames.has(name) ? controlsInLines.test(text.replaceAll('\r', '')) : controls.test(text)) return 'control';
-  // Half of a surrogate pair is not a character.
+  // A lone surrogate is not a character.
   return /\p{Surrogate}/u.test(text) ? 'string' : undefined;
 }
 
@@ -348,7 +347,7 @@ export function jsonOrText(text: string): unknown {
   }
 }
 
-/** Parses a list in a form, which is JSON text; the last value of a repeated field counts. */
+/** Parses a list in a form, which is JSON text. The last value of a repeated field counts. */
 export function listOfForm(value: unknown): unknown {
   const text: unknown = Array.isArray(value) ? value.at(-1) : value;
   return typeof text !== 'string' || text.trim() === '' ? [] : jsonOrText(text);

@@ -5,23 +5,23 @@ import { invalid } from '../http/error.ts';
 import { FieldError, messages } from './field.ts';
 import { type LinkTarget, linkKey } from './links.ts';
 
-/** One query parameter of a list. */
+/** A query parameter of a list. */
 export interface Filter {
-  /** `named`: parameters with names of a form that the help describes. */
+  /** `named` means parameters whose names follow a pattern that the help describes. */
   readonly type: 'string' | 'uuid' | 'boolean' | 'flag' | 'datetime' | 'link' | 'integer' | 'number' | 'named';
   readonly help: string;
   readonly repeatable?: boolean;
-  /** Requests without it are rejected. */
+  /** Whether requests without it are rejected. */
   readonly required?: boolean;
   /** The prefix of the names, for `named` filters. */
   readonly starts?: readonly string[];
-  /** The condition; undefined if the parameter is missing or does not apply. Throws 400. */
+  /** Returns the condition; undefined if the parameter is missing or does not apply. Throws 400. */
   readonly condition: (request: Request, name: string) => Sql | undefined;
 }
 
 export type Filters = Readonly<Record<string, Filter>>;
 
-/** Case-insensitive substring of a column. */
+/** Filters by a case-insensitive substring of a column. */
 export const partial = (column: string): Filter => ({
   type: 'string',
   help: 'Part of it, without case.',
@@ -31,7 +31,7 @@ export const partial = (column: string): Filter => ({
   },
 });
 
-/** The exact value of a column. */
+/** Filters by the exact value of a column. */
 export const exact = (column: string, help = 'The exact value.'): Filter => ({
   type: 'string',
   help,
@@ -41,13 +41,13 @@ export const exact = (column: string, help = 'The exact value.'): Filter => ({
   },
 });
 
-/** The filters by name: a part of it, and the exact name. */
+/** Filters by part of the name and by the exact name. */
 export const ofName = (column: string): Readonly<Record<'name' | 'name_exact', Filter>> => ({
   name: partial(column),
   name_exact: exact(column, 'The exact name.'),
 });
 
-/** The filters of an object with several names: a part of one of them, or one exact name. */
+/** Filters of objects with several names, by part of any name or by any exact name. */
 export const ofNames = (
   columns: readonly string[],
   which: string,
@@ -56,7 +56,7 @@ export const ofNames = (
   name_exact: inAny(columns, exact, `The exact name ${which}.`),
 });
 
-/** A filter that matches if it matches one of the columns. */
+/** Combines filters on several columns, any of which may match. */
 const inAny = (columns: readonly string[], ofColumn: (column: string) => Filter, help: string): Filter => ({
   type: 'string',
   help,
@@ -66,15 +66,15 @@ const inAny = (columns: readonly string[], ofColumn: (column: string) => Filter,
   },
 });
 
-/** The uuid in a column. */
+/** Filters by the uuid in a column. */
 export const exactUuid = (column: string, help = 'Its uuid.'): Filter =>
   uuid(help, (value) => sql`${raw(column)} = ${value}`);
 
-/** A column with the id of an object in `table` that has this uuid. */
+/** Filters by the uuid of the object in `table` whose id is in a column. */
 export const uuidOf = (column: string, table: string, help = 'Uuid of the object.'): Filter =>
   uuid(help, (value) => sql`${raw(column)} = (SELECT id FROM ${raw(table)} WHERE uuid = ${value})`);
 
-/** A condition made from a uuid. */
+/** Filters by a condition with a uuid. */
 export const uuid = (help: string, condition: (uuid: string, request: Request) => Sql | undefined): Filter => ({
   type: 'uuid',
   help,
@@ -84,7 +84,7 @@ export const uuid = (help: string, condition: (uuid: string, request: Request) =
   },
 });
 
-/** A column that holds 0 or 1. */
+/** Filters by a column with 0 or 1. */
 export const truth = (column: string): Filter => ({
   type: 'boolean',
   help: 'true or false.',
@@ -94,7 +94,7 @@ export const truth = (column: string): Filter => ({
   },
 });
 
-/** A condition that holds when the flag is present. */
+/** Filters by a condition if the flag is present. */
 export const presence = (help: string, condition: (request: Request) => Sql): Filter => ({
   type: 'flag',
   help,
@@ -112,7 +112,7 @@ export const instant = (column: string, comparison: keyof typeof helpOfCompariso
   type: 'datetime',
   help: helpOfComparison[comparison],
   condition: (request, name) => {
-    // An unencoded "+" of a time zone arrives as a space.
+    // An unencoded "+" in a time zone arrives as a space.
     const value = request.query.one(name)?.replace(/ (\d\d:?\d\d)$/, '+$1');
     if (value === undefined) return undefined;
     const at = parseDatetime(value);
@@ -121,7 +121,7 @@ export const instant = (column: string, comparison: keyof typeof helpOfCompariso
   },
 });
 
-/** A column with the id of the object that a link names. An unknown object matches nothing; another kind of path is 400. */
+/** Filters by the link of the object whose id is in a column. An unknown object matches nothing; any other path is a 400. */
 export const linked = (column: string, table: string, target: () => Pick<LinkTarget, 'path'>): Filter => ({
   type: 'link',
   help: 'Link of the object.',
@@ -138,14 +138,14 @@ export const linked = (column: string, table: string, target: () => Pick<LinkTar
   },
 });
 
-/** Throws 400 for a word of a parameter outside of its fixed vocabulary, where strict_input is set (core.md 1.9). */
+/** Under strict_input, throws 400 for a word outside a parameter's fixed vocabulary (core.md 1.9). */
 export function requireWords({ config, query }: Request, name: string, isKnown: (word: string) => boolean): void {
   if (!config.strict_input) return;
   const unknown = query.all(name).find((word) => !isKnown(word));
   if (unknown !== undefined) throw invalid({ [name]: [messages.choice(unknown)] });
 }
 
-/** A filter by words of a fixed vocabulary: others match nothing, and are rejected with strict_input. */
+/** Filters by words of a fixed vocabulary. Others match nothing, or are rejected under strict_input. */
 export const within = (words: readonly string[], filter: Filter): Filter => ({
   ...filter,
   condition: (request, name) => {
@@ -154,7 +154,7 @@ export const within = (words: readonly string[], filter: Filter): Filter => ({
   },
 });
 
-/** One of several exact values of a column; repeatable. */
+/** Filters by exact values of a column. Repeatable. */
 export const oneOf = (column: string, help: string): Filter => ({
   type: 'string',
   repeatable: true,
@@ -165,7 +165,7 @@ export const oneOf = (column: string, help: string): Filter => ({
   },
 });
 
-/** A condition made from a UNIX timestamp, given to it in microseconds. */
+/** Filters by a condition with a UNIX timestamp, which it receives in microseconds. */
 export const timestamp = (help: string, condition: (at: number) => Sql, fractions = false): Filter => ({
   type: fractions ? 'number' : 'integer',
   help: `${help} UNIX timestamp.`,
@@ -175,13 +175,13 @@ export const timestamp = (help: string, condition: (at: number) => Sql, fraction
   },
 });
 
-/** A filter that only some callers have; for others the parameter is ignored. */
+/** Limits a filter to some callers. Others' parameters are ignored. */
 export const only = (may: (request: Request) => boolean, filter: Filter): Filter => ({
   ...filter,
   condition: (request, name) => (may(request) ? filter.condition(request, name) : undefined),
 });
 
-/** A parameter that its handler reads by itself; here for the documentation. */
+/** Documents a parameter that the handler reads itself. */
 export const parameter = (type: Filter['type'], help: string, repeatable = false): Filter => ({
   type,
   help,

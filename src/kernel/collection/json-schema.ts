@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 
-/** JSON Schema of a value in a response; a schema with a title appears once in the documentation, under that title. */
+/** JSON Schema of a value in a response. A titled schema appears once in the documentation, under that title. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Where the links of examples start. */
+/** Base URL of links in examples. */
 const exampleBase = 'https://tenantry.example.com';
 
 /** The uuid of a collection's objects in all examples. */
@@ -15,10 +15,10 @@ export function exampleUuid(collection: string): string {
 
 const uuids = new Map<string, string>();
 
-/** Eight hexadecimal digits. A start makes some sixty of these uuids; digests for all would cost a millisecond. */
+/** Returns eight hexadecimal digits. Cryptographic digests for the sixty example uuids would cost a millisecond at start. */
 const checksum = (text: string, part: number): string => crc32(`${part} ${text}`).toString(16).padStart(8, '0');
 
-/** The link of an object of a collection in examples. */
+/** Returns an example link to an object of a collection. */
 export const exampleLink = (collection: string): string =>
   `${exampleBase}/api/${collection}/${exampleUuid(collection)}/`;
 
@@ -29,11 +29,11 @@ const texts: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns a value that satisfies a JSON Schema: its first example, or one that fits its type. `name` is the member's name.
- * References are not followed.
+ * Returns a value that satisfies a JSON Schema: its first example, or one that fits its type. `name` is the member's name. Does
+ * not follow references.
  */
 export function exampleOf(shape: JsonSchema, name = ''): unknown {
-  // A JSON Schema may have any member; those that are read here have these types by its specification.
+  // A JSON Schema may have any member, but the specification fixes the types of those read here.
   const {
     additionalProperties,
     anyOf,

@@ -14,25 +14,25 @@ import {
 } from './field.ts';
 import { linkShape, linkValue, optionalLink } from './representation.ts';
 
-/** The parts of the target collection that a link field uses. */
+/** The parts of a target collection for link fields. */
 export interface LinkTarget {
   readonly path: string;
-  /** Id of the object with this uuid, if the caller sees it. */
+  /** Returns the id of the object with this uuid, if the caller can see it. */
   readonly visibleId: (request: Request, uuid: string) => number | undefined;
 }
 
 interface LinkOptions extends Writing<never> {
   readonly to: () => LinkTarget;
-  /** SQL of the shown object's uuid. */
+  /** SQL of the linked object's uuid. */
   readonly key: string;
   /** Nullable links. */
   readonly nullable?: boolean;
 }
 
-/** The id that a link names; null only if the link is nullable. */
+/** The id of the linked object; null only if the link is nullable. */
 type LinkValue<O> = O extends { readonly nullable: true } ? number | null : number;
 
-/** A link to an object of another collection; its value is the object's id, in the column `<name>_id`. */
+/** A link to an object of another collection. Its value is the object's id, in the column `<name>_id`. */
 export function link<const O extends LinkOptions>(options: O): WritableField<LinkValue<O>, IsRequired<O>>;
 export function link(options: LinkOptions): WritableField<number | null> {
   const { key, nullable = false, to } = options;
@@ -63,7 +63,7 @@ export const linkText: v.GenericSchema<unknown, string> = v.string(
 /** An empty text means null (core.md 1.5). */
 export const emptyAsNull = (value: unknown): unknown => (value === '' ? null : value);
 
-/** The id of the visible object a link points to (core.md 1.4 "link"). Throws FieldError. */
+/** Returns the id of a link's object, if visible (core.md 1.4 "link"). Throws FieldError. */
 export function resolveLink(link: string, target: LinkTarget, request: Request): number {
   const key = linkKey(link, target.path, request);
   const id = target.visibleId(request, key);
@@ -81,7 +81,7 @@ export function linkKey(value: string, path: string, request: Request): string {
   throw new FieldError([known ? 'Invalid hyperlink - Incorrect URL match.' : 'Invalid hyperlink - No URL match.']);
 }
 
-/** The path of a full URL of any host, or of a bare path; with a trailing slash. Undefined when the text is neither. */
+/** Returns the path, with a trailing slash, of a URL on any host or of a bare path; undefined if the text is neither. */
 export function linkPath(value: string, request: Request): string | undefined {
   if (!/^(https?:\/\/|\/)/i.test(value) || !urlOf(value, 'http://localhost')) return undefined;
   const prefix = new URL(request.base).pathname.replace(/\/$/, '');

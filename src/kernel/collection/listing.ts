@@ -23,13 +23,13 @@ export type Parameters = Readonly<Record<string, Value>>;
 
 const none: Parameters = {};
 
-/** The cached objects of a list. A page is put together from their representations. */
+/** The cached objects of a list. Pages are assembled from their representations. */
 export interface CachedObjects {
   /** Returns the cached response for the object in the path. */
   fromCache(request: Request): Reply | undefined;
-  /** Caches the representation of an object that the caller can see; undefined where it cannot be cached. */
+  /** Caches the representation of an object that the caller can see; undefined if it cannot be cached. */
   store(request: Request, row: Row, text: string): Reply | undefined;
-  /** 200 with a page of the objects with these ids. */
+  /** Responds with 200 and a page of the objects with these ids. */
   page(request: Request, ids: readonly number[], headers: Reply['headers']): Reply;
 }
 
@@ -44,23 +44,23 @@ declare module '../app.ts' {
 export interface ListSpec {
   readonly table: string;
   readonly alias: string;
-  /** Name of its objects, by which the documentation calls their schema. */
+  /** Name of its objects, for the schema in the documentation. */
   readonly title: string;
   readonly fields: Fields;
-  /** Joins with one row for each object, for values that several fields use. */
+  /** Joins with one row per object, for values that several fields use. */
   readonly parents?: string;
   /** Who can see an object. */
   readonly visible?: Visibility;
   readonly filters: Filters;
-  /** Name for `o=` to the column or expression it orders by. */
+  /** Columns or expressions to order by, by their names in `o=`. */
   readonly orderings: Readonly<Record<string, string>>;
-  /** Further orderings, for callers who see everything; unknown to others. */
+  /** Further orderings, only for callers who see everything. */
   readonly privilegedOrderings?: Readonly<Record<string, string>>;
   /** Default order: `column` or `-column` of the table, as SQL. */
   readonly order: string;
   /** Whether the list, or the object with this id, contains values that must not be cached. */
   readonly isSecret?: (request: Request, id?: number) => boolean;
-  /** Further parameters of the fields' expressions, besides those of the viewer. */
+  /** Additional parameters of the fields' expressions. */
   readonly parameters?: (request: Request) => Parameters;
 }
 
@@ -76,13 +76,13 @@ interface PageTexts {
   readonly ids: string;
 }
 
-/** The number of combinations of conditions and orders whose query texts a list caches. */
+/** Maximum number of query texts that a list caches. */
 const maxPageTexts = 200;
 
-/** Converts rows of a table to pages of JSON, in two steps: a query that finds the ids, then one that represents them. */
+/** Converts rows to pages of JSON in two steps: one query finds the ids, another represents the objects. */
 export class Listing {
   #madeMembers: readonly Member[] | undefined;
-  /** Queries of objects, by the names of the members that are chosen. */
+  /** Object queries by selected members. */
   readonly #queries = new Map<string, string>();
   readonly #ofPages = new CacheBudget(maxPageTexts).cache<string, PageTexts>(() => 1);
   /** The prefix of filters that follow a naming scheme. */
@@ -104,7 +104,7 @@ export class Listing {
     return this.respond(request, `[${rows.join(',')}]`, { headers });
   }
 
-  /** The ids of the objects of that page, in its order, and the headers about the others. Throws 400, 404. */
+  /** Returns the ids of that page, in order, and the paging headers. Throws 400, 404. */
   pageIds(
     request: Request,
     conditions: readonly Sql[],
@@ -132,9 +132,9 @@ export class Listing {
     return { ids, headers: pageHeaders(page, total, request.url, query) };
   }
 
-  /** The queries of a page: the total, and the ids on the page. */
+  /** Returns the queries of a page: the total, and the ids. */
   #pageTexts(condition: string, order: string): PageTexts {
-    // Filters produce many conditions. Visibility produces few, each always the same string.
+    // Filters produce many different conditions, visibility only a few, always the same strings.
     const key = order === this.#ownOrder ? condition : `${condition} ORDER BY ${order}`;
     const known = this.#ofPages.get(key);
     if (known) return known;
@@ -150,19 +150,19 @@ export class Listing {
 
   /** Returns the cached response for the object in the path. */
   fromCache(request: Request): Reply | undefined {
-    // An invalid selection of fields is 400, but only after the 404 for an object that the caller cannot see.
+    // An object that the caller cannot see is a 404, even if the selection of fields is invalid.
     if (request.query.has('field') || request.query.has('fields')) return undefined;
     return this.#cachedObjects(request)?.fromCache(request);
   }
 
-  /** 200 with the JSON of an object that the caller sees, cached if possible. */
+  /** Responds with 200 and the JSON of an object that the caller can see, cached if possible. */
   respondWith(request: Request, row: Row, text: string, until: number | undefined): Reply {
     return (
       this.#cachedObjects(request)?.store(request, row, text) ?? this.respond(request, text, { id: row.id, until })
     );
   }
 
-  /** 200 with a page, or with the object of this id. */
+  /** Responds with 200 and a page, or the object with this id. */
   respond(
     request: Request,
     text: string,
@@ -175,25 +175,25 @@ export class Listing {
     return this.spec.isSecret?.(request, id) ? secret(text, headers) : document(text, headers, until);
   }
 
-  /** The conditions together with the request's filters. Throws 400. */
+  /** Adds the request's filters to the conditions. Throws 400. */
   condition(request: Request, conditions: readonly Sql[]): Sql {
     const some = this.#narrows(request) ? [...conditions, ...this.#filtered(request)] : conditions;
     const [first, ...others] = some.filter((condition) => condition.text !== 'TRUE');
     return first && others.length === 0 ? first : all(first ? [first, ...others] : []);
   }
 
-  /** Returns the JSON texts of the objects with these ids, in order; applies `field=` of the request. */
+  /** Returns the JSON texts of the objects with these ids, in order. Applies `field=`. */
   represent(request: Request, ids: readonly number[], parameters: Parameters = none): string[] {
     const text = this.#query(request);
     if (ids.length === 0) return [];
     const viewer = { ...viewerOf(request), ids: `[${ids.join()}]` };
     const own = this.spec.parameters?.(request);
-    // Most have none, and each spread costs as much as the rest.
+    // Most lists have none, and a spread costs as much as the rest.
     const isPlain = own === undefined && parameters === none;
     return request.db.named<string>(text, isPlain ? viewer : { ...viewer, ...own, ...parameters });
   }
 
-  /** The same for a page, in steps. Throws DeferredRead. */
+  /** Does the same for a page, in steps. Throws DeferredRead. */
   representMany(request: Request, ids: readonly number[], parameters?: Parameters): readonly string[] {
     return request.db.inSteps(this.#query(request), ids, (some) => this.represent(request, some, parameters));
   }
@@ -205,14 +205,14 @@ export class Listing {
     return text;
   }
 
-  /** The cached objects, if the request selects the representation that is cached. */
+  /** Returns the cached objects, if the request selects the cached representation. */
   #cachedObjects(request: Request): CachedObjects | undefined {
     return this.spec.invalidatedBy === undefined || this.#chosen(request)
       ? undefined
       : request.app.cachedObjectsOf(this);
   }
 
-  /** The representation of its objects, built on first use: most lists are not used during a start. */
+  /** The representation of its objects, built lazily because a start uses few lists. */
   get #members(): readonly Member[] {
     const { alias, fields } = this.spec;
     this.#madeMembers ??= Object.entries(fields).flatMap(([name, field]) =>
@@ -221,7 +221,7 @@ export class Listing {
     return this.#madeMembers;
   }
 
-  /** JSON Schema of a complete object of the list; `field=` is ignored. */
+  /** JSON Schema of a complete object, ignoring `field=`. */
   get shape(): JsonSchema {
     this.#shape ??= this.#makeShape();
     return this.#shape;
@@ -237,13 +237,13 @@ export class Listing {
     };
   }
 
-  /** The query parameters of the list, besides those of pages. */
+  /** The query parameters of the list, except paging. */
   get parameters(): ListParameters {
     const { filters, orderings, privilegedOrderings = {} } = this.spec;
     return { filters, orderings: Object.keys({ ...orderings, ...privilegedOrderings }) };
   }
 
-  /** The query of objects with all of their members. */
+  /** The query of objects with all members. */
   get completeQuery(): string {
     return this.#textOf(this.#members);
   }
@@ -259,10 +259,10 @@ export class Listing {
     return text;
   }
 
-  /** The query of objects by their ids. */
+  /** Returns the query of objects by id. */
   #textOf(members: readonly Member[]): string {
     const { alias, parents = '', table } = this.spec;
-    // json_each stands on the outer side of a CROSS JOIN, which SQLite never reorders: rows come in the order of the ids.
+    // json_each leads a CROSS JOIN, which SQLite never reorders, so rows are in the order of the ids.
     return `SELECT ${renderObject(members)} FROM json_each(@ids) AS page CROSS JOIN ${table} ${alias} ON ${alias}.id = page.value ${parents}`;
   }
 
@@ -273,7 +273,7 @@ export class Listing {
     );
   }
 
-  /** Whether the query has a parameter that is, or may be, a filter. */
+  /** Whether the query has a parameter that is or may be a filter. */
   #narrows({ query }: Request): boolean {
     if (query.text === '') return false;
     for (const name of query.names())
@@ -307,7 +307,7 @@ export class Listing {
       // A repeated column has no effect, and SQLite limits the number of terms.
       if (!directions.has(column)) directions.set(column, term === column ? '' : ' DESC');
     }
-    // Every order ends with the internal id, in the direction of the last term, so that an index serves both.
+    // Every order ends with the id, in the direction of the last term, so that an index serves both.
     const id = `${alias}.id${[...directions.values()].at(-1)}`;
     return [...[...directions].map(([column, direction]) => column + direction), id].join(', ');
   }
@@ -324,7 +324,7 @@ export class Listing {
   }
 }
 
-/** The viewer of a representation. */
+/** Returns the viewer of a representation. */
 export function viewerOf(request: Request): Viewer & Record<string, string | number> {
   const { caller } = request;
   return {

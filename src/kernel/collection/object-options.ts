@@ -4,37 +4,37 @@ import { json, type Reply } from '../http/reply.ts';
 import type { Field, Fields } from './field.ts';
 
 /*
- * The actions format of OPTIONS (services.md 9): the fields of creation, and the actions that the caller may take on an object
- * now, or the reasons why not.
+ * The actions format of OPTIONS (services.md 9): the fields of a creation, and the actions on an object with reasons for
+ * unavailable ones.
  */
 
-/** Actions on an object, as OPTIONS describes them in the actions format (services.md 9). */
+/** An action on an object in the actions format (services.md 9). */
 export interface ObjectAction<R> {
   readonly name: string;
   readonly method: 'POST' | 'PUT' | 'DELETE';
   readonly isDestructive?: boolean | undefined;
-  /** The path after the address of the object; empty: the object itself. */
+  /** The path after the object's URL; empty for the object itself. */
   readonly tail: string;
-  /** Fields of the form; none: a button. */
+  /** Fields of the form; none for a button. */
   readonly fields?: Fields | undefined;
   /** Booleans in the query, with their defaults. */
   readonly flags?: Readonly<Record<string, boolean>> | undefined;
   readonly right: Right<R>;
-  /** The text of the 409 that it would get now; undefined if it is possible. */
+  /** Returns the 409 message that it would get now; undefined if it is possible. */
   readonly denialReason?: ((request: Request, row: R) => string | undefined) | undefined;
 }
 
-/** The uuids that filter the choices of a form's links, for the address of an object. */
+/** Returns the uuids that filter the choices of links in an object's forms. */
 export type Narrowing = Readonly<Partial<Record<'settings' | 'tenant', string>>>;
 
-/** `set_rules` as `Set Rules`. */
+/** Converts `set_rules` to `Set Rules`. */
 export const titleOf = (name: string): string =>
   name
     .split('_')
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join(' ');
 
-/** OPTIONS of a list: the fields of creation where the caller could ever create, and every action of its objects. */
+/** Returns OPTIONS of a list: the fields of a creation, if the caller could create objects, and every action. */
 export function describeList<R>(
   request: Request,
   creation: Fields | undefined,
@@ -49,7 +49,7 @@ export function describeList<R>(
   });
 }
 
-/** OPTIONS of an object: every action with its address, whether the caller may take it now, and if not why. */
+/** Returns OPTIONS of an object: every action with its URL, its availability, and the reason if it is unavailable. */
 export function describeObject<R>(
   request: Request,
   url: string,
@@ -103,7 +103,7 @@ function formOf<R>(
   return Object.keys(described).length > 0 ? { type: 'form', fields: described } : { type: 'button' };
 }
 
-/** Tags are written by a separate endpoint. */
+/** Fields to omit from forms. Tags have a separate endpoint. */
 const skipped = new Set(['tags']);
 
 function describeForm(
@@ -138,7 +138,7 @@ function describeInput(request: Request, name: string, field: Field, narrowing: 
   };
 }
 
-/** The source of a link's choices: the list of its collection, filtered to valid choices. */
+/** Returns the source of a link's choices: the list of its collection, filtered to valid choices. */
 function selectOf(
   request: Request,
   { by, displayName = 'name', path }: ReturnType<NonNullable<Field['select']>>,

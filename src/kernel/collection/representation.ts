@@ -2,22 +2,22 @@ import type { Request } from '../access/request.ts';
 import { exampleLink, type JsonSchema } from './json-schema.ts';
 
 /*
- * Representations are built inside SQLite: one statement converts the ids of a page to JSON texts, which measured faster
- * than reading rows and building objects. A `Json` is a template of alternating literal text and SQL expressions, rendered into one
- * call of concat(), with the schema of its result. Expressions may use the parameters of `Viewer`.
+ * SQLite builds the representations: one statement converts the ids of a page to JSON texts, which measured faster than reading
+ * rows and building objects. A `Json` is a template of alternating literal text and SQL expressions, rendered into a single
+ * concat(), with the schema of its result. Expressions may use the parameters of `Viewer`.
  * See src/decisions/json-in-sqlite.md.
  */
 
-/** The parameters of every representation: the base of links, and the viewer. */
+/** The parameters of every representation: the base URL of links, and the viewer. */
 export interface Viewer {
   readonly base: string;
-  /** The id that the caller has roles under. */
+  /** The id with the caller's roles. */
   readonly caller: number;
   /** The id of the caller's user. */
   readonly self: number;
-  /** 1 when the caller sees everything (staff, global support). */
+  /** 1 if the caller sees everything (staff, global support). */
   readonly all: 0 | 1;
-  /** 1 when the caller is staff. */
+  /** 1 if the caller is staff. */
   readonly staff: 0 | 1;
 }
 
@@ -39,30 +39,30 @@ const value = (shape: JsonSchema, ...pieces: readonly Piece[]): Json => ({ piece
 /** A fixed JSON text. */
 export const constant = (json: string): Json => value({ const: JSON.parse(json) }, literal(json));
 
-/** A text column, or null where it may be. */
+/** A text column that may be null. */
 export const textValue = (column: string, shape: JsonSchema = { type: ['string', 'null'] }): Json =>
   value(shape, expression(`json_quote(${column})`));
 
 /** A text column that is never null. */
 export const notNullText = (column: string): Json => textValue(column, { type: 'string' });
 
-/** A text column that needs no escaping, such as a uuid; must not be null. */
+/** A text column that needs no escaping, such as a uuid. Must not be null. */
 export const plainValue = (column: string): Json =>
   value({ type: 'string' }, literal('"'), expression(column), literal('"'));
 
-/** A text column that holds one of these words, which need no escaping. */
+/** A text column with one of these words, which need no escaping. */
 export const wordValue = (column: string, words: readonly string[]): Json =>
   value({ type: 'string', enum: words }, literal('"'), expression(column), literal('"'));
 
-/** A number column, or null where it may be. */
+/** A number column that may be null. */
 export const numberValue = (column: string, shape: JsonSchema = { type: ['number', 'null'] }): Json =>
   value(shape, expression(`ifnull(${column}, 'null')`));
 
-/** A column holding 0 or 1. */
+/** A column with 0 or 1. */
 export const booleanValue = (column: string): Json =>
   value({ type: 'boolean' }, expression(`iif(${column}, 'true', 'false')`));
 
-/** An instant (microseconds), or null, as core.md 1.6 writes datetimes. */
+/** An instant (microseconds) or null, in the datetime format of core.md 1.6. */
 export const timeValue = (
   column: string,
   shape: JsonSchema = { type: ['string', 'null'], format: 'date-time' },
@@ -84,7 +84,7 @@ export const linkShape = (path: string): JsonSchema => ({
 /** An instant that is never null. */
 export const notNullTime = (column: string): Json => timeValue(column, { type: 'string', format: 'date-time' });
 
-/** The link of the object whose uuid (or pk) is in the column `key`; must not be null. */
+/** The link of the object whose uuid (or pk) is in the column `key`. Must not be null. */
 export const linkValue = (path: string, key: string, tail = ''): Json =>
   value(
     linkShape(path),
@@ -95,7 +95,7 @@ export const linkValue = (path: string, key: string, tail = ''): Json =>
     literal(`/${tail}"`),
   );
 
-/** A link whose path, behind `/api/`, is an expression, too. */
+/** A link whose path after `/api/` is also an expression. */
 export const linkOfPath = (path: string, key: string): Json =>
   value(
     { type: 'string', format: 'uri' },
@@ -104,7 +104,7 @@ export const linkOfPath = (path: string, key: string): Json =>
     literal('"'),
   );
 
-/** The link of an object, or null when `key` is null. */
+/** The link of an object, or null if `key` is null. */
 export const optionalLink = (path: string, key: string, tail = ''): Json => {
   const link = linkValue(path, key, tail);
   return value(orNullShape(link.shape), expression(`iif(${key} IS NULL, 'null', ${render(link)})`));
@@ -113,7 +113,7 @@ export const optionalLink = (path: string, key: string, tail = ''): Json => {
 /** The schema of a nullable value. */
 export const orNullShape = (shape: JsonSchema): JsonSchema => ({ ...shape, type: [shape.type, 'null'].flat() });
 
-/** An object of the given members, in order. */
+/** An object with these members, in order. */
 export function objectValue(members: Readonly<Record<string, Json>>): Json {
   const pieces: Piece[] = [];
   for (const [name, member] of Object.entries(members)) {
@@ -123,27 +123,27 @@ export function objectValue(members: Readonly<Record<string, Json>>): Json {
   return value({ type: 'object', properties, required: Object.keys(members) }, ...pieces, literal('}'));
 }
 
-/** A list: one item for each row of `from` (tables, joins and conditions), in the order given. */
+/** A list with one item per row of `from` (tables, joins and conditions), in this order. */
 export const listValue = (item: Json, from: string, order: string): Json =>
   value(
     { type: 'array', items: item.shape },
     literal('['),
-    // SQLite sorts the rows of a sub-select faster than it sorts inside the aggregate, and keeps their order for it.
+    // SQLite sorts the rows of a sub-select faster than inside the aggregate, which keeps their order.
     expression(`(SELECT group_concat(item, ',') FROM (SELECT ${render(item)} AS item FROM ${from} ORDER BY ${order}))`),
     literal(']'),
   );
 
-/** The value of a scalar sub-select that returns JSON text, such as a count; its field declares the shape. */
+/** The value of a scalar sub-select that returns JSON text, such as a count. Its field declares the shape. */
 export const computedValue = (text: string, shape: JsonSchema = {}): Json => value(shape, expression(text));
 
-/** A member of an object that is present only where the condition holds. */
+/** A member that is present only if the condition holds. */
 export interface Member {
   readonly name: string;
   readonly value: Json;
   readonly shownIf?: string | undefined;
 }
 
-/** The SQL expression of a whole object; members with a condition are left out where it does not hold. */
+/** Returns the SQL expression of an object. Omits members whose conditions do not hold. */
 export function renderObject(members: readonly Member[]): string {
   const pieces: Piece[] = members.flatMap(({ name, value, shownIf }) => {
     const member = [literal(`,${JSON.stringify(name)}:`), ...value.pieces];
@@ -152,14 +152,14 @@ export function renderObject(members: readonly Member[]): string {
   const [first] = pieces;
   if (first?.kind === 'literal')
     return renderPieces([literal(`{${first.text.slice(1)}`), ...pieces.slice(1), literal('}')]);
-  // If the first member is conditional, the comma before the first present member is removed.
+  // If the first member is conditional, remove the comma before the first present member.
   return `concat('{', substr(${renderPieces(pieces)}, 2), '}')`;
 }
 
-/** A value as one SQL expression. */
+/** Renders a value as one SQL expression. */
 export const render = ({ pieces }: Json): string => renderPieces(pieces);
 
-/** Joins pieces into one SQL expression; adjacent literals are merged. */
+/** Joins pieces into one SQL expression, merging adjacent literals. */
 export function renderPieces(pieces: readonly Piece[]): string {
   const parts: string[] = [];
   let text = '';
@@ -179,7 +179,7 @@ export function renderPieces(pieces: readonly Piece[]): string {
   return `concat(${parts.join(', ')})`;
 }
 
-/** The existing names among these that `field=` selects (core.md 1.9); undefined if it selects none. */
+/** Returns the names that `field=` selects among these (core.md 1.9); undefined if it selects none. */
 export function chosenNames(request: Request, names: readonly string[]): readonly string[] | undefined {
   const { incoming, query } = request;
   if (query.text === '' || (incoming.method !== 'GET' && incoming.method !== 'HEAD')) return undefined;
@@ -190,8 +190,8 @@ export function chosenNames(request: Request, names: readonly string[]): readonl
 }
 
 /**
- * Returns objects with only the members that `field=` selects, for objects that no listing makes. Without `names`, the members
- * of any of the objects are the known names.
+ * Limits objects that no listing creates to the members that `field=` selects. Without `names`, the members of all objects are
+ * the known names.
  */
 export function withChosen<T extends object>(
   request: Request,
@@ -202,7 +202,7 @@ export function withChosen<T extends object>(
   return chosen ? objects.map((object) => pick(object, chosen)) : objects;
 }
 
-/** The same for JSON texts. */
+/** Does the same for JSON texts. */
 export const textsWithChosen = (request: Request, texts: readonly string[]): readonly string[] =>
   request.query.all('field').length + request.query.all('fields').length === 0
     ? texts
@@ -212,8 +212,8 @@ export const textsWithChosen = (request: Request, texts: readonly string[]): rea
       ).map((object) => JSON.stringify(object));
 
 /**
- * Cached JSON of objects of several kinds, with only the members that `field=` selects: a kind without any of them shows none,
- * not all of its members. `names` are those of all kinds; `represent` makes the texts as the request that it is given asks.
+ * Limits objects of several kinds to the members that `field=` selects. A kind without any of them shows no members instead of
+ * all. `names` has the names of all kinds. `represent` creates the texts for a request.
  */
 export function textsOfKinds(
   request: Request,

@@ -4,7 +4,7 @@ import { text } from './values.ts';
 /** A pattern that a text must match, and the message if it does not. */
 export type TextRule = readonly [RegExp, string];
 
-/** The same text field with these rules, unless the text is empty; every violation is reported. */
+/** Adds rules to a text field. They do not apply to an empty text. Reports every violation. */
 export const keepingTo = <Q extends boolean>(
   rules: readonly TextRule[],
   field: WritableField<string, Q>,
@@ -14,7 +14,7 @@ export const keepingTo = <Q extends boolean>(
     if (broken.length > 0) throw new FieldError(broken);
   });
 
-/** A text that a parser must accept, which returns undefined otherwise; the rule is the message then. */
+/** A text that a parser accepts. If it returns undefined, the rule is the message. */
 export const parsedText = (
   parse: (text: string) => unknown,
   rule: string,
@@ -24,7 +24,7 @@ export const parsedText = (
     if (parse(input) === undefined) throw new FieldError([rule]);
   });
 
-/** A name that is not blank (services.md 1 "Names") and keeps to further rules, each with the message of its breach; `example` is one. */
+/** A name that is not blank (services.md 1 "Names") and follows further rules, each with its message. */
 export const properName = (example: string | undefined, rules: readonly TextRule[] = []): WritableField<string, true> =>
   wrap(keepingTo(rules, text({ max: 150, required: true, example })), (parse) => (value, request, form) => {
     if (typeof value === 'string' && value.trim() === '')

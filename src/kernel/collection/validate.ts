@@ -15,7 +15,7 @@ import {
 /** The purpose of a body: creation, complete update (PUT), or partial update (PATCH). */
 export type Purpose = 'create' | 'replace' | 'change';
 
-/** Whether a caller may write a field for this purpose; what the caller may not write is ignored. */
+/** Whether a caller may write a field for this purpose. Others are ignored. */
 export function isWritable(field: Field, request: Request, purpose: Purpose): boolean {
   const { input } = field;
   if (!input) return false;
@@ -23,21 +23,21 @@ export function isWritable(field: Field, request: Request, purpose: Purpose): bo
   return typeof input.update === 'function' ? input.update(request.caller) : input.update;
 }
 
-/** Whether a body for this purpose must bring a field. */
+/** Whether a body for this purpose must contain a field. */
 export const isRequiredFor = (
   { isIncluded = false, required }: Pick<Input<unknown>, 'isIncluded' | 'required'>,
   purpose: Purpose,
 ): boolean => required && (purpose === 'create' || (purpose === 'replace' && !isIncluded));
 
-/** The table in which unique values are, and the row that may keep its own. */
+/** The table with unique values, and the row that may keep its own. */
 interface Unique {
   readonly table: string;
   readonly current?: number | undefined;
 }
 
 /**
- * Reads the writable fields of the body. All field errors are collected into one 400; unknown and read-only keys are
- * ignored. `current` is the id of the object being changed, which may keep its own unique values.
+ * Reads the writable fields of the body. Collects all field errors into one 400. Ignores unknown and read-only keys. `current` is
+ * the id of the object being changed, which may keep its own unique values.
  */
 export function validate<F extends Fields>(
   fields: F,
@@ -79,16 +79,16 @@ export function validate(
   return accepted;
 }
 
-/** The field in whose place a body may be a list. */
+/** Returns the field that a body may contain as a bare list. */
 export const bareField = (fields: Fields): readonly [string, Field] | undefined =>
   Object.entries(fields).find(([, { input }]) => input?.mayBeBare);
 
-/** A repeated form field that is no list counts by its last value. */
+/** Returns the last value of a repeated form field that is not a list. */
 function formValue(field: Field, value: unknown, form: boolean): unknown {
   return form && Array.isArray(value) && field.type !== 'list' ? value.at(-1) : value;
 }
 
-/** Throws FieldError when the value of a unique field is another object's. */
+/** Throws FieldError if another object has the value of a unique field. */
 export function rejectTaken<T>({ unique }: Pick<Input<T>, 'unique'>, value: T, request: Request, object: Unique): void {
   if (!unique || value === null || value === '') return;
   const stored = unique.of(value, request);

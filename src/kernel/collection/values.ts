@@ -21,12 +21,12 @@ import { booleanValue, numberValue, textValue } from './representation.ts';
 type TextCheck = v.PipeItem<string, string, v.BaseIssue<unknown>>;
 
 /**
- * What lines a text may have (core.md 1.5 "Control characters"): one, many, or whatever it is made of, as passwords and
+ * Lines and characters of a text (core.md 1.5 "Control characters"): one line, many lines, or any characters, as in passwords and
  * secrets.
  */
 type Lines = 'one' | 'many' | 'verbatim';
 
-/** The checks of a text by its lines. */
+/** Text checks by allowed lines. */
 const lineChecks = (lines: Lines): readonly TextCheck[] =>
   lines === 'verbatim'
     ? []
@@ -38,8 +38,8 @@ const lineChecks = (lines: Lines): readonly TextCheck[] =>
 type TextValidation = v.BaseValidation<string, string, v.BaseIssue<unknown>>;
 
 /**
- * A check of a text that the documentation describes as an action of valibot which counts or reads otherwise: JSON Schema
- * counts characters where valibot counts UTF-16 units.
+ * A text check that is documented as a different valibot action, because JSON Schema counts characters and valibot counts UTF-16
+ * units.
  */
 export const describedAs = (
   action: 'max_length' | 'min_length' | 'iso_timestamp',
@@ -52,7 +52,7 @@ export const describedAs = (
   '~run': (dataset, config) => rule['~run'](dataset, config),
 });
 
-/** Whether a text has at most so many characters, of which each has one or two UTF-16 units. */
+/** Whether a text has at most `max` characters, each of one or two UTF-16 units. */
 const isWithin = (text: string, max: number): boolean =>
   text.length <= max || (text.length <= 2 * max && [...text].length <= max);
 
@@ -66,12 +66,12 @@ interface TextRules {
 
 const isTooLong = (text: string, max: number | undefined): boolean => max !== undefined && !isWithin(text, max);
 
-/** Made once: the build makes a call of it that a literal would repeat. */
+/** Created once, because the build turns the literal into a call. */
 const surrogate = /\p{Surrogate}/u;
 
 const isFilled = (text: string): boolean => text.trim() !== '';
 
-/** The schema of text: trimmed, normalized, at most `max` characters as it is then, further rules behind. */
+/** The schema of text: trimmed, normalized, at most `max` characters after that, then further rules. */
 function textSchema({ blank, lines = 'one', max, normalize, pattern }: TextRules): v.GenericSchema<unknown, string> {
   const steps: readonly TextCheck[] = [
     ...(blank ? [] : [describedAs('min_length', 1, v.check(isFilled, messages.blank))]),
@@ -79,7 +79,7 @@ function textSchema({ blank, lines = 'one', max, normalize, pattern }: TextRules
     ...lineChecks(lines),
     ...(normalize ? [v.transform(normalize)] : []),
     v.check((text: string) => !text.includes('\0'), messages.nul),
-    // Half of a surrogate pair is no character: UTF-8, and so the database, cannot hold it.
+    // A lone surrogate is not a character: UTF-8, and therefore the database, cannot represent it.
     v.check((text: string) => !surrogate.test(text), messages.string),
     ...(max === undefined
       ? []
@@ -97,13 +97,13 @@ function textSchema({ blank, lines = 'one', max, normalize, pattern }: TextRules
   return v.pipe(v.string(messages.string), ...steps);
 }
 
-/** Numbers are accepted as text and become it (core.md 1.5). */
+/** Converts numbers to text (core.md 1.5). */
 export const numberAsText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value);
 
 interface TextOptions extends Writing<string> {
-  /** In characters; absent: only the size of the body limits it. */
+  /** Maximum length in characters. Default: limited only by the body size. */
   readonly max?: number;
-  /** Extra rule: what matches is accepted, else the message. Not applied to an empty value. */
+  /** A pattern, and the message if it does not match. Does not apply to an empty value. */
   readonly pattern?: readonly [RegExp, string];
   readonly type?: FieldType;
   /** Default: one. */
@@ -111,7 +111,7 @@ interface TextOptions extends Writing<string> {
   readonly normalize?: (text: string) => string;
 }
 
-/** Text up to `max` characters; empty unless required. Never null. */
+/** Text of up to `max` characters. May be empty unless required. Never null. */
 export function text<const O extends TextOptions>(options: O): WritableField<string, IsRequired<O>> {
   const { lines, max, normalize, pattern } = options;
   return {
@@ -129,7 +129,7 @@ export function text<const O extends TextOptions>(options: O): WritableField<str
   };
 }
 
-/** Text that may be null; an empty one counts as null. */
+/** Text that may be null. An empty text counts as null. */
 export function nullableText(options: TextOptions): WritableField<string | null, false> {
   const { input, ...field } = text({ ...options, required: false });
   return {
@@ -144,7 +144,7 @@ export function nullableText(options: TextOptions): WritableField<string | null,
   };
 }
 
-/** The same field where null is a value, too: nothing is known. An empty text counts as null, but in a field of text. */
+/** Makes a field nullable. An empty text counts as null, except in text fields. */
 export function orNull<T>(field: WritableField<T>): WritableField<T | null, false> {
   const { input } = field;
   const known = field.shape.enum;
@@ -216,7 +216,7 @@ export function integer<const O extends IntegerOptions>(options: O): WritableFie
   };
 }
 
-/** A number, optionally with a lower bound. `column` is its name in SQL where that needs quoting. */
+/** A number, optionally with a lower bound. `column` is its SQL name if it needs quoting. */
 export function number<const O extends Writing<number> & { min?: number; column?: string }>(
   options: O,
 ): WritableField<number, IsRequired<O>> {
@@ -238,7 +238,7 @@ export function number<const O extends Writing<number> & { min?: number; column?
           ? Number(value)
           : value;
       },
-      // A negative zero is zero.
+      // Convert negative zero to zero.
       resolve: (value) => value + 0,
     }),
   };
@@ -269,13 +269,13 @@ interface ChoiceOptions extends Writing<string> {
   readonly choices: () => readonly (readonly [value: string, name: string])[];
   /** The values, if settings determine them; replaces `choices`. */
   readonly chosenBy?: (config: Config) => readonly string[];
-  /** Whether the empty text is a choice, too. */
+  /** Whether the empty text is also a choice. */
   readonly blank?: boolean;
   /** The message about any other value. */
   readonly message?: string;
 }
 
-/** The texts that a choice accepts, as far as the declaration names them. */
+/** The declared texts of a choice. */
 type Chosen<O extends ChoiceOptions> = O extends { readonly chosenBy: unknown }
   ? string
   : ReturnType<O['choices']>[number][0] | (O extends { readonly blank: true } ? '' : never);
@@ -315,5 +315,5 @@ export function choice(options: ChoiceOptions): WritableField<string> {
   };
 }
 
-/** The field shown by another expression than the column of its name. */
+/** Shows a field by an expression other than the column with its name. */
 export const shownAs = <F extends Field>(field: F, json: NonNullable<Field['json']>): F => ({ ...field, json });

@@ -1,9 +1,9 @@
-/* How summaries and operation ids speak of the objects of a collection, made from the name of their kind. */
+/* Names for the objects of a collection in summaries and operation ids, derived from their kind. */
 
-/** A word of more capitals than its first is a name, such as SSH or OpenStack, and keeps them. */
+/** Lowercases a word unless it has further capitals, like the names SSH and OpenStack. */
 const lowered = (word: string): string => (/^.+[A-Z]/.test(word) && word !== 'SubNet' ? word : word.toLowerCase());
 
-/** `FloatingIP` as `floating IP`; `SubNet` is one word. */
+/** Converts `FloatingIP` to `floating IP`. `SubNet` is one word. */
 const split = (word: string): string =>
   word
     .replace(/(?<!^Sub)(?<=[a-z])(?=[A-Z])/g, ' ')
@@ -12,21 +12,21 @@ const split = (word: string): string =>
     .join(' ');
 
 /**
- * What a kind is called within a sentence: `Service Certification` a service certification, `OpenStack.FloatingIP` an
- * OpenStack floating IP. What stands before a dot is a name.
+ * Converts a kind for use in a sentence: `Service Certification` to `service certification`, `OpenStack.FloatingIP` to
+ * `OpenStack floating IP`. The part before a dot is a name.
  */
 export function nounOf(kind: string): string {
   const [type = '', named] = kind.split('.');
   return named === undefined ? type.split(' ').map(lowered).join(' ') : `${type} ${split(named)}`;
 }
 
-/** Words whose plural and singular are alike. */
+/** Words with the same plural and singular. */
 const isPlural = (noun: string): boolean => /settings$/i.test(noun);
 
-/** Spelled out, such letters begin with a vowel: an SSH key, an SLA; JIRA is read as a word. */
+/** Abbreviations whose pronunciation starts with a vowel: an SSH key, an SLA. JIRA is read as a word. */
 const isSpelled = (word: string): boolean => /^[AEFHILMNORSX][A-Z]*$/.test(word) && word.length > 1;
 
-/** With its article: `an OpenStack tenant`, `a user`, `service settings`. */
+/** Adds the article: `an OpenStack tenant`, `a user`, `service settings`. */
 export function withArticle(noun: string): string {
   if (isPlural(noun)) return noun;
   const [first = ''] = noun.split(' ');
@@ -34,7 +34,7 @@ export function withArticle(noun: string): string {
   return `${isVowel ? 'an' : 'a'} ${noun}`;
 }
 
-/** More than one of it: `policies`, `keys`, `settings`. */
+/** Returns the plural: `policies`, `keys`, `settings`. */
 export function pluralOf(noun: string): string {
   if (isPlural(noun) || /statistics$/i.test(noun)) return noun;
   if (/[^aeiou]y$/i.test(noun)) return `${noun.slice(0, -1)}ies`;

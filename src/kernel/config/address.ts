@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 import type { Setting } from './setting.ts';
 
-/** A host and a port to listen on, or to call. */
+/** A host and port to listen on or connect to. */
 export interface Address {
   readonly host: string;
   readonly port: number;
 }
 
-/** Default address of the listener for the operator. */
+/** Default address of the operator's port. */
 export const usualAdminAddress: Address = { host: '127.0.0.1', port: 9480 };
 
-/** Host and port of `host:port`, `[IPv6]:port` or, on the loopback, a port alone; undefined for anything else. */
+/** Parses `host:port`, `[IPv6]:port` or a port alone (on the loopback interface); undefined for anything else. */
 export function addressOf(text: string): Address | undefined {
   const [, bracketed, plain, digits] = /^(?:\[([^\]]+)\]:|([^:[\]]+):)?(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
@@ -18,13 +18,13 @@ export function addressOf(text: string): Address | undefined {
   return { host: bracketed ?? plain ?? usualAdminAddress.host, port };
 }
 
-/** An address as it is written in a URL. */
+/** Formats an address for a URL. */
 export const authorityOf = ({ host, port }: Address): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** Returns the address at which this machine reaches a listener, which may listen on all addresses. */
+/** Returns the address at which this machine reaches a listener, even one on all addresses. */
 export const reachable = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host);
 
-/** An address, stored as `host:port`, or the word `off`; null if unset. */
+/** An address, stored as `host:port`, or `off`; null if unset. */
 export const listenAddress = (help: string): Setting<string | null> => ({
   kind: 'text',
   fallback: null,

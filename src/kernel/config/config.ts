@@ -7,7 +7,7 @@ declare module '../app.ts' {
   }
 }
 
-/** Declarations of settings by name, in the order in which they are printed. */
+/** Declarations of settings by name, in display order. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
 /** The values of declared settings. */
@@ -16,15 +16,15 @@ export type ConfigOf<S extends Settings> = {
 };
 
 /**
- * The values of all settings. Each module adds those that it declares (`declare module`), in a file config.ts;
- * src/app/settings.ts puts their declarations in one table.
+ * The values of all settings. Each module adds its settings in a file config.ts (`declare module`). src/app/settings.ts combines
+ * the declarations in one table.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: modules add its members
 export interface Config {}
 
 export type SettingName = keyof Config;
 
-/** A setting that cannot be read; `message` names the setting and the rule. */
+/** Thrown for an invalid setting. `message` names the setting and the rule. */
 export class ConfigError extends Error {
   /** The message may contain the value, except for credentials in URLs. */
   constructor(message: string, options?: ErrorOptions) {

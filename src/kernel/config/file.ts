@@ -3,12 +3,12 @@ import { suggestion } from '../nearest.ts';
 import { plainReason } from '../plain-reason.ts';
 import { ConfigError, type Settings } from './config.ts';
 
-/** Settings of a file: their texts and positions. */
+/** Settings in a file: their texts and positions. */
 export type ConfigFile = ReadonlyMap<string, { readonly source: string; readonly text: string }>;
 
 /**
- * Reads `name = value` lines. Ignores blank lines and those that begin with `#`; the rest of a value, without blanks
- * around it, is parsed as on the command line. Throws ConfigError with the place of the error.
+ * Reads `name = value` lines. Ignores blank lines and lines that start with `#`. Values are trimmed and parsed as on the command
+ * line. Throws ConfigError with the position of the error.
  */
 export function readSettingsFile(settings: Settings, path: string): ConfigFile {
   let content: string;

@@ -6,14 +6,14 @@ import { type Config, ConfigError, environmentName, optionName, type SettingName
 import type { ConfigFile } from './file.ts';
 import type { Setting } from './setting.ts';
 
-/** A rule over several settings. It calls `reject` with the setting that breaks it and the end of a sentence. */
+/** A rule across settings. It calls `reject` with the setting that breaks it and the end of a sentence. */
 type SettingsRule = (config: Config, reject: (name: SettingName, rule: string) => never) => void;
 
-/** Where settings come from besides their defaults. */
+/** Sources of settings other than the defaults. */
 export interface Sources {
-  /** Values of an embedding program: texts as on the command line, or parsed values. */
+  /** Values from an embedding program: texts as on the command line, or parsed values. */
   readonly input?: Readonly<Record<string, unknown>>;
-  /** Texts of the command line, by the names of settings. */
+  /** Texts from the command line, by setting name. */
   readonly options?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Overridden by every other source except the defaults. */
@@ -21,8 +21,8 @@ export interface Sources {
 }
 
 /**
- * Reads all settings of a table: given values first, then option texts, then environment texts or the files that the environment
- * names for secrets, then those of a configuration file, then defaults. Throws ConfigError.
+ * Reads all settings of a table, from these sources by precedence: values from an embedding program, options, environment
+ * variables or the files that they name for secrets, the configuration file, defaults. Throws ConfigError.
  */
 export function loadSettings(settings: Settings, rules: readonly SettingsRule[], sources: Sources): Config {
   const settingNames = namesOf(settings);
@@ -39,7 +39,7 @@ export function loadSettings(settings: Settings, rules: readonly SettingsRule[],
     else if (written !== undefined) config[name] = named(written.source, () => setting.read(written.text()));
     else config[name] = setting.fallback;
   }
-  // Each setting was parsed by its declaration.
+  // Each declaration has parsed its setting.
   const loaded = config as unknown as Config;
   for (const check of rules)
     check(loaded, (name, rule) => {
@@ -52,7 +52,7 @@ export function loadSettings(settings: Settings, rules: readonly SettingsRule[],
 export const sourceOfSetting = (settings: Settings, name: SettingName, sources: Sources): string | undefined =>
   writtenText(name, present(settings[name]), sources)?.source;
 
-/** The text of a setting with its name at its source. */
+/** Returns the text of a setting and its name at the source. */
 function writtenText(
   name: string,
   { isSecret }: Setting<unknown>,
@@ -83,13 +83,13 @@ function contentOf(file: string): string {
   } catch (error) {
     throw new Error(`cannot be read: ${plainReason(error)}`, { cause: error });
   }
-  // An empty text would mean the default: for encryption keys a new one, which opens no stored secret.
+  // An empty text would mean the default: for encryption keys, a new key that decrypts no stored secrets.
   if (content.trim() === '') throw new Error('is empty');
   if (/[\r\n]/.test(content)) throw new Error('must hold one line');
   return content;
 }
 
-/** The message about a violated rule names the setting. */
+/** Prefixes the message about a broken rule with the setting. */
 function named(shownAs: string, read: () => unknown): unknown {
   try {
     return read();
@@ -100,11 +100,11 @@ function named(shownAs: string, read: () => unknown): unknown {
 
 interface UnknownVariable {
   readonly variable: string;
-  /** The closest known name. */
+  /** Returns the closest known name. */
   readonly did_you_mean?: string;
 }
 
-/** Environment variables that look like settings, or files of secret settings, but are not. */
+/** Returns environment variables that look like settings, or files with secret settings, but are not. */
 export function findUnknownVariables(
   settings: Settings,
   env: Readonly<Record<string, string | undefined>>,
@@ -123,14 +123,14 @@ export function findUnknownVariables(
 }
 
 /**
- * Checks a value of an embedding program: a text as on the command line, or the value itself, with durations in
- * microseconds. Throws an Error with a sentence that names the rule.
+ * Checks a value from an embedding program: a text as on the command line, or the value itself, with durations in microseconds.
+ * Throws a readable error that names the rule.
  */
 function readValue(setting: Setting<unknown>, value: unknown): unknown {
   if (typeof value === 'string') return setting.read(value.trim());
   const rule = valueRules[setting.kind];
   if (value === null ? setting.fallback === null : (rule?.holds(value) ?? typeof value === 'object')) {
-    // The range of numbers and the format of list items are checked on their texts.
+    // Ranges of numbers and formats of list items are checked on their texts.
     if (typeof value === 'number' && setting.kind === 'integer') setting.read(String(value));
     if (Array.isArray(value)) for (const item of value) if (typeof item !== 'object') setting.read(String(item));
     return value;
@@ -141,7 +141,7 @@ function readValue(setting: Setting<unknown>, value: unknown): unknown {
 const isWhole = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 const listRule = { holds: Array.isArray, sentence: 'must be a list' };
 
-/** The rules for values that are not texts, by the kind of the setting. */
+/** Rules for values other than texts, by kind of setting. */
 const valueRules: Readonly<Record<string, { holds: (value: unknown) => boolean; sentence: string }>> = {
   integer: { holds: isWhole, sentence: 'must be a whole number' },
   boolean: { holds: (value) => typeof value === 'boolean', sentence: 'must be true or false' },

@@ -3,25 +3,24 @@ import { isNetwork } from '../net/networks.ts';
 import { baseOf, urlOf, withoutCredentials } from '../url.ts';
 
 /*
- * The kinds of settings and their parsers for texts of environment variables and options. Durations are stored in
- * microseconds.
+ * The kinds of settings, with parsers for texts from environment variables and options. Durations are in microseconds.
  */
 
-/** One setting: its meaning, and how its text is read. */
+/** Declares a setting: its help and its parser. */
 export interface Setting<T> {
   readonly kind: string;
   readonly fallback: T;
   readonly help: string;
-  /** Whether the value contains credentials: it may come from a separate file, and is not printed. */
+  /** Whether the value contains credentials. If so, it may come from a separate file and is never printed. */
   readonly isSecret?: boolean;
-  /** Reads the text of an environment variable or option; throws an Error with a sentence that names the rule. */
+  /** Parses the text of an environment variable or option. Throws a readable error that names the rule. */
   readonly read: (text: string) => T;
 }
 
-/** A setting that holds credentials. */
+/** Marks a setting with credentials. */
 export const secret = <T>(setting: Setting<T>): Setting<T> => ({ ...setting, isSecret: true });
 
-/** A text, or null where it is empty. */
+/** A text, or null if empty. */
 export const text = (fallback: string | null, help: string): Setting<string | null> => ({
   kind: 'text',
   fallback,
@@ -29,7 +28,7 @@ export const text = (fallback: string | null, help: string): Setting<string | nu
   read: (value) => value || null,
 });
 
-/** A text that is not empty. */
+/** A non-empty text. */
 export const requiredText = (fallback: string, help: string): Setting<string> => ({
   kind: 'text',
   fallback,
@@ -54,7 +53,7 @@ export const integer = (fallback: number, help: string, minimum = 0, maximum = 2
   },
 });
 
-/** A whole number in a range, or null where none is given. */
+/** A whole number in a range, or null if unset. */
 export const optionalInteger = (help: string, minimum: number, maximum = 2 ** 31 - 1): Setting<number | null> => ({
   ...integer(minimum, help, minimum, maximum),
   fallback: null,
@@ -83,7 +82,7 @@ export const oneOf = (words: readonly string[], fallback: string, help: string):
   },
 });
 
-/** Comma-separated texts, each checked by the rule if there is one. */
+/** Comma-separated texts, each checked by an optional rule. */
 export const list = (
   fallback: readonly string[],
   help: string,
@@ -128,10 +127,10 @@ export const ports = (help: string): Setting<readonly number[]> => ({
       }),
 });
 
-/** The units of durations in microseconds. */
+/** Units of durations in microseconds. */
 const durationUnits: Record<string, number> = { s: second, m: minute, h: hour, d: day };
 
-/** A duration, stored in microseconds, up to `max`; null (if it is the default) means unlimited. */
+/** A duration up to `max`, in microseconds. Null (if it is the default) means unlimited. */
 export const duration = <T extends number | null>(
   fallback: T,
   help: string,
@@ -151,7 +150,7 @@ export const duration = <T extends number | null>(
   },
 });
 
-/** The rule of a host, with or without a port. Throws. */
+/** Checks a host with an optional port. Throws. */
 export const hostName = (item: string): void => {
   // Each scheme omits its default port.
   const isHost = ['http', 'https'].some((scheme) => urlOf(`${scheme}://${item}`)?.host === item);
@@ -160,9 +159,9 @@ export const hostName = (item: string): void => {
   }
 };
 
-/** The rule of a web origin, or of a pattern of them: `*` for any, for the port, or for the first label. Throws. */
+/** Checks a web origin or a pattern: `*` means any origin, port, or first label. Throws. */
 export const origin = (item: string): void => {
-  // The meaning of a star is irrelevant here.
+  // Replace `*`, whose meaning is irrelevant here.
   const example = item.replace(/:\*$/, ':4711').replace(/:\/\/\*\./, '://any.');
   if (item !== '*' && (example.includes('*') || urlOf(example)?.origin !== example)) {
     throw new Error(
@@ -171,14 +170,14 @@ export const origin = (item: string): void => {
   }
 };
 
-/** Throws with a sentence when an item of a list is not the address of a server. */
+/** Throws a readable error if a list item is not the address of a server. */
 export const serverAddress = (item: string): void => {
   const url = urlOf(item);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
     throw new Error(`must list http or https URLs without credentials, but has "${item}"`);
 };
 
-/** The address of a web page, stored without query and trailing slash. */
+/** The URL of a web page, stored without query and trailing slash. */
 export const webAddress = (fallback: null, help: string): Setting<string | null> => ({
   kind: 'URL',
   fallback,
@@ -202,7 +201,7 @@ function isPercentEncoded(text: string): boolean {
   }
 }
 
-/** The URL of another service, unchanged. */
+/** The URL of another service, stored unchanged. */
 export const remoteAddress = (help: string, schemes: readonly string[]): Setting<string | null> => ({
   kind: 'URL',
   fallback: null,
@@ -218,13 +217,13 @@ export const remoteAddress = (help: string, schemes: readonly string[]): Setting
   },
 });
 
-/** The rule of an encryption key with its id. Throws. */
+/** Checks an encryption key with its id. Throws. */
 export const encryptionKey = (item: string): void => {
   const [, key] = /^[\w.-]{1,40}:([A-Za-z0-9+/]{43}=)$/.exec(item) ?? [];
   if (key === undefined) throw new Error('must list keys such as 2024:<base64 of 32 bytes>');
 };
 
-/** The target of a redirect: an address with placeholders, some of which are optional. */
+/** The target of a redirect: a URL with required and optional placeholders. */
 export const redirectAddress = (
   help: string,
   places: readonly string[] = [],
@@ -241,7 +240,7 @@ export const redirectAddress = (
   },
 });
 
-/** Returns the rule that such an address violates, as the end of a sentence; undefined if it is valid. */
+/** Returns the rule that such a URL breaks, as the end of a sentence; undefined if it is valid. */
 export function problemOfAddress(
   text: string,
   places: readonly string[],
@@ -249,19 +248,19 @@ export function problemOfAddress(
 ): string | undefined {
   const missing = places.find((place) => !text.includes(`{${place}}`));
   if (missing) return `must hold {${missing}}`;
-  // A placeholder in the host would let its value choose the receiver of the token.
+  // With a placeholder in the host, its value could choose the receiver of the token.
   const all = [...places, ...optional];
   const filled = urlOf(all.reduce((address, place) => address.replaceAll(`{${place}}`, 'x'), text));
   const emptied = urlOf(all.reduce((address, place) => address.replaceAll(`{${place}}`, ''), text));
   if (!filled || !/^https?:$/.test(filled.protocol) || filled.origin !== emptied?.origin)
     return 'must be an http or https URL';
-  // It becomes a response header.
+  // The URL becomes a response header.
   return /[^\x21-\x7e]/.test(text)
     ? 'must be an http or https URL without blanks, other characters encoded'
     : undefined;
 }
 
-/** Prints the value of a setting as on the command line, with credentials masked. */
+/** Formats the value of a setting as on the command line, with masked credentials. */
 export function printValue(setting: Setting<unknown>, value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return '';
   // The rest of a URL is not secret and helps to identify it.
@@ -276,7 +275,7 @@ function printed({ kind }: Setting<unknown>, value: unknown): string {
   return kind === 'duration' && typeof value === 'number' ? durationText(value) : String(value);
 }
 
-/** A duration in the largest unit that divides it. */
+/** Formats a duration in the largest unit that divides it. */
 function durationText(value: number): string {
   const unit = Object.entries(durationUnits)
     .reverse()

@@ -1,4 +1,4 @@
-/** The settings of the kernel; those of other modules are declared in their config.ts. */
+/** The settings of the kernel. Other modules declare theirs in their config.ts. */
 import { day, minute, second } from '../clock.ts';
 import { listenAddress } from './address.ts';
 import { type Config, type ConfigOf, environmentName, type SettingName, type Settings } from './config.ts';
@@ -70,7 +70,7 @@ export const originSettings = {
   ),
 } satisfies Settings;
 
-/** Settings of the checks of requests. */
+/** Settings for checking requests. */
 export const requestSettings = {
   strict_input: flag(
     false,
@@ -95,7 +95,7 @@ export const mailSettings = {
   email_from: text(null, 'Sender of mails; required with smtp_url.'),
 } satisfies Settings;
 
-/** Settings of the encryption of stored secrets. */
+/** Settings for the encryption of stored secrets. */
 export const encryptionSettings = {
   encryption_keys: secret(
     list(

@@ -1,4 +1,4 @@
-/** The writes of one or more event-loop iterations, which share a commit. See src/decisions/group-commit.md. */
+/** The writes of one or more event-loop iterations that share a commit. See src/decisions/group-commit.md. */
 export interface Batch {
   /** The number of writes in it. */
   size: number;
@@ -9,15 +9,15 @@ export interface Batch {
   readonly last: (() => void)[];
   /** Whether it stays open over event-loop iterations without writes. */
   isExclusive: boolean;
-  /** Whether every write in it can run again, so that none needs a savepoint. */
+  /** Whether every write in it can be repeated, so that none needs a savepoint. */
   isRepeatable: boolean;
-  /** Whether a statement of the current write failed, which may leave a part of its changes. */
+  /** Whether a statement of the current write failed, which may leave partial changes. */
   isTorn: boolean;
   failure: unknown;
   timer: NodeJS.Immediate;
 }
 
-/** The number of writes, and the age, at which a batch is committed at the end of the turn. */
+/** The number of writes, and the age, above which a batch is committed at the end of the turn. */
 const maxWrites = 64;
 const maxAgeMs = 10;
 

@@ -1,7 +1,7 @@
 /**
- * Long reads run on the reader thread so that the event loop stays free. A handler of GET asks for one through
- * `deferrableAll`, `deferrableValues`, `count` and the like, which throw `DeferredRead`; the handler runs again when the thread
- * has the rows. See src/decisions/reading-thread.md.
+ * Runs long reads on the reader thread, so that the event loop stays free. A GET handler requests one through `deferrableAll`,
+ * `deferrableValues`, `count` and similar methods, which throw `DeferredRead`. The handler runs again when the thread has the
+ * rows. See src/decisions/reading-thread.md.
  */
 import type { Part, Walk } from '../cache/access.ts';
 import { CacheBudget } from '../cache/generational-cache.ts';
@@ -16,37 +16,37 @@ export interface DeferredQuery {
   readonly values: readonly Value[];
   /** Whether to return the first column of each row instead of rows. */
   readonly isPlucked: boolean;
-  /** The parts whose changes make the result outdated; default: those that the statement reads. */
+  /** The parts whose changes outdate the result. Default: those that the statement reads. */
   readonly reads?: readonly Part[];
 }
 
-/** The result of a query on the reader thread: rows or values, and how long it ran. */
+/** The result of a query on the reader thread: rows or values, and its duration. */
 export interface ReadResult {
   readonly rows: readonly unknown[];
   readonly milliseconds: number;
 }
 
-/** Aborts a handler of GET whose reads must run on the reader thread. Without queries it only yields the event loop. */
+/** Aborts a GET handler whose reads must run on the reader thread. Without queries, it only yields the event loop. */
 export class DeferredRead extends Error {
   constructor(readonly queries: readonly DeferredQuery[]) {
     super('Deferred read');
   }
 }
 
-/** The objects of a long list that have been represented until now, by id, and the versions they were read at. */
+/** The objects of a long list represented in previous steps, by id, and the versions at which they were read. */
 interface Progress<T> {
   readonly created: Map<number, T>;
   readonly basis: Basis;
 }
 
-/** Milliseconds of work after which a request with many steps yields the event loop. */
+/** Work time after which a request with many steps yields the event loop. */
 const maxTurnMs = 6;
-/** Runs of one handler, after which every read runs immediately. */
+/** Maximum number of runs of a handler. After that, every read runs immediately. */
 const maxRuns = 30;
 
-/** The deferred reads of one request with their results. */
+/** The deferred reads of a request, with their results. */
 export class DeferredReads {
-  /** Whether a result that was used is outdated: the response must not be cached. */
+  /** Whether a used result is outdated. If so, the response must not be cached. */
   isOutdated = false;
   #results: Map<string, { readonly rows: readonly unknown[]; readonly basis: Basis } | 'unavailable'> | undefined;
   #progress: Map<string, Progress<unknown>> | undefined;
@@ -81,7 +81,7 @@ export class DeferredReads {
     return this.#results?.has(keyOf(query)) ?? false;
   }
 
-  /** Returns the result of a query, or undefined when the thread has none. */
+  /** Returns the result of a query; undefined if the thread has none. */
   take(query: DeferredQuery, versions: Versions): readonly unknown[] | undefined {
     const result = this.#results?.get(keyOf(query));
     if (result === undefined || result === 'unavailable') return undefined;
@@ -89,9 +89,9 @@ export class DeferredReads {
     return result.rows;
   }
 
-  /** Returns the progress of the work with this name; starts it with the versions from `basis`. */
+  /** Returns the progress of the work with this name, starting it with the versions from `basis`. */
   progress<T>(name: string, basis: () => Basis, versions: Versions): Progress<T> {
-    // A name stands for one type, so the cast is safe.
+    // Each name has a fixed type, so the cast is safe.
     const known = this.#progress?.get(name) as Progress<T> | undefined;
     if (known && !versions.isCurrent(known.basis)) this.isOutdated = true;
     const progress = known ?? { created: new Map(), basis: basis() };
@@ -100,7 +100,7 @@ export class DeferredReads {
     return progress;
   }
 
-  /** Stores the results of the thread, valid as long as `bases` are; queries without a result run immediately in the next run. */
+  /** Stores results of the thread, valid as long as `bases`. The next run executes queries without a result immediately. */
   resolve(queries: readonly DeferredQuery[], results?: readonly ReadResult[], bases: readonly Basis[] = []): void {
     this.#runs++;
     this.#results ??= new Map();
@@ -113,16 +113,16 @@ export class DeferredReads {
 
 const keyOf = ({ isPlucked, text, values }: DeferredQuery): string => `${isPlucked} ${text} ${JSON.stringify(values)}`;
 
-/** Target duration of a step, and the number of objects in the first one. */
+/** Target duration of a step, and the number of objects in the first step. */
 const stepMs = 3;
 const firstStepSize = 4;
 
 /** Represents the objects of long lists in steps of about equal duration. */
 export class Steps {
-  /** Milliseconds per object, by the text of the query. */
+  /** Milliseconds per object, by query text. */
   readonly #msPerObject = new Map<string, number>();
 
-  /** Calls `make` for the missing ids, some at a time; returns the results of all. Throws DeferredRead. */
+  /** Calls `make` for the missing ids, some at a time. Returns the results of all. Throws DeferredRead. */
   run<T>(
     text: string,
     reads: DeferredReads,
@@ -146,20 +146,20 @@ export class Steps {
   }
 }
 
-/** A read that the thread finished faster than the first is not deferred the next time; one slower than the second is. */
+/** A read that finished faster than the first limit is no longer deferred; a read slower than the second limit is. */
 const [shortMs, longMs] = [2, 5];
-/** Short reads that may run one after the other without the thread. */
+/** Maximum number of consecutive short reads without the thread. */
 const maxShortReads = 3;
 const maxKnownReads = 20_000;
-/** Changes after which the size of a table is checked again. */
+/** Number of changes after which the size of a table is checked again. */
 const changesPerCheck = 1000;
 
 /**
- * Detects reads that take long: those that walk a whole large table or index, and those that walk a range of one until the
- * thread has measured them to be short with the same values.
+ * Detects long reads: those that walk an entire large table or index, and those that walk a range of one, unless the thread has
+ * measured them to be short with the same values.
  */
 export class LongReadDetector {
-  /** A table with more rows is large. */
+  /** Number of rows above which a table is large. */
   readonly manyRows: number = 10_000;
   readonly #short = new CacheBudget(maxKnownReads).cache<string, true>(() => 1);
   readonly #large = new Set<string>();
@@ -171,14 +171,14 @@ export class LongReadDetector {
     private readonly versions: Versions,
   ) {}
 
-  /** Returns whether to defer a read; `visits` is the number of rows that it looks at where it does not sort. */
+  /** Returns whether to defer a read. `visits` is the number of rows that it reads unless it sorts. */
   has(stored: Statement, values: Sql['values'], visits = Number.POSITIVE_INFINITY): boolean {
     const large = this.#largeWalks(stored, visits);
     if (large.length === 0) return false;
     return large.some(({ isWhole }) => isWhole) || !this.#short.get(responseKey(stored, values));
   }
 
-  /** Returns whether to defer reads that follow each other: one takes long, or there are many short ones. */
+  /** Returns whether to defer consecutive reads: one takes long, or there are many short ones. */
   hasSome(reads: readonly (readonly [Statement, Sql['values']])[]): boolean {
     if (reads.some(([stored, values]) => this.has(stored, values))) return true;
     return reads.filter(([stored]) => this.#largeWalks(stored).length > 0).length > maxShortReads;
@@ -190,7 +190,7 @@ export class LongReadDetector {
     return walks.filter(({ table }) => this.isLarge(table));
   }
 
-  /** Records how long a read took, in the thread or on the event loop. */
+  /** Records the duration of a read, on the thread or on the event loop. */
   took(stored: Statement, values: Sql['values'], milliseconds: number, inThread: boolean): void {
     if (inThread && milliseconds < shortMs) this.#short.set(responseKey(stored, values), true);
     else if (milliseconds > longMs) this.#short.delete(responseKey(stored, values));

@@ -3,10 +3,10 @@ import { caseFold } from './sql.ts';
 
 /*
  * An internationalised domain has two forms, `õun.ee` and `xn--un-bka.ee`, and mail servers accept both. Addresses are stored and
- * shown as written, and compared in their folded form.
+ * displayed as entered, and compared in their folded form.
  */
 
-/** Returns the form of an address to compare: case-folded, with the Unicode form of its domain. */
+/** Returns the folded form of an address for comparison: case-folded, with the Unicode form of its domain. */
 export function foldedEmail(address: string): string {
   const [local, domain] = partsOf(address);
   return caseFold(local + (/xn--/i.test(domain) ? unicodeOf(domain) : domain));
@@ -25,7 +25,7 @@ function partsOf(address: string): readonly [local: string, domain: string] {
   return [address.slice(0, at), address.slice(at)];
 }
 
-/** Returns the Unicode form of a domain, or the domain itself when the form belongs to another: `xn--google-.com` is not `google.com`. */
+/** Returns the Unicode form of a domain, or the domain itself if that form is another domain: `xn--google-.com`. */
 function unicodeOf(domain: string): string {
   const unicode = domainToUnicode(domain);
   return unicode !== '' && domainToASCII(unicode) === domain.toLowerCase() ? unicode : domain;

@@ -8,9 +8,9 @@ import { raw, sql } from './sql.ts';
 import { SqliteDatabase } from './sqlite-database.ts';
 
 /**
- * Runs every migration newer than `user_version`, up to `newest`, each in its own transaction; those of a new database in one, which
- * the disk stores once. A new database of the newest version gets the result of the migrations, without their steps. Returns their
- * names. Throws for a database of another program, of a newer version, or with changed migrations.
+ * Runs every migration newer than `user_version`, up to `newest`, each in a transaction. A new database runs all of them in one,
+ * with one sync, or, for the newest version, gets their result directly. Returns their names. Throws for a database of another
+ * program or a newer version, or with changed migrations.
  */
 export function migrate(db: SqliteDatabase, newest = embeddedMigrations().length): readonly string[] {
   const migrations = embeddedMigrations();
@@ -50,7 +50,7 @@ function migratedDatabase(addon: Addon | undefined): Buffer {
   return bytes;
 }
 
-/** Returns a script that creates the schema of a database and its rows, which must be few. */
+/** Returns a script that creates the schema of a database and its few rows. */
 function scriptOf(database: Buffer, addon: Addon | undefined): string {
   const db = SqliteDatabase.open(database, addon);
   try {
@@ -67,7 +67,7 @@ function scriptOf(database: Buffer, addon: Addon | undefined): string {
       const values = columns.join(" || ', ' || ");
       return db.values<string>(raw(`SELECT 'INSERT INTO "${name}" VALUES (' || ${values} || ')' FROM "${name}"`));
     });
-    // Of full-text indexes; SQLite stores their version by itself.
+    // SQLite stores the version of full-text indexes itself.
     const options = namesOf('virtual').flatMap((name) =>
       db.values<string>(
         raw(`SELECT 'INSERT INTO "${name}" ("${name}", rank) VALUES (' || quote(k) || ', ' || quote(v) || ')'
@@ -80,7 +80,7 @@ function scriptOf(database: Buffer, addon: Addon | undefined): string {
   }
 }
 
-/** Throws with a sentence when the schema is not the one of this version. */
+/** Throws a readable error if the schema is not the one of this version. */
 export function requireCurrent(db: SqliteDatabase): void {
   const newest = embeddedMigrations().length;
   const version = Number(db.pragma('user_version'));
@@ -93,7 +93,7 @@ export function requireCurrent(db: SqliteDatabase): void {
     );
 }
 
-/** Throws with a sentence when an applied migration differs from the one of this version: later ones could damage data. */
+/** Throws a readable error if an applied migration differs from this version's, because later ones could damage data. */
 function rejectChanged(db: SqliteDatabase, migrations: readonly Migration[]): void {
   if (db.value(sql`SELECT 1 FROM sqlite_schema WHERE name = 'migration'`) === undefined) return;
   for (const { name, number, sha256 } of db.all<{ number: number; name: string; sha256: string }>(
@@ -108,7 +108,7 @@ function rejectChanged(db: SqliteDatabase, migrations: readonly Migration[]): vo
 /** Returns the SHA-256 of the text of a migration, in hexadecimal. */
 export const hashOf = ({ sql: text }: Migration): string => createHash('sha256').update(text).digest('hex');
 
-/** The applied migrations with their hashes. */
+/** Returns the applied migrations with their hashes. */
 const migrationTable =
   'CREATE TABLE IF NOT EXISTS migration (number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL) STRICT;';
 
@@ -116,7 +116,7 @@ function recordOf(migration: Migration, number: number): string {
   return `${migrationTable} INSERT INTO migration VALUES (${number}, '${migration.name}', '${hashOf(migration)}');`;
 }
 
-/** Applies the given migrations that the database lacks, in one transaction. */
+/** Applies the missing migrations in one transaction. */
 function apply(db: SqliteDatabase, migrations: readonly Migration[], applied: string[]): void {
   db.script('BEGIN IMMEDIATE');
   // Read again under the lock: another process may have migrated first.
@@ -148,6 +148,6 @@ function rollBack(db: SqliteDatabase): void {
   try {
     db.script('ROLLBACK');
   } catch {
-    // The error of the migration is the one to report.
+    // Report the error of the migration.
   }
 }

@@ -1,10 +1,10 @@
 import type SQLite from 'better-sqlite3';
 import { present } from '../present.ts';
 
-/** Milliseconds between checks. No client can learn of another process's commit and send a request in less. */
+/** Interval between checks. No client can learn of another process's commit and send a request faster. */
 const checkIntervalMs = 0.25;
 
-/** Detects writes of other processes to a database. */
+/** Detects writes to a database by other processes. */
 export class OtherWriters {
   readonly #dataVersion: SQLite.Statement<[], number>;
   #lastVersion: number;

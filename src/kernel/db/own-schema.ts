@@ -1,6 +1,6 @@
 /**
- * Compares the schema of a database with the schema that the migrations create. A foreign trigger or view would change what this
- * program reads and writes, so a database file from outside must not contain any.
+ * Compares the schema of a database with that of the migrations. A foreign trigger or view would change the reads and writes of
+ * this program, so a database file from outside must not contain any.
  */
 import type SQLite from 'better-sqlite3';
 import { backupTable } from '../durability/snapshot.ts';
@@ -21,7 +21,7 @@ const query = 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type
 
 const table = (name: string, sql: string): SchemaObject => ({ type: 'table', name, tbl_name: name, sql });
 
-/** Harmless tables that other tools add: those of Litestream and of ANALYZE. */
+/** Harmless tables from other tools: Litestream and ANALYZE. */
 const tolerated: readonly SchemaObject[] = [
   table('_litestream_seq', 'CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)'),
   table('_litestream_lock', 'CREATE TABLE _litestream_lock (id INTEGER)'),
@@ -49,12 +49,12 @@ export function schemaProblems(db: SqliteDatabase, addon?: Addon): string[] {
   return differences(db.all<SchemaObject>(raw(query)), Number(db.pragma('user_version')), addon);
 }
 
-/** Throws with a sentence when the schema of a database differs from the one with the same version. */
+/** Throws a readable error if the schema of a database differs from the one of the same version. */
 export function requireOwnSchema(db: SqliteDatabase, addon: Addon | undefined): void {
   reject(schemaProblems(db, addon));
 }
 
-/** Does the same for a file, which may be a backup. Throws SQLite's error when it cannot be read. */
+/** Does the same for a file, which may be a backup. Throws SQLite's error if it is unreadable. */
 export function requireOwnSchemaOf(handle: SQLite.Database, addon: Addon | undefined): void {
   const objects = handle.prepare<[], SchemaObject>(query).all();
   reject(

@@ -24,11 +24,11 @@ type Named = Readonly<Record<string, Value>>;
 /** Bytes of cached query results: counts, and the ids of pages. */
 const queryBytes = 8 * 1024 * 1024;
 
-/** Queries of an open database, whose statements are prepared once and cached. */
+/** Queries an open database. Prepares each statement once and caches it. */
 export class Reader {
-  /** Changes, committed or pending, including those of other processes that have been noticed. */
+  /** Counts changes, committed or pending, including noticed changes by other processes. */
   readonly versions = new Versions();
-  /** Which reads take long. */
+  /** Detects long reads. */
   readonly long: LongReadDetector;
   protected readonly statements: Statements;
   /** The deferred reads of the current handler. */
@@ -38,7 +38,7 @@ export class Reader {
   readonly #rowCounts: RowCounts;
   readonly #steps = new Steps();
   readonly #boundTexts = new BoundTexts();
-  /** The parts of the tables whose rows are counted. */
+  /** Parts of the tables with counted rows. */
   readonly #tables = new Map<string, readonly [Part]>();
 
   constructor(handle: SQLite.Database) {
@@ -48,14 +48,14 @@ export class Reader {
     this.#rowCounts = new RowCounts(this.statements, this.versions, this.long);
   }
 
-  /** Registers a pure SQL function of one text; null stays null. */
+  /** Registers a pure SQL function of one text. Null stays null. */
   define(name: string, of: (text: string) => string): void {
     this.#handle.function(name, { deterministic: true }, (text: unknown) =>
       typeof text === 'string' ? of(text) : null,
     );
   }
 
-  /** Registers an SQL function that opens the sealed value of an object with a uuid; null stays null. */
+  /** Registers an SQL function that decrypts the value of an object with a uuid. Null stays null. */
   defineOpening(name: string, open: (sealed: Uint8Array, uuid: string) => string): void {
     this.#handle.function(name, (sealed: unknown, uuid: unknown) =>
       sealed instanceof Uint8Array ? open(sealed, String(uuid)) : null,
@@ -63,8 +63,8 @@ export class Reader {
   }
 
   /**
-   * Runs a handler of GET whose deferrable reads may run on the reader thread; without `reads` they run immediately. Throws
-   * DeferredRead; `reads` holds the results when the handler runs again.
+   * Runs a GET handler whose deferrable reads may run on the reader thread. Without `reads`, they run immediately. Throws
+   * DeferredRead. When the handler runs again, `reads` has the results.
    */
   withDeferredReads<T>(reads: DeferredReads | undefined, work: () => T): T {
     const outer = this.#deferredReads;
@@ -77,7 +77,7 @@ export class Reader {
     }
   }
 
-  /** Runs writes that stay although the handler runs again, such as an index that follows: reads after it are still deferrable. */
+  /** Runs writes that stay even if the handler runs again, such as index updates. Reads after it are still deferrable. */
   withoutDeferral<T>(work: () => T): T {
     const reads = this.#deferredReads;
     this.#deferredReads = undefined;
@@ -88,7 +88,7 @@ export class Reader {
     }
   }
 
-  /** Returns the ids that still fulfil a condition. It checks only when a deferred read is outdated. */
+  /** Returns the ids that still meet a condition. Checks only if a deferred read is outdated. */
   remaining(ids: readonly number[], table: string, alias: string, { text, values }: Sql): readonly number[] {
     if (!this.isOutdated) return ids;
     return this.values<number>({
@@ -97,12 +97,12 @@ export class Reader {
     });
   }
 
-  /** Whether the current handler used the result of a deferred read that is outdated. */
+  /** Whether the current handler used an outdated result of a deferred read. */
   get isOutdated(): boolean {
     return this.#deferredReads?.isOutdated ?? false;
   }
 
-  /** Defers these queries for numbers together when one of them takes long, except those with a cached result. Throws DeferredRead. */
+  /** Defers these uncached queries for numbers together if one of them takes long. Throws DeferredRead. */
   deferTogether(queries: readonly Sql[]): void {
     const reads = this.#deferredReads;
     if (!reads?.isOpen) return;
@@ -116,66 +116,66 @@ export class Reader {
     return isPlucked && this.#queries.get(responseKey(this.statements.values(text), values)) !== undefined;
   }
 
-  /** Returns the versions that a query would read now; its result is valid while they are current. */
+  /** Returns the versions that a query would read now. Its result is valid while they are current. */
   basisOf(question: DeferredQuery): Basis {
     return this.versions.basis([question.reads ?? this.statements.accessOf(this.#statementOf(question)).reads]);
   }
 
-  /** Records how long the thread took for a query. */
+  /** Records the duration of a query on the thread. */
   tookInThread(question: DeferredQuery, milliseconds: number): void {
     this.long.took(this.#statementOf(question), question.values, milliseconds, true);
   }
 
-  /** All rows of a query. */
+  /** Returns all rows of a query. */
   all<Row = Record<string, Value>>(query: Sql): Row[] {
     return this.#noted(this.statements.rows<Row>(query.text)).all(query.values);
   }
 
-  /** Like `all`, for handlers of GET that walk large tables: runs on the reader thread where it takes long. Throws DeferredRead. */
+  /** Like `all`, for GET handlers that walk large tables. Runs long queries on the reader thread. Throws DeferredRead. */
   deferrableAll<Row = Record<string, Value>>(query: Sql): Row[] {
     return this.#read(this.statements.rows<Row>(query.text), query.values);
   }
 
-  /** The first column of every row of a query, one by one: rows before a failure are not lost. */
+  /** Yields the first column of every row of a query. Rows before an error are not lost. */
   each<T = Value>(query: Sql): Iterable<T> {
     return this.#noted(this.statements.values<T>(query.text)).iterate(query.values);
   }
 
-  /** The first row of a query, or undefined. */
+  /** Returns the first row of a query, or undefined. */
   get<Row = Record<string, Value>>(query: Sql): Row | undefined {
     return this.#noted(this.statements.rows<Row>(query.text)).get(query.values);
   }
 
-  /** The row that a query must find. Throws when there is none. */
+  /** Returns the first row of a query. Throws if there is none. */
   one<Row = Record<string, Value>>(query: Sql): Row {
     const row = this.get<Row>(query);
     if (row === undefined) throw new Error(`No row: ${query.text}`);
     return row;
   }
 
-  /** The first column of the row that a query must find. Throws when there is none. */
+  /** Returns the first column of the first row. Throws if there is none. */
   scalar<T = Value>(query: Sql): T {
     const result = this.value<T>(query);
     if (result === undefined) throw new Error(`No row: ${query.text}`);
     return result;
   }
 
-  /** The first column of the first row, or undefined. */
+  /** Returns the first column of the first row, or undefined. */
   value<T = Value>(query: Sql): T | undefined {
     return this.#noted(this.statements.values<T>(query.text)).get(query.values);
   }
 
-  /** The first column of every row. */
+  /** Returns the first column of every row. */
   values<T = Value>(query: Sql): T[] {
     return this.#noted(this.statements.values<T>(query.text)).all(query.values);
   }
 
-  /** Like `values`, for handlers of GET that walk large tables: runs on the reader thread where it takes long. Throws DeferredRead. */
+  /** Like `values`, for GET handlers that walk large tables. Runs long queries on the reader thread. Throws DeferredRead. */
   deferrableValues<T = Value>(query: Sql): T[] {
     return this.#read(this.statements.values<T>(query.text), query.values);
   }
 
-  /** The first column of every row of a fixed text with `@name` parameters; for texts that are built once. */
+  /** Returns the first column of every row, for a fixed text with `@name` parameters that is built once. */
   named<T = Value>(text: string, values: Named): T[] {
     // A negative caller is a bound API key.
     const { caller } = values;
@@ -184,8 +184,8 @@ export class Reader {
   }
 
   /**
-   * Calls `make` for these ids, which all exist, with a query of this text. Many ids are split into steps that yield the event
-   * loop. Throws DeferredRead.
+   * Calls `make` for these ids, which all exist, with a query of this text. Splits many ids into steps that yield the event loop.
+   * Throws DeferredRead.
    */
   inSteps<T>(text: string, ids: readonly number[], make: (ids: readonly number[]) => readonly T[]): readonly T[] {
     const reads = this.#deferredReads;
@@ -200,17 +200,16 @@ export class Reader {
   }
 
   /**
-   * The number that a counting query returns, cached while the tables it reads stay the same: counting a large table costs
-   * more than the page that is shown of it. When it is deferred, the queries of `also` are deferred with it and see the same
-   * state. See src/decisions/caching.md. Throws DeferredRead.
+   * Returns the result of a counting query, cached until its tables change, because counting a large table costs more than
+   * reading a page of it. If it is deferred, so are the queries in `also`, which then see the same state. See
+   * src/decisions/caching.md. Throws DeferredRead.
    */
   count(query: Sql, also?: () => readonly Sql[]): number {
     return present(this.cached(query, undefined, also)[0]);
   }
 
   /**
-   * The numbers that a query returns, cached while the tables it reads stay the same; `visits` is how many rows it looks at
-   * where it need not sort.
+   * Returns the numbers of a query, cached until its tables change. `visits` is the number of rows that it reads unless it sorts.
    */
   cached(query: Sql, visits?: number, also?: () => readonly Sql[]): readonly number[] {
     const statement = this.statements.values<number>(query.text);
@@ -225,7 +224,7 @@ export class Reader {
     return known ?? this.#cache(key, statement, query, visits, also);
   }
 
-  /** How many rows a table has, counted once: what comes and goes is added and taken away. */
+  /** Returns the row count of a table. It is counted once, then updated with inserted and deleted rows. */
   rowsIn(table: string): number {
     const parts = this.#tables.get(table) ?? this.#tableOf(table);
     if (!parts) return this.count(sql`SELECT count(*) FROM ${raw(table)}`);
@@ -233,12 +232,12 @@ export class Reader {
     return this.#rowCounts.of(table, parts[0], this.#deferredReads);
   }
 
-  /** Registers a callback for the ids of objects whose representation a changed row affects, as `RowWatch` says; undefined inside a transaction. */
+  /** Registers a callback for the ids of objects that a changed row invalidates (`RowWatch`); undefined inside a transaction. */
   watchRows(watched: Watched, touched: (id: number) => void): RowWatch | undefined {
     return this.#handle.inTransaction ? undefined : new RowWatch(this.#handle, this.versions, watched, touched);
   }
 
-  /** A statement has changed this many rows. */
+  /** Records that a statement changed this many rows. */
   protected changed(stored: Statement, count: number): void {
     // A handler that has written must not run again.
     this.#deferredReads = undefined;
@@ -247,7 +246,7 @@ export class Reader {
     this.versions.changed(access.changes);
   }
 
-  /** Returns the part of a table; undefined for a view, of which nothing says what comes and goes. */
+  /** Returns the part of a table; undefined for a view, whose row changes are unknown. */
   #tableOf(table: string): readonly [Part] | undefined {
     const part = partOf(table);
     if (!this.readsOf(`SELECT count(*) FROM ${table}`).includes(part)) return undefined;
@@ -268,14 +267,14 @@ export class Reader {
     return this.#queries.set(key, result, [reads], 2 * key.length + 8 * result.length);
   }
 
-  /** Returns the rows of a statement, from the reader thread where it takes long. Throws DeferredRead. */
+  /** Returns the rows of a statement, from the reader thread if it takes long. Throws DeferredRead. */
   #read<T>(stored: Statement<T>, values: Sql['values'], visits?: number, also?: () => readonly Sql[]): T[] {
     const reads = this.#deferredReads;
     if (!reads) return this.#noted(stored).all(values);
     const question = requested(stored, values);
     const result = reads.take(question, this.versions);
     this.#noted(stored);
-    // The caller gave the type of the rows for this text; the thread ran the same text.
+    // The thread ran the text for which the caller specified the row type.
     if (result) return result as T[];
     if (reads.isOpen && this.long.has(stored, values, visits) && !reads.has(question))
       throw new DeferredRead([question, ...(also ? this.#unknown(also(), reads) : [])]);
@@ -285,7 +284,7 @@ export class Reader {
     return rows;
   }
 
-  /** Returns the queries for numbers that have neither a cached result nor one of the thread. */
+  /** Returns the queries for numbers without a result from the cache or the thread. */
   #unknown(queries: readonly Sql[], reads: DeferredReads): DeferredQuery[] {
     return queries
       .map(({ text, values }) => ({ text, values, isPlucked: true }))
@@ -296,13 +295,13 @@ export class Reader {
     return isPlucked ? this.statements.values(text) : this.statements.rows(text);
   }
 
-  /** Returns what a statement accesses. Planning takes as long as many reads, so it may yield first. Throws DeferredRead. */
+  /** Returns the accesses of a statement. Planning takes as long as many reads, so it may yield first. Throws DeferredRead. */
   #accessOf(stored: Statement): Access {
     if (stored.access === undefined) this.#deferredReads?.step();
     return this.statements.accessOf(stored);
   }
 
-  /** Returns the statement and notes the tables that it reads. */
+  /** Returns the statement and records the tables that it reads. */
   #noted<T>(stored: Statement<T>): Statement<T> {
     if (this.versions.isObserved) this.versions.note(this.#accessOf(stored).reads);
     return stored;

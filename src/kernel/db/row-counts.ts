@@ -4,10 +4,10 @@ import { verify } from '../verification.ts';
 import { DeferredRead, type DeferredReads, type LongReadDetector } from './deferred-reads.ts';
 import type { Statements } from './statements.ts';
 
-/** Row counts of tables: each table is counted once, then maintained from the changes that statements report. */
+/** Row counts of tables. Each table is counted once, then its count is maintained from the changes of statements. */
 export class RowCounts {
   readonly #known = new Map<Part, number>();
-  /** Tables that the reader thread is counting, each with the part that changes when rows are deleted meanwhile. */
+  /** Tables that the reader thread is counting, each with the part that changes if rows are deleted meanwhile. */
   readonly #counting = new Map<Part, Part>();
   #asOf = -1;
 
@@ -38,7 +38,7 @@ export class RowCounts {
     return counted;
   }
 
-  /** Records how many rows a statement changed. */
+  /** Records the number of rows that a statement changed. */
   changed({ changes, counted }: Access, count: number): void {
     this.#refresh();
     const known = counted && this.#known.get(counted.table);
@@ -51,7 +51,7 @@ export class RowCounts {
     }
   }
 
-  /** The thread returns the count and the highest id; rows inserted meanwhile have higher ids and are added here. */
+  /** Adds rows inserted meanwhile, with ids above the highest id that the thread counted. */
   #deferCount(table: string, part: Part, reads: DeferredReads): number {
     const deleted = this.#counting.get(part) ?? partOf(`${table} deleted`);
     this.#counting.set(part, deleted);

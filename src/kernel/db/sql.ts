@@ -1,4 +1,4 @@
-/** A value of a parameter. */
+/** A parameter value. */
 export type Value = string | number | bigint | null | Uint8Array;
 
 /** A fragment of SQL with the values of its `?` parameters. */
@@ -9,13 +9,13 @@ export class Sql {
   ) {}
 }
 
-/** Texts of templates without fragments. An identical string finds its prepared statement without hashing. */
+/** Texts of templates without fragments. An identical string leads to its prepared statement without hashing. */
 const texts = new WeakMap<TemplateStringsArray, string>();
 
 const areValues = (parts: readonly (Sql | Value)[]): parts is readonly Value[] =>
   !parts.some((part) => part instanceof Sql);
 
-/** Composes SQL: an interpolated `Sql` becomes part of the text, everything else a parameter. */
+/** Composes SQL. An interpolated `Sql` becomes part of the text, everything else a parameter. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Value)[]): Sql {
   if (areValues(parts)) {
     let text = texts.get(strings);
@@ -75,8 +75,8 @@ export const among = (column: string, values: readonly (string | number)[]): Sql
   new Sql(`${column} IN (SELECT value FROM json_each(?))`, [JSON.stringify(values)]);
 
 /**
- * Returns a case-insensitive substring match (core.md 1.9 "partial"). LIKE takes a twelfth of the time of `fold`, but folds
- * ASCII only and stops at a NUL, so it compares only when both sides are ASCII.
+ * Returns a case-insensitive substring match (core.md 1.9 "partial"). LIKE takes a twelfth of the time of `fold`, but folds only
+ * ASCII and stops at a NUL, so it is used only if both sides are ASCII.
  */
 export function contains(column: string, part: string): Sql {
   const folded = caseFold(part);

@@ -11,16 +11,16 @@ import { Writer } from './writer.ts';
 
 declare module '../app.ts' {
   interface App {
-    /** The open database. Modules that only query and write take the interface Database. */
+    /** The open database. Modules that only query and write use the interface Database. */
     readonly db: SqliteDatabase;
   }
 }
 
-/** A database of SQLite: its file, queries, and the transactions that change it. */
+/** An SQLite database: its file, queries and transactions. */
 export class SqliteDatabase extends Writer implements Database {
   private constructor(
     handle: SQLite.Database,
-    /** That of the one-file build, to open other databases with. */
+    /** The addon of the one-file build, for opening other databases. */
     readonly addon: Addon | undefined,
     report: StorageReport,
   ) {
@@ -30,8 +30,8 @@ export class SqliteDatabase extends Writer implements Database {
   }
 
   /**
-   * Opens (and creates) the file, or a database in memory, for `:memory:` or bytes. Throws when SQLite is too old, the file another
-   * program's, or the disk fails. `report` receives later failures; every write throws them as well.
+   * Opens (and creates) the file, or a database in memory for `:memory:` or bytes. Throws if SQLite is too old, the file belongs
+   * to another program, or the disk fails. `report` receives later failures, which every write also throws.
    */
   static open(file: string | Buffer, addon?: Addon, report: StorageReport = noReport): SqliteDatabase {
     const db = new SqliteDatabase(openOwnHandle(file, addon), addon, report);
@@ -40,17 +40,17 @@ export class SqliteDatabase extends Writer implements Database {
     return db;
   }
 
-  /** Starts a thread that checkpoints the log, until `stopCheckpoints`. Calls `failed` if none can run; commits then checkpoint as before. */
+  /** Starts a checkpoint thread, until `stopCheckpoints`. If it cannot run, calls `failed`, and commits checkpoint instead. */
   checkpointInThread(addon: Addon | undefined, failed: (error: unknown) => void): void {
     this.checkpoints?.useThread(addon, failed);
   }
 
-  /** Stops checkpoints by commits: another program makes them, or the last process that closes the database. */
+  /** Stops checkpoints by commits. Another program runs them, or the last process that closes the database. */
   leaveLog(): void {
     this.checkpoints?.leave();
   }
 
-  /** Resolves when the thread has made the requested checkpoint. Work that writes much, without haste, waits so that the log does not grow. */
+  /** Resolves after the requested checkpoint. Large writes that can wait use it to limit the size of the log. */
   async checkpointed(): Promise<void> {
     await this.checkpoints?.idle();
   }
@@ -60,7 +60,7 @@ export class SqliteDatabase extends Writer implements Database {
     await this.checkpoints?.stop();
   }
 
-  /** Milliseconds to wait inside SQLite for another process that writes; then work throws StorageError and may be tried again. */
+  /** Sets how long SQLite waits for another process that writes. After that, work throws StorageError and may be retried. */
   waitFor(milliseconds: number): void {
     if (this.handle.open) this.handle.pragma(`busy_timeout = ${milliseconds}`);
   }
@@ -78,23 +78,23 @@ export class SqliteDatabase extends Writer implements Database {
     if (!this.handle.inTransaction) this.checkpoints?.committed(true);
   }
 
-  /** Reads or sets a pragma that returns one value. */
+  /** Reads or sets a pragma with one value. */
   pragma(text: string): unknown {
     return this.handle.pragma(text, { simple: true });
   }
 
-  /** The whole database as bytes; commits pending writes first. */
+  /** Returns the entire database as bytes, after committing pending writes. */
   serialize(): Buffer {
     this.commit();
     return this.handle.serialize();
   }
 
-  /** Stores nothing from now on, for example because the file was replaced. */
+  /** Stops storing, for example because the file was replaced. */
   fail(error: StorageError, advice: string): void {
     this.log.fail(error, advice);
   }
 
-  /** Commits pending changes and closes; the last process to close moves the log into the file. Throws StorageError after a failed write or sync: the log then stays as it is. */
+  /** Commits and closes. The last process moves the log into the file. After a failed write or sync, throws and keeps the log. */
   close(): void {
     if (!this.handle.open) return;
     this.commit();

@@ -2,7 +2,7 @@ import type SQLite from 'better-sqlite3';
 import type { Access } from '../cache/access.ts';
 import type { Value } from './sql.ts';
 
-/** The parameters of a statement: positional or named. */
+/** Positional or named parameters of a statement. */
 type Bound = readonly Value[] | Readonly<Record<string, Value>>;
 
 let count = 0;
@@ -41,13 +41,13 @@ export class Statement<T = unknown> {
     return this.statement.run(values);
   }
 
-  /** Drops what depends on the schema. */
+  /** Drops data that depends on the schema. */
   forgetSchema(): void {
     this.access = undefined;
   }
 }
 
-/** A prepared statement that returns rows as objects. It names the columns once; better-sqlite3 would look them up for each row. */
+/** A prepared statement that returns rows as objects. Looks up column names once; better-sqlite3 does so for each row. */
 export class RowStatement extends Statement<unknown> {
   #columns: readonly string[] | undefined;
 

@@ -5,11 +5,11 @@ import { RowStatement, Statement } from './statement.ts';
 
 const maxStatements = 500;
 
-/** The accesses of statements, by schema version and text, shared by all databases of this process. */
+/** Accesses of statements by schema version and text, shared by all databases in the process. */
 const accessesBySchema = new Map<unknown, Map<string, Access>>();
 const maxAccesses = 5000;
 
-/** The prepared statements of a handle, cached by text; the oldest are dropped first. */
+/** The prepared statements of a handle, cached by text. The oldest are dropped first. */
 export class Statements {
   readonly #rows = new Map<string, Statement>();
   readonly #values = new Map<string, Statement>();
@@ -18,27 +18,27 @@ export class Statements {
 
   constructor(private readonly handle: SQLite.Database) {}
 
-  /** Returns a statement whose results are rows. */
+  /** Returns a statement that yields rows. */
   rows<Row>(text: string): Statement<Row> {
     return typed(
       this.#rows.get(text) ?? store(this.#rows, new RowStatement(this.handle.prepare(planStable(text)), text)),
     );
   }
 
-  /** Returns a statement whose results are the first column of its rows. */
+  /** Returns a statement that yields the first column of its rows. */
   values<T>(text: string): Statement<T> {
     return typed(
       this.#values.get(text) ?? store(this.#values, new Statement(this.handle.prepare(planStable(text)).pluck(), text)),
     );
   }
 
-  /** Returns what a statement reads and changes. */
+  /** Returns the accesses of a statement. */
   accessOf(statement: Statement): Access {
     statement.access ??= this.#look(statement.text);
     return statement.access;
   }
 
-  /** Drops what depends on the schema, after a migration. */
+  /** Drops data that depends on the schema, after a migration. */
   forgetSchema(): void {
     this.#accesses = undefined;
     this.#known = undefined;
@@ -67,13 +67,13 @@ export class Statements {
 }
 
 /**
- * Makes the plan of a statement independent of its parameters. SQLite plans a statement again whenever the value of a LIMIT,
- * OFFSET or LIKE parameter changes, which takes longer than many queries; it does not look into expressions.
+ * Makes the plan of a statement independent of its parameters. SQLite replans a statement whenever the value of a LIMIT, OFFSET
+ * or LIKE parameter changes, which takes longer than many queries, but not for parameters inside expressions.
  */
 const planStable = (text: string): string =>
   text.replaceAll(/\b(LIMIT|OFFSET) ([?@]\w*)/g, '$1 $2 + 0').replaceAll(/\bLIKE \?/g, "LIKE ? || ''");
 
-/** The caller knows the type of the results of its text, so the cast is safe. */
+/** Casts a statement. The caller knows the result type of its text. */
 const typed = <T>(statement: Statement): Statement<T> => statement as Statement<T>;
 
 function store(statements: Map<string, Statement>, statement: Statement): Statement {

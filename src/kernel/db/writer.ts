@@ -11,7 +11,7 @@ import { type Sql, sql, type Value } from './sql.ts';
 
 /** Inserts and updates single rows from objects whose keys are column names. */
 abstract class Rows extends Reader {
-  /** Runs a change; returns the id of a new row and the number of changed rows. */
+  /** Runs a change. Returns the id of a new row and the number of changed rows. */
   abstract run(change: Sql): { id: number; changes: number };
 
   /** Inserts a row and returns its id. Table and column names must come from this program. */
@@ -22,7 +22,7 @@ abstract class Rows extends Reader {
     return this.run({ text, values: columns.map((column) => row[column] ?? null) }).id;
   }
 
-  /** Updates columns of the row with this id; does nothing for an empty change. */
+  /** Updates columns of the row with this id. Does nothing for an empty change. */
   update(table: string, id: number, change: Readonly<Record<string, Value | undefined>>): void {
     const columns = Object.keys(change).filter((column) => change[column] !== undefined);
     if (columns.length === 0) return;
@@ -32,14 +32,14 @@ abstract class Rows extends Reader {
 }
 
 /**
- * The one way to change anything. All changes of one turn of the event loop, and of the next ones while each brings some,
- * form one transaction, the batch, which begins with the first change and is committed once at the end of the turn. A piece of
- * work in it that fails is rolled back alone, or the others are run again. Code that must not respond before the change is safe
- * waits with `afterCommit`. See src/decisions/group-commit.md.
+ * The only way to change data. All changes in one turn of the event loop, and in the following turns while each has changes, form
+ * one transaction, the batch. It starts with the first change and is committed once at the end. If a piece of work fails, it is
+ * rolled back alone, or the others are repeated. Code that must not respond before the change is safe uses `afterCommit`. See
+ * src/decisions/group-commit.md.
  */
 export abstract class Writer extends Rows {
   readonly commits = new CommitCounts();
-  /** Runs inside the next transaction that changes something, before its commit; undefined: nothing does. */
+  /** Runs inside the next transaction with changes, before its commit. */
   beforeCommit: (() => void) | undefined;
   #trouble: StorageError | undefined;
   #guard: () => StorageError | undefined = () => undefined;
@@ -47,7 +47,7 @@ export abstract class Writer extends Rows {
   #batch: Batch | undefined;
   readonly #others: OtherWriters;
 
-  /** `log` has been repaired; `checkpoints` are those of a file. */
+  /** `log` has been repaired. `checkpoints` is set for a file. */
   constructor(
     protected readonly handle: SQLite.Database,
     protected readonly log: LogRepair,
@@ -58,20 +58,20 @@ export abstract class Writer extends Rows {
     this.#others = new OtherWriters(handle, () => this.versions.changedAll());
   }
 
-  /** Why the last commit failed, until one that wrote succeeds; work that no request waits for is not tried meanwhile. */
+  /** Why the last commit failed, until one with changes succeeds. Meanwhile, background work is not attempted. */
   get trouble(): StorageError | undefined {
     return this.log.failure ?? this.#guard() ?? this.#trouble;
   }
 
   /**
-   * Sets a condition of all commits: it is checked before each commit, and again before the waiters of the commit are called.
-   * A commit that it rejects is rolled back; if it fails only after the commit, the changes stay, and the waiters get the error.
+   * Sets a condition of all commits. It is checked before each commit, and again before calling the commit's waiters. A rejected
+   * commit is rolled back. If the condition fails only after the commit, the changes stay, but the waiters get the error.
    */
   guard(check: () => StorageError | undefined): void {
     this.#guard = check;
   }
 
-  /** Makes and commits a change that the guard does not apply to. */
+  /** Runs and commits a change, bypassing the guard. */
   writeUnguarded(work: () => void): void {
     this.commit();
     const guard = this.#guard;
@@ -84,18 +84,18 @@ export abstract class Writer extends Rows {
     }
   }
 
-  /** The number of rows that this connection has changed, by triggers and foreign keys, too. */
+  /** Number of rows that this connection has changed, including by triggers and foreign keys. */
   get totalChanges(): number {
     return this.scalar<number>(sql`SELECT total_changes()`);
   }
 
-  /** Detects commits of other processes, at most a quarter of a millisecond late. Call it before a response is built. */
+  /** Detects commits by other processes, at most a quarter of a millisecond late. Call it before building a response. */
   catchUp(): void {
-    // While it writes, no other process does.
+    // No other process can write while this one does.
     if (!this.#batch) this.#others.catchUp();
   }
 
-  /** Makes a change; only inside `write`. Returns the new row's id and the number of changed rows. */
+  /** Runs a change. Must run inside `write`. Returns the new row's id and the number of changed rows. */
   run(change: Sql): { id: number; changes: number } {
     if (this.#depth === 0) throw new Error('A change outside Database.write');
     const batch = this.#begin();
@@ -110,20 +110,20 @@ export abstract class Writer extends Rows {
     return { id: Number(lastInsertRowid), changes };
   }
 
-  /** Makes a change before the commit of this batch, unless the work that calls this is rolled back; only inside `write`. */
+  /** Runs a change before the commit of this batch, unless the calling work is rolled back. Must run inside `write`. */
   changeLast(change: () => void): void {
     if (this.#depth === 0) throw new Error('A change outside Database.write');
     this.#begin().last.push(change);
   }
 
-  /** Runs a piece of work in a savepoint of the batch: all of its changes happen, or, when it throws, none. */
+  /** Runs a piece of work in a savepoint of the batch. If it throws, none of its changes happen. */
   write<T>(work: () => T): T {
     return this.#write(work);
   }
 
   /**
-   * Runs a piece of work that can be run again as a whole: without a savepoint, as long as the batch has no other. When it throws
-   * after a change, the batch is rolled back with it; `onRollback` is called, and all waiters of the batch fail with BatchRolledBack.
+   * Runs a piece of work that can be repeated as a whole, without a savepoint while the batch has none. If it throws after a
+   * change, the entire batch is rolled back: `onRollback` is called, and all waiters of the batch fail with BatchRolledBack.
    */
   writeRepeatable<T>(work: () => T, onRollback: () => void): T {
     return this.#write(work, onRollback);
@@ -161,10 +161,9 @@ export abstract class Writer extends Rows {
   }
 
   /**
-   * Runs work in a separate transaction, and does not wait for the sync. For work that is repeated when a
-   * power failure has undone it, such as removing old rows: no other change becomes less durable, and the writer is blocked
-   * for as long as the work takes, not for as long as the disk does. Throws, too, when it cannot be committed. In memory, where
-   * nothing is synced, it is an ordinary write. See src/decisions/durability.md.
+   * Runs work in a separate transaction without waiting for the sync. For work that is repeated if a power failure undoes it,
+   * such as removing old rows. Other changes stay durable, and the writer is blocked only for the work, not for the disk. Also
+   * throws if the commit fails. In memory, where nothing is synced, it is an ordinary write. See src/decisions/durability.md.
    */
   writeRelaxed<T>(work: () => T): T {
     if (this.#batch?.isExclusive || this.handle.memory) return this.write(work);
@@ -181,8 +180,8 @@ export abstract class Writer extends Rows {
   }
 
   /**
-   * Runs work whose pieces wait for each other in one transaction: all of its changes happen, or, when it rejects, none. For
-   * commands that have exclusive use of the database: everything else written meanwhile shares its outcome.
+   * Runs asynchronous work in one transaction. If it rejects, none of its changes happen. For commands with exclusive use of the
+   * database, because everything else written meanwhile shares its outcome.
    */
   async whole<T>(work: () => Promise<T>): Promise<T> {
     this.commit();
@@ -207,8 +206,8 @@ export abstract class Writer extends Rows {
   }
 
   /**
-   * Runs work and rolls back its changes: state that cannot be stored but must be reported as of now, such as a role that
-   * has just ended. Commits pending writes first.
+   * Runs work and rolls back its changes, to report current state that cannot be stored, such as a role that has just expired.
+   * Commits pending writes first.
    */
   trial<T>(work: () => T): T {
     this.commit();
@@ -219,24 +218,24 @@ export abstract class Writer extends Rows {
     }
   }
 
-  /** Calls back when all changes until now are on disk, with the error if they could not be, or at once if none is pending. */
+  /** Calls back when all current changes are on disk, with the error on failure, or at once if none are pending. */
   afterCommit(callback: (error?: unknown) => void): void {
     if (this.#batch) this.#batch.waiting.push(callback);
     else callback();
   }
 
-  /** Calls back when the work that calls this is on disk, and never if it fails. */
+  /** Calls back when the calling work is on disk; never if it fails. */
   onceStored(callback: () => void): void {
     this.afterCommit((error) => error === undefined && callback());
   }
 
-  /** Commits the batch now instead of at the end of the turn; not in the middle of whole work. */
+  /** Commits the batch now instead of at the end of the turn, but not in the middle of atomic work. */
   commit(): void {
     const batch = this.#batch;
     if (!batch || batch.isExclusive) return;
     if (this.#depth > 0) throw new Error('A commit inside Database.write');
     if (this.beforeCommit && batch.failure === undefined && this.versions.changes !== batch.before) {
-      // It throws only if the storage fails, which fails the batch.
+      // This throws only if the storage fails, which fails the batch.
       try {
         this.write(this.beforeCommit);
       } catch (error) {
@@ -249,7 +248,7 @@ export abstract class Writer extends Rows {
     let failure = batch.failure;
     if (failure === undefined) {
       try {
-        // A checkpoint may have failed since the batch began.
+        // A checkpoint may have failed since the batch started.
         this.log.requireWritable();
         failure = this.#commit(batch);
       } catch (error) {
@@ -264,7 +263,7 @@ export abstract class Writer extends Rows {
     this.checkpoints?.committed(failure === undefined);
   }
 
-  /** Commits the batch now. Throws the error of the commit; callers of `commit` alone do not get it. */
+  /** Commits the batch now. Unlike `commit`, throws the error of the commit. */
   store(): void {
     let failure: unknown;
     this.afterCommit((error) => (failure = error));
@@ -290,7 +289,7 @@ export abstract class Writer extends Rows {
     return this.#batch;
   }
 
-  /** Makes the last changes of a batch. It fails as a whole if one does. */
+  /** Runs the last changes of a batch. If one fails, the entire batch fails. */
   #finish(batch: Batch): void {
     this.#depth++;
     try {
@@ -347,11 +346,11 @@ export abstract class Writer extends Rows {
   }
 
   #note(failure: StorageError): void {
-    // The owner of the guard reports it.
+    // The owner of the guard reports the error.
     if (failure.reason === 'lease') return;
     this.commits.failures.add(failure.reason);
     this.#trouble = failure;
-    // A failed write or sync is reported already.
+    // A failed write or sync has already been reported.
     if (!this.log.failure) this.report.failed(failure);
   }
 
@@ -360,11 +359,11 @@ export abstract class Writer extends Rows {
   }
 }
 
-/** Rows that a step removes. Requests that write wait for the commit of a step, so it stays small. */
+/** Maximum number of rows that a step removes. Steps are small, because writing requests wait for their commits. */
 const rowsPerStep = 20;
 
 /**
- * Runs one step of a long removal, inside `write`. `remove` takes the maximum number of rows and returns how many it removed.
- * Returns whether more may be left.
+ * Runs one step of a long removal. Must run inside `write`. `remove` receives the maximum number of rows and returns the number
+ * of removed rows. Returns whether more may be left.
  */
 export const removeStep = (remove: (limit: number) => number): boolean => remove(rowsPerStep) === rowsPerStep;

@@ -1,5 +1,5 @@
 /**
- * The program of the thread that moves the write-ahead log into the file: see checkpoints.ts.
+ * The program of the checkpoint thread, which moves the write-ahead log into the file (checkpoints.ts).
  * See src/decisions/checkpoint-thread.md.
  */
 import { parentPort, workerData } from 'node:worker_threads';
@@ -8,13 +8,13 @@ import { codeOf, present } from '../present.ts';
 import type { CheckpointOrder, LogState } from './checkpoints.ts';
 import { openHandle } from './handle.ts';
 
-/** Milliseconds without work after which the thread ends. */
+/** Idle time after which the thread ends. */
 const timeout = 10_000;
 
 const port = present(parentPort);
 const { addon, file }: CheckpointOrder = workerData;
 const handle = openHandle(file, addon && loadAgain(addon), { fileMustExist: true });
-// The log is on disk before its pages go into the file, and these are before the log restarts.
+// Sync the log before moving its pages into the file, and the file before the log restarts.
 handle.pragma('synchronous = FULL');
 try {
   // Opens the log.
@@ -35,7 +35,7 @@ function checkpoint(): LogState & { readonly code?: string } {
   try {
     return present(handle.prepare<[], LogState>('PRAGMA wal_checkpoint(PASSIVE)').get());
   } catch (error) {
-    // On a full disk the log grows until a checkpoint succeeds; any other failure stops the server.
+    // On a full disk, the log grows until a checkpoint succeeds. Any other failure stops the server.
     return { log: 0, checkpointed: 0, code: String(codeOf(error)) };
   }
 }

@@ -20,15 +20,15 @@ export interface LogState {
   readonly checkpointed: number;
 }
 
-/** Pages in the log after which commits checkpoint if no thread does: SQLite's default, 1,000, took up to 30 ms. */
+/** Log size in pages from which commits checkpoint without a thread. SQLite's default, 1,000, took up to 30 ms. */
 const commitPages = 300;
-/** Unmoved pages after which the thread checkpoints, 8 MB: with more, a page that changes repeatedly is written less often. */
+/** Unmoved pages from which the thread checkpoints (8 MB). A larger number saves writes of frequently changing pages. */
 const longLag = 2000;
-/** Pages in the log after which every commit requests a checkpoint, until a pause in writes lets the log restart. */
+/** Log size in pages from which every commit requests a checkpoint, until a pause in writes lets the log restart. */
 const longLog = 6000;
-/** Pages after which the writer moves the rest itself, because continuous writes never leave such a pause. */
+/** Log size in pages from which the writer moves the rest itself, because continuous writes leave no such pause. */
 const maxLogPages = 16_000;
-/** Unmoved pages after which the external checkpointing program is considered gone, 400 MB. */
+/** Unmoved pages from which the external checkpointing program counts as gone (400 MB). */
 const abandonedLag = 100_000;
 
 /**
@@ -44,7 +44,7 @@ export class Checkpoints {
   /** Input of the thread, if there is one. */
   #order: CheckpointOrder | undefined;
   #failed: (error: unknown) => void = () => undefined;
-  /** Whether another program moves the log. */
+  /** Whether another program checkpoints. */
   #isLeft = false;
   readonly #look: SQLite.Statement<[], LogState>;
   readonly #move: SQLite.Statement<[], LogState>;
@@ -59,7 +59,7 @@ export class Checkpoints {
 
   constructor(
     private readonly handle: SQLite.Database,
-    /** No checkpoint runs after a failure: a power failure during it would leave a half-updated file beside a log with a hole. */
+    /** After a failure, no checkpoint runs: a power failure during one would leave a half-updated file beside a log with a hole. */
     private readonly log: Pick<LogRepair, 'fail' | 'failure'>,
   ) {
     this.#look = handle.prepare('PRAGMA wal_checkpoint(NOOP)');
@@ -99,7 +99,7 @@ export class Checkpoints {
 
   /** Resolves when the thread has ended, after its current checkpoint; later pages are checkpointed by commits. */
   async stop(): Promise<void> {
-    // A checkpoint keeps the process alive.
+    // A running checkpoint keeps the process alive.
     this.#thread?.ref();
     this.#thread?.postMessage('end');
     await this.#ended;
@@ -137,7 +137,7 @@ export class Checkpoints {
       });
       thread.on('error', (error) => this.#giveUp(error));
       this.#ended = new Promise((resolve) => {
-        // Requests that arrived while it ended are served after the next commit.
+        // The next commit repeats requests that arrived while the thread ended.
         thread.on('exit', () => {
           this.#thread = undefined;
           this.#rest();

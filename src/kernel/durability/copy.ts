@@ -5,7 +5,7 @@ import type { Addon } from '../native/native.ts';
 import { plainReason } from '../plain-reason.ts';
 import { openHandle } from './handle.ts';
 
-/* Read-only databases, which SQLite cannot even read because it creates an index of the log beside them. */
+/* Copies read-only databases, which SQLite cannot even read, because it must create an index of the log beside them. */
 
 /** Whether this process cannot write a database or the files that SQLite creates beside it. */
 export const isReadOnly = (file: string): boolean =>
@@ -21,9 +21,9 @@ function isWritable(path: string): boolean {
 }
 
 /**
- * Copies the files of a database, its log included. A server may be writing to it elsewhere, through a mount that is not this
- * one: both files exist then, and a reader keeps its snapshot from leaving the log or changing in the file, so that the
- * copies are consistent. Rejects with a sentence if they cannot be read.
+ * Copies the files of a database, including its log. A server may be writing to them through another mount. If so, both files
+ * exist, and a reader pins its snapshot in the log and the file, so that the copies are consistent. Rejects with a readable error
+ * if they are unreadable.
  */
 export async function copyDatabase(file: string, copy: string, addon: Addon | undefined): Promise<void> {
   const log = `${file}-wal`;

@@ -25,9 +25,8 @@ export function takeLock(file: string, held: string, addon?: Addon): () => void 
 }
 
 /**
- * Returns a function that checks whether the file of an open database is still the same and has not become shorter, and calls
- * `fail` if not. SQLite continues silently with a file that was removed or replaced, and finds the damage of a truncated one
- * page by page. It never truncates the file itself.
+ * Returns a function that calls `fail` if the file of an open database was removed, replaced or truncated. SQLite silently keeps
+ * using a removed or replaced file, and notices truncation only page by page. It never truncates the file itself.
  */
 export function watchFile(file: string, fail: (error: StorageError, advice: string) => void): () => void {
   let seen = statSync(file);

@@ -5,12 +5,12 @@ import { syncFolder } from '../files.ts';
 import type { Addon } from '../native/native.ts';
 import { codeOf } from '../present.ts';
 
-/** The oldest SQLite whose write-ahead log is known not to corrupt under checkpoints. */
+/** The oldest SQLite version without known corruption of the write-ahead log by checkpoints. */
 const oldestSqlite = [3, 51, 3];
-/** Size of the log that remains when it restarts, larger than usual: the extra space that a long reader needed is freed. */
+/** Size to which a restarting log is truncated. It exceeds the usual size, so that only extra space is freed. */
 const maxLogBytes = 80_000_000;
 
-/** Milliseconds for which a command waits for another process that writes. */
+/** How long a command waits for another process that writes. */
 export const busyTimeout = 5000;
 
 /** Opens a file with SQLite, or a database in memory that begins with these bytes; `addon` is that of the one-file build. Nothing in its schema can call functions with side effects, and no SQL can write to the schema or to shadow tables. */
@@ -26,15 +26,15 @@ export function openHandle(
   return handle;
 }
 
-/** The application id ("TNRY") of our databases, which tells them from those of other programs. */
+/** The application id ("TNRY") that distinguishes our databases from those of other programs. */
 export const applicationId = 0x544e5259;
 
 /**
- * Opens (and creates) the file of the database, or one in memory, for `:memory:` or initial bytes, set up as
- * this program needs it. Throws when SQLite is too old or the file another program's.
+ * Opens (and creates) the database file, or a database in memory for `:memory:` or initial bytes, and configures it. Throws if
+ * SQLite is too old or the file belongs to another program.
  */
 export function openOwnHandle(file: string | Buffer, addon?: Addon): SQLite.Database {
-  // This mode decides which users of the machine can read the data: the log beside the file gets the mode of the file.
+  // The mode decides who on this machine can read the data. The log gets the same mode.
   if (typeof file === 'string' && file !== ':memory:') closeSync(openSync(file, 'a', 0o600));
   const handle = openHandle(file, addon);
   rejectOldSqlite(String(handle.prepare('SELECT sqlite_version()').pluck().get()));
@@ -42,7 +42,7 @@ export function openOwnHandle(file: string | Buffer, addon?: Addon): SQLite.Data
   try {
     setUp(handle);
   } catch (error) {
-    // A sync of the existing log may have failed: the next process that opens the database repairs it.
+    // A sync of the existing log may have failed. The next process that opens the database repairs it.
     try {
       if (!handle.memory) closeWithoutCheckpoint(handle, addon);
     } catch {
@@ -56,7 +56,7 @@ export function openOwnHandle(file: string | Buffer, addon?: Addon): SQLite.Data
 function setUp(handle: SQLite.Database): void {
   enterWriteAheadLog(handle);
   for (const pragma of [
-    // SQLite would not report that the disk has failed: see checkpoints.ts.
+    // SQLite would not report a disk failure: see checkpoints.ts.
     'wal_autocheckpoint = 0',
     `journal_size_limit = ${maxLogBytes}`,
     'synchronous = FULL',
@@ -73,7 +73,7 @@ function setUp(handle: SQLite.Database): void {
   if (!handle.memory) syncFolder(dirname(handle.name));
 }
 
-/** Closes a handle without a checkpoint: SQLite checkpoints when the last handle is closed, unless that is read-only. */
+/** Closes a handle without a checkpoint. SQLite checkpoints when the last handle is closed, unless it is read-only. */
 export function closeWithoutCheckpoint(handle: SQLite.Database, addon: Addon | undefined): void {
   const last = openHandle(handle.name, addon, { readonly: true, fileMustExist: true });
   try {
@@ -85,8 +85,8 @@ export function closeWithoutCheckpoint(handle: SQLite.Database, addon: Addon | u
 }
 
 /**
- * Switches a file to a write-ahead log. If another process does the same with a new file at this moment, SQLite
- * does not wait for it, so this function waits as a writer does.
+ * Switches a file to a write-ahead log. SQLite does not wait if another process does the same with a new file, so this function
+ * waits like a writer.
  */
 export function enterWriteAheadLog(handle: SQLite.Database): void {
   const until = performance.now() + busyTimeout;
@@ -101,7 +101,7 @@ export function enterWriteAheadLog(handle: SQLite.Database): void {
   }
 }
 
-/** Checks before any change: switching to a write-ahead log already changes the file. */
+/** Checks the file before any change, because switching to a write-ahead log changes it. */
 function rejectForeignFile(handle: SQLite.Database): void {
   // The order matters: another process may be creating the same database, and marks it first.
   const isEmpty = handle.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
@@ -120,7 +120,7 @@ function rejectOldSqlite(version: string): void {
   }
 }
 
-/** Throws with a sentence if the `user_version` of a database is that of a newer program, or of none. */
+/** Throws a readable error if `user_version` is from a newer program or invalid. */
 export function rejectNewer(version: number, newest: number): void {
   if (version < 0) throw new Error(`The database has schema ${version}, which no version has: it is damaged`);
   if (version > newest)

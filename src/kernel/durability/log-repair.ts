@@ -11,9 +11,9 @@ import { countValidPages, firstPages, LogIndex, truncateLog } from './write-ahea
 const advice = 'check the disk, then start the server again: the start repairs the write-ahead log';
 
 /**
- * After a failed sync, the kernel treats the pages as written. Pages that housekeeping wrote without waiting for the disk may be
- * missing from the log, and a power failure would then lose every later commit, synced or not. So a database whose disk has
- * failed stores nothing more, and the next process that opens it rewrites the log before it commits anything.
+ * After a failed sync, the operating system treats the pages as written. Pages that housekeeping wrote without waiting for the
+ * disk may be missing from the log, and a power failure would then lose every later commit, synced or not. So after a disk
+ * failure, the database stores nothing more, and the next process that opens it rewrites the log before committing anything.
  */
 export class LogRepair {
   #failure: StorageError | undefined;
@@ -41,7 +41,7 @@ export class LogRepair {
     }
   }
 
-  /** The error after which nothing is stored; undefined while the disk works. */
+  /** The error that stopped all writing; undefined while the disk works. */
   get failure(): StorageError | undefined {
     return this.#failure;
   }
@@ -53,7 +53,7 @@ export class LogRepair {
     this.report.lost(error, nextStep);
   }
 
-  /** Throws the error after which nothing is stored. Called before a transaction begins and before it is committed. */
+  /** Throws the error that stopped all writing. Called before a transaction starts and before it is committed. */
   requireWritable(): void {
     if (this.#failure) throw this.#failure;
   }
@@ -83,7 +83,7 @@ export class LogRepair {
     try {
       this.#withLog((log, index) => truncateLog(log, index.pages));
     } catch {
-      // The next process may find these pages: a client cannot know whether a failed write is stored.
+      // The next process may find these pages. Clients cannot rely on a failed write not being stored.
     }
   }
 

@@ -1,4 +1,4 @@
-/** The program of the thread that copies databases: see snapshots.ts. */
+/** The program of the thread that copies databases (snapshots.ts). */
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadAgain } from '../native/thread-addon.ts';
 import { errorOf, present } from '../present.ts';
@@ -8,7 +8,7 @@ import type { SnapshotOrder, SnapshotOutcome } from './snapshots.ts';
 const { addon: file, work }: SnapshotOrder = workerData;
 const addon = file && loadAgain(file);
 
-/** A thread does not pass on errors of SQLite by itself. */
+/** Converts SQLite errors, which threads do not pass on. */
 function outcome(): SnapshotOutcome {
   try {
     if (work.kind === 'take') takeSnapshot(work.file, work.copy, addon);

@@ -1,9 +1,8 @@
 /**
  * Copies of a database, and backups made from them.
  *
- * A backup is a SQLite database, so that an operator can look into it without this program. A table of
- * its own contains the other files of the data folder, and a different application id keeps a server from
- * opening the backup as its database without the key.
+ * A backup is an SQLite database, so that operators can inspect it without this program. A separate table contains the other
+ * files of the data folder. A different application id prevents a server from opening the backup as its database without the key.
  */
 import { existsSync } from 'node:fs';
 import type SQLite from 'better-sqlite3';
@@ -14,16 +13,16 @@ import { applicationId, openHandle, rejectNewer } from './handle.ts';
 /** Marks a backup ("TNRB"). */
 const backupId = 0x544e5242;
 
-/** Contents of a backup besides the tables of the database. */
+/** Contents of a backup in addition to the tables of the database. */
 export const backupTable = {
   name: 'tenantry_backup',
   sql: 'CREATE TABLE tenantry_backup (made INTEGER NOT NULL, keys TEXT) STRICT',
 } as const;
 
-/** Bytes of the header of a database. */
+/** Header size of a database in bytes. */
 export const databaseHeaderBytes = 100;
 
-/** Returns the size of a backup by its header (https://www.sqlite.org/fileformat2.html). Throws with a sentence if it is not a backup. */
+/** Returns the size in a backup's header (https://www.sqlite.org/fileformat2.html). Throws a readable error for other files. */
 export function sizeOfBackup(header: Buffer): number {
   if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0' || header.readUInt32BE(68) !== backupId)
     throw new Error('The file is not a backup');
@@ -31,7 +30,7 @@ export function sizeOfBackup(header: Buffer): number {
   return (pageBytes === 1 ? 65_536 : pageBytes) * header.readUInt32BE(28);
 }
 
-/** Contents of a backup besides the database. */
+/** Contents of a backup other than the database. */
 export interface Carried {
   /** Instant at which it was made. */
   readonly made: number;
@@ -40,12 +39,12 @@ export interface Carried {
 }
 
 /**
- * Writes a snapshot of a database into a new file, in one read transaction: it is consistent, and not
- * restarted by concurrent writes of a server, and no write waits for it. Throws with a sentence that names the file.
+ * Writes a snapshot of a database into a new file. A single read transaction keeps it consistent, unaffected by a server's
+ * concurrent writes, and never blocks them. Throws a readable error that names the file.
  */
 export function takeSnapshot(file: string, copy: string, addon: Addon | undefined): void {
   try {
-    // The log may have a hole, and the process that serves the database next repairs it: see log-repair.ts.
+    // The log may have a hole, which the next serving process repairs (log-repair.ts).
     const options = { readonly: existsSync(`${file}-wal`) };
     using(
       file,
@@ -61,7 +60,7 @@ export function takeSnapshot(file: string, copy: string, addon: Addon | undefine
   }
 }
 
-/** Makes a backup of a copy. Throws with a sentence when the copy is damaged. */
+/** Converts a copy to a backup. Throws a readable error if the copy is damaged. */
 export function packBackup(copy: string, { keys, made }: Carried, addon: Addon | undefined): void {
   using(copy, addon, (handle) => {
     handle.exec(backupTable.sql);
@@ -71,7 +70,7 @@ export function packBackup(copy: string, { keys, made }: Carried, addon: Addon |
   });
 }
 
-/** Creates a database from a backup and returns the files it carried. Throws with a sentence if it is none, damaged or of a newer version than this schema. */
+/** Creates a database from a backup and returns its other files. Throws a readable error if it is invalid, damaged or newer. */
 export function unpackBackup(copy: string, newest: number, addon: Addon | undefined): Carried {
   return using(copy, addon, (handle) => {
     if (idOf(handle) !== backupId) throw new Error('The file is not a backup');
@@ -114,7 +113,7 @@ function rejectDamaged(handle: SQLite.Database, what: string): void {
   if (result !== undefined) throw new Error(`${what} is damaged (${result})`);
 }
 
-/** Returns the first fault that SQLite finds, in one line; undefined if there is none. */
+/** Returns the first fault that SQLite finds, on one line; undefined if there is none. */
 function damage(handle: SQLite.Database): string | undefined {
   try {
     const reports = String(handle.pragma('integrity_check(1)', { simple: true }));

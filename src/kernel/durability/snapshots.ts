@@ -6,8 +6,8 @@ import { present } from '../present.ts';
 import type { Carried } from './snapshot.ts';
 
 /*
- * What snapshot.ts does, in a thread: it takes as long as the database is large, and a command that waits for it hears signals
- * meanwhile.
+ * Runs the functions of snapshot.ts in a thread, because their duration grows with the database and commands must stay responsive
+ * to signals.
  */
 
 /** The task of a thread. */
@@ -21,23 +21,23 @@ export interface SnapshotOrder {
 
 /** The result of a thread. */
 export interface SnapshotOutcome {
-  /** Size of the unpacked content. */
+  /** Unpacked size. */
   readonly carried?: Carried;
-  /** A sentence. */
+  /** A readable error message. */
   readonly failure?: string;
 }
 
-/** Writes a snapshot of a database into a new file. Rejects with a sentence. */
+/** Writes a snapshot of a database into a new file. Rejects with a readable error. */
 export async function takeSnapshotInThread(file: string, copy: string, addon: Addon | undefined): Promise<void> {
   await inThread({ kind: 'take', file, copy }, addon);
 }
 
-/** Makes a backup of a copy. Rejects with a sentence when the copy is damaged. */
+/** Converts a copy to a backup. Rejects with a readable error if the copy is damaged. */
 export async function packBackupInThread(copy: string, carried: Carried, addon: Addon | undefined): Promise<void> {
   await inThread({ kind: 'pack', copy, carried }, addon);
 }
 
-/** Creates a database from a backup and returns the files it carried. Rejects with a sentence if it is none, damaged or newer. */
+/** Creates a database from a backup and returns its other files. Rejects with a readable error if it is invalid or newer. */
 export async function unpackBackupInThread(copy: string, addon: Addon | undefined): Promise<Carried> {
   return present(await inThread({ kind: 'unpack', copy, newest: embeddedMigrations().length }, addon));
 }

@@ -1,17 +1,17 @@
 import { codeOf } from '../present.ts';
 
-/** Why nothing can be stored at the moment. */
+/** Why nothing can currently be stored. */
 type Reason =
   /** The disk is full. */
   | 'full'
   /** Another process has been writing for too long. */
   | 'busy'
-  /** The disk fails. */
+  /** The disk has failed. */
   | 'broken'
   /** This process does not hold the lease that allows it to write. */
   | 'lease';
 
-/** Nothing was changed, because nothing can be stored at the moment; `message` gives the reason in a sentence. */
+/** Thrown if nothing can currently be stored. Nothing was changed. `message` is a readable reason. */
 export class StorageError extends Error {
   constructor(
     readonly reason: Reason,
@@ -26,12 +26,12 @@ export class StorageError extends Error {
 export const isFor = (error: unknown, reason: Reason): error is StorageError =>
   error instanceof StorageError && error.reason === reason;
 
-/** Returns the sentence of an error if it reports a missing lease; then nothing may be sent either. */
+/** Returns the message of an error about a missing lease. Without the lease, nothing may be sent either. */
 export const missingLease = (error: unknown): string | undefined => (isFor(error, 'lease') ? error.message : undefined);
 
 /**
- * Whether a write or sync failed, so that the log on the disk may have a hole. A full disk is not a failed write, and a page that
- * cannot be read leaves the log as it was.
+ * Whether a write or sync failed, so that the log on disk may have a hole. A full disk is not a failed write, and an unreadable
+ * page does not affect the log.
  */
 export const isFailedWrite = (error: unknown): error is StorageError =>
   error instanceof StorageError && /^SQLITE_IOERR(?!_(SHORT_)?READ)/.test(String(codeOf(error.cause)));
@@ -43,18 +43,18 @@ const reasons: readonly (readonly [RegExp, Reason, string])[] = [
   [/^SQLITE_(IOERR|READONLY|CANTOPEN)/, 'broken', 'the disk fails'],
 ];
 
-/** Converts an error of SQLite about the storage to a StorageError; returns other errors unchanged. */
+/** Converts SQLite's storage errors to StorageError. Returns other errors unchanged. */
 export function storageError(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const [, reason, sentence] = reasons.find(([pattern]) => pattern.test(code)) ?? [];
   return reason === undefined ? error : new StorageError(reason, `${sentence} (${code})`, error);
 }
 
-/** Receives failures of the storage. */
+/** Receives storage failures. */
 export interface StorageReport {
   /** A commit failed; a later one may succeed. */
   readonly failed: (error: StorageError) => void;
-  /** Nothing is stored until the database is opened again; `advice` is the operator's next step. Called once. */
+  /** Nothing will be stored until the database is reopened. `advice` is the operator's next step. Called once. */
   readonly lost: (error: StorageError, advice: string) => void;
 }
 

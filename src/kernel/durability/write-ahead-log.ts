@@ -8,7 +8,7 @@ import { codeOf, present } from '../present.ts';
 const headerBytes = 32;
 const frameHeaderBytes = 24;
 
-/** Throws with a sentence when the header of a log with pages is damaged: SQLite would ignore these pages without an error. */
+/** Throws a readable error if the header of a log with pages is damaged. SQLite would silently ignore these pages. */
 export function rejectDamagedHeader(file: string): void {
   const header = headerOf(file);
   if (header && !new Checksums(header).isHeaderValid)
@@ -17,7 +17,7 @@ export function rejectDamagedHeader(file: string): void {
     );
 }
 
-/** Returns the header of a log, or undefined if the log has no pages. */
+/** Returns the header of a log; undefined if the log has no pages. */
 function headerOf(file: string): Buffer | undefined {
   const descriptor = unlessRemoved(() => openSync(file, 'r'));
   if (descriptor === undefined) return undefined;
@@ -46,17 +46,17 @@ function unlessRemoved<T>(read: () => T): T | undefined {
 interface Gap {
   /** Valid pages before it. */
   readonly pages: number;
-  /** Complete transactions after it, as they exist when only one place was damaged. */
+  /** Number of complete transactions after it, which exist if only one place was damaged. */
   readonly transactions: number;
 }
 
 /**
- * Finds the place where a log becomes invalid although valid frames follow. After a power failure this is possible: the disk
- * writes frames that no request has waited for in any order.
+ * Finds the place where a log becomes invalid although valid frames follow. This can happen after a power failure, because the
+ * disk writes frames that no request has waited for in any order.
  */
 export function findGap(file: string): Gap | undefined {
   const result = readGap(file);
-  // If another process writes to the log meanwhile, one read mixes pages of different moments.
+  // If another process writes to the log meanwhile, a read mixes pages from different times.
   const again = result && readGap(file);
   return again?.pages === result?.pages ? again : undefined;
 }
@@ -90,7 +90,7 @@ export class LogIndex {
     this.#descriptor = openSync(`${database}-shm`, 'r+');
   }
 
-  /** Throws with a sentence if another version of SQLite has changed the format of the index. */
+  /** Throws a readable error if another version of SQLite uses a different index format. */
   requireKnownVersion(): void {
     const version = this.#read(versionAt);
     if (version !== indexVersion)
@@ -123,7 +123,7 @@ export class LogIndex {
   }
 }
 
-/** Counts the pages with a valid checksum from the beginning of a log. */
+/** Counts the pages with valid checksums from the start of a log. */
 export function countValidPages(content: Buffer): number {
   const checksums = new Checksums(content);
   let count = 0;
@@ -131,7 +131,7 @@ export function countValidPages(content: Buffer): number {
   return count;
 }
 
-/** Returns the beginning of a log with so many pages. */
+/** Returns the first pages of a log, with its header. */
 export const firstPages = (content: Buffer, pages: number): Buffer => content.subarray(0, endOf(content, pages));
 
 /** Removes everything after a page from the file of a log. Called with the write lock held. */
@@ -140,7 +140,7 @@ export function truncateLog(file: string, pages: number): void {
   if (header && statSync(file).size > endOf(header, pages)) truncateSync(file, endOf(header, pages));
 }
 
-/** The size in bytes of a log with so many pages; `header` is its beginning. */
+/** Returns the size in bytes of a log with this header and number of pages. */
 const endOf = (header: Buffer, pages: number): number =>
   headerBytes + pages * (frameHeaderBytes + header.readUInt32BE(8));
 

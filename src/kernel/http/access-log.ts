@@ -15,7 +15,7 @@ export interface Asked {
   readonly message: IncomingMessage;
   /** The request target, without a host. */
   readonly target: string;
-  /** Of the client. */
+  /** The client's address. */
   readonly address: string;
 }
 
@@ -26,7 +26,7 @@ interface LoggedFields {
   readonly hidesPath?: boolean;
 }
 
-/** Characters of an unrouted path that are logged. */
+/** Maximum number of logged characters of an unrouted path. */
 const maxPathLength = 200;
 
 /** Writes one log line for each request and counts it; warns the operator about suspicious clients. */
@@ -52,7 +52,7 @@ export class AccessLog {
     return clientAddress(peer, headers, this.proxies);
   }
 
-  /** Logs the line of a request with a response. */
+  /** Logs a request and its response. */
   logResponse(
     { address, id, message, started, target }: Asked,
     { caller, hidesPath, route }: LoggedFields,
@@ -65,7 +65,7 @@ export class AccessLog {
     this.log.info({ request: id, method, path, route, status, ms, address, user: caller }, 'request');
   }
 
-  /** Logs the line of input that was not a request. */
+  /** Logs input that was not a request. */
   logRejection(id: string, socket: Socket, status: number): void {
     this.counts.add('', 'other', status, 0);
     this.log.info({ request: id, route: '', status, address: peerOf(socket) }, 'request');
@@ -73,8 +73,8 @@ export class AccessLog {
 }
 
 /**
- * Returns the path of a request for the log: without the query, which may contain anything, and without secrets. If the
- * path contains one, it is the pattern of the path. In unknown paths, anything that looks like a secret is removed.
+ * Returns the path of a request for the log, without the query, which may contain anything, and without secrets: a path with a
+ * secret is replaced by its pattern, and unknown paths are stripped of anything that looks like a secret.
  */
 function loggedPath(target: string, route: string, holdsSecret: boolean): string {
   if (holdsSecret) return route;

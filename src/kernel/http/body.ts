@@ -9,19 +9,19 @@ export interface Body {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** A JSON body that is a list, for operations that accept one instead of their only field. */
+/** A bare list as the body, for operations that accept one instead of their only field. */
 export class ListBody {
   constructor(readonly items: readonly unknown[]) {}
 }
 
 const deepest = 64;
-/** Values and members of a JSON body, fields of a form: reading more would block all requests (core.md 1.1 "Lists"). */
+/** Maximum number of values in JSON or fields in a form. Reading more would block other requests (core.md 1.1 "Lists"). */
 const maxValues = 200_000;
 const maxMembers = 20_000;
 const maxFields = 10_000;
 const nothing: Body = { form: false, values: {} };
 
-/** Reads a complete body. Throws (or rejects) 415, 400 as core.md 1.3 says. Only multipart is asynchronous. */
+/** Parses a complete body. Throws (or rejects with) 415 or 400 (core.md 1.3). Only multipart is asynchronous. */
 export function parseBody(content: Buffer, contentType: string | undefined): Body | ListBody | Promise<Body> {
   if (content.length === 0) return nothing;
   const named = contentType ?? '';
@@ -54,7 +54,7 @@ function parseJson(content: Buffer): Body | ListBody {
   if (value === null) throw invalidRequest('No data provided');
   if (Array.isArray(value)) return new ListBody(value);
   if (typeof value !== 'object') throw noObject(value);
-  // A null prototype: a key such as "__proto__" or "constructor" is data here, never a way into the program.
+  // Use a null prototype, so that keys such as "__proto__" or "constructor" are only data.
   return { form: false, values: Object.setPrototypeOf(value, null) };
 }
 
@@ -138,7 +138,7 @@ function parseForm(text: string): Record<string, unknown> {
 function formText(encoded: string): string {
   if (!/[%+]/.test(encoded)) return encoded;
   try {
-    // A percent sign that encodes nothing stands for itself.
+    // A percent sign that encodes nothing is literal.
     return decodeURIComponent(encoded.replaceAll('+', ' ').replace(/%(?![\da-f]{2})/gi, '%25'));
   } catch {
     throw formError('invalid UTF-8');

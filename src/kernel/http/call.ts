@@ -23,7 +23,7 @@ export interface Result {
 export interface Call extends Asked {
   readonly outgoing: ServerResponse;
   readonly expectation: Expectation;
-  /** Headers for pages of allowed origins. */
+  /** CORS headers for pages of allowed origins. */
   readonly cors: Readonly<Record<string, string>> | undefined;
 }
 

@@ -3,7 +3,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { readText } from '../files.ts';
 import { errorOf } from '../present.ts';
 
-/** The files of a certificate, with the chain below it, and of its key, both PEM. */
+/** PEM files with a certificate chain and its key. */
 interface CertificateFiles {
   readonly cert: string;
   readonly key: string;
@@ -15,7 +15,7 @@ export interface Certificate {
   readonly expires: number;
 }
 
-/** Reads a certificate with its key. Throws with a sentence if they do not form a pair that a server can use. */
+/** Reads a certificate and its key. Throws a readable error if they are not a usable pair. */
 export function readCertificate(files: CertificateFiles): Certificate {
   const [cert, key] = [readText(files.cert), readText(files.key)];
   const options = { cert, key, minVersion: 'TLSv1.2' } as const;

@@ -5,13 +5,13 @@ import { peerOf } from './origin.ts';
 
 /** Maximum numbers of open connections (core.md 1.1 "Connections"). */
 export interface ConnectionLimits {
-  /** From all clients together. */
+  /** From all clients. */
   readonly all: number;
-  /** From one prefix; trusted proxies and the machine itself may have more. */
+  /** From one network prefix. Trusted proxies and this machine are exempt. */
   readonly each: number;
 }
 
-/** Counts the connections of a server: those beyond the limits are closed at once. */
+/** Counts the connections of a server. Closes excess connections at once. */
 export class Connections {
   readonly #counts = new Map<string, number>();
   /** Connections that have not sent a request yet. */
@@ -36,7 +36,7 @@ export class Connections {
     return this.#below.get(endOf(socket));
   }
 
-  /** Notes that a connection has sent a request. */
+  /** Records that a connection has sent a request. */
   requested(socket: Socket): void {
     this.#silent.delete(socket);
   }

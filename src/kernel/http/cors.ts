@@ -10,7 +10,7 @@ export const localOrigins: readonly string[] = ['http', 'https'].flatMap((scheme
 const maxReportedOrigins = 100;
 const maxReportedLength = 200;
 
-/** Decides which web pages may read responses (core.md 1.11). */
+/** Decides which web pages can read responses (core.md 1.11). */
 export class Cors {
   readonly #reported = new Set<string>();
 
@@ -30,7 +30,7 @@ export class Cors {
     };
   }
 
-  /** Warns about an origin whose pages cannot read responses: once about each, and not about the server's own host. */
+  /** Warns once about each origin whose pages cannot read responses, except the server's own host. */
   reportRejected({ origin }: IncomingHttpHeaders, bases: readonly string[]): void {
     if (origin === undefined || this.#reported.size >= maxReportedOrigins) return;
     const displayed = origin.slice(0, maxReportedLength);
@@ -49,7 +49,7 @@ export class Cors {
 export const isPreflight = ({ headers, method }: IncomingMessage): boolean =>
   method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 
-/** The response to a preflight, besides the headers of every response to an allowed origin. */
+/** The response to a preflight, in addition to the headers for allowed origins. */
 export const preflightHeaders: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS',
   'Access-Control-Allow-Headers':

@@ -2,14 +2,14 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 
 export type Encoding = 'br' | 'gzip';
 
-/** Minimum size in bytes for compression: a smaller body fits into one packet anyway. */
+/** Minimum size for compression. A smaller body fits into one packet anyway. */
 const compressedFrom = 1400;
 
 /** Whether a body may be compressed, so that the response depends on Accept-Encoding. */
 export const isCompressible = (type: string, length: number): boolean =>
   length >= compressedFrom && /json|text|javascript|svg/.test(type);
 
-/** The better of the encodings that the client accepts; quality zero excludes an encoding. */
+/** Returns the best encoding that the client accepts. Quality zero excludes an encoding. */
 export function chosenEncoding(header: string | string[] | undefined): Encoding | undefined {
   if (!header) return undefined;
   const items = String(header).toLowerCase().split(',');
@@ -20,10 +20,10 @@ export function chosenEncoding(header: string | string[] | undefined): Encoding 
   return accepted.includes('gzip') ? 'gzip' : undefined;
 }
 
-/** The effort of a compression: `once` is for a body that is compressed once and sent often. */
+/** Compression effort. `once` is for bodies that are compressed once and sent often. */
 type Effort = 'each' | 'once';
 
-// Quality 4 costs about what gzip costs and is smaller; 11 takes seconds for the documentation.
+// Quality 4 costs about as much as gzip but compresses better. Quality 11 takes seconds for the documentation.
 const brotliQuality: Readonly<Record<Effort, number>> = { each: 4, once: 9 };
 
 /** Compresses a body off the main thread. */
@@ -42,7 +42,7 @@ export function compress(
   else gzip(body, done);
 }
 
-/** The compressed forms of a body that is sent more than once: each is created on first use and cached. */
+/** Compressed forms of a body that is sent more than once. Each is created on first use and cached. */
 export class CompressedForms {
   readonly #created = new Map<Encoding, Uint8Array>();
   /** Callbacks waiting for a form that is being created. */

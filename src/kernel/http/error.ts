@@ -1,9 +1,9 @@
 import { second } from '../clock.ts';
 
-/** Field or parameter name to its messages; items of lists may carry nested messages. */
+/** Messages by field or parameter. Items of lists may have nested messages. */
 export type Messages = Readonly<Record<string, unknown>>;
 
-/** A response other than success: a status and the JSON body of core.md 1.3. */
+/** An error response: a status and a JSON body (core.md 1.3). */
 export class HttpError extends Error {
   constructor(
     readonly status: number,
@@ -23,8 +23,8 @@ export const invalidRequest = (message: string): HttpError => invalid({ non_fiel
 type Results<Parts extends readonly (() => unknown)[]> = { [Index in keyof Parts]: ReturnType<Parts[Index]> };
 
 /**
- * Returns the results of all functions, in order. All invalid input is reported together; errors about the request as a
- * whole only if there are no others. Throws 400.
+ * Returns the results of all functions in order. Throws a single 400 with all invalid fields, or else with errors about the
+ * request as a whole.
  */
 export function gather<const Parts extends readonly (() => unknown)[]>(...parts: Parts): Results<Parts>;
 export function gather(...parts: readonly (() => unknown)[]): readonly unknown[] {
@@ -47,14 +47,14 @@ export function gather(...parts: readonly (() => unknown)[]): readonly unknown[]
 export const unauthenticated = (body: unknown, wait?: number): HttpError =>
   new HttpError(401, body, { 'WWW-Authenticate': 'Token', ...(wait !== undefined && retryAfter(wait)) });
 
-/** 403: the caller sees the object but may not do this. */
+/** 403: the caller can see the object but may not do this. */
 export const forbidden = (detail = 'You do not have permission to perform this action.'): HttpError =>
   new HttpError(403, { detail });
 
-/** 404: missing and invisible alike. */
+/** 404: the object is missing or invisible to the caller. */
 export const notFound = (detail = 'Not found.'): HttpError => new HttpError(404, { detail });
 
-/** 412: the object is not the one that If-Match names. */
+/** 412: the object does not match If-Match. */
 export const changedMeanwhile = (): HttpError =>
   new HttpError(412, { detail: 'The object has been changed since you read it.' });
 

@@ -8,8 +8,8 @@ const needed = '(Either "point" or "start" + "end" + "points_count" parameters h
 type ParameterSource = (name: string) => readonly string[];
 
 /**
- * The points of a history, UNIX timestamps in seconds (events.md 2.5): those of `point` in their order, or `points_count`
- * points evenly from `start` to `end`. Throws 400.
+ * Returns the points of a history in UNIX seconds (events.md 2.5): those in `point`, in order, or `points_count` points spread
+ * evenly from `start` to `end`. Throws 400.
  */
 export function historyPoints(values: ParameterSource): number[] {
   const points = values('point');

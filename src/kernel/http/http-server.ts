@@ -32,7 +32,7 @@ const headersTimeout = 10_000;
 const requestTimeout = 30_000;
 const shutdownTimeoutMs = 8_000;
 
-/** The HTTP server: reads requests within limits, and sends responses when the changes they report are committed. */
+/** The HTTP server. Reads requests within limits, and sends responses after their changes are committed. */
 export class HttpServer {
   readonly #server: Server;
   readonly #secure: SecureServer | undefined;
@@ -83,12 +83,12 @@ export class HttpServer {
     });
   }
 
-  /** Presents another certificate to new connections; only for servers with TLS. */
+  /** Presents a new certificate to new connections. Only for servers with TLS. */
   renew({ options }: Certificate): void {
     this.#secure?.setSecureContext(options);
   }
 
-  /** Starts listening; resolves with the port. Rejects with a sentence if that is impossible. */
+  /** Starts listening and resolves with the port. Rejects with a readable error on failure. */
   async listen(host: string, port: number): Promise<number> {
     return (await listenOn(this.#server, { host, port })).port;
   }
@@ -108,7 +108,7 @@ export class HttpServer {
     });
   }
 
-  /** `waits`: the client sends its body only after 100 Continue (RFC 9110 10.1.1). */
+  /** `waits` means that the client sends its body only after 100 Continue (RFC 9110 10.1.1). */
   #receive(message: IncomingMessage, outgoing: ServerResponse, waits: boolean): void {
     const cors = this.#cors.headers(message.headers);
     const peer = peerOf(message.socket);
@@ -212,7 +212,7 @@ export class HttpServer {
     });
   }
 
-  /** Responds 500 if the function throws. */
+  /** Responds with 500 if the function throws. */
   #guard(call: Call, work: () => void): void {
     try {
       work();
@@ -223,8 +223,8 @@ export class HttpServer {
   }
 
   /**
-   * The response, or the one that replaces it if its changes could not be saved or may no longer be acknowledged; only changes of
-   * other requests are rolled back.
+   * Returns the response, or its replacement if its changes could not be saved or may no longer be acknowledged. A rollback of only
+   * other requests' changes does not affect it.
    */
   #afterCommit(incoming: IncomingRequest, response: Result, error: unknown): Result {
     if (error instanceof BatchRolledBack) return response;
@@ -233,7 +233,7 @@ export class HttpServer {
       : this.#options.unsaved(incoming, error);
   }
 
-  /** Returns the response that replaces one to a change which may no longer be acknowledged; undefined for others. */
+  /** Returns the replacement for the response to a change that may no longer be acknowledged; undefined otherwise. */
   #lapsed(incoming: IncomingRequest, { reply }: Result): Result | undefined {
     const failure = isReading(incoming.method) || reply.status >= 400 ? undefined : this.#options.lapsed?.();
     return failure === undefined ? undefined : this.#options.unsaved(incoming, failure);
@@ -286,8 +286,8 @@ export class HttpServer {
 }
 
 /**
- * Does all work of an event-loop iteration together at its end. Responses that are sent this way wake the client
- * once, and not each time it has just gone to sleep. See src/decisions/output.md.
+ * Batches the work of an event-loop iteration at its end. Responses sent together wake the client once instead of repeatedly. See
+ * src/decisions/output.md.
  */
 export class EndOfTurn {
   #waiting: (() => void)[] = [];

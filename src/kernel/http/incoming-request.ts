@@ -10,7 +10,7 @@ export function pathOf(target: string): string {
   return path.endsWith('/') ? path : `${path}/`;
 }
 
-/** Whether a method is safe: it only reads. */
+/** Whether a method is safe (only reads). */
 export const isReading = (method: string): boolean => method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 
 /** 415, with the codings that a body may have (RFC 9110 15.5.16). */
@@ -29,9 +29,9 @@ export class IncomingRequest {
   readonly query: Query;
   /** Whether the client has disconnected. */
   isGone: () => boolean = () => false;
-  /** Whether it runs again if its changes are rolled back with those of other requests; nothing of it is committed before. */
+  /** Whether it is repeated if its changes are rolled back with those of other requests, because nothing of it was committed. */
   isRepeatable = false;
-  /** The raw body; null when it was larger than the limit. */
+  /** The raw body; null if it exceeded the limit. */
   #content: Buffer | null = noContent;
   #body: Body | ListBody | HttpError | undefined;
 
@@ -43,7 +43,7 @@ export class IncomingRequest {
     readonly headers: IncomingHttpHeaders,
     /** The client's address, behind trusted proxies the one they report. */
     readonly address: string,
-    /** Scheme and host that links start with, without a trailing slash. */
+    /** Base URL of links (scheme and host), without a trailing slash. */
     readonly base: string,
   ) {
     const mark = target.indexOf('?');
@@ -51,7 +51,7 @@ export class IncomingRequest {
     this.query = new Query(mark < 0 ? '' : target.slice(mark + 1));
   }
 
-  /** Takes the raw body, null when it was larger than the limit. */
+  /** Sets the raw body; null if it exceeded the limit. */
   receive(content: Buffer | null): this {
     this.#content = content;
     return this;

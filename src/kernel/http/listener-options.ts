@@ -10,9 +10,9 @@ import type { IncomingRequest } from './incoming-request.ts';
 
 /** Limits for request bodies. */
 export interface Admission {
-  /** Its largest size in bytes. */
+  /** Maximum size in bytes. */
   readonly bodyLimit: number;
-  /** The holder of its bytes: a user, or without token the prefix of an address. */
+  /** The holder of its memory: a user or, without a token, a network prefix. */
   readonly holder: string;
   /** The log fields of a response that replaces that of the application. */
   readonly route: Omit<Result, 'reply'>;
@@ -23,7 +23,7 @@ export interface ListenerOptions {
   readonly admit: (incoming: IncomingRequest) => Admission | Result;
   readonly respond: (incoming: IncomingRequest) => Result | Promise<Result>;
   readonly elsewhere?: Forwarding | undefined;
-  /** Calls back when all writes until now are safe, with an error if they are not. */
+  /** Calls back when all current writes are on disk, with an error on failure. */
   readonly afterCommit: (callback: (error?: unknown) => void) => void;
   /** Returns the error of a change that may no longer be acknowledged, although it is saved; undefined otherwise. */
   readonly lapsed?: (() => unknown) | undefined;
@@ -44,7 +44,7 @@ export interface ListenerOptions {
   readonly counts: RequestCounts;
 }
 
-/** Why a port is unavailable, in words for the operator. */
+/** Explains to the operator why a port is unavailable. */
 const listenProblems: Readonly<Record<string, string>> = {
   EADDRINUSE: 'the port is in use',
   EACCES: 'permission denied',
@@ -52,7 +52,7 @@ const listenProblems: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no such host',
 };
 
-/** Starts a listener; resolves with its address. Rejects with a sentence if that is impossible. */
+/** Starts a listener and resolves with its address. Rejects with a readable error on failure. */
 export function listenOn(server: Server, { host, port }: Address): Promise<{ address: string; port: number }> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {

@@ -20,7 +20,7 @@ const ofParameters: ListRule = { most: 100, message: 'Ensure this list has no mo
 /** Those of lists in bodies, and of the points of a history. */
 export const ofBodies: ListRule = { most: 1000, message: 'Ensure this field has no more than 1000 elements.' };
 
-/** The parameters behind the `?`. An empty value counts as not given, flags excepted (core.md 1.9). */
+/** The query parameters. An empty value counts as missing, except for flags (core.md 1.9). */
 export class Query {
   readonly #values = new Map<string, string[]>();
 
@@ -36,7 +36,7 @@ export class Query {
     }
   }
 
-  /** The members of a body as parameters: lists are repeated ones, null is empty. Throws 400 for too long ones. */
+  /** Converts the members of a body to parameters: lists to repeated ones, null to empty. Throws 400 for too long lists. */
   static of(members: Readonly<Record<string, unknown>>): Query {
     const text = (value: unknown): string =>
       value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -145,7 +145,7 @@ export class Query {
     if (values.length > most) throw invalid({ [name]: [message] });
   }
 
-  /** Names of all parameters given, each once. */
+  /** Names of all parameters, without duplicates. */
   names(): IterableIterator<string> {
     return this.#values.keys();
   }
@@ -158,7 +158,7 @@ export class Query {
     return new Query(new URLSearchParams(others).toString(), this.listRule);
   }
 
-  /** The parameters whose names come before this one, and those that come after it, sorted and written as behind a `?`. */
+  /** Returns the parameters sorted before and after this name, encoded as a query. */
   around(name: string): readonly [before: string, after: string] {
     const [before, after]: [string, string][][] = [[], []];
     for (const [other, values] of this.#values)
@@ -180,7 +180,7 @@ const largestSize = 300;
 /** Clients limit the size of headers; Node.js accepts 16 KiB for all of them together. */
 const maxLinkLength = 4096;
 
-/** A page of a list: how many objects to skip and to take. */
+/** A page of a list: offset and limit. */
 export interface Page {
   readonly number: number;
   readonly size: number;
@@ -199,7 +199,7 @@ export function pageOf(query: Query, total: number): Page {
   return { number, size, offset: (number - 1) * size, last };
 }
 
-/** X-Result-Count and Link of a page, without a Link that would be too long to read; `url` is the list's address without its query. */
+/** Returns X-Result-Count and Link of a page. Omits a Link that is too long. `url` is the list's URL without query. */
 export function pageHeaders(page: Page, total: number, url: string, query: Query): Record<string, string> {
   // Parameters appear in the order of their names.
   const [before, after] = query.around('page');

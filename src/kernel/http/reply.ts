@@ -14,13 +14,13 @@ export interface Reply {
    * the caller and the URL, and are cached while these are the same.
    */
   readonly conditional: boolean;
-  /** The time at which the document changes although the data do not, if it depends on the clock. */
+  /** The time at which the document changes even if the data does not, if it depends on the clock. */
   readonly until?: number | undefined;
   /** The compressed forms of a body that is sent more than once. */
   readonly compressed?: CompressedForms;
   /** Its ETag, if not computed from the body. */
   readonly etag?: string;
-  /** Writes the body in pieces after the head is sent; replaces `body`. It ends the stream, unless the client does. */
+  /** Streams the body after the head has been sent, instead of `body`. Ends the stream unless the client does. */
   readonly stream?: (body: Writable) => void;
   /** The part that is cached independently of the URL: all of it, or its bytes. */
   readonly cacheable?: 'all' | 'body';
@@ -29,7 +29,7 @@ export interface Reply {
 const jsonType = 'application/json';
 const none: Readonly<Record<string, string>> = {};
 
-/** 200 with JSON text from the database: a list or a detail, with an ETag. */
+/** 200 with JSON text from the database (a list or an object) and an ETag. */
 export const document = (text: string, headers: Readonly<Record<string, string>> = none, until?: number): Reply => ({
   status: 200,
   body: text,
@@ -39,7 +39,7 @@ export const document = (text: string, headers: Readonly<Record<string, string>>
   until,
 });
 
-/** The same for a page of objects that are cached with their bytes and ETags. */
+/** Like `jsonText` for a page of cached objects with their bytes and ETags. */
 export const page = (
   { body, compressed }: Required<Pick<Reply, 'body' | 'compressed'>>,
   etag: string,
@@ -120,7 +120,7 @@ export function etagOf(reply: Reply): string {
 
 const pageHeadersOf = (headers: Reply['headers']): string => ` ${headers['X-Result-Count']} ${headers.Link ?? ''}`;
 
-/** The strong ETag of something that consists of these. */
+/** Returns the strong ETag of these parts. */
 export function tagOf(...parts: readonly (string | Uint8Array)[]): string {
   const digest = createHash('sha1');
   for (const part of parts) digest.update(part);

@@ -1,6 +1,6 @@
 /**
- * The routing table. itty-router compiles the paths to regular expressions, and nothing else of it is used: finding the
- * expression that matches is a custom loop. See src/decisions/router.md.
+ * The routing table. Of itty-router, only the compilation of paths to regular expressions is used; a custom loop finds the
+ * matching one. See src/decisions/router.md.
  */
 import { Router as IttyRouter } from 'itty-router';
 import { once } from '../memoised.ts';
@@ -20,7 +20,7 @@ export const keyPatterns: Readonly<Record<KeyKind, RegExp>> = { uuid: /^[0-9a-f]
 
 /** A list and the endpoints below its path, created on the first request to one of them. */
 export interface LateEndpoints<Endpoint> {
-  /** Of the list. */
+  /** The path of the list. */
   readonly path: string;
   readonly endpoints: () => readonly Endpoint[];
 }
@@ -45,8 +45,8 @@ interface Route<Endpoint> {
 }
 
 /**
- * A map on the first segments of paths stands in front; the few patterns behind it are tried in the order they were added.
- * Each endpoint is created on first use: a start needs few of the hundreds.
+ * A map of the first path segments leads to a few patterns, which are tried in insertion order. Each endpoint is created on first
+ * use, because a start needs only a few of the hundreds.
  */
 export class Router<Endpoint extends { readonly path: string; readonly key?: KeyKind }> {
   readonly #parts = new Map<string, Part<Endpoint>[]>();
@@ -65,7 +65,7 @@ export class Router<Endpoint extends { readonly path: string; readonly key?: Key
     this.#routes.delete(segment);
   }
 
-  /** Finds the endpoint of a path (with its trailing slash); undefined when there is none. */
+  /** Finds the endpoint of a path (with its trailing slash); undefined if there is none. */
   find(path: string): Match<Endpoint> | undefined {
     const segment = firstSegments(path);
     const routes = this.#routes.get(segment) ?? this.#make(segment);

@@ -1,4 +1,4 @@
-/** Notices when the machine's clock jumps, and protects stored data from the jump (core.md 13). */
+/** Detects jumps of the machine's clock, and protects stored data from them (core.md 13). */
 
 import { type Context, systemContext } from '../access/context.ts';
 import type { App } from '../app.ts';
@@ -10,7 +10,7 @@ import type { StoredInstants } from '../stored-instants.ts';
 
 declare module '../app.ts' {
   interface App {
-    /** Whether the machine's clock has jumped recently, so that nothing may be removed for its age (core.md 13). */
+    /** Whether the machine's clock has jumped recently, so that nothing may be removed by age (core.md 13). */
     readonly isClockDoubtful: () => boolean;
   }
 }
@@ -18,22 +18,22 @@ declare module '../app.ts' {
 /** Effects of a jump on the rules of all modules. */
 export interface ClockRules {
   readonly instants: readonly StoredInstants[];
-  /** Each ends expired entries for good, as of the context's time. Runs inside a write, before a clock that was set back takes effect. */
+  /** Functions that permanently end expired entries as of the context's time. They run before a set-back clock takes effect. */
   readonly ends: readonly ((context: Context) => void)[];
 }
 
-/** A smaller difference is not a jump back: rounding, and leap seconds. */
+/** A smaller difference does not count as a jump back, but as rounding or a leap second. */
 const slack = 10 * second;
-/** Removals wait after a longer jump, which may be a mistake. */
+/** Removals wait after a longer jump, which may be an error. */
 const notable = hour;
 const waitFor = day;
 const storeInterval = minute;
 
 /** The stored state of the clock. */
 interface StoredClock {
-  /** The clock's time when a server last ran; null: never. */
+  /** The clock's time when a server last ran; null if none has. */
   readonly clock_seen: number | null;
-  /** Size of the jump, and running time until removals resume, in microseconds; null: removals run. */
+  /** Size of the jump, and running time until removals resume, in microseconds; null if removals run. */
   readonly clock_jump: number | null;
   readonly clock_wait: number | null;
 }
@@ -52,7 +52,7 @@ interface Reading {
  * the start the clock is compared with the time when a server last ran, so that a long stop counts as a jump forward.
  */
 export class ClockWatch {
-  /** As of the last check that moved it; undefined while nothing is watched. */
+  /** The difference at the last check that moved it; undefined while not watching. */
   #base: Reading | undefined;
   /** Monotonic time at which the clock was last stored. */
   #storedAt = 0;
@@ -68,7 +68,7 @@ export class ClockWatch {
     const reading = this.#read();
     if (!reading) return;
     const jump = this.#sinceSeen(reading.now);
-    // A server also starts on a full disk: then the next check settles the jump.
+    // A server must start even on a full disk. If so, the next check handles the jump.
     this.#base = { now: reading.now - jump, elapsed: reading.elapsed };
     this.#storedAt = reading.elapsed;
     try {

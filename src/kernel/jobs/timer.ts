@@ -13,11 +13,11 @@ export interface Task {
   readonly removes?: true;
   /** Whether a read that needs the result does the work itself. */
   readonly isOnDemand?: true;
-  /** Does a bounded piece of work in a separate transaction. Returns true if more is left. */
+  /** Runs a bounded piece of work in a separate transaction. Returns true if more is left. */
   readonly run: ((context: Context) => boolean) | ((context: Context) => void);
 }
 
-/** Milliseconds between two pieces of a task, for requests. */
+/** Pause between two pieces of a task, for requests. */
 const pauseMs = 10;
 
 /**
@@ -56,7 +56,7 @@ export class Timer {
     return performance.now() - this.#ran;
   }
 
-  /** Runs every task that is due at the deployment's present, or only those that no read does on demand. */
+  /** Runs every due task, or only those that no read does on demand. */
   tick(includesOnDemand = true): void {
     this.#ran = performance.now();
     const context = systemContext(this.app);

@@ -1,6 +1,6 @@
 /**
- * What the one-file build carries inside itself. This module is its counterpart in development: migrations come from
- * their folder, native addons and scripts from node_modules. build.mjs replaces the whole module and keeps its exports.
+ * The embedded files of the one-file build. This module is the development version: it reads migrations from their folder, and
+ * native addons and scripts from node_modules. build.mjs replaces the module and keeps its exports.
  * See src/decisions/bundle.md.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ export interface Platform {
   readonly libc: string;
 }
 
-/** Where the one-file build runs: the version of Node.js by each ABI that it has a SQLite module for. */
+/** Where the one-file build runs: the Node.js version for each ABI with an SQLite module. */
 export interface Target extends Pick<Platform, 'os' | 'arch' | 'libc'> {
   readonly nodes: Readonly<Record<string, string>>;
 }
@@ -35,7 +35,7 @@ export type AddonName = 'better_sqlite3' | 'argon2';
 export interface EmbeddedAddon {
   /** Hex digest of the bytes. */
   readonly sha256: string;
-  /** Reads and unpacks them, which takes some milliseconds. */
+  /** Reads and unpacks the bytes, which takes some milliseconds. */
   readonly bytes: () => Uint8Array;
 }
 
@@ -51,12 +51,12 @@ export function embeddedAddon(_name: AddonName): EmbeddedAddon | undefined {
 export const embeddedThread = (name: ThreadName): string =>
   `require(${JSON.stringify(fileURLToPath(new URL(`../../../dist/test/threads/${name}.cjs`, import.meta.url)))});`;
 
-/** The text of a script that pages of this program carry. */
+/** The text of a script that pages of this program include. */
 export function embeddedScript(_name: 'rapidoc'): string {
   return readFileSync(createRequire(import.meta.url).resolve('rapidoc'), 'utf8');
 }
 
-/** A page of the manual: what its address ends with, its title, and what stands below that, as HTML. */
+/** A page of the manual: its URL segment, title, and content as HTML. */
 export interface ManualPage {
   readonly name: string;
   readonly title: string;
@@ -72,7 +72,7 @@ export async function embeddedManual(): Promise<readonly ManualPage[]> {
 /** The files that the page of the console loads; build.mjs has the same list. */
 export type ConsoleFile = 'app.js' | 'style.css' | 'et.js';
 
-/** The text of a file of the console; in development it is built when it is asked for. */
+/** Returns the text of a console file. In development, it is built on demand. */
 export function embeddedConsole(name: ConsoleFile): string {
   const { buildSync } = createRequire(import.meta.url)('esbuild');
   const options = JSON.parse(readFileSync(new URL('../../console/esbuild.json', import.meta.url), 'utf8'));
@@ -84,18 +84,18 @@ export function embeddedConsole(name: ConsoleFile): string {
   return present(files.find(({ path }) => basename(path) === name)).text;
 }
 
-/** The licences of this program and of all that it is made of; in development of the program alone, the packages have theirs beside them. */
+/** The licences of this program and its packages. In development, only of the program, because the packages have theirs. */
 export function embeddedLicenses(): string {
   return readFileSync(new URL('../../../LICENSE', import.meta.url), 'utf8');
 }
 
-/** The text of the snapshot of the sample data; undefined in development, where it is made from its history. */
+/** The snapshot of the sample data as text; undefined in development, where the history creates the data. */
 export const embeddedDemo = (): string | undefined => undefined;
 
-/** The bytes of an empty database of this version; undefined in development, where the migrations make it. */
+/** The bytes of an empty database of this version; undefined in development, where the migrations create it. */
 export const embeddedDatabase = (): Buffer | undefined => undefined;
 
-/** Every migration in the order of application, which is the order of the file names. */
+/** Every migration in order of application, sorted by file name. */
 export function embeddedMigrations(): readonly Migration[] {
   const folder = new URL('../../../migrations/', import.meta.url);
   return readdirSync(folder)

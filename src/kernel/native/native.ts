@@ -1,6 +1,6 @@
 /**
- * The native addons of the one-file build: unpacks them into a private folder and loads them from there. In development the
- * packages load their own addons and nothing here has an effect. See src/decisions/bundle.md.
+ * Unpacks the native addons of the one-file build into a private folder and loads them from there. In development, this has no
+ * effect, because the packages load their addons themselves. See src/decisions/bundle.md.
  */
 import { createHash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
@@ -11,27 +11,27 @@ import { type AddonName, builtFor, type EmbeddedAddon, embeddedAddon } from './e
 import { NativeAddonError } from './platform.ts';
 import { folderOfUser, foreignWriter, makePrivateFolder, writeAtomically } from './private-folder.ts';
 
-/** A loaded addon of the one-file build, and its file for the threads that load it again. */
+/** A loaded addon of the one-file build, and its file for threads that load it again. */
 export interface Addon {
   readonly exports: object;
   readonly file: string;
   readonly inode: number;
-  /** Stays open as long as the process runs: it reaches the file after its folder was deleted. */
+  /** Descriptor that stays open as long as the process runs, to reach the file after its folder was deleted. */
   readonly descriptor: number;
 }
 
 /** The functions of `@node-rs/argon2` that the bundle keeps. */
 type Argon2 = Pick<typeof import('@node-rs/argon2'), 'hash' | 'verify'>;
 
-// Each addon is loaded once per process, from the folder of the server that opened last.
+// Load each addon once per process, from the folder of the last opened server.
 let folderOfThisProcess: string | undefined;
 let isInDataFolder = false;
 const loaded = new Map<AddonName, Addon>();
 
 /**
- * The SQLite addon for better-sqlite3's `nativeBinding`; undefined in development.
- * `cacheFolder` is the setting `native_cache`, or the folder that `isData` says to be part of the data folder; without either
- * a folder of the user under the temporary folder serves. Throws NativeAddonError.
+ * Returns the SQLite addon for better-sqlite3's `nativeBinding`; undefined in development. `cacheFolder` is the setting
+ * `native_cache` or, with `isData`, a part of the data folder. Default: a folder of the user in the temporary folder. Throws
+ * NativeAddonError.
  */
 export function sqliteAddon(cacheFolder?: string, isData = false): Addon | undefined {
   if (!builtFor) return undefined;
@@ -42,9 +42,9 @@ export function sqliteAddon(cacheFolder?: string, isData = false): Addon | undef
   return load('better_sqlite3');
 }
 
-/** The argon2 addon, for the module that stands in for `@node-rs/argon2` in the bundle. Throws NativeAddonError. */
+/** Returns the argon2 addon, for the replacement of `@node-rs/argon2` in the bundle. Throws NativeAddonError. */
 export function argon2Addon(): Argon2 {
-  // The type of an addon follows from its name alone.
+  // The name of an addon determines its type.
   return load('argon2').exports as Argon2;
 }
 
@@ -60,7 +60,7 @@ function load(name: AddonName): Addon {
   try {
     process.dlopen(holder, file);
   } catch (error) {
-    // The words of the dynamic loaders of glibc and musl for a file system mounted noexec.
+    // Messages of the dynamic loaders of glibc and musl for a file system mounted noexec.
     const noexec = /failed to map segment|operation not permitted/i.test(String(error));
     throw noexec ? unusable(`${folder} forbids execution (noexec)`) : unusable(`cannot load ${file}`, error);
   }
@@ -70,15 +70,15 @@ function load(name: AddonName): Addon {
   return result;
 }
 
-/** The folder to unpack into. A data folder that a program has deleted is not created again. */
+/** Returns the folder to unpack into. Does not recreate a deleted data folder. */
 function currentFolder(): string {
   if (folderOfThisProcess === undefined) return folderOfUser();
   return isInDataFolder && !existsSync(dirname(folderOfThisProcess)) ? folderOfUser() : folderOfThisProcess;
 }
 
 /**
- * Writes the addon to `<folder>/<digest>/<name>.node` unless exactly these bytes exist already; returns the path.
- * Several processes may do so at once: each renames a complete file of the same bytes into place.
+ * Writes the addon to `<folder>/<digest>/<name>.node` unless exactly these bytes already exist. Returns the path. Several
+ * processes may do so concurrently: each renames a complete file with the same bytes.
  */
 function unpack(name: string, addon: EmbeddedAddon, folder: string): string {
   const home = join(folder, addon.sha256.slice(0, 16));
@@ -96,7 +96,7 @@ function unpack(name: string, addon: EmbeddedAddon, folder: string): string {
 
 function sha256OfFile(file: string): string | undefined {
   try {
-    // In pieces: memory for all of it at once takes longer to come by than the digest.
+    // Hash in pieces, because allocating memory for the entire file takes longer than the digest.
     const [opened, hash, piece] = [openSync(file, 'r'), createHash('sha256'), Buffer.allocUnsafeSlow(1 << 16)];
     try {
       for (let length = readSync(opened, piece); length > 0; length = readSync(opened, piece))
@@ -111,13 +111,13 @@ function sha256OfFile(file: string): string | undefined {
   }
 }
 
-// A user who can write to the folder could swap the file between its check and its loading.
+// A user with write access to the folder could swap the file between check and load.
 function rejectForeignFolder(path: string): void {
   const writer = foreignWriter(path);
   if (writer === 'others') throw unusable(`the folder ${path} for native code can be written by other users`);
   if (writer === undefined) return;
   const foreign = `the folder ${path} for native code belongs to another user`;
-  // With a folder of one's own for native code one would get on, and leave files that a server of that user cannot open.
+  // A separate folder for native code would work, but leave files that the owner's server cannot open.
   throw isInDataFolder ? new NativeAddonError(`${foreign}: ${runAs(writer.uid)}`) : unusable(foreign);
 }
 

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { getAsset, isSea } from 'node:sea';
 import { brotliDecompressSync } from 'node:zlib';
 
-/** The asset of an executable with the parts that other builds have as comments at their end. */
+/** The asset of an executable with the parts, which other builds append as comments. */
 const asset = 'parts';
 const digestLength = 64;
 
 /**
- * Unpacks a part of the one-file build at this URL, which takes a few milliseconds. Throws with a sentence if its digest is
+ * Unpacks a part of the one-file build at this URL, which takes a few milliseconds. Throws a readable error if its digest is
  * wrong. See src/decisions/bundle.md.
  */
 export function unpackPart(url: string, name: string): Buffer {

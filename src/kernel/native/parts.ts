@@ -1,8 +1,8 @@
 /*
- * What the file of the program carries besides the program itself, with the reason: the only list of each, which build.mjs reads, too.
+ * The parts of the program file other than the main program, with the reasons. build.mjs also reads these lists.
  */
 
-/** Packages that few servers use: each is read at its first `import()`. */
+/** Packages that few servers use. Each is loaded by its first `import()`. */
 export const lateModules = {
   nodemailer: 'mail that is sent',
   '@zxcvbn-ts/language-common': 'common passwords, with `password_refuse_weak`',
@@ -17,7 +17,7 @@ export const lateModules = {
   uqr: 'QR codes of secrets for authenticator apps',
 } as const;
 
-/** The programs of threads, by their paths below src. */
+/** Programs of threads, by path below src. */
 export const threads = {
   'kernel/durability/checkpoint-thread': 'moves the write-ahead log into the database',
   'kernel/durability/snapshot-thread': 'writes and reads backups',

@@ -3,12 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
 import type { Platform, Target } from './embedded.ts';
 
-/** Native code cannot run here. The message is one line for the operator; a stack would not help. */
+/** Thrown if native code cannot run here. The message is one line for the operator, who needs no stack. */
 export class NativeAddonError extends Error {
   override readonly name = 'NativeAddonError';
 }
 
-/** Whether the module with this `import.meta.url` is the program that Node was started with, symbolic links followed. */
+/** Whether the module with this `import.meta.url` is the main program of Node, following symbolic links. */
 export function isProgram(moduleUrl: string): boolean {
   const program = process.argv[1];
   if (program === undefined || !isMainThread) return false;
@@ -19,7 +19,7 @@ export function isProgram(moduleUrl: string): boolean {
   }
 }
 
-/** Stops on an unsupported platform: an importing program by NativeAddonError, an operator by one line. */
+/** Stops on an unsupported platform: throws NativeAddonError to an importing program, or prints one line and exits. */
 export function reject(message: string, moduleUrl: string): never {
   if (!isProgram(moduleUrl)) throw new NativeAddonError(message);
   process.stderr.write(`tenantry: ${message}\n`);
@@ -32,7 +32,7 @@ export function requirePlatform(built: Target, moduleUrl: string): void {
   if (mismatch !== undefined) reject(mismatch, moduleUrl);
 }
 
-/** One sentence why addons built for one platform cannot run on another; undefined when they can. */
+/** Explains why addons for one platform cannot run on another; undefined if they can. */
 function platformMismatch(built: Target, here: Platform): string | undefined {
   const { [here.abi]: node } = built.nodes;
   if (node !== undefined && built.os === here.os && built.arch === here.arch && built.libc === here.libc)
@@ -59,7 +59,7 @@ export function platformHere(): Platform {
   };
 }
 
-/** The C library of this Node.js, by the loader that its file names near its start; the report of Node.js would take 10 ms. */
+/** Detects the C library of this Node.js by the loader name near the start of its file. Its report would take 10 ms. */
 function libc(): string {
   const start = Buffer.alloc(4096);
   const file = openSync(process.execPath, 'r');

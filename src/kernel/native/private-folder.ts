@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeFolder } from '../files.ts';
 
-/* Folders for code: a user who can write there runs code in the server. */
+/* Private folders for code. A user with write access to them could run code in the server. */
 
-/** A folder of this user for what all deployments of theirs share. */
+/** Returns a folder that all deployments of this user share. */
 export const folderOfUser = (): string => join(tmpdir(), `tenantry-native-${process.getuid?.() ?? 'user'}`);
 
-/** Makes a folder that this user alone writes to, if there is none. */
+/** Creates a folder that only this user can write to, if it is missing. */
 export const makePrivateFolder = (path: string): void => void makeFolder(path);
 
-/** Who else could write to a folder: its user, by id, or others; undefined if no other user can. */
+/** Returns who else could write to a folder: its owner's id, or others; undefined if no other user can. */
 export function foreignWriter(path: string): { readonly uid: number } | 'others' | undefined {
   if (!process.getuid) return undefined;
   const { uid, mode } = lstatSync(realpathSync(path));
@@ -20,7 +20,7 @@ export function foreignWriter(path: string): { readonly uid: number } | 'others'
   return mode & 0o022 ? 'others' : undefined;
 }
 
-/** Puts a file in its place as a whole, for several processes at once, too. */
+/** Creates a file atomically, even with concurrent processes. */
 export function writeAtomically(file: string, bytes: Uint8Array): void {
   const temporary = `${file}.${randomUUID()}`;
   try {

@@ -1,6 +1,6 @@
 /**
- * How the one-file build starts. Its program is a part of the file like others; V8's compiled code is stored a second
- * after the first start, and saves the next ones a third of their time. See src/decisions/bundle.md.
+ * Starts the one-file build, whose program is one of the parts of the file. A second after the first start, stores V8's compiled
+ * code, which shortens later starts by a third. See src/decisions/bundle.md.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,21 +14,21 @@ import { unpackPart } from './packed-parts.ts';
 import { reject, requirePlatform } from './platform.ts';
 import { folderOfUser, foreignWriter, makePrivateFolder, writeAtomically } from './private-folder.ts';
 
-/** The program in the file: a function, like the wrapper that Node.js makes of each CommonJS module. */
+/** The program in the file: a function, like the wrapper that Node.js creates for CommonJS modules. */
 type Program = (module: { exports: Readonly<Record<string, unknown>> }, require: NodeJS.Require, url: string) => void;
 
-/** By then a server has started, and most has been compiled that it will need. */
+/** Delay after which a server has started and most of its code is compiled. */
 const timeout = 1000;
-/** Of each of the two numbers that a file starts with: the checksum of what follows, and the length of the compiled code. */
+/** Size of the two numbers at the start of a code file: the checksum of the rest, and the length of the compiled code. */
 const numberLength = 4;
 
-/** The text of the program, and V8's compiled code of it. */
+/** The text of the program and its compiled code. */
 interface Code {
   readonly source: string;
   readonly cachedData?: Buffer;
 }
 
-/** Runs the program of the file at this URL, which has this digest, and returns its exports; stops on other platforms first. */
+/** Runs the program with this digest in the file at this URL, and returns its exports. Stops on unsupported platforms. */
 export function runProgram(url: string, digest: string): Readonly<Record<string, unknown>> {
   if (builtFor) requirePlatform(builtFor, url);
   const folder = process.env.TENANTRY_NATIVE_CACHE || folderOfUser();
@@ -51,7 +51,7 @@ function unpacked(url: string): string {
   }
 }
 
-/** The content of a code file, unless others could have written it or it is damaged: V8 trusts its input. */
+/** Returns the content of a code file, unless it is damaged or others could have written it, because V8 trusts its input. */
 function readStored(file: string): Code | undefined {
   try {
     if (foreignWriter(dirname(file)) !== undefined) return undefined;
@@ -65,7 +65,7 @@ function readStored(file: string): Code | undefined {
   }
 }
 
-/** Errors are ignored: the next start takes as long as this one. */
+/** Ignores errors. The next start will just take as long as this one. */
 function keep(file: string, script: Script, source: string): void {
   try {
     makePrivateFolder(dirname(file));

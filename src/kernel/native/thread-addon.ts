@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Addon } from './native.ts';
 
-/** The file of an addon that the process has loaded, as passed to a thread. */
+/** The file of a loaded addon, as passed to a thread. */
 export type AddonFile = Omit<Addon, 'exports'>;
 
 /** The part of an addon that can be sent to a thread; undefined in development. */
@@ -12,9 +12,9 @@ export const addonFile = (addon: Addon | undefined): AddonFile | undefined => {
 };
 
 /**
- * Loads the addon in a thread. It must be the very same file: two copies of SQLite in one process do not see each other's
- * locks, and each would release those of the other. An embedding program may have deleted the folder that the file was in;
- * Linux still reaches it through its descriptor. Throws when the file cannot be reached.
+ * Loads the addon in a thread. It must be the same file: two copies of SQLite in one process do not see each other's locks, and
+ * would release them. An embedding program may have deleted the folder of the file, but Linux still reaches it through its
+ * descriptor. Throws if the file cannot be reached.
  */
 export function loadAgain(addon: AddonFile): Addon {
   const isLoadedFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino === addon.inode;

@@ -6,7 +6,7 @@ import { inNetworks, parseNetworks } from './networks.ts';
 /** The message about a rejected destination of a request. */
 export const rejectedDestination = 'Destination address is not allowed.';
 
-/** Addresses inside of the operator's own networks, or of no single host at all (events.md 5.8). */
+/** Addresses in the operator's networks, or that do not belong to a single host (events.md 5.8). */
 const rejection = once(() =>
   parseNetworks([
     '127.0.0.0/8',
@@ -27,7 +27,7 @@ const rejection = once(() =>
     '198.18.0.0/15',
     '240.0.0.0/4',
     '64:ff9b:1::/48',
-    // The platform address of a cloud, which serves credentials to virtual machines.
+    // The metadata address of clouds, which serves credentials to virtual machines.
     '168.63.129.16/32',
   ]),
 );
@@ -49,7 +49,7 @@ export function addressRule(allowedNetworks: readonly string[]): AddressRule {
   };
 }
 
-/** The rule for public addresses: neither in the operator's networks nor among the exceptions. */
+/** The rule for public addresses, which are neither in the operator's networks nor exceptions. */
 export function openRule(exceptions: readonly string[]): AddressRule {
   const isOpen = addressRule([]);
   const excepted = parseNetworks(exceptions);
@@ -59,7 +59,7 @@ export function openRule(exceptions: readonly string[]): AddressRule {
 /** Whether a port may be connected to. */
 export type PortRule = (port: number) => boolean;
 
-/** The ports of web servers and unprivileged ports, with the operator's exceptions: below are other services. */
+/** The rule for ports: those of web servers, unprivileged ports, and the operator's exceptions. */
 export const portRule =
   (allowedPorts: readonly number[]): PortRule =>
   (port) =>
@@ -68,9 +68,9 @@ export const portRule =
 const anyPort: PortRule = () => true;
 
 /**
- * Whether the text of a URL allows it as a destination: a literal address must be allowed, `localhost` counts as
- * the loopback address, any other name is checked when it is resolved. The URL parser has already normalised every notation of
- * an IPv4 address (hexadecimal, octal, one number, full-width digits) into four decimals.
+ * Whether the host of a URL is allowed as a destination. A literal address must be allowed, `localhost` counts as the loopback
+ * address, and other names are checked when resolved. The URL parser has already normalised every notation of an IPv4 address
+ * (hexadecimal, octal, a single number, full-width digits).
  */
 export function isDestinationAllowed(url: URL, allows: AddressRule, allowsPort: PortRule = anyPort): boolean {
   if (!allowsPort(portOf(url))) return false;
@@ -79,11 +79,11 @@ export function isDestinationAllowed(url: URL, allows: AddressRule, allowsPort: 
   return !ipaddr.isValid(host) || allows(host);
 }
 
-/** The port of a URL; default: that of its scheme. */
+/** Returns the port of a URL. Default: the port of its scheme. */
 export const portOf = ({ port, protocol }: URL): number =>
   port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 
-/** Host of a URL in lower case, without the brackets of an IPv6 address or a trailing dot. */
+/** Returns the host of a URL in lower case, without IPv6 brackets and trailing dot. */
 export const hostOf = (url: URL): string =>
   url.hostname
     .toLowerCase()

@@ -17,7 +17,7 @@ interface HttpRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body; its parts are sent one after the other, with backpressure. */
+  /** The body. Its parts are sent in order, with backpressure. */
   readonly body?: string | Buffer | readonly Buffer[];
 }
 
@@ -33,11 +33,11 @@ export interface HttpResponse {
   readonly ending: 'complete' | 'too long' | 'cut short';
 }
 
-/** The reason for a missing response; `message` is a sentence, and `cause` the error of Node's network modules, if any. */
+/** Thrown if there is no response. `message` is readable; `cause` is the error of Node's network modules, if any. */
 export class NoResponseError extends Error {
   constructor(
     message: string,
-    /** Whether the address is not allowed, so that a retry is useless. */
+    /** Whether the address is not allowed, so that a retry is pointless. */
     readonly isRejectedAddress = false,
     options?: ErrorOptions,
     /** Whether the name did not resolve. */
@@ -66,7 +66,7 @@ export interface HttpClientOptions {
   readonly keepAlive?: boolean;
   /** PEM of an additional trust anchor. */
   readonly certificate?: string | null;
-  /** Returns a sentence while nothing may be sent. Default: never. */
+  /** Returns a reason while nothing may be sent. Default: never. */
   readonly pausedBy?: (() => string | undefined) | undefined;
 }
 
@@ -118,7 +118,7 @@ export class HttpClient {
         });
         sent.on('error', (error: NodeJS.ErrnoException) => {
           if (hasResponded) return;
-          // The server closed the idle connection as it was used: it has read nothing of the request.
+          // The server closed the idle connection just before it was used, and has read nothing of the request.
           if (sent.reusedSocket && !isLate && /^(ECONNRESET|EPIPE)$/.test(error.code ?? '')) return attempt();
           fail(explained(error));
         });
@@ -132,7 +132,7 @@ export class HttpClient {
       try {
         attempt();
       } catch (error) {
-        // Node throws at once for input that cannot be sent, such as a line break in a header.
+        // Node throws immediately for input that cannot be sent, such as a line break in a header.
         fail(errorOf(error));
       }
     });
@@ -240,7 +240,7 @@ const explanations: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'The connection timed out.',
 };
 
-/** Returns the sentence for an error of Node's network modules. */
+/** Returns a readable message for an error of Node's network modules. */
 export function explained(error: NodeJS.ErrnoException, isUnresolved = false): NoResponseError {
   if (error instanceof NoResponseError) return error;
   const { code = '', message } = error;

@@ -14,7 +14,7 @@ export type Resolver = (
   callback: (error: Error | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
-/** Whether the name servers respond about a name, even that it does not exist. */
+/** Whether the name servers respond about a name, even if it does not exist. */
 type Probe = (hostname: string, callback: (isResponsive: boolean) => void) => void;
 
 /** In milliseconds. */
@@ -37,8 +37,8 @@ const askNameServers: Probe = (hostname, callback) => {
 };
 
 /**
- * Looks names up so that none waits for one whose name servers are silent. The machine looks up two names at a time, and
- * cannot be cancelled: a probe, which blocks no other, detects unresponsive names, and they wait for each other.
+ * Looks up names so that none waits for a name with unresponsive servers. The system resolver runs two lookups at a time, which
+ * cannot be cancelled. So a probe, which blocks nothing, detects unresponsive names, and these wait only for each other.
  */
 export function fairResolver(look: Resolver, probe: Probe): Resolver {
   const waiting: { readonly since: number; readonly begin: () => void; readonly giveUp: () => void }[] = [];

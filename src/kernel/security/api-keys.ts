@@ -1,4 +1,4 @@
-/** API keys: their text, their owners, and their last use (core.md 2.9). */
+/** API keys: format, owners and last use (core.md 2.9). */
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { type Caller, type CallerRow, callerColumns, callerOf } from '../access/caller.ts';
@@ -16,7 +16,7 @@ import { restricted, staffRightsApply } from './staff-networks.ts';
 
 declare module '../app.ts' {
   interface App {
-    /** The API keys presented recently, with their owners. */
+    /** Recently used API keys with their owners. */
     readonly knownApiKeys: VersionedCache<KnownApiKey>;
     readonly apiKeyUse: ApiKeyUse;
   }
@@ -31,15 +31,15 @@ const shownCharacters = 8;
 /** Approximate bytes of a cached key with its owner. */
 const keyWeight = 1500;
 const useSavedEvery = 10 * minute;
-/** Maximum number of networks stored for each key; the newest ones stay. */
+/** Maximum number of networks stored per key. The newest ones stay. */
 const maxNetworks = 100;
-/** Addresses of a key that are kept in memory: working out the network of one takes as long as the rest of the authentication. */
+/** Maximum number of cached addresses per key. Computing the network of one takes as long as the rest of the authentication. */
 const maxAddresses = 20;
 const storedAfterEnd = 90 * day;
-/** Distance of the ids of bound keys without the staff rights of their owners, as in the views of their roles. */
+/** Offset of the ids of bound keys without their owners' staff rights, as in the role views. */
 const restrictedIds = 2 ** 30;
 
-/** A number in base 62, padded with zeros. */
+/** Formats a number in base 62, padded with zeros. */
 function base62(value: bigint, digits: number): string {
   let text = '';
   for (let rest = value; rest > 0n; rest /= 62n) text = alphabet.charAt(Number(rest % 62n)) + text;
@@ -57,7 +57,7 @@ function newApiKey(random: (bytes: number) => Buffer): string {
 /** Whether a text has the form of an API key. Its checksum may be wrong. */
 export const isApiKey = (text: string): boolean => text.startsWith('tnt_') && apiKeyPattern.test(text);
 
-/** A text with only the known characters of each API key in it: users paste keys where they do not belong. */
+/** Shortens each API key in a text to its public prefix, because users paste keys where they do not belong. */
 export const withoutApiKeys = (text: string): string =>
   text.replace(/(tnt_[0-9A-Za-z]{4})[0-9A-Za-z]{39}_[0-9A-Za-z]{6}/g, '$1…');
 
@@ -74,7 +74,7 @@ export function issueApiKey({ app, now }: Context): {
   return { key, columns: { digest: digestOf(key), prefix: key.slice(0, shownCharacters), issued: now } };
 }
 
-/** A key with its owner, as far as a request needs them. */
+/** The parts of a key and its owner that a request needs. */
 interface KnownApiKey {
   readonly caller: Caller;
   /** Whether the owner is staff or global support. */
@@ -87,7 +87,7 @@ interface KnownApiKey {
   readonly lastUsed: number;
   /** The networks that the key has been used from. */
   readonly usedFrom: ReadonlySet<string>;
-  /** Addresses whose networks are among them, or noted. */
+  /** Addresses whose networks are stored or recorded. */
   readonly addresses: Set<string>;
 }
 
@@ -109,7 +109,7 @@ interface ApiKeyRow extends CallerRow {
   readonly used_from: string;
 }
 
-/** Returns the owner of a key as the caller of a request. Throws the 401 and 403 of core.md 2.9 in its order. */
+/** Returns the owner of a key as the caller of a request. Throws 401 and 403 in the order of core.md 2.9. */
 export function ownerOfApiKey(app: App, text: string, now: number, address: string): Caller {
   return callerAt(app, usableApiKey(app, text, now, address), address);
 }
@@ -122,11 +122,11 @@ function callerAt(
 ): Caller {
   if (!caller.apiKey?.isBound) return restricted(app, caller, address);
   if (!hasStaffRights || staffRightsApply(app, address)) return caller;
-  // Under this id it has only the roles that its owner was granted.
+  // Under this id, it has only its owner's granted roles.
   return { ...caller, id: caller.id - restrictedIds, isRestricted: true };
 }
 
-/** The same, and notes the use. */
+/** Does the same and records the use. */
 export function authenticateApiKey(app: App, text: string, now: number, address: string): Caller {
   const known = usableApiKey(app, text, now, address);
   const caller = callerAt(app, known, address);
@@ -210,13 +210,13 @@ export class ApiKeyUse {
   readonly #uses = new Map<number, { readonly at: number; readonly address: string }>();
   readonly #networks = new Map<string, ApiKeyNetwork>();
 
-  /** Notes a use, unless one was stored recently. */
+  /** Records a use, unless one was stored recently. */
   note(key: number, stored: number, now: number, address: string): void {
     if (now - stored < useSavedEvery || this.#uses.has(key)) return;
     this.#uses.set(key, { at: now, address });
   }
 
-  /** Notes a use from a network that is not stored for the key. */
+  /** Records a use from a network that is new for the key. */
   noteNetwork(use: ApiKeyNetwork): void {
     const key = `${use.caller.credential} ${use.network}`;
     if (!this.#networks.has(key)) this.#networks.set(key, use);
@@ -256,11 +256,11 @@ function storeNetwork(db: Database, { at, caller, network }: ApiKeyNetwork): boo
   return true;
 }
 
-/** Returns how many keys of a user are valid. */
+/** Counts the valid keys of a user. */
 export const countApiKeys = (db: Database, user: number): number =>
   db.count(sql`SELECT count(*) FROM api_key WHERE user_id = ${user} AND ended IS NULL AND revoked IS NULL`);
 
-/** Revokes all keys of a user for good. */
+/** Permanently revokes all keys of a user. */
 export function revokeApiKeysOf({ app: { db }, now }: Context, user: number): void {
   db.run(sql`UPDATE api_key SET revoked = ${now} WHERE user_id = ${user} AND revoked IS NULL`);
 }
@@ -273,8 +273,8 @@ export const nextApiKeyExpiry = (db: Database): number | undefined =>
       UNION ALL SELECT min(previous_expires) FROM api_key WHERE previous_expires IS NOT NULL)`) ?? undefined;
 
 /**
- * Ends keys and overlaps that are past their end, for good: a clock that is set back does not make them valid again. Revokes keys
- * that lost everything they were bound to, which no longer work anyway.
+ * Permanently ends expired keys and rotation overlaps, so that setting the clock back does not make them valid again. Revokes
+ * keys without any of their bound objects left, which no longer work anyway.
  */
 export function expireApiKeys({ app: { db }, now }: Context): void {
   db.run(sql`UPDATE api_key SET ended = expires WHERE ended IS NULL AND expires <= ${now}`);

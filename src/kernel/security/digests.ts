@@ -3,7 +3,7 @@ import type { App } from '../app.ts';
 import { sql } from '../db/sql.ts';
 
 const keyBytes = 32;
-/** The context that the key of the digests is sealed for. */
+/** The purpose of the sealed digest key. */
 const sealedFor = 'digest_key';
 
 /**
@@ -15,11 +15,11 @@ export function digestOf(app: App, purpose: string, text: string): Buffer {
   return createHmac('sha256', Buffer.from(key, 'hex')).update(`${purpose}\n${text}`).digest();
 }
 
-/** Returns the same digest; undefined if the deployment has no digest key yet, so that no stored digest can match. */
+/** Returns the digest; undefined if the deployment has no digest key yet, so that no stored digest can match. */
 export const knownDigestOf = (app: App, purpose: string, text: string): Buffer | undefined =>
   storedKey(app) === undefined ? undefined : digestOf(app, purpose, text);
 
-/** The key as hexadecimal digits. */
+/** Returns the key in hexadecimal digits. */
 function storedKey({ db, secrets }: App): string | undefined {
   const sealed = db.value<Uint8Array>(sql`SELECT sealed FROM digest_key`);
   return sealed && secrets.open(sealed, sealedFor);
@@ -32,11 +32,10 @@ function makeKey({ db, random, secrets }: App): string {
 }
 
 /*
- * Secrets in the links of mails. The database holds their digest, and, while the mail waits to be sent,
- * their encrypted text.
+ * Secrets in links in mails. The database contains their digests and, while the mail is pending, their encrypted text.
  */
 
-/** A new secret: 32 hex digits, all of them random. */
+/** Returns a new secret of 32 random hex digits. */
 export const newMailedSecret = ({ random }: Pick<App, 'random'>): string => random(16).toString('hex');
 
 /** Returns the stored form of a secret, SHA-256. The case of its digits is ignored, as in UUIDs. */

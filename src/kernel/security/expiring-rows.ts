@@ -5,9 +5,9 @@ import type { StoredInstants } from '../stored-instants.ts';
 
 /** Removes the rows of a table whose column `expires` has passed. */
 export interface ExpiringRows {
-  /** The correction of their ends after a jump of the clock. */
+  /** Corrects their expiries after a clock jump. */
   readonly instants: StoredInstants;
-  /** Removes all expired rows for good: a clock that is set back makes none of them valid again. Must run inside a write. */
+  /** Removes all expired rows, so that setting the clock back does not revive them. Must run inside a write. */
   readonly end: (context: Context) => void;
   /** Removes a batch of expired rows. Returns whether the batch was full. Must run inside a write. */
   readonly removeBatch: (context: Context) => boolean;

@@ -9,9 +9,9 @@ import type { StoredInstants } from '../stored-instants.ts';
 const lockedAtFailures = 4;
 const lockedFor = 10 * minute;
 const addressLimit = 50;
-/** Factor of the limits for a whole /48 of IPv6 addresses. */
+/** Factor of the limits for an entire IPv6 /48. */
 const siteFactor = 10;
-/** The keys under which the failures of an address are counted, each with the factor of its limits. */
+/** Returns the keys that count the failures of an address, with the factors of their limits. */
 interface Counter {
   readonly network: string;
   readonly factor: number;
@@ -26,8 +26,8 @@ const countersOf = (address: string): Counter[] => {
 };
 
 /**
- * Returns how long, in microseconds, logins of a username from an address stay locked (core.md 2.1 "Lock", "Address"); undefined if
- * they are not locked.
+ * Returns how long, in microseconds, logins of a username from an address stay locked (core.md 2.1 "Lock", "Address"); undefined
+ * if they are not locked.
  */
 export function lockOf(db: Database, username: string, address: string, now: number): number | undefined {
   const ends = countersOf(address).flatMap(({ factor, network }) => [
@@ -42,7 +42,7 @@ export function lockOf(db: Database, username: string, address: string, now: num
   return end > now ? end - now : undefined;
 }
 
-/** Counts a failed login; every failure restarts the lifetime of the pair's counter. */
+/** Counts a failed login. Every failure restarts the lifetime of the pair's counter. */
 export function countFailure(db: Database, username: string, address: string, now: number): void {
   for (const { network } of countersOf(address)) {
     db.run(sql`INSERT INTO login_failure (username_folded, address, failures, expires) VALUES (${username}, ${network}, 1, ${now + lockedFor})
@@ -51,7 +51,7 @@ export function countFailure(db: Database, username: string, address: string, no
   }
 }
 
-/** Forgets the failures of a pair that has logged in. */
+/** Clears the failures of a pair after a login. */
 export function forgetFailures(db: Database, username: string, address: string): void {
   for (const { network } of countersOf(address))
     db.run(sql`DELETE FROM login_failure WHERE username_folded = ${username} AND address = ${network}`);

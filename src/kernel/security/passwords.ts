@@ -14,23 +14,23 @@ const runningAtOnce = 4;
 const waitingAtMost = 64;
 /** Argon2id with 19 MiB, two passes, one lane: about 15 ms of CPU time, off the main thread. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-/** The hash of a random password, at the same cost: users without a password are compared with it. */
+/** The hash of a random password at the same cost, for comparison with users without a password. */
 const decoy = '$argon2id$v=19$m=19456,t=2,p=1$ZK6VZK5i9Q4Lc2Dxi8eXng$6iIxRK5pP38K/Kj6fjI3yq6X2kQuYNMjtSMZtz1kCws';
 
 /**
- * Hashes and checks passwords, a few at a time, from a fair queue over the network prefixes of clients;
- * a full queue rejects with 503 (core.md 2.1 "Work"). `address` is that of the client; empty for the operator.
+ * Hashes and checks a few passwords at a time, from a queue that is fair between the network prefixes of clients. A full queue
+ * rejects with 503 (core.md 2.1 "Work"). `address` is the client's address; empty for the operator.
  */
 export class PasswordHasher {
   #running = 0;
   readonly #waiting = new FairQueue(waitingAtMost);
 
-  /** The salted slow hash of a password, in PHC form. Rejects 503 when too many are waiting. */
+  /** Returns the salted, slow hash of a password in PHC format. Rejects with 503 if too many are waiting. */
   hash(password: string, address = ''): Promise<string> {
     return this.#queued(address, () => hash(password, cost));
   }
 
-  /** Whether the password belongs to the hash. Without a hash the same work is done and the result is false. */
+  /** Whether the password matches the hash. Without a hash, does the same work and returns false. */
   async matches(password: string, stored: string | null, address = ''): Promise<boolean> {
     const response = await this.#queued(address, () => verify(stored ?? decoy, password));
     return response && stored !== null;

@@ -13,7 +13,7 @@ declare module '../app.ts' {
 /** The file in the data folder with the keys that the first start and `rotate-key` create. */
 export const keyFile = (folder: string): string => join(folder, 'secret.key');
 
-/** A key that secrets are encrypted with. */
+/** A key for encrypting secrets. */
 interface EncryptionKey {
   readonly id: string;
   /** 32 bytes. */
@@ -33,7 +33,7 @@ const keyBytes = 32;
 export class Secrets {
   readonly #keys: ReadonlyMap<string, EncryptionKey>;
 
-  /** The first key encrypts, all decrypt. */
+  /** The first key encrypts; all keys decrypt. */
   constructor(
     private readonly keys: readonly EncryptionKey[],
     private readonly random: (bytes: number) => Buffer,
@@ -51,7 +51,7 @@ export class Secrets {
     return Buffer.concat([Buffer.from([id.length]), id, nonce, sealing.getAuthTag(), sealed]);
   }
 
-  /** The text sealed for the object with this uuid. Throws when its key is unknown or it was sealed for another object. */
+  /** Decrypts the text sealed for the object with this uuid. Throws if its key is unknown or it belongs to another object. */
   open(sealed: Uint8Array, uuid: string): string {
     const bytes = Buffer.from(sealed);
     const start = 1 + bytes.readUInt8(0);
@@ -67,7 +67,7 @@ export class Secrets {
   }
 }
 
-/** Parses the keys of a setting or of the key file. Throws with a sentence if a line is not a key. */
+/** Parses the keys in the setting or the key file. Throws a readable error if a line is not a key. */
 function parseKeys(lines: readonly string[]): EncryptionKey[] {
   return lines.map((line) => {
     const colon = line.indexOf(':');
@@ -83,8 +83,8 @@ const freshLine = (random: (bytes: number) => Buffer): string =>
   `${random(4).toString('hex')}:${random(keyBytes).toString('base64')}`;
 
 /**
- * Returns the keys of a deployment: those of the setting, else of `secret.key` in the data folder, which is created if `mayMake`
- * is true. Without a folder, the key is random and temporary. Throws with a sentence.
+ * Returns the keys of a deployment: from the setting, or from `secret.key` in the data folder, which is created if `mayMake` is
+ * true. Without a folder, the key is random and temporary. Throws a readable error.
  */
 export function openSecrets(
   setting: readonly string[],
@@ -97,7 +97,7 @@ export function openSecrets(
   const file = keyFile(folder);
   if (!existsSync(file)) {
     if (mayMake()) createKeyFile(file, freshLine(random));
-    // Read again: another command may have created it meanwhile and used it.
+    // Read it again, because another command may have created and used it meanwhile.
     else if (!existsSync(file))
       throw new Error(
         `${file} is missing, and the database holds secrets that it opens: put it back, or restore a backup`,
@@ -106,14 +106,14 @@ export function openSecrets(
   return new Secrets(readKeyFile(file), random);
 }
 
-/** Parses the content of a key file. Throws with a sentence if a line is not a key. */
+/** Parses the content of a key file. Throws a readable error if a line is not a key. */
 export const secretsOf = (content: string, random: (bytes: number) => Buffer): Secrets =>
   new Secrets(parseKeys(linesIn(content)), random);
 
-/** Throws with a sentence if a file is not a key file. */
+/** Throws a readable error if a file is not a key file. */
 export const requireKeyFile = (file: string): void => void readKeyFile(file);
 
-/** The keys of a file, at least one. Throws with a sentence that names the file. */
+/** Returns the keys in a file, at least one. Throws a readable error that names the file. */
 function readKeyFile(file: string): EncryptionKey[] {
   let keys: EncryptionKey[];
   try {
@@ -145,7 +145,7 @@ function createKeyFile(file: string, line: string): void {
   syncFolder(dirname(file));
 }
 
-/** Removes the drafts that killed commands have left beside an existing key file: they contain keys. */
+/** Removes drafts that killed commands left beside an existing key file, because they contain keys. */
 export function clearDrafts(folder: string): void {
   if (!existsSync(keyFile(folder))) return;
   for (const name of readdirSync(folder)) if (isDraft.test(name)) rmSync(join(folder, name), { force: true });
@@ -153,7 +153,7 @@ export function clearDrafts(folder: string): void {
 
 const isDraft = /^secret\.key\.(new|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
-/** Puts a fresh key before those of the key file; returns the keys for encryption and decryption. */
+/** Prepends a new key to the key file. Returns the keys for encryption and decryption. */
 export function addKey(folder: string, random: (bytes: number) => Buffer): Secrets {
   const file = keyFile(folder);
   const lines = [freshLine(random), ...(existsSync(file) ? linesOf(file) : [])];
@@ -161,11 +161,11 @@ export function addKey(folder: string, random: (bytes: number) => Buffer): Secre
   return new Secrets(parseKeys(lines), random);
 }
 
-/** Secrets that only the first key of the key file opens. */
+/** Returns secrets with only the first key of the key file. */
 export const newestKey = (folder: string, random: (bytes: number) => Buffer): Secrets =>
   new Secrets(readKeyFile(keyFile(folder)).slice(0, 1), random);
 
-/** Removes all keys but the first from the key file; returns their number. */
+/** Removes all keys but the first from the key file. Returns the number of removed keys. */
 export function dropOldKeys(folder: string): number {
   const file = keyFile(folder);
   const lines = linesOf(file);
@@ -180,7 +180,7 @@ function replaceKeys(file: string, lines: readonly string[]): void {
   place(draft, file);
 }
 
-/** Returns the text of a key file with the keys of one, and the keys that an older one of the same folder has in addition. */
+/** Merges two key files: returns the text of the first, extended by additional keys of an older one. */
 export function withOlderKeys(newer: string, older: string): string {
   // The last line may lack a line break.
   const linesIn = (text: string): string[] => text.split('\n').filter((line) => line !== '');

@@ -4,19 +4,19 @@ import type { App } from '../app.ts';
 import { memoised } from '../memoised.ts';
 import { inNetworks, parseNetworks } from '../net/networks.ts';
 
-/** The message of the 403 for operations of staff outside of their networks. */
+/** The 403 message for staff operations outside of staff_networks. */
 export const restrictedText = 'Staff rights do not apply at this address.';
 
-/** Parses the setting once for each deployment. */
+/** Parses the setting once per deployment. */
 const parsed = memoised(parseNetworks);
 
-/** Whether staff rights apply to clients at an address; without the setting staff_networks they apply everywhere. */
+/** Whether staff rights apply at an address. Without staff_networks, they apply everywhere. */
 export const staffRightsApply = (
   { config: { staff_networks: networks } }: Pick<App, 'config'>,
   address: string,
 ): boolean => networks.length === 0 || inNetworks(address, parsed(networks));
 
-/** Returns the caller with the rights that apply at an address: outside of the networks, those of staff and global support do not. */
+/** Returns the caller with the rights that apply at an address. Staff and global support lose theirs outside staff_networks. */
 export const restricted = (app: App, caller: Caller, address: string): Caller =>
   !seesAll(caller) || staffRightsApply(app, address)
     ? caller

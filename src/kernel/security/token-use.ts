@@ -10,10 +10,10 @@ declare module '../app.ts' {
 }
 
 const savedEvery = minute;
-/** A timer that runs every second stores uses that are older than this. */
+/** Age at which the timer stores uses. */
 export const useSavedWithin = savedEvery + 10 * second;
 
-/** The last use of every token, exact in memory and stored with a delay, so that read requests do not write. */
+/** The last use of every token, exact in memory but stored with a delay, so that reads do not write. */
 export class TokenUse {
   readonly #uses = new Map<number, { last: number; since: number }>();
 
@@ -22,14 +22,14 @@ export class TokenUse {
     return Math.max(stored, this.#uses.get(token)?.last ?? 0);
   }
 
-  /** Notes a use. */
+  /** Records a use. */
   note(token: number, now: number): void {
     const use = this.#uses.get(token);
     if (use) use.last = now;
     else this.#uses.set(token, { last: now, since: now });
   }
 
-  /** Writes uses that have been in memory for a minute by `now`, or, without it, all. Must run inside a write. */
+  /** Stores uses that have been in memory for a minute at `now`; without it, all uses. Must run inside a write. */
   save(db: Database, now = Number.POSITIVE_INFINITY): void {
     for (const [token, use] of this.#uses) {
       if (now - use.since < savedEvery) continue;
@@ -57,7 +57,7 @@ export interface TokenRow extends CallerRow {
   readonly is_active: number;
   /** The session of the staff user who impersonates the owner; null for the owner's own sessions. */
   readonly creator: TokenRow | null;
-  /** How the session began; null: before this was stored. */
+  /** How the session started; null for sessions from before this was stored. */
   readonly method: string | null;
   /** Whether the user has a second factor. */
   readonly has_factor: number;

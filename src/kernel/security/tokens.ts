@@ -16,12 +16,12 @@ import type { TokenRow } from './token-use.ts';
 
 declare module '../app.ts' {
   interface App {
-    /** The tokens presented recently, with their owners. */
+    /** Recently used tokens with their owners. */
     readonly knownTokens: VersionedCache<KnownToken>;
   }
 }
 
-/** A presented token, and its owner where staff rights apply. */
+/** A used token, and its owner where staff rights apply. */
 interface KnownToken extends TokenRow {
   readonly caller: Caller;
 }
@@ -29,15 +29,15 @@ interface KnownToken extends TokenRow {
 /** Approximate size of a token with its owner, in bytes. */
 const tokenWeight = 1000;
 const storedAfterEnd = 7 * day;
-/** Duration for which a login, or a later confirmation, confirms a session. */
+/** How long a login or confirmation confirms a session. */
 const confirmedFor = 15 * minute;
 const examinedAtOnce = 200;
 /** Position of the current removal among the tokens. */
 const examined = new WeakMap<Database, number>();
 
 /**
- * The owner of the token or API key in the Authorization header. Throws 401 as core.md 2.2 and 2.9 say, and 403 for a key from
- * another network; slides the token's expiry.
+ * Returns the owner of the token or API key in the Authorization header, and extends the token's lifetime. Throws 401 (core.md
+ * 2.2, 2.9), and 403 for a key from a network that is not allowed.
  */
 export function authenticate(app: App, incoming: IncomingRequest, now: number): Caller {
   const { address, headers } = incoming;
@@ -48,7 +48,7 @@ export function authenticate(app: App, incoming: IncomingRequest, now: number): 
   return caller;
 }
 
-/** Returns the owner of a token or API key without noting a use. Throws like `authenticate`. */
+/** Returns the owner of a token or API key without recording a use. Throws like `authenticate`. */
 export const ownerOf = (app: App, token: string, now: number, address: string): Caller =>
   isApiKey(token) ? ownerOfApiKey(app, token, now, address) : ownerOfToken(app, token, now, address);
 
@@ -82,7 +82,7 @@ function findToken({ db, knownTokens }: App, token: string): KnownToken {
   return knownTokens.set(token, { ...row, caller }, reads, tokenWeight);
 }
 
-/** Returns the token that a condition selects, with the session that created it. */
+/** Returns the token that meets a condition, with the session that created it. */
 function selectToken(db: Database, condition: Sql): TokenRow | undefined {
   const row = db.get<Omit<TokenRow, 'creator'> & { readonly creator_id: number | null }>(sql`
     SELECT t.id AS token_id, t.uuid AS credential, t.last_used, t.ends, t.revoked, t.creator_id, t.method,
@@ -92,7 +92,7 @@ function selectToken(db: Database, condition: Sql): TokenRow | undefined {
   return { ...row, creator: row.creator_id === null ? null : (selectToken(db, sql`t.id = ${row.creator_id}`) ?? null) };
 }
 
-/** Whether a token that is not revoked has expired, or the staff user who acts with it may no longer do so. */
+/** Whether an unrevoked token has expired, or its impersonating staff user may no longer impersonate. */
 function hasEnded(app: App, row: TokenRow, now: number): boolean {
   const { creator } = row;
   if (hasExpired(app, row.token_id, row, now)) return true;
@@ -134,11 +134,11 @@ interface Login {
   readonly method: LoginMethod;
   /** The header User-Agent of the request. */
   readonly agent?: string | undefined;
-  /** Whether it confirms its session (core.md 2.8); default: yes. */
+  /** Whether it confirms its session (core.md 2.8). Default: true. */
   readonly confirms?: boolean;
-  /** Microseconds after which the session ends, however often it is used; default: only the owner's `token_lifetime` ends it. */
+  /** Microseconds after which the session ends, even if in use. Default: only the owner's `token_lifetime` ends it. */
   readonly lasts?: number;
-  /** The session of a staff user who acts with the token: it ends with that session. */
+  /** The session of the impersonating staff user, with which the token ends. */
   readonly creator?: number | null;
 }
 
@@ -154,7 +154,7 @@ const agentAtMost = 200;
 export const issueToken = (context: Context, user: number, login: Login): string =>
   createToken(context, user, login).text;
 
-/** The same, with the id of the token's row; `text` sets a specific token. */
+/** Does the same and also returns the id of the token's row. `text` sets a specific token. */
 export function createToken(
   context: Context,
   user: number,
@@ -180,7 +180,7 @@ export function createToken(
   return { id, text };
 }
 
-/** Names the user and the session of a login in its audit record. */
+/** Sets the user and the session of a login in its audit record. */
 function noteLogin({ db, trail }: App, user: number, method: string, session: string): void {
   if (!trail.current) return;
   const row = db.one<{ uuid: string; username: string; fullName: string; nativeName: string }>(sql`
@@ -217,7 +217,7 @@ const hasExpired = (
   (row.ends !== null && now >= row.ends) ||
   (row.token_lifetime !== null && now >= app.tokenUse.lastUse(token, row.last_used) + row.token_lifetime * second);
 
-/** Whether a presented token has passed more than half of its lifetime since its use was last stored; false for an invalid one. */
+/** Whether more than half of a token's lifetime has passed since its last stored use; false for an invalid token. */
 export function isHalfRunOut(app: App, authorization: string | undefined, now: number): boolean {
   try {
     const token = presentedToken(authorization);
@@ -229,7 +229,7 @@ export function isHalfRunOut(app: App, authorization: string | undefined, now: n
   }
 }
 
-/** Whether a token ended because its lifetime passed without a use, rather than by being revoked. */
+/** Whether a token expired unused instead of being revoked. */
 export function hasRunOut(app: App, token: string, now: number): boolean {
   try {
     const row = app.knownTokens.get(token) ?? findToken(app, token);
@@ -241,18 +241,18 @@ export function hasRunOut(app: App, token: string, now: number): boolean {
   }
 }
 
-/** Ends one token. Tokens with which its session impersonates users end with it. */
+/** Ends a token and the impersonations of its session. */
 export function revokeToken(context: Context, token: number | null): void {
   context.app.db.run(sql`UPDATE token SET revoked = ${context.now} WHERE id = ${token} AND revoked IS NULL`);
 }
 
-/** Ends all tokens of a user, except that of this request if given. Returns their number. */
+/** Ends all tokens of a user, optionally except one. Returns the number of ended tokens. */
 export function revokeTokensOf(context: Context, user: number, except?: number | null): number {
   return context.app.db.run(sql`UPDATE token SET revoked = ${context.now}
     WHERE user_id = ${user} AND revoked IS NULL AND id IS NOT ${except ?? null}`).changes;
 }
 
-/** Ends expired tokens and confirmations for good: a clock that is set back makes none of them valid again. */
+/** Permanently ends expired tokens and confirmations, so that setting the clock back does not revive them. */
 export function endRunOutTokens({ app: { db, tokenUse }, now }: Context): void {
   tokenUse.save(db);
   db.run(sql`UPDATE token SET revoked = ${now} WHERE revoked IS NULL
@@ -268,8 +268,8 @@ export const tokenInstants: readonly StoredInstants[] = [
 ];
 
 /**
- * Removes tokens that ended a week ago, revoked ones and those expired after their owner's lifetime, among the next of all
- * tokens. Returns whether more remain: an index of their ends would cost every use more than the scan.
+ * Removes tokens that were revoked or expired a week ago, in steps through all tokens, because an index of their ends would cost
+ * every use more than the scan. Returns whether more remain.
  */
 export function removeEndedTokens({ app: { db }, now }: Context): boolean {
   const horizon = now - storedAfterEnd;

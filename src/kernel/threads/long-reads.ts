@@ -23,7 +23,7 @@ export interface ReadingOrder {
 
 /** The thread that reads the database file beside the program; it starts with the first long read. */
 export class ReadingThread {
-  /** Milliseconds that the reads of one turn may take. */
+  /** Time limit for the reads of one round. */
   readonly milliseconds: number = 60_000;
   readonly #thread: TaskThread;
 
@@ -38,8 +38,8 @@ export class ReadingThread {
   }
 
   /**
-   * Resolves when `reads` has the results of these queries, as of an instant from now on. Earlier writes are
-   * committed before. Skips queries whose `isGone` returns true. Rejects with 503.
+   * Resolves when `reads` has the results of these queries, as of a later instant. Commits pending writes first. Skips queries
+   * whose `isGone` returns true. Rejects with 503.
    */
   async result(reads: DeferredReads, queries: readonly DeferredQuery[], isGone: () => boolean): Promise<void> {
     const { db } = this;
@@ -82,6 +82,6 @@ export class ReadingThread {
   }
 }
 
-/** Resolves when pending writes are committed, because the thread sees nothing else; returns whether they could be. */
+/** Commits pending writes, because the thread sees only committed ones. Resolves with whether that succeeded. */
 const committed = (db: SqliteDatabase): Promise<boolean> =>
   new Promise((resolve) => db.afterCommit((error) => resolve(error === undefined)));

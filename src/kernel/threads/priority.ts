@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 
 /**
- * Gives this process the lowest priority, so that a server on the same machine goes first. On Linux, a priority is that of one
- * thread, and Node.js has started some already, such as those that compress.
+ * Gives this process the lowest priority, so that a server on the same machine takes precedence. On Linux, priorities belong to
+ * threads, and Node.js has already started some, such as those for compression.
  */
 export function lowerPriority(): void {
   const { PRIORITY_LOW: low } = constants.priority;

@@ -1,4 +1,4 @@
-/** The program of the thread that reads for long: see long-reads.ts. See src/decisions/reading-thread.md. */
+/** The program of the reader thread (long-reads.ts). See src/decisions/reading-thread.md. */
 import { workerData } from 'node:worker_threads';
 import type { DeferredQuery, ReadResult } from '../db/deferred-reads.ts';
 import { caseFold } from '../db/sql.ts';

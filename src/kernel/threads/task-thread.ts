@@ -1,4 +1,4 @@
-/** A thread for work that would block all requests on the main one. See src/decisions/login-queues.md. */
+/** A thread for work that would block all requests on the main thread. See src/decisions/login-queues.md. */
 import { parentPort, Worker } from 'node:worker_threads';
 import { errorOf, present } from '../present.ts';
 import { FairQueue } from './fair-queue.ts';
@@ -6,7 +6,7 @@ import { FairQueue } from './fair-queue.ts';
 /** The response of the thread to a task: `displayed` is the message of the task's error for users. */
 type TaskResponse<T> = { readonly value: T } | { readonly error: string; readonly displayed: string | undefined };
 
-/** A task that its thread has rejected, or did not finish in time. */
+/** Thrown if the thread rejected a task or did not finish it in time. */
 export class TaskError extends Error {
   constructor(
     message: string,
@@ -17,7 +17,7 @@ export class TaskError extends Error {
   }
 }
 
-/** A task that did not end in time. */
+/** Thrown if a task did not finish in time. */
 export class OverdueTask extends TaskError {}
 
 /** Maximum number of waiting tasks. */
@@ -29,13 +29,13 @@ const timeout = 30_000;
 export interface TaskTerms {
   readonly holder: string;
   readonly milliseconds: number;
-  /** Called when the task is next; a task that is no longer needed is skipped. Default: it is needed. */
+  /** Called when the task is next. If it returns false, the task is skipped. Default: true. */
   readonly isWanted?: () => boolean;
 }
 
 /**
- * Runs tasks on a thread, one at a time. The thread starts with the first task, ends after half a minute without one, and is stopped
- * and restarted when a task takes too long. The queue is fair between the holders of tasks.
+ * Runs tasks on a thread, one at a time. The thread starts with the first task, ends after half a minute without one, and is
+ * stopped and restarted when a task takes too long. The queue is fair between the holders of tasks.
  */
 export class TaskThread {
   #thread: Promise<Worker> | undefined;
@@ -49,7 +49,7 @@ export class TaskThread {
   constructor(
     /** Text of the program, which serves tasks (`serveTasks`). */
     private readonly program: () => string,
-    /** The message for a holder whose task finds the queue full. */
+    /** Returns the error for a holder when the queue is full. */
     private readonly crowded: () => Error,
     /** The workerData of the thread. */
     private readonly order?: unknown,
@@ -81,7 +81,7 @@ export class TaskThread {
     }
   }
 
-  /** Terminates the thread; its tasks are rejected. */
+  /** Terminates the thread and rejects its tasks. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idle);
@@ -105,7 +105,7 @@ export class TaskThread {
         );
       const fail = (error: unknown): void => settle(() => reject(new TaskError(errorOf(error).message)));
       const stop = (): void => fail(new Error('the thread that it was given to has ended'));
-      // This also frees the memory of the thread.
+      // Terminating also frees the memory of the thread.
       const limit = setTimeout(() => {
         settle(() => reject(new OverdueTask('it takes too long')));
         void this.#end();
@@ -127,7 +127,7 @@ export class TaskThread {
       const fail = (error: unknown): void => reject(new TaskError(`the thread failed: ${errorOf(error).message}`));
       thread.once('message', () => resolve(thread));
       thread.on('error', fail).on('exit', (code) => fail(new Error(`it ended with ${code}`)));
-      // Before the holder of the current task is notified, because it may add another one.
+      // Do this before notifying the holder of the current task, which may add another one.
       thread.on('error', forget).on('exit', forget);
     };
     const starting = Promise.resolve(this.#ending).then(() => new Promise<Worker>(start));
