@@ -8,7 +8,7 @@ import { propertyDetail, propertyInSet, propertyLink, shownProperty } from './pr
 import { SimulatorDriver } from './providers/simulator/driver.ts';
 import { detail, shownDetail } from './resources/details.ts';
 
-/** Building blocks for provider types of embedding programs; see `providers` of `createServer`. */
+/** Building blocks for provider types in embedding programs (`providers` of `createServer`). */
 export const providerKit = {
   ProviderError,
   SimulatorDriver,

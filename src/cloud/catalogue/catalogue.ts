@@ -4,18 +4,17 @@ import { present } from '../../kernel/present.ts';
 import type { EntityKind } from './entity-kind.ts';
 import type { PropertyKind, ProviderType, ResourceKind } from './type.ts';
 
-// Registered types belong to the deployment, but the kernel must not know that clouds exist: this layer adds its
-// own member.
+// Registered types belong to the deployment, but the kernel must not know that clouds exist, so this layer adds the member.
 declare module '../../kernel/app.ts' {
   interface App {
-    /** The types of provider that this deployment serves. */
+    /** The provider types that this deployment serves. */
     readonly catalogue: Catalogue;
   }
 }
 
-/** A kind of resource with the type it belongs to and its full name. */
+/** A kind of resource with its type and full name. */
 export interface TypedKind {
-  /** The catalogue that it is registered in, which finds other kinds by name. */
+  /** Its catalogue, for finding other kinds by name. */
   readonly catalogue: Catalogue;
   readonly type: ProviderType;
   readonly kind: ResourceKind;
@@ -23,7 +22,7 @@ export interface TypedKind {
   readonly name: string;
 }
 
-/** A kind of property with the type it belongs to and its full name. */
+/** A kind of property with its type and full name. */
 interface TypedProperty {
   readonly type: ProviderType;
   readonly kind: PropertyKind;
@@ -31,7 +30,7 @@ interface TypedProperty {
   readonly name: string;
 }
 
-/** The types of provider of a deployment, with everything that they declare by its name. */
+/** The provider types of a deployment, and everything that they declare, by name. */
 export class Catalogue {
   /** Every kind of resource and of part. */
   readonly kinds: readonly TypedKind[];
@@ -40,7 +39,7 @@ export class Catalogue {
   readonly #kinds: ReadonlyMap<string, TypedKind>;
   readonly #entityKinds: ReadonlyMap<string, EntityKind>;
 
-  /** Throws if there is no type, or if two types or kinds share a name or path. */
+  /** Throws if there are no types, or if two types or kinds share a name or path. */
   constructor(readonly types: readonly ProviderType[]) {
     if (types.length === 0) throw new Error('At least one provider type is needed');
     const named = <K extends { readonly name: string }>(type: ProviderType, kinds: readonly K[]) =>
@@ -59,22 +58,22 @@ export class Catalogue {
     ]);
   }
 
-  /** A type by its name. Throws for a name that no row should hold. */
+  /** Returns a type by name. Throws for a name that no row should contain. */
   type(name: string): ProviderType {
     return known(this.#types.get(name), 'provider type', name);
   }
 
-  /** A kind of resource by its full name. Throws for a name that no row should hold. */
+  /** Returns a kind of resource by its full name. Throws for a name that no row should contain. */
   kind(name: string): TypedKind {
     return known(this.#kinds.get(name), 'resource kind', name);
   }
 
-  /** A kind of object of a type's own, by its full name. Throws for a name that no row should hold. */
+  /** Returns an entity kind by its full name. Throws for a name that no row should contain. */
   entityKind(name: string): EntityKind {
     return known(this.#entityKinds.get(name), 'entity kind', name);
   }
 
-  /** The full name of such a kind. */
+  /** Returns the full name of an entity kind. */
   entityName(kind: EntityKind): string {
     return present([...this.#entityKinds].find(([, known]) => known === kind))[0];
   }
@@ -91,14 +90,14 @@ function rejectRepeated(names: readonly string[]): void {
 }
 
 /**
- * Defines the SQL functions service_path(type) and kind_path(kind): the segments behind /api/ of the services of a type and of
- * the resources of a kind. The SQL of representations is built before a catalogue exists, also in layers that know none.
+ * Defines the SQL functions service_path(type) and kind_path(kind): the path segments after /api/ of a type's services and a
+ * kind's resources. The SQL of representations is built before a catalogue exists, even in layers without one.
  */
 export function definePaths(db: SqliteDatabase, catalogue: Catalogue): void {
   db.define('service_path', (type) => catalogue.type(type).prefix);
   db.define('kind_path', (kind) => catalogue.kind(kind).kind.path);
 }
 
-/** The link of the resource whose id is in a column; must not be null. */
+/** The link of the resource whose id is in a column. Must not be null. */
 export const resourceLink = (id: string): Json =>
   linkOfPath(`kind_path((SELECT kind FROM resource WHERE id = ${id}))`, `(SELECT uuid FROM resource WHERE id = ${id})`);

@@ -6,7 +6,7 @@ declare module '../../kernel/config/config.ts' {
   interface Config extends ConfigOf<typeof providerSettings> {}
 }
 
-/** Settings of providers and their jobs. */
+/** The settings of providers and their jobs. */
 export const providerSettings = {
   only_staff_manages_services: flag(false, 'Whether only staff may write settings, services and links.'),
   manager_can_manage_tenants: flag(

@@ -19,7 +19,7 @@ export interface DriverSettings {
   readonly certificate: string | null;
   readonly domain: string | null;
   readonly options: PlainValues;
-  /** Private addresses are allowed: the settings were last written by staff. */
+  /** Whether private addresses are allowed, because staff last wrote the settings. */
   readonly mayBePrivate: boolean;
 }
 
@@ -38,13 +38,13 @@ export interface DriverCall {
   readonly memo: PlainValues;
   /** Instant of the operation's first call. */
   readonly started: number;
-  /** Whether an earlier call with this memo ended with the process, so that its outcome is unknown. */
+  /** Whether the process ended during an earlier call with this memo, so that its outcome is unknown. */
   readonly isRepeated: boolean;
 }
 
 /**
- * An object at the provider. Values have the names of the row's columns; others are stored in details. `start_time` is an instant
- * in microseconds, if the provider reports it.
+ * An object at the provider. Values are named like the row's columns; others are stored in details. `start_time` is an instant in
+ * microseconds, if the provider reports it.
  */
 export interface BackendObject {
   readonly kind: string;
@@ -88,29 +88,29 @@ export interface RowChange {
   readonly kind: string;
   /** `put` creates a missing row; `change` does not. */
   readonly action: 'put' | 'change' | 'remove';
-  /** Which row: by its uuid, or by its id at the provider. */
+  /** Identifies the row by its uuid or its id at the provider. */
   readonly uuid?: string;
   readonly backend_id?: string;
   readonly values?: PlainValues;
-  /** Whether to record no event, because the row is part of another object. */
+  /** Whether to skip the event, because the row is part of another object. */
   readonly isSilent?: boolean;
 }
 
-/** Which object at the provider is meant. */
+/** Identifies an object at the provider. */
 export type BackendReference = Pick<BackendObject, 'kind' | 'backend_id'>;
 
-/** A user, as sent to providers with user accounts. */
+/** A user, for providers with user accounts. */
 export interface Person {
   readonly email: string;
   readonly username: string;
   readonly full_name: string;
 }
 
-/** Members of objects at a provider. Accounts are the provider's ids. */
+/** Manages members of objects at a provider. Accounts are the provider's ids. */
 export interface Membership {
-  /** The accounts that are members of an object. */
+  /** Returns the accounts of an object's members. */
   members(object: BackendReference): Promise<ReadonlySet<string>>;
-  /** The account of a person; creates a missing one. */
+  /** Returns the account of a person, creating it if necessary. */
   account(person: Person): Promise<string>;
   /** Makes an account a member. Returns false if it already has these rights without membership. */
   add(object: BackendReference, account: string): Promise<boolean>;
@@ -119,19 +119,19 @@ export interface Membership {
 
 /** Operations of a provider. Every method may throw a ProviderError. */
 export interface Driver {
-  /** One cheap authenticated call. */
+  /** Makes one cheap authenticated call. */
   ping(): Promise<void>;
-  /** `known`: the objects with rows, for providers that cannot list their objects. */
+  /** `known` has the objects with rows, for providers that cannot list their objects. */
   sync(known: readonly BackendReference[]): Promise<Inventory>;
   create(call: DriverCall): Promise<Step>;
   update(call: DriverCall): Promise<Step>;
   delete(call: DriverCall): Promise<Step>;
   action(name: string, call: DriverCall): Promise<Step>;
-  /** Current values, or undefined if the object does not exist. */
+  /** Returns the current values; undefined if the object does not exist. */
   pull(call: DriverCall): Promise<PlainValues | undefined>;
-  /** Removes an SSH key that was uploaded for a user. */
+  /** Removes an uploaded SSH key of a user. */
   forgetKey?(fingerprint: string): Promise<void>;
   readonly membership?: Membership;
-  /** Usages of a kind's quotas that are too expensive to read at every synchronisation. */
+  /** Reads quota usages that are too expensive for every synchronisation. */
   measure?(object: BackendReference): Promise<PlainValues>;
 }

@@ -3,17 +3,17 @@ import { operationsOf } from './options.ts';
 
 declare module '../../kernel/app.ts' {
   interface App {
-    /** Operations that the simulator is to fail. */
+    /** Operations that the simulator must fail. */
     readonly nextFailures: NextFailures;
   }
 }
 
 /**
- * Operations whose next run the simulator fails, as a test has requested: `DigitalOcean.Droplet` and
- * `create`, or of the settings as a whole `DigitalOcean` and `sync` or `ping`.
+ * Operations that must fail in the simulator at their next run, at a test's request: `create` of `DigitalOcean.Droplet`, or
+ * `sync` and `ping` of the settings `DigitalOcean`.
  */
 export class NextFailures {
-  /** The messages of each, the next one first. */
+  /** Messages by operation, next one first. */
   readonly #orders: Map<string, readonly string[]>;
 
   constructor(
@@ -23,7 +23,7 @@ export class NextFailures {
     this.#orders = new Map(before ? before.#orders : []);
   }
 
-  /** The unknown parameter and the rule it breaks; undefined if the operation exists. */
+  /** Returns the unknown parameter and the broken rule; undefined if the operation exists. */
   rejection(kind: string, operation: string): readonly ['kind' | 'operation', string] | undefined {
     const [typeName = '', name] = kind.split('.', 2);
     const type = this.catalogue.types.find((known) => known.name === typeName);
@@ -35,7 +35,7 @@ export class NextFailures {
     return ['operation', `${kind} has no "${operation}"; it has: ${operations.join(', ')}`];
   }
 
-  /** One more failure with this message. */
+  /** Adds a failure with this message. */
   add(kind: string, operation: string, message: string): void {
     const key = `${kind} ${operation}`;
     this.#orders.set(key, [...(this.#orders.get(key) ?? []), message]);

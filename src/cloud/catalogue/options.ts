@@ -5,7 +5,7 @@ import { memoised } from '../../kernel/memoised.ts';
 import type { PlainValues } from './driver.ts';
 import type { OptionFields, ProviderType } from './type.ts';
 
-/** `<name>=<value>` items of a comma-separated list; a bare value is stored under `*`, a bare name under itself. */
+/** Parses a comma-separated list of `<name>=<value>`. A bare value is stored under `*`, a bare name under itself. */
 function items(text: string): [string, string | undefined][] {
   return text
     .split(',')
@@ -22,7 +22,7 @@ const operation = /^([A-Za-z]+\.)?([a-z_]+|\*)$/;
 const latencyRule = 'Enter milliseconds or a list of <operation>=<milliseconds>.';
 const failureRule = 'Enter a list of <operation> or <operation>=<probability>.';
 
-/** Latencies of operations in milliseconds, by name; undefined when the text is not of the option's form. */
+/** Parses latencies of operations in milliseconds, by name; undefined if the text is invalid. */
 export function parseLatencies(text: string): ReadonlyMap<string, number> | undefined {
   const isTime = (value: string | undefined): boolean => /^\d+$/.test(value ?? '') && Number(value) <= 600_000;
   if (isTime(text.trim())) return new Map([['*', Number(text)]]);
@@ -31,7 +31,7 @@ export function parseLatencies(text: string): ReadonlyMap<string, number> | unde
   return new Map(parsed.map(([name, value]) => [name, Number(value)]));
 }
 
-/** Probabilities of failure of operations, by name; undefined when the text is not of the option's form. */
+/** Parses failure probabilities of operations, by name; undefined if the text is invalid. */
 export function parseFailures(text: string): ReadonlyMap<string, number> | undefined {
   const parsed = items(text);
   const isProbability = (value: string): boolean => /^(0(\.\d+)?|1(\.0+)?|\.\d+)$/.test(value);
@@ -40,9 +40,9 @@ export function parseFailures(text: string): ReadonlyMap<string, number> | undef
   return new Map(parsed.map(([name, value]) => [name, value === undefined ? 1 : Number(value)]));
 }
 
-/** Requests about settings as a whole. */
+/** Operations on entire settings. */
 const ofSettings = ['ping', 'sync'];
-/** Requests about objects of every kind, and additional ones about resources. */
+/** Operations on objects of every kind, and additional ones on resources. */
 const ofObjects = ['create', 'update', 'delete', 'pull'];
 const ofResources = [...ofObjects, 'vanish'];
 
@@ -52,11 +52,11 @@ const operationsByKind = ({ entities = [], kinds }: ProviderType) => [
   ...kinds.map(({ actions, name }) => [name, [...ofResources, ...actions.map((action) => action.name)]] as const),
 ];
 
-/** Requests about the objects of a kind or, without a kind, about settings as a whole. */
+/** Returns the operations on objects of a kind or, without a kind, on entire settings. */
 export const operationsOf = (type: ProviderType, kind: string | undefined): readonly string[] =>
   kind === undefined ? ofSettings : (operationsByKind(type).find(([name]) => name === kind)?.[1] ?? []);
 
-/** The names that the simulator's options of a type may hold: operations, of all kinds or of one. */
+/** Returns the valid names in a type's simulator options: operations of all kinds or of one. */
 const namesOf = memoised(
   (type: ProviderType): ReadonlySet<string> =>
     new Set([
@@ -69,7 +69,7 @@ const namesOf = memoised(
     ]),
 );
 
-/** Errors in a type's simulator options: messages by name; empty if they name only operations of the type. */
+/** Returns errors in a type's simulator options, by name; empty if all names are operations of the type. */
 export function unknownOperations(
   type: ProviderType,
   { simulator_failures: failures, simulator_latency: latencies }: PlainValues,
@@ -82,7 +82,7 @@ export function unknownOperations(
   };
 }
 
-/** Options that settings of every type have; a real driver keeps them unused (providers.md 3.2). */
+/** Options of every type. Real drivers do not use them (providers.md 3.2). */
 export const simulatorOptions: OptionFields = {
   simulator_seed: integer({ min: -2_147_483_648, max: 4_294_967_295, help: 'Seed of the simulator.' }),
   simulator_latency: parsedText(parseLatencies, latencyRule, 'Milliseconds, or a list of operation=milliseconds.'),

@@ -3,32 +3,32 @@ import type { WritableField } from '../../kernel/collection/field.ts';
 import { parsedText } from '../../kernel/collection/rules.ts';
 
 /*
- * Regular expressions that users write. They run on an engine whose time grows with the text only (the syntax of RE2,
- * without look-around and back-references), so that no expression can hold up the process.
+ * Regular expressions from users. They run on an engine in time linear in the text (RE2 syntax, without look-around and
+ * back-references), so that no expression can block the process.
  */
 
-/** An option that holds a regular expression. */
+/** An option with a regular expression. */
 export const pattern = (help: string): WritableField<string, false> =>
   parsedText(compiled, 'Enter a valid regular expression.', help);
 
-/** Whether the expression matches somewhere in the text; a text that is no expression matches nothing. */
+/** Whether the expression matches somewhere in the text. An invalid expression matches nothing. */
 export const matches = (expression: string, text: string): boolean =>
   compiled(expression)?.matcher(text).find() ?? false;
 
 /**
- * Returns the literal prefix of all texts that the expression matches, such as `amzn2-` for `^amzn2-.*-gp2$`; empty
- * of expressions that do not start with ^ or have an alternative outside of parentheses.
+ * Returns the literal prefix of all texts that an expression matches, such as `amzn2-` for `^amzn2-.*-gp2$`; empty if it does not
+ * start with ^ or has an alternative outside parentheses.
  */
 export function beginningOf(expression: string): string {
   if (!expression.startsWith('^') || hasAlternative(expression)) return '';
   const [, plain = '', next = ''] = /^\^((?:[\w /-]|\\[^\w\\])*)(.?)/s.exec(expression) ?? [];
   const characters = plain.match(/\\.|./gs) ?? [];
-  // The last one may be missing in the text when it is followed by a number of times.
+  // A quantifier may make the last character optional.
   const certain = '?*{'.includes(next) && next !== '' ? characters.slice(0, -1) : characters;
   return certain.map((character) => character.at(-1)).join('');
 }
 
-/** Whether there is a | outside of parentheses, or in a place that a scan cannot judge. */
+/** Whether there is a | outside parentheses, or in a place that a simple scan cannot analyse. */
 function hasAlternative(expression: string): boolean {
   let depth = 0;
   for (const [sign] of expression.matchAll(/\\.|[()|]/gs)) {

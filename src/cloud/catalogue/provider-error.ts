@@ -8,12 +8,12 @@ export type ErrorClass =
   | 'unavailable'
   | 'malformed';
 
-/** A rejection or failure by a provider, with the vendor's message without secrets. */
+/** A rejection or failure by a provider. `message` is the vendor's message without secrets. */
 export class ProviderError extends Error {
   constructor(
     readonly type: ErrorClass,
     message: string,
-    /** Milliseconds the provider asks to wait, when limited or unavailable. */
+    /** Milliseconds to wait at the provider's request, if it is limited or unavailable. */
     readonly retryAfter?: number,
     /** HTTP status of the response, if there was one. */
     readonly status?: number,
@@ -34,7 +34,7 @@ export async function ifExists<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Returns the error of a call that the provider rejected for good, or undefined if it succeeded. Throws temporary errors. */
+/** Returns the error of a permanently rejected call; undefined on success. Throws temporary errors. */
 export async function rejectionOf(call: () => Promise<unknown>): Promise<ProviderError | undefined> {
   try {
     await call();

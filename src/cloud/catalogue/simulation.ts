@@ -22,7 +22,7 @@ export interface Simulation {
 export interface SimulatedKind {
   /** The vendor's id of the n-th object of this kind in its settings, from 1. */
   readonly id: (n: number, draw: Generator, values: PlainValues) => string;
-  /** Why the provider rejects an operation (including `create`), given its existing objects; undefined if it accepts it. */
+  /** Returns why the provider rejects an operation (including `create`), given its objects; undefined if it accepts it. */
   readonly rejects?: Readonly<
     Record<
       string,
@@ -58,11 +58,11 @@ export interface SimulatedKind {
   readonly sideEffects?: Readonly<Record<string, (parameters: PlainValues) => readonly RowChange[]>>;
   /** Values that the provider computes from other objects. */
   readonly observed?: (object: OtherObject, all: (kind: string) => readonly OtherObject[]) => PlainValues;
-  /** Values of an importable object as `simulator_inventory` makes them; `fellow` is the id of the n-th such object of another kind. */
+  /** Returns the values of an object for `simulator_inventory`. `fellow` returns the id of the n-th object of another kind. */
   readonly unmanaged?: (n: number, draw: Generator, fellow: (kind: string) => string | undefined) => PlainValues;
 }
 
-/** Another object than the one of the operation. */
+/** An object other than the operation's. */
 export interface OtherObject {
   readonly backend_id: string;
   readonly values: PlainValues;
@@ -78,7 +78,7 @@ export type OtherChange =
       readonly backend_id?: string;
       /** The existing row of the new object. */
       readonly uuid?: string;
-      /** Whether to record no event, because it is part of another object. */
+      /** Whether to skip the event, because it is part of another object. */
       readonly isSilent?: boolean;
     }
   | { readonly kind: string; readonly action: 'report'; readonly backend_id: string }

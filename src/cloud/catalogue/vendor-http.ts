@@ -29,7 +29,7 @@ export interface VendorCall {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body; parts are sent one after the other. */
+  /** The body. Its parts are sent in order. */
   readonly body?: string | Buffer | readonly Buffer[];
 }
 
@@ -58,13 +58,13 @@ export interface Rejection {
 export interface VendorHttpOptions {
   readonly resolve: Resolver;
   readonly allows: AddressRule;
-  /** PEM of a further trust anchor. */
+  /** PEM of an additional trust anchor. */
   readonly certificate?: string | null;
   /** Secrets that must not appear in texts. */
   readonly secrets?: readonly string[];
   readonly log: Log;
   readonly limits?: Partial<CallLimits>;
-  /** Returns a sentence while nothing may be sent. */
+  /** Returns a reason while nothing may be sent. */
   readonly pausedBy?: () => string | undefined;
 }
 
@@ -74,17 +74,17 @@ export const malformed = (): ProviderError => new ProviderError('malformed', 'Un
 const unavailable = (retryAfter?: number, status?: number, options?: ErrorOptions): ProviderError =>
   new ProviderError('unavailable', 'Backend does not respond', retryAfter, status, options);
 
-/** A value of a response in its defined shape. Throws `malformed`. */
+/** Validates a value in a response. Throws `malformed`. */
 export function decoded<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T {
   const result = v.safeParse(schema, value);
   if (!result.success) throw malformed();
   return result.output;
 }
 
-/** Characters of the secrets that texts are cleaned of. */
+/** Minimum length of secrets to redact. */
 const shortestSecret = 4;
 
-/** The client of one driver. Its calls go out one after another, so that settings with four running jobs make four at once. */
+/** The client of one driver. It makes one call at a time, so settings with four running jobs make four calls at once. */
 export class VendorHttp {
   readonly #client: HttpClient;
   readonly #secrets: Set<string>;
@@ -94,8 +94,8 @@ export class VendorHttp {
     const { allows, certificate = null, pausedBy, resolve, secrets = [] } = options;
     this.#secrets = new Set(secrets);
     const { response, bytes, connect } = { ...usualLimits, ...options.limits };
-    // Each call opens a new connection: an idle one may be closed at the moment of its next use, and it would be unknown whether
-    // the vendor has read the request.
+    // Each call opens a new connection: an idle one may be closed just as it is used, and it would be unknown whether the vendor
+    // has read the request.
     this.#client = new HttpClient({
       resolve,
       allows,
@@ -130,8 +130,8 @@ export class VendorHttp {
   }
 
   /**
-   * Sends and reads XML, in which the elements of lists are called `item`; see parsedXml. Rejects for every status but 2xx,
-   * as `explain` says of the body.
+   * Sends and reads XML with list elements named `item` (see parsedXml). Rejects for every status but 2xx, with the message that
+   * `explain` finds in the body.
    */
   async xml(call: VendorCall, item: string, explain: (body: unknown) => Rejection): Promise<unknown> {
     const response = await this.send(call);
@@ -218,7 +218,7 @@ function classOf(status: number): ErrorClass {
   }
 }
 
-/** Milliseconds to wait: Retry-After in seconds or as a date, else until the rate limit resets. */
+/** Returns the milliseconds to wait: Retry-After in seconds or as a date, or the time until the rate limit resets. */
 function retryAfter(headers: IncomingHttpHeaders): number | undefined {
   // Compare the vendor's instants with the vendor's clock, not ours.
   const now = Date.parse(headers.date ?? '');

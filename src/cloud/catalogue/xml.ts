@@ -11,13 +11,13 @@ class Element {
   text = '';
 }
 
-/** Bytes that are read before others get their turn. */
+/** Number of bytes to parse before yielding the event loop. */
 const portion = 16 * 1024;
 
 /**
- * The root element of a document in UTF-8 under its name: elements with elements in them are objects, those of `item` elements are
- * arrays, all others are texts; attributes are left out. An entity that the document itself declares is an error, so that
- * nothing grows by being read. Undefined when the document is no XML.
+ * Parses a UTF-8 document. Returns the root element under its name; undefined for invalid XML. Elements with child elements
+ * become objects, or arrays if the children are named `item`; all others become strings. Ignores attributes. Rejects entities
+ * declared in the document, which could expand without limit.
  */
 export async function parsedXml(document: Buffer, item: string): Promise<unknown> {
   const { parser } = (await import('sax')).default;
@@ -45,7 +45,7 @@ export async function parsedXml(document: Buffer, item: string): Promise<unknown
     }
   };
   try {
-    // As a whole the text would be a large object, which stays in memory until all of that is looked through.
+    // Parse in pieces: the entire text would be a large object that stays in memory until a full garbage collection.
     const decoder = new StringDecoder('utf8');
     for (let at = 0; at < document.length; at += portion) {
       if (at > 0) await nextTurn();
@@ -66,5 +66,5 @@ export async function parsedXml(document: Buffer, item: string): Promise<unknown
 const readValue = ({ items, members, text }: Element): unknown =>
   items ?? (members ? Object.fromEntries(members) : withoutControls(copied(text.trim())));
 
-/** Copies a string, because a substring keeps the whole original in memory. */
+/** Copies a string, because a substring keeps the entire original in memory. */
 const copied = (text: string): string => Buffer.from(text).toString();

@@ -20,8 +20,8 @@ import {
 } from '../operations/operation.ts';
 
 /*
- * Entities: objects of a provider type that are not resources. They have the states of services.md 8.1 and jobs, but no events,
- * quotas and counts.
+ * Entities: objects of a provider type that are not resources. They have states (services.md 8.1) and jobs, but no events, quotas
+ * and counts.
  */
 
 /** Columns of every entity table. */
@@ -63,7 +63,7 @@ export function createEntity(
   return id;
 }
 
-/** Changes an object here and queues the same at the provider. Throws 409. */
+/** Changes an object here and queues the change at the provider. Throws 409. */
 export function updateEntity(
   request: Request,
   kind: EntityKind,
@@ -80,7 +80,7 @@ export function updateEntity(
   });
 }
 
-/** Queues the deletion of an object at the provider; an Erred one is removed whatever the provider responds. Throws 409. */
+/** Queues the deletion of an object at the provider. An Erred object is removed whatever the response. Throws 409. */
 export function deleteEntity(request: Request, kind: EntityKind, row: EntityRow): Reply {
   if (!idle.includes(row.state)) throw conflict('Valid states for operation: OK, Erred.');
   request.db.update(kind.table, row.id, { state: 'Deletion Scheduled' });
@@ -113,11 +113,12 @@ export function queueNotice(context: Context, kind: string, settings: number, no
 }
 
 /**
- * An object is created after the objects that it refers to, and at most four of a kind at once on the same settings. Indistinguishable
- * objects are created one at a time, because the effect of a creation without a response is looked up by their values.
+ * Limits creations: an object is created after the objects that it refers to, and at most four of a kind at once on the same
+ * settings. Indistinguishable objects are created one at a time, because a creation without a response is looked up by its
+ * values.
  */
 function entityMustWait({ catalogue, db }: App, { entity_id: id, entity_kind: name, settings_id }: Job): boolean {
-  // A notification is about an existing object.
+  // A notification concerns an existing object.
   if (id === null) return false;
   const kind = catalogue.entityKind(present(name));
   if (owners(db, kind, id).some(({ state }) => beingCreated.includes(state))) return true;
@@ -149,7 +150,7 @@ const owners = (db: Database, kind: EntityKind, id: number): Owner[] =>
       WHERE id = (SELECT ${raw(column)} FROM ${raw(kind.table)} WHERE id = ${id})`),
   );
 
-/** The object of a job; undefined if it no longer exists. */
+/** Returns the object of a job; undefined if it no longer exists. */
 function entitySubject(app: App, job: Job): Subject | undefined {
   const name = present(job.entity_kind);
   const kind = app.catalogue.entityKind(name);
@@ -267,7 +268,7 @@ function noticeSubject(app: App, job: Job, name: string): Subject {
 const ownerExists = (db: Database, { owners: [owner] }: EntityKind, id: number): boolean =>
   db.value(sql`SELECT 1 FROM ${raw(owner.table)} WHERE id = ${id}`) !== undefined;
 
-/** Whether an object created here has no provider id yet: the reported one may be that object. */
+/** Whether an object created here has no provider id yet and may be the reported one. */
 const isExpected = (db: Database, { owners: [owner], table }: EntityKind, id: number): boolean =>
   db.value(sql`
     SELECT 1 FROM ${raw(table)}

@@ -101,7 +101,7 @@ function settle(context: Context, job: Job, step: Step, subjectOf: FindSubject):
   postpone(app, job, due, { memo: step.memo, retries: 0 });
 }
 
-/** The text of the failure of an operation that has run longer than it may, in minutes; undefined while it has not (services.md 8.3 "Limits"). */
+/** Returns the failure message of an operation that has exceeded its time limit; undefined before (services.md 8.3 "Limits"). */
 export function timeoutOf(
   job: Job,
   now: number,

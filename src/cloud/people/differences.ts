@@ -5,8 +5,8 @@ import type { BackendReference, Person } from '../catalogue/driver.ts';
 import { isCallable } from '../operations/simulated.ts';
 
 /*
- * The required and the actual members of objects at providers (providers.md 2 "Members"). Both are compared, not
- * followed change by change: roles begin, end and expire, people leave or get another email, projects move.
+ * Compares required and actual members of objects at providers (providers.md 2 "Members"). A comparison covers all changes: roles
+ * start, end and expire, people leave or change their email address, projects move.
  */
 
 /** A row of backend_member. */
@@ -21,15 +21,15 @@ export interface Differences {
   readonly resource: number;
   readonly uuid: string;
   readonly object: BackendReference;
-  /** Users to find at the provider, and to add if they are not members. */
+  /** Users to find at the provider and to add unless they are members. */
   readonly missing: readonly (Person & { readonly folded: string })[];
-  /** To be added: that account was no member before. */
+  /** The account to add, which was not a member before. */
   readonly requested: readonly MemberRow[];
   /** Members to remove, if this service added them. */
   readonly surplus: readonly MemberRow[];
 }
 
-/** Of these resources, as `managed`, those with members at a real provider; and the users with a role, as `holders`. */
+/** SQL of these resources with members at a real provider (`managed`), and of the users with a role (`holders`). */
 const comparison = (catalogue: Catalogue, which: Sql): Sql => sql`
   WITH managed AS (
     SELECT r.id, r.uuid, r.settings_id, r.kind, r.backend_id, r.project_id, r.customer_id
@@ -52,16 +52,16 @@ const isOfKind = (catalogue: Catalogue): Sql =>
 
 const mayBeMember: Sql = sql`u.is_active AND u.email <> ''`;
 
-/** The users who should be members, with their known state. */
+/** SQL of the users who should be members, with their known state. */
 const wanted: Sql = sql`
   holders h JOIN user u ON u.id = h.user_id AND ${mayBeMember}
   LEFT JOIN backend_member b ON b.resource_id = h.resource_id AND b.email = u.email_folded`;
 
-/** No state is known yet, or the provider rejected them some time ago. */
+/** Condition: the state is unknown, or the provider rejected the user some time ago. */
 const isMissing = (now: number): Sql => sql`(b.email IS NULL OR (b.state = 'refused' AND b.due <= ${now}))`;
 const isAsked = (now: number): Sql => sql`(b.state = 'asked' AND b.due <= ${now})`;
 
-/** Those who shall not be members any more. */
+/** SQL of the users who should no longer be members. */
 const surplus = (now: number): Sql => sql`
   managed m JOIN backend_member b ON b.resource_id = m.id AND b.due <= ${now}
   WHERE NOT EXISTS (
@@ -72,7 +72,7 @@ const surplus = (now: number): Sql => sql`
         OR EXISTS (
           SELECT 1 FROM active_customer_role WHERE customer_id = m.customer_id AND user_id = u.id AND role = 'owner')))`;
 
-/** Resources that are compared at once. */
+/** Number of resources to compare at once. */
 const portion = 50;
 
 interface Managed {
@@ -83,7 +83,7 @@ interface Managed {
   readonly backend_id: string;
 }
 
-/** Resources with member changes, in a batch behind this id; and the id of the next batch, if there is one. */
+/** Returns the resources with member changes in the batch after this id, and the id for the next batch, if there is one. */
 export function differing(
   { catalogue, db }: App,
   now: number,
@@ -93,7 +93,7 @@ export function differing(
   const isNeeded =
     kinds.length > 0 && db.value(sql`SELECT 1 FROM service_settings st WHERE ${isCallable} LIMIT 1`) === 1;
   if (!isNeeded) return { resources: [], last: undefined };
-  // A part for each kind: an index has the ids of a kind in their order.
+  // Query each kind separately, because an index has the ids of a kind in order.
   const ofKinds = kinds.map(
     ({ kind, name }) =>
       sql`SELECT id FROM resource WHERE is_part = ${Number(kind.isPart ?? false)} AND kind = ${name} AND id > ${after}`,
@@ -109,7 +109,7 @@ export function differing(
   return { resources, last: ids.length === portion ? ids.at(-1) : undefined };
 }
 
-/** The pending changes of the members of a resource; undefined without any, or if it has no members. */
+/** Returns the pending member changes of a resource; undefined if there are none, or if it has no members. */
 export function differencesOf({ catalogue, db }: App, resource: number, now: number): Differences | undefined {
   const of = comparison(catalogue, sql`r.id = ${resource}`);
   const managed = db.get<Managed>(sql`${of} SELECT * FROM managed`);

@@ -14,8 +14,8 @@ import { type Job, postpone, queueJob, removeJob } from '../operations/jobs.ts';
 import { type Differences, differencesOf, differing, type MemberRow } from './differences.ts';
 
 /*
- * Members at providers follow the roles here: a task looks for differences, a job a resource sets them right. Whatever fails
- * is logged and tried again later, and makes nothing Erred.
+ * Makes members at providers follow the roles here: a task finds differences, and one job per resource applies them. Failures are
+ * logged and retried later, and never make a resource Erred.
  */
 
 const operation = 'follow_members';
@@ -32,7 +32,7 @@ export const memberInstants: StoredInstants = {
   isDue: true,
 };
 
-/** Interval at which roles and members are compared without a change. */
+/** Interval of comparisons without a known change. */
 const maxRestMs = minute;
 
 /** Queues a job for every resource whose members differ from the roles. Compares a batch at a time, and only after changes. */
@@ -76,13 +76,13 @@ function queueFollowing(
   }
 }
 
-/** Changes that a job makes now. */
+/** Changes that a job applies. */
 function differencesFor(app: App, job: Job, now: number): Differences | undefined {
   const { resource }: { readonly resource: number } = JSON.parse(job.parameters);
   return differencesOf(app, resource, now);
 }
 
-/** The outcome for one person: the state to store, or that they are no longer a member. */
+/** The outcome for a person: the state to store, or that they are no longer a member. */
 interface Outcome extends Pick<MemberRow, 'email' | 'account'> {
   readonly state: MemberRow['state'] | 'gone';
   /** Microseconds until the next call about them. */
@@ -91,7 +91,7 @@ interface Outcome extends Pick<MemberRow, 'email' | 'account'> {
   readonly reason?: string;
 }
 
-/** Errors that are about one person; others are about the account or the provider. */
+/** Errors that concern one person. Others concern the account or the provider. */
 const personal: readonly ErrorClass[] = ['unauthorized', 'invalid', 'conflict', 'not_found'];
 
 async function attempt(failed: Outcome, work: () => Promise<Outcome>): Promise<Outcome> {
@@ -103,7 +103,7 @@ async function attempt(failed: Outcome, work: () => Promise<Outcome>): Promise<O
   }
 }
 
-/** Applies the differences. A person to be added is stored before the provider is called, so that they are known to be managed here. */
+/** Applies the differences. Stores a person before adding them at the provider, to know that they are managed here. */
 async function follow(
   membership: Membership,
   { requested, missing, object, surplus }: Differences,
@@ -136,7 +136,7 @@ async function follow(
 }
 
 function store({ app: { db }, now }: Context, resource: number, outcomes: readonly Outcome[]): void {
-  // The resource may have gone meanwhile, and its rows with it.
+  // The resource may have been removed meanwhile, with its rows.
   if (db.value(sql`SELECT 1 FROM resource WHERE id = ${resource}`) === undefined) return;
   for (const { account, email, pause = 0, state } of outcomes) {
     if (state === 'gone') forget(db, resource, email);
@@ -157,7 +157,7 @@ const postponeAll = ({ requested, missing, surplus }: Differences): Outcome[] =>
   ...[...requested, ...surplus].map((row): Outcome => ({ ...row, pause: removalPause })),
 ];
 
-/** Continues with the next request, including changes made meanwhile. */
+/** Continues with the next request, including new changes. */
 const continueJob = (app: App, job: Job, now: number): void => postpone(app, job, now, { retries: 0 });
 
 /** Members of a resource. */

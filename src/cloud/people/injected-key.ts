@@ -4,7 +4,7 @@ import { FieldError, inputOf, type WritableField } from '../../kernel/collection
 import { emptyAsNull, linkKey, linkText } from '../../kernel/collection/links.ts';
 import { sql } from '../../kernel/db/sql.ts';
 
-/** A key as rows keep it and drivers need it. */
+/** The parts of a key for rows and drivers. */
 export interface InjectedKey {
   readonly uuid: string;
   readonly name: string;
@@ -12,7 +12,7 @@ export interface InjectedKey {
   readonly fingerprint: string;
 }
 
-/** The key to inject: one of the caller's own, for staff any. Its value is the key's id. */
+/** The key to inject: one of the caller's, or any for staff. Its value is the key's id. */
 export const keyToInject = (): WritableField<number | null, false> => ({
   type: 'field',
   constraints: {},
@@ -26,7 +26,7 @@ export const keyToInject = (): WritableField<number | null, false> => ({
   ),
 });
 
-/** The id of the key that a link names, if the caller may give it to a machine. Throws FieldError. */
+/** Returns the id of a linked key, if the caller may inject it. Throws FieldError. */
 function ownKey(link: string, request: Request): number {
   const uuid = linkKey(link, keys.path, request);
   const key = request.db.get<{ id: number; user_id: number }>(
@@ -37,7 +37,7 @@ function ownKey(link: string, request: Request): number {
   return key.id;
 }
 
-/** The key that a creation chose, by its id. */
+/** Returns the chosen key by its id. */
 export const injectedKey = ({ db }: Request, id: unknown): InjectedKey | undefined =>
   typeof id === 'number'
     ? db.get<InjectedKey>(sql`SELECT uuid, name, public_key, fingerprint FROM ssh_key WHERE id = ${id}`)

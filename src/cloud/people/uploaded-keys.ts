@@ -6,8 +6,8 @@ import { queueJob, removeJob } from '../operations/jobs.ts';
 import { readableServices } from '../services/readable.ts';
 
 /*
- * SSH keys at providers that keep them (providers.md 5.4): noted when a machine is ordered with one, and taken away by a
- * job when its owner deletes it or has no role any more that reaches the settings.
+ * SSH keys at providers that store them (providers.md 5.4). A key is recorded when a machine is created with it. A job removes it
+ * when its owner deletes the key or loses the last role that gives access to the settings.
  */
 
 interface UploadedKey {
@@ -16,7 +16,7 @@ interface UploadedKey {
   readonly fingerprint: string;
 }
 
-/** Notes that the provider will get a key. */
+/** Records that a provider will get a key. */
 export function noteUploadedKey({ app: { db } }: Context, settings: number, key: number): void {
   db.run(sql`
     INSERT INTO uploaded_key (settings_id, user_id, fingerprint)
@@ -33,7 +33,7 @@ export function forgetDeletedKey(context: Context, user: number, fingerprint: st
   );
 }
 
-/** Removes the keys of a user without a role from providers that they can no longer reach; staff reach all. */
+/** Removes the keys of a user from providers to which they have lost access. Staff have access to all. */
 export function forgetUnreachedKeys(context: Context, user: number): void {
   const { db } = context.app;
   const unreached = db.all<UploadedKey>(sql`
@@ -50,7 +50,7 @@ function forget(context: Context, keys: readonly UploadedKey[]): void {
     db.run(sql`
       DELETE FROM uploaded_key
       WHERE settings_id = ${settings} AND fingerprint = ${fingerprint} AND user_id = ${user}`);
-    // Another user may have uploaded the same key, and still use it.
+    // Another user may have uploaded the same key and still use it.
     const isOthers =
       db.value(sql`SELECT 1 FROM uploaded_key WHERE settings_id = ${settings} AND fingerprint = ${fingerprint}`) !==
       undefined;
@@ -60,7 +60,7 @@ function forget(context: Context, keys: readonly UploadedKey[]): void {
 
 const maxCalls = 5;
 
-/** Deletes an uploaded key at a provider; gives up after a few attempts if the provider is unavailable. */
+/** Deletes an uploaded key at a provider. Gives up after a few attempts if the provider is unavailable. */
 export const forgetKeyHandler: JobHandler = {
   call: async (_, job, driver) => {
     const { fingerprint }: { fingerprint: string } = JSON.parse(job.parameters);

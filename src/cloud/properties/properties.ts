@@ -14,13 +14,13 @@ import { visibleServices, visibleSettings } from '../services/readable.ts';
 import { settingsTarget } from '../services/targets.ts';
 import { inSetOf, type PropertyRow, visibleProperties } from './property.ts';
 
-/** Condition: the caller sees the settings in alias `st`, or a service on them. */
+/** Condition: the caller can see the settings in alias `st` or a service on them. */
 const knownSettings = (caller: Caller): Sql =>
   sql`(${visibleSettings(caller)} OR EXISTS (SELECT 1 FROM service v WHERE v.settings_id = st.id AND ${visibleServices(caller)}))`;
 
 const bySettings = linked('st.id', 'service_settings', () => settingsTarget);
 
-/** Condition: settings (alias `st`) use the property in alias `d` and keep it. */
+/** Condition: settings (alias `st`) use the property in alias `d`, and their options do not exclude it. */
 function usedBy({ db }: Request, kind: PropertyKind, name: string, settingsCondition: Sql): Sql {
   const inSet = inSetOf(settingsCondition);
   if (!kind.isIncluded) return inSet;

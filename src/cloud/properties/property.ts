@@ -35,14 +35,14 @@ const shapes: Readonly<Record<'string' | 'integer' | 'datetime', JsonSchema>> = 
   datetime: { type: ['string', 'null'], format: 'date-time' },
 };
 
-/** A detail of a property as it is shown. */
+/** A detail of a property in responses. */
 export const shownProperty = (
   name: string,
   type: 'string' | 'integer' | 'datetime' = 'string',
   empty = 'null',
 ): Field<never> => readOnly(type, shapes[type], computedValue(`ifnull(d.details -> '$.${name}', '${empty}')`));
 
-/** The link of the settings a property belongs to. */
+/** The link of a property's settings. */
 export const settingsOfProperty = (): Field<never> =>
   readOnly(
     'field',
@@ -50,19 +50,19 @@ export const settingsOfProperty = (): Field<never> =>
     optionalLink('service-settings', '(SELECT uuid FROM service_settings WHERE id = d.settings_id)'),
   );
 
-/** SQL: the property in this alias is of the same set as the one in alias `d`. */
+/** SQL: the property in this alias belongs to the same set as the one in alias `d`. */
 export const inSameSet = (alias: string): string =>
   `(${alias}.settings_id = d.settings_id OR ${alias}.backend = d.backend)`;
 
-/** Condition: the set of properties that such settings (alias `st`) use holds the property in alias `d`. */
+/** Condition: the property set of the settings (alias `st`) contains the property in alias `d`. */
 export const inSetOf = (condition: Sql): Sql => sql`EXISTS (
   SELECT 1 FROM service_settings st
   WHERE ${condition} AND d.kind LIKE concat(st.type, '.%')
     AND (d.settings_id = st.id OR (d.backend = '' AND ${raw(simulatedSql('st'))})))`;
 
 /**
- * Any user reads the simulator's properties; those of settings, users who see these or a service on them, but private ones
- * to a shared account only with a service (providers.md 1.3).
+ * Any user can read the simulator's properties. Users who can see settings, or a service on them, can read their properties;
+ * those that are private to a shared account require a service (providers.md 1.3).
  */
 export function visibleProperties(caller: Caller): Sql {
   if (seesAll(caller)) return raw('TRUE');
@@ -74,7 +74,7 @@ export function visibleProperties(caller: Caller): Sql {
       OR d.settings_id IN (SELECT id FROM service_settings WHERE NOT shared)))`;
 }
 
-/** A required field that names a property of a kind; its value is the property's id. */
+/** A required link to a property of a kind. Its value is the property's id. */
 export const propertyLink = (
   kind: string,
   path: string,
@@ -95,7 +95,7 @@ export const propertyLink = (
       }),
     }),
   ),
-  // The property may have been removed since.
+  // The property may have been removed meanwhile.
   shape: { type: ['string', 'null'], format: 'uri' },
   select: () => ({
     path,
@@ -104,7 +104,7 @@ export const propertyLink = (
   }),
 });
 
-/** A property by id, if it is of the set that the settings use. */
+/** Returns a property by id, if it belongs to the settings' set. */
 export function propertyInSet({ db }: Pick<Request, 'db'>, id: number, settings: number): Property | undefined {
   const row = db.get<PropertyRow>(
     sql`SELECT d.* FROM property d WHERE d.id = ${id} AND ${inSetOf(sql`st.id = ${settings}`)}`,
@@ -112,7 +112,7 @@ export function propertyInSet({ db }: Pick<Request, 'db'>, id: number, settings:
   return row && { ...row, values: JSON.parse(row.details) };
 }
 
-/** The property that a field of a body named by its id. Throws 400 under the field when it is of another set. */
+/** Returns the property in a field of a body. Throws 400 for the field if it belongs to another set. */
 export function chosenProperty<K extends string>(
   request: Request,
   values: Readonly<Record<K, number>>,
@@ -124,7 +124,7 @@ export function chosenProperty<K extends string>(
   return property;
 }
 
-/** Finds a property by its id at the provider, in the set that the settings use. */
+/** Finds a property by its id at the provider, in the settings' set. */
 export function propertyCalled(
   { db }: Pick<Request, 'db'>,
   kind: string,

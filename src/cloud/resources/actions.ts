@@ -27,7 +27,7 @@ const scheduled: Readonly<Record<string, EventTypeName>> = {
   restart: 'resource_restart_scheduled',
 };
 
-/** Collection of the object that a creating action returns. */
+/** The collection of the object that a creating action returns. */
 interface MadeObjects {
   readonly shape: JsonSchema;
   created(request: Request, id: number): Reply;
@@ -43,7 +43,7 @@ const pull: ResourceAction = {
   response: { detail: 'Pull operation was successfully scheduled.' },
 };
 
-/** The text of the 409 that an action of a kind would get now; undefined when nothing is in its way. */
+/** Returns the 409 message that an action would get now; undefined if it is possible. */
 const denialReason =
   ({ denialReason, runtimeStates, states = ['OK'] }: ResourceAction) =>
   (request: Request, row: ResourceRow): string | undefined => {
@@ -58,7 +58,7 @@ const denialReason =
 const rightOf = ({ right }: ResourceAction): Right<ResourceRow> =>
   right ? narrowed(resourceWriters, right) : resourceWriters;
 
-/** Who can unlink: only users who can delete. */
+/** The right to unlink, which requires the right to delete. */
 const unlinkersOf = ({ deletion }: ResourceKind): Right<ResourceRow> =>
   deletion?.right === staff
     ? staff
@@ -71,7 +71,7 @@ const responseShape = (response: ResourceAction['response']): JsonSchema =>
     Object.fromEntries(Object.keys(response).map((key) => [key, { type: 'string', examples: [response[key]] }])),
   );
 
-/** The part of a declaration that all actions on resources of a kind have in common. */
+/** The common part of all action declarations of a kind. */
 const common = (on: Parent<ResourceRow>, name: string) => ({
   on,
   name,
@@ -80,14 +80,14 @@ const common = (on: Parent<ResourceRow>, name: string) => ({
 
 const fieldsOf = ({ example, fields }: ResourceAction) => ({ example, ...(fields && { fields }) });
 
-/** An action that a job carries out. */
+/** An action that runs as a job. */
 function scheduledAction(on: Parent<ResourceRow>, own: ResourceAction): Action<ResourceRow> {
   const reasonOf = denialReason(own);
   return action({
     ...common(on, own.name),
     ...fieldsOf(own),
     right: rightOf(own),
-    // Rules of the kind's own about the body come before the common ones about the state, but not for a busy resource.
+    // A kind's rules about the body precede the common ones about the state, except for a busy resource.
     accept: (request, row, values): ActionPlan =>
       row.state === 'OK' || reasonOf(request, row) === undefined
         ? (own.accept?.(request, row, values) ?? { parameters: values })
@@ -101,7 +101,7 @@ function scheduledAction(on: Parent<ResourceRow>, own: ResourceAction): Action<R
   });
 }
 
-/** Counts the quotas that an accepted action uses, and queues it. Throws 409. */
+/** Counts the quotas of an accepted action and queues it. Throws 409. */
 function schedule(request: Request, { name }: ResourceAction, row: ResourceRow, acceptance: ActionPlan): void {
   const { attached, together = [] } = acceptance;
   const deltas = acceptance.quotaDeltas ? placedDeltas(row, acceptance.quotaDeltas) : [];
@@ -138,7 +138,7 @@ const makingAction = (on: Parent<ResourceRow>, own: MakingAction, creation: Made
     run: (request, row, values) => creation.created(request, own.make(request, row, values).id),
   });
 
-/** POST …/unlink/: removes the row only here, in any state. */
+/** POST …/unlink/: removes only the row here, in any state. */
 const unlink = (typed: TypedKind, on: Parent<ResourceRow>): Action<ResourceRow> =>
   action({
     ...common(on, 'unlink'),
@@ -152,7 +152,7 @@ const unlink = (typed: TypedKind, on: Parent<ResourceRow>): Action<ResourceRow> 
     },
   });
 
-/** The actions of a kind, including the common ones. `made` returns the resources of a kind that an action creates. */
+/** Returns the actions of a kind, including the common ones. `made` returns the collection of created resources. */
 export const kindActions = (
   typed: TypedKind,
   on: Parent<ResourceRow>,

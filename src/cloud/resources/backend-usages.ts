@@ -9,9 +9,9 @@ import type { ResourceKind } from '../catalogue/type.ts';
 import { quotaDeltasOf, reservedIn } from './counting.ts';
 import { knownResource } from './resource.ts';
 
-/** The list of a provider, and the state of our rows when listing began. */
+/** The list of a provider, and the state of our rows at the start of the listing. */
 export interface Listing {
-  /** By `<Type>.<Kind> <id at the provider>`. */
+  /** Listed objects by `<Type>.<Kind> <id at the provider>`. */
   readonly listed: ReadonlyMap<string, BackendObject>;
   /** Revisions of the resources by id. */
   readonly revisions: ReadonlyMap<number, number>;
@@ -19,7 +19,7 @@ export interface Listing {
 
 type BackendQuotas = Readonly<Record<string, { readonly limit: number; readonly usage: number }>>;
 
-/** Stores the usages that a provider reports, and the limits of backend quotas. */
+/** Stores reported usages, and the limits of backend quotas. */
 export function takeUsages(
   context: Context,
   id: number,
@@ -27,7 +27,7 @@ export function takeUsages(
   values: PlainValues,
   listing?: Listing,
 ): void {
-  // Drivers return quotas in this form, which the type of plain values cannot express.
+  // Drivers return quotas in this form, which the type of plain values does not express.
   const backendQuotas = (ownQuotas?.areReported ? values.quotas : undefined) as BackendQuotas | undefined;
   const pending = backendQuotas && pendingUsages(context.app, id, listing);
   const quotas = backendQuotas && quotasOf(context.app.db, 'resource', id);
@@ -44,9 +44,9 @@ export function takeUsages(
 const sizes = ['cores', 'ram', 'disk', 'size'] as const;
 
 /**
- * Returns the usages of a resource such as a tenant that the figures of its provider do not include yet, by the name of the
- * quota: accepted creations that the provider does not list, and accepted changes that it lists with the old values (events.md
- * 2.2). Without a listing, all operations in progress count as missing.
+ * Returns the usages that a provider's figures for a resource, such as a tenant, do not include yet, by quota name: accepted
+ * creations missing in its list, and accepted changes listed with old values (events.md 2.2). Without a listing, all operations
+ * in progress count as missing.
  */
 function pendingUsages(
   app: Pick<App, 'catalogue' | 'db'>,
@@ -59,12 +59,12 @@ function pendingUsages(
     for (const { delta, id, name, scope } of deltas)
       if (scope === 'resource' && id === parent) sums.set(name, (sums.get(name) ?? 0) + delta);
   };
-  // Jobs come and go with every synchronisation. One with reservations changes the state of its resource, too.
+  // Jobs come and go with every synchronisation, but a job with reservations also changes the state of its resource.
   const children = db.versions.unobserved(() => childrenOf(db, parent));
   for (const child of children) {
     const isNewer = !listing || listing.revisions.get(child.id) !== child.revision;
     const isWaiting = child.state === 'Creation Scheduled' || child.state === 'Creating';
-    // Most children are as they were, with nothing under way: their rows are not read.
+    // Most children are unchanged and idle, so their rows are not read.
     if (!isNewer && !isWaiting && child.parameters === null) continue;
     const row = knownResource(db, child.id);
     const listed = row.backend_id === '' ? undefined : listing?.listed.get(`${row.kind} ${row.backend_id}`);
@@ -72,7 +72,7 @@ function pendingUsages(
       if (!listed) add(quotaDeltasOf(catalogue, row));
       continue;
     }
-    // Jobs that have ended since are in the row, but not yet in the list.
+    // The row already includes jobs that have ended meanwhile, but the list does not.
     const hasEnded = listing && row.state === 'OK' && isNewer;
     if (hasEnded && listed)
       add([...quotaDeltasOf(catalogue, asListed(row, listed), -1), ...quotaDeltasOf(catalogue, row)]);
@@ -82,7 +82,7 @@ function pendingUsages(
   return sums;
 }
 
-/** The children of a parent: their states, and the parameters of jobs that have counted quotas, which decide whether a child counts. */
+/** Returns the children of a parent, with the states and job parameters that decide whether a child counts. */
 const childrenOf = (
   db: Database,
   parent: number,
@@ -92,7 +92,7 @@ const childrenOf = (
     FROM resource r LEFT JOIN job j ON j.resource_id = r.id AND j.parameters LIKE '%"demands"%'
     WHERE r.parent_id = ${parent}`);
 
-/** A row with the sizes that its provider has listed. */
+/** Returns a row with the sizes from the provider's list. */
 function asListed(row: ResourceRow, { values }: BackendObject): ResourceRow {
   const listedSizes = sizes.flatMap((name) => (typeof values[name] === 'number' ? [[name, values[name]]] : []));
   return { ...row, ...Object.fromEntries(listedSizes) };

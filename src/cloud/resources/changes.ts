@@ -15,14 +15,14 @@ import { changeResource } from './resource-store.ts';
 import { resourceWriters } from './rights.ts';
 import { replaceTags } from './tags.ts';
 
-/** Updates of a kind (services.md 8.2). */
+/** Declares updates of a kind (services.md 8.2). */
 export const updateOf = (typed: TypedKind): NonNullable<KindSpec['update']> => ({
   right: resourceWriters,
   denialReason: (_, row) => (row.state === 'OK' ? undefined : 'Valid states for operation: OK.'),
   run: (request, row, { tags }, columns) => updateResource(request, typed, row, columns, tags),
 });
 
-/** Changes columns and tags; a name or description that the provider must learn goes through a job. */
+/** Changes columns and tags. Queues a job if the provider must get a new name or description. */
 function updateResource(
   request: Request,
   { kind }: TypedKind,
@@ -52,9 +52,9 @@ function updateResource(
 const changeText = (label: string, before: string, after: string): string =>
   ` ${label} has been changed from '${before}' to '${after}'.`;
 
-/** The text of the 409 that a deletion would get now, or undefined (services.md 8.2, 2.6). */
+/** Returns the 409 message that a deletion would get now; undefined if it is possible (services.md 8.2, 2.6). */
 function deletionReason(request: Request, { kind }: TypedKind, row: ResourceRow): string | undefined {
-  // Rules of the kind's own speak before the common ones.
+  // Rules of the kind precede the common ones.
   const own = kind.deletion?.denialReason?.(request, row) ?? kind.deletion?.removalDenialReason?.(request, row);
   if (own !== undefined) return own;
   return row.state === 'OK' || row.state === 'Erred'
@@ -62,11 +62,11 @@ function deletionReason(request: Request, { kind }: TypedKind, row: ResourceRow)
     : 'Valid states for operation: OK, Erred.';
 }
 
-/** The text of the 409 that unlinking would get now in any state (services.md 8.2, 8.5). */
+/** Returns the 409 message that unlinking would get now, whatever the state (services.md 8.2, 8.5). */
 export const unlinkingReason = (request: Request, { kind }: TypedKind, row: ResourceRow): string | undefined =>
   kind.deletion?.removalDenialReason?.(request, row) ?? hostReason(request, row);
 
-/** Why a resource that hosts settings with resources stays, or undefined. */
+/** Returns why a resource that hosts settings with resources cannot be removed; undefined otherwise. */
 export function hostReason({ db, app }: Pick<Request, 'db' | 'app'>, row: ResourceRow): string | undefined {
   const [first] = db
     .values<string>(sql`
@@ -78,7 +78,7 @@ export function hostReason({ db, app }: Pick<Request, 'db' | 'app'>, row: Resour
   return first === undefined ? undefined : `Cannot delete resource that hosts service settings with existing ${first}`;
 }
 
-/** Deletions of a kind are accepted and done by a job. In the state Erred, the row is removed whatever the provider responds. */
+/** Declares deletions of a kind, which run as jobs. In the state Erred, the row is removed whatever the response. */
 export function deletionOf(typed: TypedKind): NonNullable<KindSpec['delete']> {
   const { flags = {}, right } = typed.kind.deletion ?? {};
   return {

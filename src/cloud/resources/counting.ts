@@ -6,15 +6,15 @@ import type { Category, KindDeltas } from '../catalogue/type.ts';
 
 type Counted = Pick<ResourceRow, 'kind' | 'link_id' | 'service_id' | 'project_id' | 'customer_id' | 'parent_id'>;
 
-/** Resources that a job reserves until its end. */
+/** Reservations of a job until its end. */
 interface Reserved {
-  /** Quotas that it has counted already. */
+  /** Quotas that it has already counted. */
   readonly quotas: readonly QuotaDelta[];
-  /** Ids of resources that are Updating as long as its own. */
+  /** Ids of resources that are Updating as long as the job's. */
   readonly together: readonly number[];
 }
 
-/** Reads what the parameters of a job reserve, under the names that are stored. */
+/** Reads the reservations in the stored parameters of a job. */
 export function reservedIn(parameters: string | null): Reserved {
   const { demands: quotas = [], together = [] } = JSON.parse(parameters ?? '{}');
   return { quotas, together };
@@ -27,7 +27,7 @@ const countOf: Readonly<Record<Category, string>> = {
   storages: 'nc_storage_count',
 };
 
-/** The contribution of a resource to quotas, by its existence and by its kind (services.md 7.5). */
+/** Returns the contribution of a resource to quotas, by its existence and kind (services.md 7.5). */
 export function quotaDeltasOf(catalogue: Catalogue, resource: ResourceRow, sign: 1 | -1 = 1): QuotaDelta[] {
   const { kind } = catalogue.kind(resource.kind);
   const own = placedDeltas(resource, kind.quotaDeltas(resource), sign);
@@ -42,11 +42,11 @@ export function quotaDeltasOf(catalogue: Catalogue, resource: ResourceRow, sign:
   ];
 }
 
-/** The same for what the provider has already: quotas that it counts itself, those of a tenant, hold it without our adding. */
+/** Does the same for an object that exists at the provider, which already counts it in its own quotas, such as a tenant's. */
 export const quotaDeltasOfKnown = (catalogue: Catalogue, resource: ResourceRow): QuotaDelta[] =>
   quotaDeltasOf(catalogue, resource).filter(({ scope }) => scope !== 'resource');
 
-/** Demands of a kind or an action, on the objects that a resource belongs to. */
+/** Converts the quota demands of a kind or action to deltas of the resource's owners. */
 export function placedDeltas(resource: Counted, requirements: KindDeltas, sign: 1 | -1 = 1): QuotaDelta[] {
   const places = [
     ['project', resource.project_id, requirements.project],
@@ -60,7 +60,7 @@ export function placedDeltas(resource: Counted, requirements: KindDeltas, sign: 
   );
 }
 
-/** Counts the difference between two states of a resource, less what has been counted of it already. */
+/** Counts the difference between two states of a resource, minus the already counted part. */
 export function recount(
   context: Context,
   before: ResourceRow,

@@ -21,7 +21,7 @@ import { insertResource } from './resource-store.ts';
 import { type ResourcePlace, resourceWriters } from './rights.ts';
 import { replaceTags } from './tags.ts';
 
-/** A body of creation with its resolved values: the place of the resource, and the values that the kind derives. */
+/** The body of a creation with its resolved values: the place of the resource, and values derived by the kind. */
 export interface NewOfKind {
   readonly values: NewValues<KindFields>;
   readonly place: ResourceLocation;
@@ -31,7 +31,7 @@ export interface NewOfKind {
 /** The declaration of the collection of a kind. */
 export type KindSpec = CollectionSpec<KindFields, ResourceRow, NewOfKind>;
 
-/** Where a link puts resources. */
+/** Returns the place of a link's resources. */
 export function placeOf({ db }: Pick<Request, 'db'>, link: number): ResourceLocation {
   const { shared, ...place } = db.one<Omit<ResourceLocation, 'isShared'> & { shared: number }>(sql`
     SELECT l.id AS link, v.id AS service, v.settings_id AS settings, p.id AS project, p.customer_id AS customer, st.shared
@@ -43,7 +43,7 @@ export function placeOf({ db }: Pick<Request, 'db'>, link: number): ResourceLoca
   return { ...place, isShared: shared === 1 };
 }
 
-/** Returns the text of services.md 2.6 about certifications that the settings lack for the project; empty if none. */
+/** Returns the message about certifications that the settings lack for the project (services.md 2.6); empty if none. */
 function validationMessage({ db }: Pick<Request, 'db'>, place: Pick<ResourceLocation, 'project' | 'settings'>): string {
   const missing = db.values<string>(sql`
     SELECT s.name
@@ -63,7 +63,7 @@ const placeAsRow = ({ place }: NewOfKind): ResourcePlace => ({
 
 const placeWriters = rightVia(placeAsRow, resourceWriters);
 
-/** Creation: the rules of the kind, then the right, the state of the settings, and the quotas. */
+/** Declares creation: checks the kind's rules, then the right, the state of the settings, and the quotas. */
 export function creationOf(typed: TypedKind): NonNullable<KindSpec['create']> {
   const { kind, type } = typed;
   const { create: body, name: named } = kind.examples ?? {};
@@ -98,8 +98,8 @@ export function creationOf(typed: TypedKind): NonNullable<KindSpec['create']> {
 }
 
 /**
- * Stores an accepted resource and queues its creation at the provider. `columns` are those that the body fills, whatever the
- * kind makes of it. Throws 409.
+ * Stores an accepted resource and queues its creation at the provider. `columns` has the columns from the body, before the kind
+ * resolves it. Throws 409.
  */
 function storeResource(
   request: Request,
@@ -112,7 +112,7 @@ function storeResource(
   if (db.value(sql`SELECT state FROM service_settings WHERE id = ${place.settings}`) === 'Erred') {
     throw conflict('Cannot create resource if its service is in erred state.');
   }
-  // Quotas are checked before anything is counted; drafts are the rows as they would be.
+  // Check quotas before counting anything. Drafts are the future rows.
   requireQuotas(request, [
     ...quotaDeltasOf(app.catalogue, draft(typed.name, place, acceptance.row)),
     ...quotaDeltasOfAttached(app.catalogue, place, acceptance.attached),
@@ -139,18 +139,18 @@ function storeResource(
   return row;
 }
 
-/** The same for a resource that is created from another one, in the same place. */
+/** Does the same for a resource created from another one, in the same place. */
 export const makeResource = (request: Request, kind: string, of: ResourceRow, acceptance: CreationPlan): ResourceRow =>
   storeResource(request, request.app.catalogue.kind(kind), placeOf(request, of.link_id), acceptance);
 
-/** Quotas that the rows created together with a resource will use. */
+/** Returns the quotas of rows created together with a resource. */
 export const quotaDeltasOfAttached = (
   catalogue: Catalogue,
   place: ResourceLocation,
   attached: readonly AttachedResource[] = [],
 ): QuotaDelta[] => attached.flatMap(({ kind, values }) => quotaDeltasOf(catalogue, draft(kind, place, values)));
 
-/** Stores the rows that are created together with another and attached to it; its operation creates them at the provider. */
+/** Stores rows created together with a resource and attached to it. Its operation creates them at the provider. */
 export function storeAttached(
   request: Request,
   place: ResourceLocation,
@@ -169,7 +169,7 @@ export function storeAttached(
   }
 }
 
-/** The row that a new resource would get, as far as quotas are counted by it. */
+/** Returns the future row of a new resource, with the columns that quotas depend on. */
 const draft = (kind: string, place: ResourceLocation, values: PlainValues): ResourceRow => ({
   id: 0,
   uuid: '',
@@ -202,7 +202,7 @@ const draft = (kind: string, place: ResourceLocation, values: PlainValues): Reso
   customer_id: place.customer,
 });
 
-/** Values of a body that every kind stores: name, description, user data, and the key to inject. */
+/** Returns the values that every kind stores: name, description, user data, and the key to inject. */
 const ownValues = (
   { description, name, user_data: userData }: PlainValues,
   key: InjectedKey | undefined,

@@ -21,17 +21,17 @@ import { visibleResources } from './rights.ts';
 /** A value among the details of a kind: SQL. */
 export const detail = (name: string, alias = 'r'): string => `(${alias}.details ->> '$.${name}')`;
 
-/** A detail as it is shown: any JSON value; `empty` is the JSON shown without one. */
+/** A detail in responses: any JSON value. `empty` is the JSON for a missing value. */
 export const shownDetail = (
   name: string,
   shape: Readonly<Record<string, unknown>> = { type: ['string', 'null'] },
   empty = 'null',
 ): Field<never> => readOnly('string', shape, computedValue(`ifnull(r.details -> '$.${name}', '${empty}')`));
 
-/** Any texts by name. */
+/** Arbitrary texts by name. */
 export const textMap = { type: 'object', additionalProperties: { type: 'string' } } as const;
 
-/** Where links to resources of a kind point. */
+/** The link target of resources of a kind. */
 export const resourceTarget = (kind: string, path: string) => (): LinkTarget => ({
   path,
   visibleId: ({ caller, db }: Request, uuid) =>
@@ -48,10 +48,10 @@ const linkOfResource = (path: string, column: string): Field<never> =>
     optionalLink(path, `(SELECT uuid FROM resource WHERE id = ${column})`),
   );
 
-/** SQL of a column of the instance that a resource is attached to. */
+/** SQL of a column of the instance to which a resource is attached. */
 const ofInstance = (column: string): string => `(SELECT ${column} FROM resource WHERE id = r.instance_id)`;
 
-/** Link, uuid and name of the instance that a resource is attached to. */
+/** Link, uuid and name of the instance to which a resource is attached. */
 export const instanceFields = (path: string) => ({
   instance: linkOfResource(path, 'r.instance_id'),
   instance_uuid: readOnly('string', { type: ['string', 'null'] }, textValue(ofInstance('uuid'))),

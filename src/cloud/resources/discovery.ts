@@ -13,9 +13,8 @@ interface Found {
 }
 
 /**
- * Parts that the last synchronisation found in managed resources get rows without an import: they
- * belong to a managed resource. `parent` narrows this to the parts of one. Returns how many rows there are now, at most
- * that are wanted at once.
+ * Adds rows for parts that the last synchronisation found in managed resources, without an import. `parent` limits this to the
+ * parts of one resource. Adds at most a fixed number at once. Returns the number of added rows.
  */
 export function importParts(
   context: Context,

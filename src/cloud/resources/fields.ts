@@ -51,7 +51,7 @@ const slaShape = {
 };
 const relatedShape = { type: 'array', items: { title: 'RelatedResource', ...relatedItem('resources').shape } };
 
-/** The SLA row of the period the request asks for, or null. */
+/** The SLA row of the requested period, or null. */
 const slaValue = computedValue(`ifnull((
   SELECT json_object('value', s.value, 'agreed_value', s.agreed_value, 'period', s.period)
   FROM resource_sla s
@@ -61,7 +61,7 @@ const monitoringValue = computedValue(
   `(SELECT json_group_object(m.name, m.value) FROM monitoring_item m WHERE m.resource_id = r.id)`,
 );
 
-/** SQL: the project's certifications are all held by the settings (services.md 2.6). */
+/** SQL: the settings have all certifications of the project (services.md 2.6). */
 const isLinkValid = `NOT EXISTS (
   SELECT 1 FROM project_certification pc
   WHERE pc.project_id = r.project_id AND pc.certification_id NOT IN (
@@ -126,7 +126,7 @@ function baseFields({ kind, name, type }: TypedKind) {
   };
 }
 
-/** External addresses, else internal ones, else null. */
+/** External addresses, or internal ones, or null. */
 const addresses: Json = computedValue(
   `CASE WHEN r.external_ips <> '[]' THEN r.external_ips WHEN r.internal_ips <> '[]' THEN r.internal_ips ELSE 'null' END`,
 );
@@ -155,10 +155,10 @@ const virtualMachineFields = {
   ssh_public_key: keyToInject(),
 };
 
-/** The fields that all kinds have. */
+/** Fields of all kinds. */
 export type KindFields = Omit<ReturnType<typeof baseFields>, 'runtime_state'>;
 
-/** All members of a kind: the base ones, those of virtual machines, and its own, of which the kind itself stores what it accepts. */
+/** Returns all members of a kind: the common ones, those of virtual machines, and specific ones, which the kind stores. */
 export const fieldsOfKind = (typed: TypedKind): KindFields => ({
   ...baseFields(typed),
   ...(typed.kind.isVirtualMachine && virtualMachineFields),

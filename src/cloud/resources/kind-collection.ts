@@ -27,11 +27,11 @@ import { resourceReaders } from './rights.ts';
 
 type KindCollection = Collection<KindFields, ResourceRow, NewOfKind>;
 
-/** Whether the response is a detail, which includes related resources. */
+/** Whether the response is a single object, which includes related resources. */
 const isDetail = (request: Request): number =>
   request.params.key !== undefined || request.incoming.method === 'POST' ? 1 : 0;
 
-/** Puts the secrets into a detail that its fields let through. */
+/** Adds the secrets that the fields allow to a single object. */
 const withSecrets =
   (secrets: readonly string[]) =>
   (request: Request, id: number, text: string): string => {
@@ -47,7 +47,7 @@ const withSecrets =
 /** Whether responses may contain passwords, which an API key for reading does not show (core.md 2.9). */
 const showsPasswords = ({ caller: { apiKey } }: Request): boolean => !apiKey || hasScope(apiKey, 'resources', 'write');
 
-/** Filters for the links in forms of a resource: its settings, and its tenant (itself if it is one). */
+/** Returns filters for links in a resource's forms: its settings and its tenant (or the resource itself if it is one). */
 function narrowingOf({ db }: Request, row: ResourceRow): Narrowing {
   const settings = db.scalar<string>(sql`SELECT uuid FROM service_settings WHERE id = ${row.settings_id}`);
   const tenant = db.value<string>(
@@ -56,7 +56,7 @@ function narrowingOf({ db }: Request, row: ResourceRow): Narrowing {
   return { settings, ...(tenant && { tenant }) };
 }
 
-/** The page of a list: all lists of resources share their filters and orderings. */
+/** Returns a page of a list. All lists of resources share their filters and orderings. */
 const pageOfKind = (
   typed: TypedKind,
   visible: KindSpec['visible'],
@@ -112,12 +112,12 @@ export const collectionOf = memoised((typed: TypedKind): KindCollection => {
   });
 });
 
-/** The actions of a kind, those that every kind has among them. */
+/** Returns the actions of a kind, including those of every kind. */
 export const actionsOf = memoised((typed: TypedKind): readonly Action<ResourceRow>[] =>
   kindActions(typed, collectionOf(typed), (created) => collectionOf(typed.catalogue.kind(created))),
 );
 
-/** The JSON texts of resources of any kinds, in the order of the ids. */
+/** Returns the JSON texts of resources of any kinds, in the order of the ids. */
 export function representResources(request: Request, ids: readonly number[]): string[] {
   const kinds = new Map(
     request.db

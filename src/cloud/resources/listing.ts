@@ -20,8 +20,8 @@ import type { TypedKind } from '../catalogue/catalogue.ts';
 import { resourceStates } from '../catalogue/resource-row.ts';
 
 /*
- * Filters and orderings that all lists of resources share, the summary of all kinds and those of one kind
- * (services.md 7.3). Unlike elsewhere unknown orderings are ignored, and some orderings leave rows out.
+ * Filters and orderings of all lists of resources: the summary of all kinds, and the lists of one kind (services.md 7.3). Unlike
+ * elsewhere, unknown orderings are ignored, and some orderings omit rows.
  */
 
 const customer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = r.customer_id)`;
@@ -83,7 +83,7 @@ function numberParameter({ query }: Request, name: string): number | undefined {
   return Number(text);
 }
 
-/** Conditions of `tag__<prefix>=<value>` and `monitoring__<item>=<number>`. */
+/** Returns the conditions of `tag__<prefix>=<value>` and `monitoring__<item>=<number>`. */
 function namedFilters(request: Request): Sql[] {
   return [...request.query.names()].flatMap((name) => {
     const value = request.query.one(name);
@@ -98,7 +98,7 @@ function namedFilters(request: Request): Sql[] {
 
 export const periodParameter = parameter('string', 'SLA period, YYYY-MM or YYYY; default: the present month.');
 
-/** Parameters of lists of resources besides the filters of their kinds. */
+/** Parameters of lists of resources other than the filters of their kinds. */
 export const listParameters: Filters = {
   period: periodParameter,
   named: {
@@ -110,11 +110,11 @@ export const listParameters: Filters = {
   },
 };
 
-/** How a period of SLA is written. */
+/** The format of an SLA period. */
 export const periodPattern = /^\d{4}(-(0[1-9]|1[0-2]))?$/;
 export const periodRule = 'Enter a period as YYYY-MM or YYYY.';
 
-/** The SLA period of a request; default: the present month in UTC. Throws 400. */
+/** Returns the SLA period of a request (default: the current month in UTC). Throws 400. */
 export function periodOf(request: Request): string {
   const period = request.query.one('period');
   if (period === undefined) return new Date(request.now / 1000).toISOString().slice(0, 7);
@@ -122,14 +122,14 @@ export function periodOf(request: Request): string {
   return period;
 }
 
-/** The instant from which documents of a request cover another period: the next month, unless it names one. */
+/** Returns when the response changes to another period: the next month, unless the request names a period. */
 export function periodEnd({ now, query }: Request): number | undefined {
   if (query.one('period') !== undefined) return undefined;
   const present = new Date(now / 1000);
   return Date.UTC(present.getUTCFullYear(), present.getUTCMonth() + 1) * 1000;
 }
 
-/** Orderings over all kinds together. */
+/** Orderings across all kinds. */
 const common: ReadonlyMap<string, string> = new Map(
   Object.entries({
     name: 'r.name COLLATE NOCASE',
@@ -155,14 +155,14 @@ const virtualMachine: Readonly<Record<string, string>> = {
 
 interface Order {
   readonly terms: Sql;
-  /** Bring the values that are ordered by, and leave out rows without; an index may give their order. */
+  /** Joins with the values to order by. They omit rows without a value, and an index may provide the order. */
   readonly joins: Sql;
 }
 
-/** Maximum number of orderings that join another table; SQLite joins at most 64. */
+/** Maximum number of orderings that join another table. SQLite joins at most 64. */
 const maxJoins = 40;
 
-/** Orders a list of these kinds as `o` asks; default: newest first. */
+/** Orders a list of these kinds by `o` (default: newest first). */
 function orderOf(request: Request, kinds: readonly TypedKind[]): Order {
   const terms: Sql[] = [];
   const joins: Sql[] = [];
@@ -184,7 +184,7 @@ function orderOf(request: Request, kinds: readonly TypedKind[]): Order {
   return { terms: join([...terms, raw('r.created DESC, r.id DESC')], ', '), joins: join(joins, '') };
 }
 
-/** The values of actual_sla, monitoring__<item> or tag__<prefix>, one a resource, by which rows without are left out. */
+/** Returns the join with one value per resource of actual_sla, monitoring__<item> or tag__<prefix>. */
 function valuesNamed(request: Request, name: string): Sql | undefined {
   if (name === 'actual_sla')
     return sql`(SELECT resource_id, value FROM resource_sla WHERE period = ${periodOf(request)} AND value IS NOT NULL)`;
@@ -198,7 +198,7 @@ function valuesNamed(request: Request, name: string): Sql | undefined {
   return undefined;
 }
 
-/** Orderings that a kind has besides the common ones. */
+/** Additional orderings of a kind. */
 const ownOrderings = ({ kind }: TypedKind): ReadonlyMap<string, string> =>
   new Map([
     ...Object.entries(kind.isVirtualMachine ? virtualMachine : {}),
@@ -206,7 +206,7 @@ const ownOrderings = ({ kind }: TypedKind): ReadonlyMap<string, string> =>
     ...Object.entries(kind.orderings ?? {}),
   ]);
 
-/** Kinds with the field come first, in its order; the others follow in the default order. */
+/** Kinds with the field come first, in its order, followed by the others in the default order. */
 function kindOrder(name: string, direction: Sql, kinds: readonly TypedKind[]): Sql[] {
   const expressions = kinds.flatMap((typed) => {
     const expression = ownOrderings(typed).get(name);
@@ -217,18 +217,18 @@ function kindOrder(name: string, direction: Sql, kinds: readonly TypedKind[]): S
     `CASE r.kind ${expressions.map(({ expression, kind }) => `WHEN '${kind}' THEN ${expression}`).join(' ')} END`,
   );
   const has = raw(`r.kind IN (${expressions.map(({ kind }) => `'${kind}'`).join(', ')}) DESC`);
-  // An empty value is first ascending and last descending, which is where SQLite puts null.
+  // An empty value sorts like null in SQLite: first in ascending and last in descending order.
   return [has, sql`${value} ${direction}`];
 }
 
-/** Names of the orderings of these kinds, for the documentation. */
+/** Returns the names of these kinds' orderings, for the documentation. */
 export const orderingNames = (kinds: readonly TypedKind[]): string[] => [
   ...new Set([...common.keys(), 'actual_sla', ...kinds.flatMap((typed) => [...ownOrderings(typed).keys()])]),
   'tag__*',
   'monitoring__*',
 ];
 
-/** The condition of a request on resources: these conditions, its filters, and those named after tags and items. */
+/** Combines conditions with the request's filters, including those named after tags and items. */
 export function resourceCondition(request: Request, conditions: readonly Sql[], filters: Filters): Sql {
   const requested = Object.entries(filters).flatMap(([name, filter]) => filter.condition(request, name) ?? []);
   const real = [...conditions, ...requested, ...namedFilters(request)].filter(({ text }) => text !== 'TRUE');
@@ -236,7 +236,7 @@ export function resourceCondition(request: Request, conditions: readonly Sql[], 
   return all(real);
 }
 
-/** A page of resources; `represent` converts ids to JSON texts, in their order. */
+/** Returns a page of resources. `represent` converts ids to JSON texts in their order. */
 export function resourcePage(
   request: Request,
   list: {

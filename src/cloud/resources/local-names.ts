@@ -3,8 +3,8 @@ import type { PlainValues } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 
 /*
- * Names and descriptions that were changed here and not at the provider (services.md 8.4): rows store the provider's name
- * last, and only what differs from that overwrites ours.
+ * Names and descriptions that were changed only here (services.md 8.4). Rows store the last name that the provider reported, and
+ * only a different one overwrites ours.
  */
 
 const columns = [
@@ -12,13 +12,13 @@ const columns = [
   ['description', 'backend_description'],
 ] as const;
 
-/** The provider's values of a new row: those sent at the creation, or those it reported. */
+/** Returns the provider's values of a new row: those sent at creation or those reported. */
 export const backendNames = ({ description, name }: PlainValues): PlainValues => ({
   backend_name: name,
   backend_description: description,
 });
 
-/** Values that a provider reported, without a name and description that it has reported before. */
+/** Removes an already reported name and description from reported values. */
 export function withLocalNames(
   resource: Pick<ResourceRow, 'backend_name' | 'backend_description'>,
   reports: PlainValues,

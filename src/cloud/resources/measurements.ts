@@ -38,7 +38,7 @@ import { visibleResources } from './rights.ts';
 
 /* Measurements that staff report for resources: SLA by period, and values of monitoring items (services.md 7.4). */
 
-/** The resource a row is about. */
+/** The resource of a row. */
 export const scopeField: WritableField<ResolvedScope, true> = {
   ...readOnly('field', { type: 'string', format: 'uri' }, constant('null')),
   input: inputOf(
@@ -84,28 +84,28 @@ interface Measurement {
   readonly kind: string;
   readonly description: string;
   readonly table: string;
-  /** The column that, with the resource, names a row. */
+  /** The column that identifies a row together with the resource. */
   readonly key: 'period' | 'name';
   readonly fields: Fields;
   /** A valid body for the documentation. */
   readonly example: Readonly<Record<string, unknown>>;
   /** Reads a body. Throws 400. */
   readonly read: (request: Request) => ReportedValues;
-  /** Columns after the key that are written and shown. */
+  /** Other writable columns. */
   readonly values: readonly string[];
   readonly order: string;
 }
 
-/** Who can report them. */
+/** The right to report them. */
 const writers = staff;
 
-/** Who can read them, in alias `m`. */
+/** Visibility of rows in alias `m`. */
 export const readers = visibleTo(
   'callers who can see the resource',
   (caller) => sql`m.resource_id IN (SELECT r.id FROM resource r WHERE ${visibleResources(caller)})`,
 );
 
-/** Inserts or updates the row of a resource and key: 201 or 200. */
+/** Inserts or updates the row of a resource and key. Responds with 201 or 200. */
 function put(request: Request, { key, read, table, values }: Measurement): Reply {
   writers.require(request, undefined);
   const reported = read(request);
@@ -134,7 +134,7 @@ export function linkOfResource({ base, db }: Request, id: number): string {
   return JSON.parse(present(link));
 }
 
-/** The resource that the query names; undefined when it names nothing. Throws 400. */
+/** Returns the resource in the query; undefined if there is none. Throws 400. */
 function resourceParameter(request: Request): ResolvedScope | undefined {
   const scope = scopeParameter(request);
   if (scope && scope.kind !== 'resource') throw invalid({ scope: [unrelated(present(request.query.one('scope')))] });
@@ -148,7 +148,7 @@ function rejectMalformedPeriod({ query }: Request, key: Measurement['key']): voi
   if (requested !== undefined && !periodPattern.test(requested)) throw invalid({ period: [periodRule] });
 }
 
-/** Removes the row that the query names. */
+/** Removes the row in the query. */
 function remove(request: Request, { key, table }: Measurement): Reply {
   writers.require(request, undefined);
   const missing = ['scope', key].filter((name) => request.query.one(name) === undefined);
@@ -164,7 +164,7 @@ function remove(request: Request, { key, table }: Measurement): Reply {
   return empty();
 }
 
-/** Condition on alias `m`: the caller sees the row, and the query asks for it. Throws 400. */
+/** Condition on alias `m`: the caller can see the row and the query selects it. Throws 400. */
 function parameters(request: Request, key: Measurement['key']): Sql {
   const conditions: Sql[] = [readers.condition(request.caller, request.config)];
   const scope = resourceParameter(request);
@@ -287,7 +287,7 @@ export const monitoringEndpoint = endpoint({
 /** Number of stored values per item: a week of values reported every ten minutes. */
 const maxValuesPerItem = 1000;
 
-/** Stores a value of a monitoring item; replaces the oldest at the limit. Must run in a write transaction. */
+/** Stores a value of a monitoring item, replacing the oldest at the limit. Must run inside a write. */
 function keepValue({ db, now }: Request, resource: number, name: string, value: number): void {
   db.run(sql`
     INSERT OR REPLACE INTO monitoring_value (resource_id, name, at, value)

@@ -10,11 +10,11 @@ import { type Job, postpone, queueJob, removeJob } from '../operations/jobs.ts';
 import { isCallable } from '../operations/simulated.ts';
 import { takeUsages } from './backend-usages.ts';
 
-/* Usages of resources that providers report only in a separate call for each: read once an hour. */
+/* Reads usages that providers report only in a separate call per resource, once an hour. */
 
 const operation = 'measure';
 
-/** Condition on `r` and `st`: a resource at a provider that is no simulator's, of a kind with usages. */
+/** Condition on `r` and `st`: a resource at a real provider, of a kind with usages. */
 const isMeasured = ({ kinds }: Catalogue): Sql => sql`
   (${any(kinds.filter(({ kind }) => kind.ownQuotas?.usages).map(({ name }) => sql`r.kind = ${name}`))})
     AND r.state = 'OK' AND r.backend_id <> '' AND ${isCallable}`;
@@ -34,7 +34,7 @@ export const measuring: Task = {
   run: (context) => context.app.db.write(() => queueMeasuring(context)),
 };
 
-/** The resource that is measured next: the first one behind what the memo names. */
+/** Returns the next resource to measure: the first one after the resource in the memo. */
 const nextResource = ({ catalogue, db }: App, { memo, settings_id: settings }: Job): ResourceRow | undefined =>
   db.get<ResourceRow>(sql`
     SELECT r.* FROM resource r JOIN service_settings st ON st.id = r.settings_id
@@ -44,7 +44,7 @@ const nextResource = ({ catalogue, db }: App, { memo, settings_id: settings }: J
 const continueLater = ({ app, now }: Context, job: Job, { id }: ResourceRow): void =>
   postpone(app, job, now, { memo: { after: id }, retries: 0 });
 
-/** Measures the resources of settings one after the other. Failures are logged and leave the usage unchanged. */
+/** Measures the resources of settings sequentially. Logs failures, which leave the usage unchanged. */
 export const measureHandler: JobHandler = {
   call: async (app, job, driver) => {
     const resource = nextResource(app, job);

@@ -22,8 +22,7 @@ import { detailsOf, resourceContext, resourceOf } from './resource.ts';
 import { applyChanges, changeResource, changeTogether, removeResource } from './resource-store.ts';
 
 /*
- * The transitions of a resource while a job about it runs (services.md 8.1, 8.3). Each is a separate transaction,
- * made by the worker.
+ * State transitions of a resource during a job (services.md 8.1, 8.3). The worker runs each in a separate transaction.
  */
 
 const running: Readonly<Record<string, State>> = { create: 'Creating', delete: 'Deleting' };
@@ -49,14 +48,14 @@ function storeProgress(
   return failureOfState(context.app.catalogue.kind(resource.kind), values.runtime_state);
 }
 
-/** The text of a failure that a runtime state of a kind means, or undefined. */
+/** Returns the failure message for a runtime state; undefined if it is not a failure. */
 export function failureOfState({ kind }: TypedKind, state: unknown): string | undefined {
   return kind.runtime?.failed?.some((failed) => failed === state)
     ? `${kind.name} runtime state become erred: ${state}`
     : undefined;
 }
 
-/** The end of an operation: state, values, quotas, events and alerts in one transaction. */
+/** Ends an operation: updates state, values, quotas, events and alerts in one transaction. */
 function finishOperation(
   context: Context,
   resource: ResourceRow,
@@ -101,10 +100,10 @@ function finishOperation(
     raiseAlert(context, 'resource', resource.id, 'resource_disappeared_from_backend');
 }
 
-/** Parameters of a job that its end needs. */
+/** Job parameters for the end of the operation. */
 interface Carried extends PlainValues {
   readonly forced?: boolean;
-  /** Text that a changed name or description adds to the message of the event. */
+  /** Returns the text about a changed name or description for the event's message. */
   readonly changes?: string;
   /** Details of the running operation. */
   readonly shown?: PlainValues;
@@ -163,7 +162,7 @@ function succeed(
   record(context, successEvents[operation] ?? 'resource_update_succeeded', resourceContext(db, after), { changes });
 }
 
-/** Secrets of an action that has succeeded become the resource's. */
+/** Stores the secrets of a successful action in the resource. */
 function keepSecrets({ app: { db, secrets } }: Context, { id, secrets: present, uuid }: ResourceRow, job: Job): void {
   if (job.secrets === null) return;
   const opened = (sealed: Uint8Array | null): PlainValues =>
@@ -173,14 +172,14 @@ function keepSecrets({ app: { db, secrets } }: Context, { id, secrets: present, 
   });
 }
 
-/** The text of the failure of a creation in something that never came to be at the provider; undefined otherwise. */
+/** Returns the failure message if the parent was never created at the provider; undefined otherwise. */
 function orphanhood({ catalogue, db }: App, job: Job, resource: ResourceRow): string | undefined {
   const parent =
     job.operation === 'create' && resource.parent_id !== null ? resourceOf(db, resource.parent_id) : undefined;
   return parent?.backend_id === '' ? `${catalogue.kind(parent.kind).kind.name} does not exist at backend` : undefined;
 }
 
-/** The resource that a job is about; undefined when it is gone. */
+/** Returns the resource of a job; undefined if it no longer exists. */
 function resourceSubject(app: App, job: Job): Subject | undefined {
   const resource = job.resource_id === null ? undefined : resourceOf(app.db, job.resource_id);
   return (
@@ -195,7 +194,7 @@ function resourceSubject(app: App, job: Job): Subject | undefined {
   );
 }
 
-/** Input of a driver for a resource. */
+/** Returns the driver input for a resource. */
 function driverCall({ catalogue, db, secrets }: App, job: Job, resource: ResourceRow): DriverCall {
   const opened = (sealed: Uint8Array | null): PlainValues =>
     sealed === null ? {} : JSON.parse(secrets.open(sealed, resource.uuid));
@@ -216,8 +215,8 @@ function driverCall({ catalogue, db, secrets }: App, job: Job, resource: Resourc
 const creatingAtOnce = 4;
 
 /**
- * At most four objects of one kind are being created at once on the same settings, and none before what it belongs to. Of
- * one name only one until its id is known: the outcome of a creation without a response is looked up by the name.
+ * Limits creations: at most four objects of a kind at once on the same settings, none before its parent, and only one with the
+ * same name until its id is known, because a creation without a response is looked up by name.
  */
 function mustWait({ db }: App, job: Job): boolean {
   const parent = db.value<string>(sql`

@@ -6,7 +6,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import { quotaDeltasOf, reservedIn } from './counting.ts';
 
-/** Every quota that counts resources and is not the sum of what each of them, and each accepted change of one, adds to it. */
+/** Finds quotas that differ from the sum of the contributions of resources and accepted changes. */
 export function findResourceDrift({ catalogue, db }: Pick<App, 'catalogue' | 'db'>): Drift[] {
   const key = ({ id, name, scope }: Pick<QuotaDelta, 'id' | 'name' | 'scope'>): string => `${scope} ${id} ${name}`;
   const sums = new Map<string, number>();
@@ -30,7 +30,7 @@ export function findResourceDrift({ catalogue, db }: Pick<App, 'catalogue' | 'db
     });
 }
 
-/** Quotas that count resources, whatever they belong to. */
+/** Names of quotas that count resources, for all owners. */
 const resourceQuotaNames = ({ types }: Catalogue): string[] => [
   'nc_resource_count',
   'nc_app_count',

@@ -13,7 +13,7 @@ const finder =
     db.value<number>(sql`
       SELECT id FROM resource WHERE link_id = ${link} AND kind = ${kind} AND backend_id = ${backendId}`);
 
-/** Finds each resource once: for a transaction that neither adds, removes nor renames any at the provider. */
+/** Caches lookups, for a transaction that does not add, remove or renumber resources. */
 export function cachedFinder(db: Database): ResourceFinder {
   const find = finder(db);
   const known = new Map<string, number | undefined>();
@@ -24,7 +24,7 @@ export function cachedFinder(db: Database): ResourceFinder {
   };
 }
 
-/** Columns that follow from values naming other objects by their ids at the provider; null for objects that are unknown here. */
+/** Returns columns derived from values with provider ids of other objects; null for unknown objects. */
 export function referredColumns(
   { catalogue, db }: App,
   resource: Pick<ResourceRow, 'kind' | 'link_id'>,

@@ -7,14 +7,14 @@ import type { ResourceList } from '../catalogue/type.ts';
 import { actionsOf, collectionOf } from './kind-collection.ts';
 import { listParameters, orderingNames, resourcePage } from './listing.ts';
 
-/** List, detail, actions and lists of one kind. */
+/** The paths of one kind: list, object, actions and nested lists. */
 const kindEndpoints = (catalogue: Catalogue, typed: TypedKind): Endpoint[] => [
   ...collectionOf(typed).endpoints(),
   ...actionsOf(typed).map(({ endpoint }) => endpoint),
   ...(typed.kind.lists ?? []).map((list) => listEndpoint(typed, catalogue.kind(list.kind), list)),
 ];
 
-/** GET …/<name>/ of a resource: resources of some kind that it leads to. */
+/** GET …/<name>/ of a resource: a nested list of resources. */
 function listEndpoint(typed: TypedKind, listed: TypedKind, { condition, name }: ResourceList): Endpoint {
   const objects = collectionOf(typed);
   const items = collectionOf(listed);

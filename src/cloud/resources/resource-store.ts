@@ -16,7 +16,7 @@ import { backendNames, withLocalNames } from './local-names.ts';
 import { referredColumns } from './references.ts';
 import { detailsOf, knownResource, resourceContext, resourceOf } from './resource.ts';
 
-/** Columns that drivers and declarations may name; everything else is a detail of the kind. */
+/** Columns that drivers and declarations may set. Everything else is a detail of the kind. */
 const columns = new Set([
   'name',
   'description',
@@ -43,7 +43,7 @@ const columns = new Set([
 ]);
 const lists = new Set(['external_ips', 'internal_ips']);
 
-/** Splits plain values into columns and details, laid over the present details. */
+/** Splits plain values into columns and details, merged into the current details. */
 function stored(values: PlainValues, present: Record<string, unknown> = {}): Record<string, Value> {
   const row: Record<string, Value> = {};
   const details = { ...present };
@@ -51,7 +51,7 @@ function stored(values: PlainValues, present: Record<string, unknown> = {}): Rec
   for (const [name, value] of Object.entries(values)) {
     // Quotas have separate rows.
     if (value === undefined || name === 'quotas') continue;
-    // Drivers and descriptions pass values of columns in their stored form.
+    // Drivers and declarations pass column values in their stored form.
     if (columns.has(name)) row[name] = value as Value;
     else if (lists.has(name) || name === 'action_details') row[name] = JSON.stringify(value);
     else {
@@ -71,13 +71,13 @@ interface NewResource {
   readonly customer: number;
   readonly state: State;
   readonly values: PlainValues;
-  /** Columns besides those that the values come to. */
+  /** Columns in addition to those derived from the values. */
   readonly columns?: Columns | undefined;
   readonly secrets?: PlainValues | undefined;
   readonly uuid?: string;
 }
 
-/** Inserts a resource with its quotas and counts it, without checking limits. Returns its row. */
+/** Inserts a resource with its quotas and counts it without checking limits. Returns its row. */
 export function insertResource(context: Context, resource: NewResource): ResourceRow {
   const { catalogue, db, secrets } = context.app;
   const { kind } = catalogue.kind(resource.kind);
@@ -117,15 +117,15 @@ export function insertResource(context: Context, resource: NewResource): Resourc
 }
 
 interface ResourceChange {
-  /** Columns besides those that the values come to. */
+  /** Columns in addition to those derived from the values. */
   readonly columns?: Columns;
-  /** The part of the change that has been counted already. */
+  /** The already counted part of the change. */
   readonly counted?: readonly QuotaDelta[] | undefined;
-  /** The complete list of the provider that the values come from, if there is one. */
+  /** The provider's complete list with the values, if there is one. */
   readonly listing?: Listing;
 }
 
-/** Changes a resource by plain values: the row, its start time, its counts. Returns the row as it is then. */
+/** Applies plain values to a resource: row, start time and counts. Returns the new row. */
 export function changeResource(
   context: Context,
   resource: ResourceRow,
@@ -159,15 +159,15 @@ function notifyFailure(context: Context, resource: ResourceRow): void {
 }
 
 interface Removal {
-  /** Flags of the deletion; absent when the row goes here only. */
+  /** Flags of the deletion; undefined if only the row is removed. */
   readonly deletion?: PlainValues;
-  /** Whether the provider has removed it and its parts. */
+  /** Whether it and its parts were removed at the provider. */
   readonly isGone?: boolean;
-  /** Whether to record no event. */
+  /** Whether to skip the event. */
   readonly isSilent?: boolean;
 }
 
-/** Removes a resource with everything that is counted for it. Removes its parts too, without separate events. */
+/** Removes a resource, its counts and its parts, which get no separate events. */
 export function removeResource(
   context: Context,
   resource: ResourceRow,
@@ -203,7 +203,7 @@ function forgetObject(db: Database, { backend_id: id, kind, settings_id: setting
   recordDeletion(db, settings, `${kind} ${id}`);
 }
 
-/** Releases the reservations of a job that ends with its resource: quotas, and the states of related resources. */
+/** Releases the reservations (quotas and states of related resources) of a job that ends with its resource. */
 function releaseWork(context: Context, resource: ResourceRow): void {
   const { db } = context.app;
   const parameters = db.value<string>(sql`SELECT parameters FROM job WHERE resource_id = ${resource.id}`);
@@ -216,7 +216,7 @@ function releaseWork(context: Context, resource: ResourceRow): void {
   changeTogether(context, together, { state: 'OK' });
 }
 
-/** The settings that a resource hosts go with it (services.md 2.6); those that have got resources meanwhile stay without a host. */
+/** Removes the settings hosted by a resource (services.md 2.6). Settings with new resources stay without a host. */
 function releaseHosted(context: Context, resource: ResourceRow): void {
   const { db } = context.app;
   for (const settings of db.values<number>(sql`SELECT id FROM service_settings WHERE scope_id = ${resource.id}`)) {
@@ -226,7 +226,7 @@ function releaseHosted(context: Context, resource: ResourceRow): void {
   }
 }
 
-/** Changes the resources that share the states of another's operation. */
+/** Changes the states of resources that share another's operation. */
 export function changeTogether(context: Context, ids: readonly number[], values: PlainValues): void {
   for (const id of ids) {
     const row = resourceOf(context.app.db, id);
@@ -234,7 +234,7 @@ export function changeTogether(context: Context, ids: readonly number[], values:
   }
 }
 
-/** Stores a failed creation: the row stays, Erred, and an event has the reason. */
+/** Stores a failed creation: the row becomes Erred, and an event has the reason. */
 export function failCreation(context: Context, resource: ResourceRow, text: string): void {
   const erred = changeResource(context, resource, { state: 'Erred', runtime_state: '', error_message: text });
   record(context, 'resource_creation_failed', { ...resourceContext(context.app.db, erred), error_message: text });
@@ -283,8 +283,8 @@ function findRow(
 }
 
 /**
- * The column start_time of a change: the instant that the provider reports, else the one at which the resource went online
- * here, and null while it is offline (services.md 7.1).
+ * Returns start_time of a change: the reported instant, or the time at which the resource went online here; null while it is
+ * offline (services.md 7.1).
  */
 function startTime(
   { app, now }: Context,

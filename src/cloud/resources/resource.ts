@@ -5,15 +5,15 @@ import { sql } from '../../kernel/db/sql.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import { serviceContext } from '../services/scopes.ts';
 
-/** A resource's row by id. */
+/** Returns a resource by id. */
 export const resourceOf = (db: Database, id: number): ResourceRow | undefined =>
   db.get<ResourceRow>(sql`SELECT * FROM resource WHERE id = ${id}`);
 
-/** A resource's row by the id of one that must be there. */
+/** Returns an existing resource by id. */
 export const knownResource = (db: Database, id: number): ResourceRow =>
   db.one<ResourceRow>(sql`SELECT * FROM resource WHERE id = ${id}`);
 
-/** Values of one kind that have no column. */
+/** Returns the values of a resource without columns. */
 export const detailsOf = (resource: Pick<ResourceRow, 'details'>): Record<string, unknown> =>
   JSON.parse(resource.details);
 
@@ -21,7 +21,7 @@ export const detailsOf = (resource: Pick<ResourceRow, 'details'>): Record<string
 const fullName = (resource: Pick<ResourceRow, 'kind' | 'name'>): string =>
   `${resource.kind.replace('.', ' ')} ${resource.name}`;
 
-/** RES: a resource with its project, customer, service and settings (events.md 1.3). */
+/** Returns RES: a resource with its project, customer, service and settings (events.md 1.3). */
 export function resourceContext(db: Database, resource: ResourceRow): EventContext {
   return {
     resource_uuid: resource.uuid,

@@ -6,11 +6,11 @@ import { roleView, visibleProjects } from '../../kernel/access/visibility.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 
-/** Condition: the caller sees the resource in alias `r`, whose project is visible. */
+/** Condition: the caller can see the project of the resource in alias `r`. */
 export const visibleResources = (caller: Caller): Sql =>
   seesAll(caller) ? raw('TRUE') : visibleProjects(caller, 'r.project_id');
 
-/** Who sees resources, in alias `r`. */
+/** Visibility of resources in alias `r`. */
 export const resourceReaders = visibleTo('callers who can see the project', visibleResources);
 
 /** The subject of a right about resources: a resource, or the place of a new one. */
@@ -24,14 +24,14 @@ const projectManagers: Right<ResourcePlace> = right(
       WHERE project_id = ${project} AND user_id = ${caller.id} AND role IN ('admin', 'manager')`) !== undefined,
 );
 
-/** Who creates, changes and deletes the resources of a project (services.md 8.7). */
+/** The right to create, change and delete the resources of a project (services.md 8.7). */
 export const resourceWriters: Right<ResourcePlace> = anyOf<ResourcePlace>(
   staff,
   ownersOf('customer_id'),
   projectManagers,
 );
 
-/** Who may unlink resources: they no longer count here, but still cost the owner of the account (services.md 8.7). */
+/** The right to unlink resources, which then no longer count here but still cost the account's owner (services.md 8.7). */
 export const unlinkers: Right<ResourcePlace & Pick<ResourceRow, 'settings_id'>> = anyOf<
   ResourcePlace & Pick<ResourceRow, 'settings_id'>
 >(
@@ -44,7 +44,7 @@ export const unlinkers: Right<ResourcePlace & Pick<ResourceRow, 'settings_id'>> 
   ),
 );
 
-/** Whether there is a project where the caller creates, changes and deletes resources. */
+/** Whether the caller may create, change and delete resources in any project. */
 export const mayChangeSomeResources = ({ caller, db }: Pick<Request, 'caller' | 'db'>): boolean =>
   caller.isStaff ||
   ownsSomeCustomer(db, caller) ||

@@ -12,7 +12,7 @@ import { collectionOf, representResources } from './kind-collection.ts';
 import { listParameters, orderingNames, resourceCondition, resourceFilters, resourcePage } from './listing.ts';
 import { visibleResources } from './rights.ts';
 
-/** The kinds that the summary lists: all but parts. */
+/** Kinds in the summary: all except parts. */
 const kindsOf = memoised((catalogue: Catalogue) => catalogue.kinds.filter(({ kind }) => !kind.isPart));
 
 /** Fields of resources of all these kinds. */
@@ -20,7 +20,7 @@ const memberNames = memoised((catalogue: Catalogue): string[] =>
   kindsOf(catalogue).flatMap((typed) => Object.keys(collectionOf(typed).shape.properties ?? {})),
 );
 
-/** Kinds that the request's resource_type and category let through. */
+/** Returns the kinds that match the request's resource_type and category. */
 function chosenKinds(request: Request): TypedKind[] {
   const { app, query } = request;
   const kinds = kindsOf(app.catalogue);
@@ -47,7 +47,7 @@ const own = {
   ...listParameters,
 };
 
-/** Filters of single kinds; kinds without the field ignore them. */
+/** Filters of individual kinds. Kinds without the field ignore them. */
 function kindFilters(kinds: readonly TypedKind[]): Filters {
   const names = new Set(
     kinds

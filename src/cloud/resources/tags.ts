@@ -8,7 +8,7 @@ import { kindName } from '../../kernel/http/body.ts';
 
 const maxTagLength = 255;
 
-/** The tags of a resource: a list, or a text holding a JSON list; the whole set is replaced (services.md 7.5). */
+/** The tags of a resource: a list, or a text with a JSON list. Replaces the entire set (services.md 7.5). */
 export const tagsField: WritableField<readonly string[], false> = {
   ...readOnlyList(
     computedValue('(SELECT json_group_array(t.tag ORDER BY t.tag) FROM resource_tag t WHERE t.resource_id = r.id)', {
@@ -36,12 +36,12 @@ function cleanTags(list: readonly string[]): readonly string[] {
   return [...new Set(tags)].sort();
 }
 
-/** A text holds a JSON list; an empty one, no tags. */
+/** Parses a text with a JSON list. An empty text means no tags. */
 function listOfText(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   if (value.trim() === '') return [];
   const list = parsedJson(value);
-  // Text that holds null is no list, where null itself is no value at all.
+  // The text "null" is not a list, whereas the value null means a missing value.
   if (list === null) throw new FieldError([messages.list(kindName(list))]);
   return list;
 }
@@ -54,7 +54,7 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** The tags of a resource, sorted. */
+/** Returns the sorted tags of a resource. */
 const tagsOf = (db: Database, resource: number): string[] =>
   db.values<string>(sql`SELECT tag FROM resource_tag WHERE resource_id = ${resource} ORDER BY tag`);
 

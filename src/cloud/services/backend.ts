@@ -11,13 +11,12 @@ import type { SettingsRow, SettingsValues } from './settings-row.ts';
 /* The backend of provider accounts and its required credentials (services.md 2.2, 2.5). */
 
 /**
- * Returns the backend URL of new settings: the given one, or null for the simulator. If the simulator is switched off, a public
- * vendor is meant.
+ * Returns the backend URL of new settings, or null for the simulator. If the simulator is off, null means the public vendor.
  */
 export const backendOfNew = ({ app, config }: Request, type: string, input: string | null | undefined): string | null =>
   input ?? (config.simulator_enabled ? null : (app.catalogue.type(type).publicUrl ?? null));
 
-/** Throws 400 for credentials that a real driver needs and neither body nor row have, for a type without one, and for a simulator that is not to be used. */
+/** Throws 400 for missing credentials of a real driver, for a type without a driver, and if the simulator is not allowed. */
 export function rejectMissingCredentials(
   request: Request,
   typeName: string,
@@ -28,7 +27,7 @@ export function rejectMissingCredentials(
   const input = values.backend_url;
   const backendUrl = row ? (input === undefined ? row.backend_url : input) : backendOfNew(request, typeName, input);
   if (isSimulated(backendUrl)) {
-    // Existing simulated settings stay, but new ones are rejected.
+    // Accept existing simulated settings, but reject new ones.
     if (!config.simulator_enabled && !(row && input === undefined)) throw invalid({ backend_url: [messages.url] });
     return;
   }
@@ -50,15 +49,15 @@ export function rejectMissingCredentials(
   if (Object.keys(missing).length > 0) throw invalid(missing);
 }
 
-/** Throws 400 for options of the simulator that name an operation of no kind of the type: they would never have an effect. */
+/** Throws 400 for simulator options with an unknown operation, which would have no effect. */
 export function rejectUnknownOperations({ app }: Request, type: string, values: SettingsValues): void {
   const problems = unknownOperations(app.catalogue.type(type), { ...values });
   if (Object.keys(problems).length > 0) throw invalid(problems);
 }
 
 /**
- * Secrets do not follow to another origin, nor behind a certificate of another issuer: a caller who changes that must
- * know them (services.md 2.5).
+ * Requires the secrets again if the origin or the trust anchor changes, so that callers cannot send stored secrets elsewhere
+ * (services.md 2.5).
  */
 export function rejectForeignSecrets({ app, caller }: Request, values: SettingsValues, row: SettingsRow): void {
   const isMoved = values.backend_url !== undefined && originOf(values.backend_url) !== originOf(row.backend_url);
@@ -83,7 +82,7 @@ export function rejectForeignSecrets({ app, caller }: Request, values: SettingsV
 
 const originOf = (url: string | null): string => (url === null || isSimulated(url) ? '' : new URL(url).origin);
 
-/** Resources of the simulator are not the provider's, nor the other way round. */
+/** Rejects a switch between simulator and provider while there are resources. */
 export function rejectSwitch({ db }: Request, values: SettingsValues, row: SettingsRow): void {
   if (values.backend_url === undefined || isSimulated(values.backend_url) === isSimulated(row.backend_url)) return;
   if (db.value(sql`SELECT 1 FROM resource WHERE settings_id = ${row.id}`) !== undefined) {

@@ -14,7 +14,7 @@ import { isSimulated } from '../operations/simulated.ts';
 import { driverSettingsOf, pingTimeoutMs, within } from './ping.ts';
 import { servicesOf } from './services.ts';
 
-/** The parts of a connection, each of which needs the one before (services.md 4.3). */
+/** The parts of a connection, each of which requires the previous one (services.md 4.3). */
 const checkNames = ['endpoint', 'certificate', 'authentication', 'inventory'] as const;
 type CheckName = (typeof checkNames)[number];
 
@@ -27,7 +27,7 @@ interface Check {
 
 const inventoryTimeoutMs = 20_000;
 
-/** Tests the connection of settings. Calls the provider once to log in, and again to read its objects. */
+/** Tests the connection of settings: one call to log in, and another to read the objects. */
 async function testConnection(request: Request, settings: DriverSettings): Promise<Check[]> {
   const isEncrypted = !isSimulated(settings.backend_url) && !/^http:/i.test(settings.backend_url ?? '');
   const checks = (failed?: CheckName, message = ''): Check[] => {
@@ -56,13 +56,13 @@ async function testConnection(request: Request, settings: DriverSettings): Promi
 
 const certificateCode = /CERT|SIGNATURE|^ERR_TLS/;
 
-/** The part of the connection that an error of the login is about. */
+/** Returns the part of the connection that a login error concerns. */
 function failedPartOf(error: ProviderError): CheckName {
-  // Some drivers explain a login that failed in their own words.
+  // Some drivers explain a failed login themselves.
   const { cause, status, type } = error.cause instanceof ProviderError ? error.cause : error;
   const origin = cause instanceof NoResponseError ? cause.cause : undefined;
   if (origin instanceof Error && 'code' in origin && certificateCode.test(String(origin.code))) return 'certificate';
-  // A 404, a 5xx or a response in another format comes from something else than the API of the provider.
+  // A 404, a 5xx or an unknown format does not come from the provider's API.
   const isOfApi = type === 'unauthorized' || (status !== undefined && status < 500 && type !== 'not_found');
   return isOfApi ? 'authentication' : 'endpoint';
 }
@@ -72,7 +72,7 @@ function reasonOf({ cause, message, status }: ProviderError): string {
   return status !== undefined && status >= 500 ? `Backend answered with status ${status}` : message;
 }
 
-/** POST /api/<type>/test/: tests the body of a creation and stores nothing. */
+/** POST /api/<type>/test/: tests the body of a creation without storing it. */
 function connectionTest(catalogue: Catalogue, type: ProviderType): Endpoint {
   const services = servicesOf(catalogue, type);
   const creation = present(present(services.endpoints()[0]).operations.POST);
@@ -112,6 +112,6 @@ function connectionTest(catalogue: Catalogue, type: ProviderType): Endpoint {
   };
 }
 
-/** A connection test for each type of provider. */
+/** A connection test for each provider type. */
 export const connectionTests = (catalogue: Catalogue): readonly Endpoint[] =>
   catalogue.types.map((type) => connectionTest(catalogue, type));

@@ -12,14 +12,14 @@ import {
 import type { ProviderType } from '../catalogue/type.ts';
 import { settingsStateValue } from './states.ts';
 
-/** Segment of a type's links. */
+/** Path segment of a type's links. */
 export const linkPath = (type: Pick<ProviderType, 'prefix'>): string => `${type.prefix}-service-project-link`;
 
-/** A link whose path depends on a type: of a service, or of its links. */
+/** A link whose path depends on the type of a service or of its links. */
 export const typedLink = (type: string, tail: string, uuid: string): Json =>
   linkOfPath(`concat(service_path(${type}), '${tail}')`, uuid);
 
-/** Names of the certifications that a project requires and settings lack, in order; null without any: SQL. */
+/** SQL of the sorted names of certifications that a project requires and the settings lack; null if none. */
 const missing = `(SELECT group_concat(s.name, ', ' ORDER BY s.name) FROM project_certification pc JOIN service_certification s ON s.id = pc.certification_id
   WHERE pc.project_id = p.id AND s.id NOT IN (SELECT certification_id FROM settings_certification WHERE settings_id = st.id))`;
 

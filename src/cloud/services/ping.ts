@@ -10,7 +10,7 @@ import type { SettingsValues } from './settings-row.ts';
 
 export const pingTimeoutMs = 10_000;
 
-/** Checks credentials before they are stored. Returns the error, or undefined (services.md 4.2 "ping"). */
+/** Checks credentials before storing them. Returns the error; undefined on success (services.md 4.2 "ping"). */
 export async function pingSettings(
   request: Request,
   type: ProviderType,
@@ -26,7 +26,7 @@ export async function pingSettings(
   }
 }
 
-/** The settings of a body, as a driver receives stored ones. */
+/** Converts a body to settings for a driver. */
 export function driverSettingsOf(request: Request, type: ProviderType, values: SettingsValues): DriverSettings {
   const fields: Readonly<Record<string, unknown>> = values;
   const text = (name: string): string | null => {

@@ -10,18 +10,18 @@ import {
 import { ownsCustomer } from '../../kernel/access/rights.ts';
 import { sql } from '../../kernel/db/sql.ts';
 
-/* Who writes settings, services and links (services.md 2.4, 4.2). */
+/* Rights to write settings, services and links (services.md 2.4, 4.2). */
 
-/** Users to whom the setting only_staff_manages_services leaves any writes; which ones is decided when the customer is known. */
+/** Users who may have write rights under only_staff_manages_services. The customer decides later which ones. */
 export const serviceManagers = anyOf(
   staff,
   authenticated.as('owners of a customer').unless('only_staff_manages_services'),
 );
 
-/** The right to write the services of the customer whose id the subject has. */
+/** The right to write the services of the subject's customer. */
 export const serviceWriters = anyOf(staff, ownersOf('customer_id').unless('only_staff_manages_services'));
 
-/** Who imports objects into a service, and unlinks it. */
+/** The right to import objects into a service and to unlink it. */
 export const importers: Right<{ readonly customer_id: number; readonly settings_id: number }> = rightUnlessDenied(
   serviceWriters.as('staff; owners of the customer for private settings'),
   ({ caller, db }, service) => {
@@ -33,7 +33,7 @@ export const importers: Right<{ readonly customer_id: number; readonly settings_
   },
 );
 
-/** Who writes settings. */
+/** The right to write settings. */
 export const settingsWriters: Right<{ readonly shared: number; readonly customer_id: number | null }> = anyOf(
   staff,
   right<{ readonly shared: number; readonly customer_id: number | null }>(

@@ -59,13 +59,13 @@ const serviceName = shownAs(
   () => textValue('st.name'),
 );
 
-/** A member that only creation takes, for the settings, and responses never show. */
+/** A member for the settings that only creation accepts and responses never contain. */
 const unseen = <T, Q extends boolean>(field: WritableField<T, Q>): WritableField<T, Q> =>
   writeOnly({ ...field, input: { ...field.input, update: false, column: false } });
 
 /** All members of services, in order (services.md 4.1), with the options of all types. */
 export const serviceFields = memoised((catalogue: Catalogue) => {
-  // The catalogue names the members, so types cannot know them.
+  // The catalogue determines the members, so the types cannot include them.
   const options: object = Object.fromEntries(
     Object.entries(optionFields(catalogue)).map(([name, field]) => [name, unseen(field)]),
   );

@@ -7,22 +7,22 @@ import { raw, sql } from '../../kernel/db/sql.ts';
 import type { ProviderType } from '../catalogue/type.ts';
 
 /*
- * Creation and removal of services and links, by request or automatically (services.md 2.6). Automatic changes are counted
- * but never rejected by quotas.
+ * Creates and removes services and links, by request or automatically (services.md 2.6). Quotas count automatic changes but never
+ * reject them.
  */
 
-/** Whether quotas may reject it: requested changes, not automatic ones. */
+/** Whether quotas may reject the change: true for requests, false for automatic changes. */
 type Origin = 'asked' | 'automatic';
 
 interface NewService {
   readonly customer: number;
   readonly settings: number;
   readonly isAvailableForAll: boolean;
-  /** Further columns of its row. */
+  /** Additional columns of its row. */
   readonly columns?: Columns;
 }
 
-/** Creates a service with its quotas and, when it is available for all, its links. Returns its id. */
+/** Creates a service with its quotas and, if it is available for all, its links. Returns its id. */
 export function createService(context: Context, service: NewService, origin: Origin): number {
   const { db } = context.app;
   const deltas: QuotaDelta[] = [{ scope: 'customer', id: service.customer, name: 'nc_service_count', delta: 1 }];
@@ -41,7 +41,7 @@ export function createService(context: Context, service: NewService, origin: Ori
   return id;
 }
 
-/** Links a service to every project of its customer that it is not linked to yet. */
+/** Links a service to every unlinked project of its customer. */
 export function linkToProjects(context: Context, service: number): void {
   const projects =
     context.app.db.values<number>(sql`SELECT p.id FROM project p JOIN service s ON s.customer_id = p.customer_id
@@ -57,14 +57,14 @@ export function linkProject(context: Context, project: number): void {
   for (const service of services) createLink(context, service, project, 'automatic');
 }
 
-/** Connects a new customer to every shared settings. */
+/** Connects a new customer to all shared settings. */
 export function connectCustomer(context: Context, customer: number): void {
   for (const settings of context.app.db.values<number>(sql`SELECT id FROM service_settings WHERE shared ORDER BY id`)) {
     createService(context, { customer, settings, isAvailableForAll: true }, 'automatic');
   }
 }
 
-/** Connects every customer that is not connected yet to shared settings. */
+/** Connects every unconnected customer to shared settings. */
 export function connectCustomers(context: Context, settings: number): void {
   const customers = context.app.db.values<number>(sql`SELECT id FROM customer c
     WHERE NOT EXISTS (SELECT 1 FROM service s WHERE s.customer_id = c.id AND s.settings_id = ${settings}) ORDER BY id`);
@@ -72,7 +72,7 @@ export function connectCustomers(context: Context, settings: number): void {
     createService(context, { customer, settings, isAvailableForAll: true }, 'automatic');
 }
 
-/** Links a service to a project. Throws 409 if a requested link exceeds a quota. `columns` are additional columns of its row. Returns its id. */
+/** Links a service to a project and returns the link's id. Throws 409 if a requested link exceeds a quota. */
 export function createLink(
   context: Context,
   service: number,
@@ -95,7 +95,7 @@ export function createLink(
   return id;
 }
 
-/** Removes a link that has no resources. */
+/** Removes a link without resources. */
 export function removeLink(context: Context, link: number): void {
   const { db } = context.app;
   const project = db.scalar<number>(sql`SELECT project_id FROM service_project_link WHERE id = ${link}`);
@@ -103,7 +103,7 @@ export function removeLink(context: Context, link: number): void {
   db.run(sql`DELETE FROM service_project_link WHERE id = ${link}`);
 }
 
-/** Removes all links of a project that has no resources. */
+/** Removes all links of a project without resources. */
 export function removeLinksOf(context: Context, project: number): void {
   for (const link of context.app.db.values<number>(
     sql`SELECT id FROM service_project_link WHERE project_id = ${project}`,
@@ -111,7 +111,7 @@ export function removeLinksOf(context: Context, project: number): void {
     removeLink(context, link);
 }
 
-/** Removes a service that has no resources, its links, and its private settings when nothing else uses them. */
+/** Removes a service without resources, its links, and its private settings if nothing else uses them. */
 export function removeService(context: Context, service: number): void {
   const { db } = context.app;
   const { customer_id: customer, settings_id: settings } = db.one<{ customer_id: number; settings_id: number }>(
@@ -126,7 +126,7 @@ export function removeService(context: Context, service: number): void {
   );
 }
 
-/** Removes settings that have no resources, with their services and links. */
+/** Removes settings without resources, with their services and links. */
 export function removeSettings(context: Context, settings: number): void {
   const { db } = context.app;
   for (const service of db.values<number>(sql`SELECT id FROM service WHERE settings_id = ${settings}`))
@@ -143,7 +143,7 @@ export function disconnectCustomer(context: Context, customer: number): void {
     removeSettings(context, settings);
 }
 
-/** The text of the 409 while the object in the column has resources of any kind (services.md 8.5). */
+/** Returns the 409 message while the object in the column has resources of any kind (services.md 8.5). */
 export function resourcesReason(
   { app: { catalogue, db } }: Pick<Context, 'app'>,
   column: 'project_id' | 'link_id' | 'service_id' | 'settings_id',

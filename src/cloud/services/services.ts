@@ -39,7 +39,7 @@ type NewService = NewValues<ServiceFields>;
 /** The services of one type. */
 type Services = Collection<ServiceFields, ServiceRow>;
 
-/** Credentials that a type of provider is content with, for the documentation: the fewest. */
+/** The minimum credentials of a provider type, for the documentation. */
 function exampleCredentials({ missingCredentials }: ProviderType): Readonly<Record<string, string>> {
   const sets = [
     { token: 'token-of-the-account' },
@@ -92,7 +92,7 @@ function typedServices(catalogue: Catalogue, type: ProviderType): Services {
   });
 }
 
-/** Whether services of a type have a member: options are those of the type alone. */
+/** Whether services of a type have a member. Options exist only for their type. */
 const isFieldOf = (catalogue: Catalogue, type: ProviderType, name: string): boolean =>
   !(name in optionFields(catalogue)) || optionNames(catalogue, type.name).includes(name);
 
@@ -107,8 +107,8 @@ const credentialNames = (catalogue: Catalogue): string[] => [
 ];
 
 /**
- * Rejects a body that names neither settings nor an account. A body without any credential means the simulator, but not
- * where that is switched off, and not where placeholders of stored secrets are all that it has.
+ * Rejects a body without settings or an account. A body without credentials means the simulator, unless the simulator is off or
+ * the body has only placeholders of stored secrets.
  */
 function rejectUnknownAccount({ app, config }: Request, input: Readonly<Record<string, unknown>>): void {
   const values = credentialNames(app.catalogue)
@@ -170,7 +170,7 @@ export const importFields = {
   resource_type: text({ max: 100 }),
 };
 
-/** Actions on a service besides writes. Their endpoints are created in a layer that knows resources. */
+/** Actions on a service. A module that knows resources creates their endpoints. */
 export const unlinkAction = { name: 'unlink', right: importers, isDestructive: true } as const;
 export const importAction = { name: 'link', right: importers, fields: importFields } as const;
 
@@ -185,7 +185,7 @@ const servicesByType = memoised(
   (catalogue: Catalogue) => new Map(catalogue.types.map((type) => [type, typedServices(catalogue, type)])),
 );
 
-/** The services of one of the types of a catalogue. */
+/** Returns the services of one type in a catalogue. */
 export const servicesOf = (catalogue: Catalogue, type: ProviderType): Services =>
   present(servicesByType(catalogue).get(type));
 

@@ -34,18 +34,18 @@ const updateCertifications = (catalogue: Catalogue): Endpoint =>
 
 const names = ['vcpu', 'ram', 'storage'] as const;
 
-/** Sum of limits, -1 if one is unlimited or there is none; and sum of usages. */
+/** Sums limits (-1 if any is unlimited or there are none) and usages. */
 const sums = ({ db }: Request, scope: string, ids: Sql, name: string): { limit: number; usage: number } =>
   db.one(sql`
     SELECT ifnull(iif(min("limit") = -1, -1, sum("limit")), -1) AS "limit", ifnull(sum(usage), 0) AS usage
     FROM quota
     WHERE scope_kind = ${scope} AND name = ${name} AND scope_id IN (${ids})`);
 
-/** The customers that statistics are about: all, or those in which the caller has a role. */
+/** The customers in the statistics: all, or those in which the caller has a role. */
 const ofCustomers = ({ caller }: Request, column: string): Sql =>
   seesAll(caller) ? raw('TRUE') : sql`${raw(column)} IN (${customersWithRole(callerId(caller))})`;
 
-/** The right to read the statistics: of shared settings, users whose customer uses them read the usage of that customer. */
+/** The right to read the statistics. Users of shared settings can read the usage of their customers. */
 const statisticsReaders: Right<SettingsRow> = right(
   'callers who can see private settings; of shared ones staff, global support, and owners and support of customers with a service on them, over their own usage',
   (request, row) =>
@@ -128,8 +128,8 @@ const pull = (catalogue: Catalogue): Endpoint =>
 const instant = { type: ['string', 'null'], format: 'date-time' } as const;
 
 /**
- * The times of the last and the next synchronisation. Not part of their representation: a client that edits them while a
- * synchronisation ends has read nothing outdated.
+ * The times of the last and next synchronisation. They are not part of the representation, so that the end of a synchronisation
+ * does not cause edit conflicts.
  */
 const sync = (catalogue: Catalogue): Endpoint => ({
   path: '/api/service-settings/:key/sync/',

@@ -45,15 +45,15 @@ import { settingsStateValue } from './states.ts';
 const largestCertificate = 65_536;
 const certificateTypes = ['application/x-pem-file', 'application/x-x509-ca-cert', 'text/plain'];
 
-/** Credentials are in detail responses for staff and, of private settings, for owners (services.md 2.4). */
+/** Responses with a single object include credentials for staff and, for private settings, owners (services.md 2.4). */
 const toCredentialReaders = `@detail AND (@staff OR (NOT st.shared AND st.customer_id IN
   (${customersWithRole(raw('@caller')).text} AND role = 'owner')))`;
 
-/** A stored secret reads as stars, an unset one as null. */
+/** Shows a stored secret as stars and an unset one as null. */
 const secretValue = (column: string): ReturnType<typeof computedValue> =>
   computedValue(`iif(${column} IS NULL, 'null', '"${masked}"')`);
 
-/** A nullable text that is stored unchanged; the caller decides what an empty one means. */
+/** A nullable text, stored unchanged. The caller decides the meaning of an empty text. */
 const secret = (max: number): WritableField<string | null, false> => {
   const { input, ...field } = text({ max, lines: 'verbatim' });
   return {
@@ -66,7 +66,7 @@ const secret = (max: number): WritableField<string | null, false> => {
   };
 };
 
-/** A PEM file with further trust anchors; text in its place is ignored (services.md 2.2). */
+/** A PEM file with additional trust anchors. A text instead of a file is ignored (services.md 2.2). */
 const certificate: WritableField<UploadedFile | null | undefined, false> = {
   ...readOnly('file upload', { type: ['string', 'null'] }, computedValue('json_quote(st.certificate_name)'), {
     shownIf: toCredentialReaders,
@@ -100,7 +100,7 @@ const hasCredentials = (address: string): boolean => {
   return username !== '' || password !== '';
 };
 
-/** The address of the backend; empty counts as null: the simulator. */
+/** The URL of the backend. Empty counts as null, which means the simulator. */
 const backendUrl = refine(
   nullableText({ max: 200, type: 'url', shownIf: toCredentialReaders }),
   (address: string | null, request) => {
@@ -108,12 +108,12 @@ const backendUrl = refine(
     const simulated = isSimulated(address);
     const isValid = schemes.test(address) && (simulated || urlOf(address) !== undefined);
     if (!isValid || (simulated && !request.config.simulator_enabled)) throw new FieldError([messages.url]);
-    // An address is shown and logged, and appears in errors.
+    // The URL appears in responses, logs and errors.
     if (!simulated && hasCredentials(address)) throw new FieldError(['Enter the credentials in their own fields.']);
   },
 );
 
-/** The resource that hosts the backend. */
+/** The resource with the backend. */
 export const hostField: WritableField<ResolvedScope | null, false> = {
   ...readOnly(
     'field',
@@ -137,7 +137,7 @@ export const hostField: WritableField<ResolvedScope | null, false> = {
   ),
 };
 
-/** Certifications that settings hold, name descending. */
+/** Certifications of settings, by descending name. */
 export const settingsCertifications = listValue(
   objectValue({
     uuid: plainValue('s.uuid'),
@@ -150,14 +150,14 @@ export const settingsCertifications = listValue(
   's.name DESC',
 );
 
-/** Where the provider is, from the options of these names. */
+/** The location of the provider, from these options. */
 export const geolocations = computedValue(
   `iif(st.options ->> '$.latitude' IS NULL OR st.options ->> '$.longitude' IS NULL, '[]',
   concat('[{"latitude":', st.options -> '$.latitude', ',"longitude":', st.options -> '$.longitude', '}]'))`,
   { type: 'array', items: objectShape({ latitude: { type: 'number' }, longitude: { type: 'number' } }) },
 );
 
-/** An option, shown at the level of the settings where it is set. Null removes it, and so does an empty text, which leaves a secret. */
+/** An option as a member of the settings. Null removes it, as does an empty text, except for secrets. */
 function option(name: string, field: WritableField, isSecret: boolean): WritableField<unknown, false> {
   const ofEmpty = isSecret ? masked : null;
   const input = wrapInput(field.input, (parse) => (value, request, form) => {
@@ -173,7 +173,7 @@ function option(name: string, field: WritableField, isSecret: boolean): Writable
   };
 }
 
-/** The options of all types; settings have those of their type. */
+/** The options of all types. Settings have only those of their type. */
 export const optionFields = memoised(({ types }: Catalogue): OptionFields => {
   const declared: OptionFields = Object.assign({}, ...types.map((type) => type.options), simulatorOptions);
   const isSecret = (name: string): boolean => types.some(({ secretOptions }) => secretOptions?.includes(name));
@@ -182,13 +182,13 @@ export const optionFields = memoised(({ types }: Catalogue): OptionFields => {
   );
 });
 
-/** Names of the options that settings of a type have. */
+/** Returns the option names of a type. */
 export const optionNames = ({ types }: Catalogue, type: string): readonly string[] => [
   ...Object.keys(types.find(({ name }) => name === type)?.options ?? {}),
   ...Object.keys(simulatorOptions),
 ];
 
-/** Credentials: writable for settings, readable for some callers only. */
+/** Credentials: writable for settings, but readable only for some callers. */
 export const credentialFields = {
   backend_url: backendUrl,
   username: nullableText({ max: 100, shownIf: toCredentialReaders }),
@@ -200,7 +200,7 @@ export const credentialFields = {
 
 /** All members of service settings, in order (services.md 2.1). */
 export const settingsFields = memoised((catalogue: Catalogue) => {
-  // The catalogue names the members, so types cannot know them.
+  // The catalogue determines the members, so the types cannot include them.
   const options: object = optionFields(catalogue);
   return {
     url: selfLink('service-settings', 'st.uuid'),
@@ -239,8 +239,8 @@ export const settingsFields = memoised((catalogue: Catalogue) => {
 const block = /-----BEGIN ([^\n]*?)-----[^-]*-----END \1-----/g;
 
 /**
- * The certificates of a PEM file, without any text between them. Throws FieldError if there is none, if
- * one is invalid, and if the file contains anything else, such as a private key.
+ * Returns the certificates in a PEM file, without text between them. Throws FieldError if there are none, if one is invalid, or
+ * if the file contains anything else, such as a private key.
  */
 function certificatesIn(text: string): string {
   const blocks = [...text.matchAll(block)];

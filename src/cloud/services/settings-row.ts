@@ -9,9 +9,9 @@ import { simulatorOptions } from '../catalogue/options.ts';
 import { masked, secretChange } from './secrets.ts';
 import { optionNames, settingsFields } from './settings-fields.ts';
 
-/* How provider accounts are stored. */
+/* Storage of provider accounts. */
 
-/** Service settings, as they are stored; secrets are sealed. */
+/** Stored service settings, with sealed secrets. */
 export interface SettingsRow extends Row {
   readonly name: string;
   readonly type: string;
@@ -29,13 +29,13 @@ export interface SettingsRow extends Row {
   readonly secret_options: Uint8Array | null;
 }
 
-/** Values of a body for settings. */
+/** Body values for settings. */
 export type SettingsValues = Values<ReturnType<typeof settingsFields>>;
 
-/** Columns of the present row that a change depends on. */
+/** Columns of the current row that a change depends on. */
 type Stored = Pick<SettingsRow, 'uuid' | 'options' | 'secret_options' | 'type'>;
 
-/** Values of a body as columns of settings: secrets sealed, options merged. */
+/** Converts body values to columns, with sealed secrets and merged options. */
 export function columnsOf(request: Request, values: SettingsValues, row: Stored): Record<string, Value> {
   const { catalogue, secrets } = request.app;
   const columns = storedColumns(settingsFields(catalogue), values);
@@ -53,7 +53,7 @@ export function columnsOf(request: Request, values: SettingsValues, row: Stored)
   return { ...columns, ...optionColumns(request, values, row) };
 }
 
-/** Options with those of the body laid over; null removes one. A secret one is sealed, and stars stand for it. */
+/** Merges the options in a body into the stored ones. Null removes an option. Secret options are sealed, and stars keep them. */
 function optionColumns({ app }: Request, values: SettingsValues, row: Stored): Record<string, Value> {
   const input: Readonly<Record<string, unknown>> = values;
   const options: Record<string, unknown> = JSON.parse(row.options);
@@ -80,8 +80,8 @@ function optionColumns({ app }: Request, values: SettingsValues, row: Stored): R
 }
 
 /**
- * Whether a change affects how the provider is called: the address, a credential, an option. Options of the
- * simulator count from its next operation on, so that only those that may mend a failure are tried at once.
+ * Whether a change affects calls to the provider (URL, credentials, options) and requires an immediate attempt. Simulator options
+ * apply to its next operation anyway, so only those that may resolve a failure count.
  */
 export function isOtherAccount({ secrets }: App, row: SettingsRow, columns: Readonly<Record<string, Value>>): boolean {
   const opened = (sealed: Value | undefined): string | null =>

@@ -30,7 +30,7 @@ import { optionFields, optionNames, settingsFields } from './settings-fields.ts'
 import { columnsOf, isOtherAccount, type SettingsRow, type SettingsValues } from './settings-row.ts';
 import { settingsStates } from './states.ts';
 
-/** The right of an owner over the settings of their customer. */
+/** The right of owners to their customer's settings. */
 const givers = anyOf(
   staff,
   right<{ readonly customer?: number | null }>(
@@ -39,7 +39,7 @@ const givers = anyOf(
   ),
 );
 
-/** Accounts at providers of the types of a catalogue. */
+/** Provider accounts of the types in a catalogue. */
 export const settings = memoised((catalogue: Catalogue) =>
   collection<SettingsRow>()({
     path: 'service-settings',
@@ -132,7 +132,7 @@ export const settings = memoised((catalogue: Catalogue) =>
   }),
 );
 
-/** Detail responses (of one object, and of writes) contain credentials. */
+/** Responses with a single object, including those to writes, contain credentials. */
 const isDetail = (request: Request): boolean => request.params.key !== undefined || request.incoming.method === 'POST';
 
 /** Stores new settings and queues their first synchronisation. Returns their id. */

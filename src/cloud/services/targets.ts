@@ -5,7 +5,7 @@ import type { ProviderType } from '../catalogue/type.ts';
 import { linkPath } from './paths.ts';
 import { visibleServices, visibleSettings } from './readable.ts';
 
-/* Where links to settings, services and links point, for the fields and filters that name them. */
+/* Link targets of settings, services and links, for fields and filters. */
 
 export const settingsTarget: LinkTarget = {
   path: 'service-settings',

@@ -17,13 +17,13 @@ const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer 
 const type = '(SELECT type FROM service_settings WHERE id = v.settings_id)';
 const projects = '(SELECT count(*) FROM service_project_link WHERE service_id = v.id)';
 const resources = '(SELECT count(*) FROM resource WHERE service_id = v.id AND NOT is_part)';
-/** Usage of a quota by the links of a service; total() cannot overflow as sum() can. */
+/** Sums the usage of a quota over a service's links. Unlike sum(), total() cannot overflow. */
 const used = (name: string): string => `(
   SELECT cast(min(total(q.usage), ${Number.MAX_SAFE_INTEGER}) AS INTEGER)
   FROM service_project_link l JOIN quota q ON q.scope_kind = 'link' AND q.scope_id = l.id AND q.name = '${name}'
   WHERE l.service_id = v.id)`;
 
-/** The quota that links of the type count; null if they count none. */
+/** The quota that links of the type count; null if there is none. */
 const counted = (name: string) =>
   readOnly('integer', { type: ['integer', 'null'] }, numberValue(`iif(@isCounted, ${used(name)}, NULL)`));
 const number = (text: string) => readOnly('integer', { type: 'integer' }, numberValue(text, { type: 'integer' }));

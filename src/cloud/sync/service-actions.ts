@@ -27,7 +27,7 @@ import { removeService } from '../services/service-lifecycle.ts';
 import { importAction, type importFields, type ServiceRow, servicesOf, unlinkAction } from '../services/services.ts';
 import { evaluateImports, isImportable } from './sync.ts';
 
-/* Actions on a service besides writes: unlink it, and import objects of its provider (services.md 4.2). */
+/* Actions on a service: unlink it, and import objects of its provider (services.md 4.2). */
 
 function unlink(request: Request, service: ServiceRow): Reply {
   const { db } = request;
@@ -189,7 +189,7 @@ function store(request: Request, typed: TypedKind, object: BackendObject, linkId
     project_id: place.project,
     customer_id: place.customer,
   };
-  // Not stored yet, but whole as far as quotas count it.
+  // Not stored yet, but complete enough for counting quotas.
   requireQuotas(request, quotaDeltasOfKnown(request.app.catalogue, draft as unknown as ResourceRow));
   const imported = insertResource(request, { kind: typed.name, ...place, state: 'OK', values: row });
   acceptance.afterInsert?.(imported.id);

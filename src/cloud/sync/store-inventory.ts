@@ -17,7 +17,7 @@ import { detailsOf } from '../resources/resource.ts';
 import { changeResource } from '../resources/resource-store.ts';
 import type { SettingsState } from './sync.ts';
 
-/* The resources of an account are read in chunks, in the order of their index: by kind, id at the provider, and id. */
+/* Reads the resources of an account in chunks, in index order: by kind, provider id and id. */
 
 /** A position in the index of resources. */
 export type Position = Pick<ResourceRow, 'kind' | 'backend_id' | 'id'>;
@@ -231,7 +231,7 @@ function pullResource(
   if (!object) {
     if (row.state === 'OK')
       changeResource(context, row, { state: 'Erred', runtime_state: '', error_message: missingAtBackend });
-    // Also if it was missing before: a user may have closed the alert.
+    // Raise it even if it was missing before, because a user may have closed the alert.
     raiseAlert(context, 'resource', row.id, 'resource_disappeared_from_backend');
     return;
   }

@@ -40,8 +40,8 @@ export function digestOf(inventory: Inventory): string {
 }
 
 /**
- * Caches synchronisations that changed nothing. While the provider returns the same inventory and nothing that it is compared
- * with changes here, comparing it again cannot change anything either, and is skipped.
+ * Caches synchronisations that changed nothing. While the provider returns the same inventory and the compared rows are
+ * unchanged, another comparison cannot change anything either and is skipped.
  */
 export class UnchangedSyncs {
   readonly #byAccount = new CacheBudget(2 * maxAccounts).cache<number, UnchangedSync>(() => 1);
@@ -59,7 +59,7 @@ export class UnchangedSyncs {
     return known?.digest === digest && known.bases.every((basis) => this.versions.isCurrent(basis));
   }
 
-  /** Passes on steps that return whether they compared everything; caches the inventory when they did and nothing changed. */
+  /** Passes on steps, which return whether they compared everything. If so and nothing changed, caches the inventory. */
   *observe(settings: number, digest: string, steps: Generator<Store, boolean>): Generator<Store> {
     this.#byAccount.delete(settings);
     const bases: Basis[] = [];
