@@ -232,7 +232,6 @@ export function Tile({
   icon,
   value,
   unit,
-  sub,
   href,
   children,
 }: {
@@ -240,7 +239,6 @@ export function Tile({
   readonly icon?: string;
   readonly value: ComponentChildren;
   readonly unit?: ComponentChildren;
-  readonly sub?: ComponentChildren;
   readonly href?: string | undefined;
   readonly children?: ComponentChildren;
 }): JSX.Element {
@@ -253,7 +251,6 @@ export function Tile({
       <span class="value">
         {value} {unit !== undefined && <small>{unit}</small>}
       </span>
-      {sub !== undefined && <span class="sub">{sub}</span>}
       {children}
     </>
   );

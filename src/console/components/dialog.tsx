@@ -12,13 +12,11 @@ export function Dialog({
   title,
   class: style = '',
   onClose,
-  footer,
   children,
 }: {
   readonly title: string;
   readonly class?: string;
   readonly onClose?: () => void;
-  readonly footer?: ComponentChildren;
   readonly children: ComponentChildren;
 }): JSX.Element {
   const element = useRef<HTMLDialogElement>(null);
@@ -44,7 +42,6 @@ export function Dialog({
         <h2 id={heading}>{title}</h2>
       </header>
       <div class="in">{children}</div>
-      {footer && <footer>{footer}</footer>}
     </dialog>
   );
 }

@@ -19,7 +19,6 @@ export function Drawer({
   actions,
   onClose,
   onMove,
-  footer,
   children,
 }: {
   readonly title: string;
@@ -29,7 +28,6 @@ export function Drawer({
   readonly actions?: ComponentChildren;
   readonly onClose: () => void;
   readonly onMove?: ((steps: 1 | -1) => void) | undefined;
-  readonly footer?: ComponentChildren;
   readonly children: ComponentChildren;
 }): JSX.Element {
   const element = useRef<HTMLDivElement>(null);
@@ -67,7 +65,6 @@ export function Drawer({
         </span>
       </header>
       {children}
-      {footer && <footer>{footer}</footer>}
     </div>
   );
 }

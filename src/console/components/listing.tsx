@@ -52,7 +52,6 @@ export function Listing({
   hasCount = true,
   all = t('Show all'),
   given,
-  children,
 }: {
   readonly title: string;
   readonly path: string;
@@ -66,8 +65,6 @@ export function Listing({
   readonly all?: string;
   /** The first objects, if the page reads them itself. */
   readonly given?: Page | undefined;
-  /** Content below the objects. */
-  readonly children?: ComponentChildren;
 }): JSX.Element {
   const { value: read } = usePage(given ? '' : `/api${path}?${query}&page_size=${size}`);
   const page = given ?? read;
@@ -85,7 +82,6 @@ export function Listing({
       isFlush
     >
       {page && page.count > 0 && lines(items)}
-      {children}
     </Card>
   );
 }

@@ -17,7 +17,6 @@ export function Options({
   value,
   isWide = false,
   problem,
-  help,
   onInput,
 }: {
   readonly label: string;
@@ -27,7 +26,6 @@ export function Options({
   /** Whether each card is wide enough for a sentence. */
   readonly isWide?: boolean;
   readonly problem?: string | undefined;
-  readonly help?: ComponentChildren;
   readonly onInput: (value: string) => void;
 }): JSX.Element {
   const id = useId();
@@ -56,7 +54,6 @@ export function Options({
           </label>
         ))}
       </div>
-      {help !== undefined && <span class="help">{help}</span>}
       {problem && (
         <span id={`${id}-problem`} class="error">
           {problem}

@@ -1,6 +1,6 @@
 /** States: a badge in headers and cards, a dot with a word in tables. */
 import type { ComponentChildren, JSX } from 'preact';
-import { type Status, statusOf, statusOfWord, type Tone } from '../format/status.ts';
+import { statusOf, statusOfWord, type Tone } from '../format/status.ts';
 import { t } from '../i18n/words.ts';
 import type { Item } from '../item.ts';
 import { Icon } from './icons.tsx';
@@ -53,14 +53,11 @@ export const StatusText = ({ item }: { readonly item: Item }) => {
   );
 };
 
-/** A state from the API, such as `delivered` or `Warning`, as a badge. */
-export const WordBadge = ({
-  word,
-  status = statusOfWord(word),
-}: {
-  readonly word: string;
-  readonly status?: Status;
-}) => <Badge tone={status.tone}>{t(status.word)}</Badge>;
+/** A word of the API that is a state, such as `delivered` or `Warning`, as a badge. */
+export const WordBadge = ({ word }: { readonly word: string }) => {
+  const status = statusOfWord(word);
+  return <Badge tone={status.tone}>{t(status.word)}</Badge>;
+};
 
 /** A state from the API as a dot and a word. */
 export function WordStatus({ word }: { readonly word: string }): JSX.Element {

@@ -34,7 +34,6 @@ export function Table({
   selection,
   actions,
   openKey,
-  label,
   hrefOfItem = (item) => (isObjectLink(textOf(item, 'url')) ? hrefOfLink(textOf(item, 'url')) : undefined),
 }: {
   readonly items: readonly Item[];
@@ -46,12 +45,11 @@ export function Table({
   readonly actions?: ((item: Item) => ComponentChildren) | undefined;
   /** The url of the row in the drawer. */
   readonly openKey?: string | undefined;
-  readonly label?: string | undefined;
-  /** Returns the address that a click anywhere in a row opens. */
+  /** The address of a row, opened by a click anywhere in it. */
   readonly hrefOfItem?: (item: Item) => string | undefined;
 }): JSX.Element {
   return (
-    <table class="table folds" aria-label={label}>
+    <table class="table folds">
       <thead>
         <tr>
           {selection && (

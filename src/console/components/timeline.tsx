@@ -76,12 +76,10 @@ export const Checks = ({ children }: { readonly children: ComponentChildren }): 
 export const Check = ({
   state,
   title,
-  action,
   children,
 }: {
   readonly state: 'good' | 'bad' | 'warn' | 'wait';
   readonly title: ComponentChildren;
-  readonly action?: ComponentChildren;
   readonly children?: ComponentChildren;
 }): JSX.Element => (
   <li class={state}>
@@ -90,6 +88,5 @@ export const Check = ({
       <b>{title}</b>
       {children}
     </div>
-    {action}
   </li>
 );

@@ -3,7 +3,7 @@ import { type Item, ownValue, textOf } from '../item.ts';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'busy' | 'idle';
 
-export interface Status {
+interface Status {
   /** In English. */
   readonly word: string;
   readonly tone: Tone;
