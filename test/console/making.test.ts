@@ -132,6 +132,8 @@ browser('shows what a machine needs before its project is known', async () => {
   await page.getByRole('radio', { name: /m1\.small/ }).check();
   const impact = page.getByRole('region', { name: 'Quota impact' });
   await impact.getByText('Choose a project connection to see the limits.').waitFor();
+  // The flavor is read once it is chosen.
+  await impact.getByText('+ 20 GiB').waitFor();
   const facts = await impact.locator('dl').innerText();
   assert.equal(facts.split('\n').filter(Boolean), [
     ...['Virtual machines', '+ 1', 'vCPUs', '+ 1', 'Memory', '+ 2 GiB', 'Storage', '+ 20 GiB'],
