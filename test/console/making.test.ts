@@ -224,6 +224,11 @@ browser('offers no creation and no selection to users who can only read', async 
   assert.is(await observer.button('Create').count(), 0);
   assert.is(await observer.page.getByRole('checkbox').count(), 0);
   assert.is(await observer.page.evaluate('document.documentElement.scrollWidth'), 360);
+  await observer.go('/new-resource/', 'Create a resource');
+  await observer.page.getByText('You cannot create resources.').waitFor();
+  await observer.go('/new-resource/digitalocean-droplets/', 'New Droplet');
+  await observer.page.getByText('You cannot create this type of resource.').waitFor();
+  assert.is(await observer.link('Change type').count(), 0);
   assert.equal(observer.complaints, []);
   await observer.close();
 });

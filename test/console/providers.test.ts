@@ -268,6 +268,9 @@ browser('hides the guide from users who may not add an account', async () => {
     await visitor.go('/service-settings/', 'Provider accounts');
     assert.is(await visitor.link('Add provider account').count(), 0, name);
     assert.is(await visitor.button('Create').count(), 0, name);
+    await visitor.go('/add-provider/', 'Add provider account');
+    await visitor.page.getByText('You cannot add provider accounts.').waitFor();
+    assert.is(await visitor.page.getByRole('link', { name: /^DigitalOcean/ }).count(), 0, name);
     assert.equal(visitor.complaints, [], name);
     await visitor.close();
   }

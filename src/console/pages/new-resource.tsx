@@ -44,17 +44,20 @@ export function MakerPage({ list }: { readonly list: string }): JSX.Element {
           ...(collection ? [[hrefOf(maker, place.value.query), t('Create a resource')] as const] : []),
         ]}
         title={collection ? t('New {title}', { title: wordOfList(list) }) : t('Create a resource')}
-        {...(collection && {
-          actions: (
-            <a class="btn" href={hrefOf(maker, place.value.query)}>
-              {t('Change type')}
-            </a>
-          ),
-        })}
+        {...(collection &&
+          lists.length > 0 && {
+            actions: (
+              <a class="btn" href={hrefOf(maker, place.value.query)}>
+                {t('Change type')}
+              </a>
+            ),
+          })}
       />
       {!response && <Loading />}
       {collection ? (
         <ResourceForm key={list} list={list} />
+      ) : response && lists.length === 0 ? (
+        <Callout tone="warn">{t('You cannot create resources.')}</Callout>
       ) : (
         <div class="stack">
           {categories().map(([title, icons]) => {

@@ -49,6 +49,7 @@ export function ProviderGuide({ type }: { readonly type: string }): JSX.Element 
   const chosen = ownValue(types, type);
   const list = chosen ? listIn(chosen.url) : '';
   const account = place.value.query.get('account') ?? '';
+  const isAllowed = account !== '' || mayAddAccounts();
   return (
     <>
       <PageHeader
@@ -58,9 +59,10 @@ export function ProviderGuide({ type }: { readonly type: string }): JSX.Element 
         ]}
         title={chosen ? t('Add an account at {type}', { type }) : t('Add provider account')}
       />
-      {(!chosen || account !== '') && <Steps steps={steps()} current={chosen ? 3 : 0} />}
+      {!isAllowed && <Callout tone="warn">{t('You cannot add provider accounts.')}</Callout>}
+      {isAllowed && (!chosen || account !== '') && <Steps steps={steps()} current={chosen ? 3 : 0} />}
       {!response && <Loading />}
-      {!chosen && (
+      {isAllowed && !chosen && (
         <ul class="options two">
           {Object.entries(types).map(([name, { resources }]) => (
             <li key={name}>
@@ -77,7 +79,8 @@ export function ProviderGuide({ type }: { readonly type: string }): JSX.Element 
           ))}
         </ul>
       )}
-      {list !== '' &&
+      {isAllowed &&
+        list !== '' &&
         (account === '' ? <GuidedForm key={type} type={type} list={list} /> : <ExistingResources uuid={account} />)}
     </>
   );
