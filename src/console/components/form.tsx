@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { fieldProblems, type Item, isItem, pathOf, problemOf } from '../api/api.ts';
 import { type FormField, sentOf, type Typed, typedOf } from '../api/fields.ts';
 import { listText, plainLabel } from '../format/text.ts';
@@ -62,8 +62,19 @@ export function Form({
   const [problem, setProblem] = useState('');
   const [changed, setChanged] = useState<readonly string[]>([]);
   const [isSending, setSending] = useState(false);
+  const [isWaiting, setWaiting] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const now = (field: FormField): Typed => typed[field.name] ?? atFirst(field);
+  useEffect(() => {
+    if (!isWaiting) return;
+    const timer = setInterval(() => {
+      if (form.current && !isLoading(form.current)) {
+        setWaiting(false);
+        form.current.requestSubmit();
+      }
+    }, loadingPollMs);
+    return () => clearInterval(timer);
+  }, [isWaiting]);
 
   async function submit(): Promise<void> {
     const isGiven = (field: FormField): boolean =>
@@ -128,9 +139,9 @@ export function Form({
       <button
         type="submit"
         class={isDangerous ? 'btn danger' : 'btn primary'}
-        aria-busy={isSending}
+        aria-busy={isSending || isWaiting}
         aria-disabled={isBlocked || undefined}
-        disabled={isSending}
+        disabled={isSending || isWaiting}
       >
         {button}
       </button>
@@ -151,7 +162,10 @@ export function Form({
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isBlocked) void submit();
+        if (isBlocked) return;
+        // A required field may get the only choice of a list that is still loading.
+        if (isLoading(event.currentTarget)) setWaiting(true);
+        else void submit();
       }}
     >
       {changed.length > 0 ? (
@@ -203,6 +217,11 @@ export function Form({
     </form>
   );
 }
+
+/** Whether choices of a field are still loading. */
+const isLoading = (form: HTMLFormElement): boolean => form.querySelector('.field [aria-busy=true]') !== null;
+
+const loadingPollMs = 50;
 
 /** Removes a member from an object. */
 const without = <T,>(members: Readonly<Record<string, T>>, name: string): Readonly<Record<string, T>> =>

@@ -59,7 +59,7 @@ export function Picker({
       <select
         {...common}
         class="select"
-        aria-busy={page === undefined}
+        aria-busy={page === undefined || only !== ''}
         value={present}
         onInput={(event) => onInput(event.currentTarget.value)}
       >
