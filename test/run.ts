@@ -80,11 +80,13 @@ function stopShard(shard: ChildProcess): void {
 
 /** Lets a shard end what its tests have shared, so that its time counts, and stops it. */
 async function endShard(shard: ChildProcess): Promise<void> {
-  const exited = new Promise((resolve) => shard.once('exit', resolve));
-  const timer = setTimeout(() => stopShard(shard), graceMs);
-  shard.disconnect();
-  await exited;
-  clearTimeout(timer);
+  if (shard.connected) {
+    const exited = new Promise((resolve) => shard.once('exit', resolve));
+    const timer = setTimeout(() => stopShard(shard), graceMs);
+    shard.disconnect();
+    await exited;
+    clearTimeout(timer);
+  }
   stopShard(shard);
 }
 
