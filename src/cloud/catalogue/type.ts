@@ -16,13 +16,13 @@ import type { VendorHttp } from './vendor-http.ts';
 
 /*
  * The declaration of a provider type (providers.md 2). A type is one folder that exports a ProviderType, and one item of the
- * list in app/compose/providers.ts. The description is static: it feeds validation, OPTIONS, metadata and the OpenAPI document. What
- * its driver does is in driver.ts.
+ * list in app/compose/providers.ts. The declaration is static: it feeds validation, OPTIONS, metadata and the OpenAPI document.
+ * Its driver implements the interface in driver.ts.
  */
 
 export type Category = 'vms' | 'apps' | 'private_clouds' | 'storages';
 
-/** Options of settings, which are fields that are written. */
+/** Options of settings: fields that users write. */
 export type OptionFields = Readonly<Record<string, WritableField>>;
 
 /** The public part of a provider type. */
@@ -42,7 +42,7 @@ export interface ProviderType {
   readonly tasks?: readonly Task[];
   /** Whether its properties are the same for all simulated settings. */
   readonly hasGlobalProperties: boolean;
-  /** Option fields of the settings, besides the credentials every type has. */
+  /** Option fields of the settings, in addition to the credentials of every type. */
   readonly options: OptionFields;
   /** Names of options that are secrets: encrypted, and shown as stars. */
   readonly secretOptions?: readonly string[];
@@ -71,7 +71,7 @@ export interface PropertyKind {
   /** `Image` */
   readonly name: string;
   readonly path: string;
-  /** Global although the other properties of its type are not: one set for all simulated settings. */
+  /** Makes the kind global, unlike the other properties of its type: one set for all simulated settings. */
   readonly isGlobal?: boolean;
   /** Members after url, uuid and name; expressions use `d`, the property's table alias. */
   readonly fields: Fields;
@@ -94,12 +94,12 @@ interface CommonValues {
 /** The values that create a resource of a kind with these fields. */
 export type NewResource<F extends Fields> = NewValues<F> & CommonValues;
 
-/** The runtime states of a kind that have a meaning here. */
+/** Runtime states with a meaning for the API. */
 interface RuntimeStates {
   /** Running and stopped; start_time follows them. */
   readonly online?: string;
   readonly offline?: string;
-  /** States that mean failure while an operation waits. */
+  /** States that indicate failure while an operation waits. */
   readonly failed?: readonly string[];
 }
 
@@ -139,13 +139,13 @@ interface DeletionRules {
 
 /** How objects of the provider become resources. */
 interface ImportRules {
-  /** Whether only staff may import, instead of the users whom the service allows to. */
+  /** Whether only staff may import, instead of all users with that right on the service. */
   readonly onlyForStaff?: boolean;
   /** Runtime states in which an object can be imported; absent: any. */
   readonly states?: readonly string[];
   /** Members of an importable object besides backend_id, name, resource_type and created. */
   readonly fields?: readonly string[];
-  /** Returns those of the members that are not values of the object under the same name. */
+  /** Returns the members that are not values of the object with the same name. */
   readonly item?: (request: Request, object: BackendObject, settings: number) => PlainValues;
   /** Checks an import and plans its row. Throws 400. */
   readonly accept?: (request: Request, object: BackendObject, place: ResourceLocation) => CreationPlan;
@@ -178,15 +178,15 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly orderings?: Readonly<Record<string, string>>;
   /** Whether the list accepts POST; parts and snapshots are created by actions of others. */
   readonly isCreatable: boolean;
-  /** Whether changed names and descriptions (or only names) go to the provider. */
+  /** Whether changed names and descriptions (or only names) are sent to the provider. */
   readonly pushes?: readonly ('name' | 'description')[];
   /** Whether PUT and PATCH are served; floating IPs have none. */
   readonly isUpdatable?: boolean;
-  /** For the documentation: a name, and what a valid body of creation has besides it and the link; default: the required fields with their examples. */
+  /** For the documentation: a name, and the other members of a valid creation body besides the link; default: the required fields with their examples. */
   readonly examples?: { readonly name: string; readonly create?: PlainValues };
   /** The pattern of valid names, and the message for others. */
   readonly nameRules?: readonly TextRule[];
-  /** Columns that follow from a value that names another object of the same link by its id at the provider. */
+  /** Columns derived from a value that names another object of the same link by its provider id. */
   readonly references?: Readonly<
     Partial<Record<'parent_id' | 'instance_id', { readonly value: string; readonly kind: string }>>
   >;
@@ -210,13 +210,13 @@ export interface ResourceKind<F extends Fields = Fields> {
   readonly quotaDeltas: (resource: ResourceRow) => KindDeltas;
   /** Quotas that each resource of the kind has itself. */
   readonly ownQuotas?: OwnQuotas;
-  /** Whether the people who work in its project, and the owners of its customer, are members of it at the provider. */
+  /** Whether members of its project, and owners of its customer, are its members at the provider. */
   readonly hasMembers?: boolean;
   /** Actions besides updating, deleting and unlinking. */
   readonly actions: readonly ResourceAction[];
   /** Absent: the rules that all kinds share. */
   readonly deletion?: DeletionRules;
-  /** Time limits in minutes where they are not the common ones. */
+  /** Time limits in minutes that differ from the common ones. */
   readonly limits?: { readonly create?: number; readonly action?: number; readonly delete?: number };
   /** Absent: objects of the provider cannot be imported. */
   readonly importing?: ImportRules;
@@ -244,11 +244,11 @@ export interface CreationPlan {
   /** Encrypted with the job, and with the row under the same names. */
   readonly secrets?: PlainValues;
   readonly attached?: readonly AttachedResource[];
-  /** Called with the new row's id, for what goes with it. */
+  /** Called with the id of the new row, to write related rows. */
   readonly afterInsert?: (id: number) => void;
 }
 
-/** A row that is made together with another and attached to it: a volume of a new instance. The driver creates both in one operation. */
+/** A row created and attached together with another, such as a volume of a new instance. One driver operation creates both. */
 export interface AttachedResource {
   /** Full name of its kind. */
   readonly kind: string;
@@ -256,7 +256,7 @@ export interface AttachedResource {
   readonly values: PlainValues;
 }
 
-/** A list of resources of one kind that a resource leads to. */
+/** A list of resources of one kind under the path of a resource. */
 export interface ResourceList {
   readonly name: string;
   /** Full name of the kind of its items. */
@@ -287,9 +287,9 @@ export interface ResourceAction<F extends Fields = Fields> {
   readonly fields?: F;
   /** A valid body for the documentation; default: the required fields with their examples. */
   readonly example?: PlainValues;
-  /** Needed states; default OK. */
+  /** Required states; default: OK. */
   readonly states?: readonly string[];
-  /** Needed runtime states; default any. */
+  /** Required runtime states; default: any. */
   readonly runtimeStates?: readonly string[];
   /** Who can run it; default: who can change the resource. */
   readonly right?: Right<ResourceRow>;
@@ -297,7 +297,7 @@ export interface ResourceAction<F extends Fields = Fields> {
   readonly denialReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Checks the body and returns the parameters for the driver. Throws 400 and 409. Default: the values of the body. */
   accept?(request: Request, resource: ResourceRow, values: NewValues<F>): ActionPlan;
-  /** Whether it only reads from the provider, which is no event. */
+  /** Whether it only reads from the provider, so that no event is recorded. */
   readonly isPull?: boolean;
   /** The body of the 202. */
   readonly response: Readonly<Record<string, string>>;
@@ -317,7 +317,7 @@ export interface ActionPlan {
   /** Quotas that the action uses immediately; released if it fails. */
   readonly quotaDeltas?: KindDeltas;
   readonly attached?: readonly AttachedResource[];
-  /** Ids of other resources that are Updating as long as this one. */
+  /** Ids of other resources that are also Updating during the action. */
   readonly together?: readonly number[];
   /** Called after all checks of the action. */
   readonly onAccepted?: () => void;

@@ -64,7 +64,7 @@ export interface VendorHttpOptions {
   readonly secrets?: readonly string[];
   readonly log: Log;
   readonly limits?: Partial<CallLimits>;
-  /** Returns a reason while nothing may be sent. */
+  /** Returns the reason while no call may be sent. */
   readonly pausedBy?: () => string | undefined;
 }
 
