@@ -102,7 +102,7 @@ test('returns the same for every list, filter and order with and without the thr
   assert.ok(plain.length > 500 && requests > 300, `${plain.length} responses, ${requests} reads`);
 });
 
-test('serves other requests while the thread reads, and caches nothing that a write has outdated', async () => {
+test('serves other requests while the thread reads, and caches no outdated results', async () => {
   largeAbove(0);
   let first: string[] = [];
   afterReading(async () => {
@@ -247,7 +247,7 @@ const busy = {
 };
 const never = (): boolean => false;
 
-test('rejects reads beyond the limit of waiting ones, and runs none for clients that are gone', async () => {
+test('rejects reads above the queue limit, and runs none for disconnected clients', async () => {
   largeAbove(0);
   const { db } = fixture.server.app;
   const working = thread().result(new DeferredReads('somebody'), [busy], never);
@@ -288,7 +288,7 @@ test('gives up a read that takes too long, and starts a new thread for the next'
   assert.equal(await named(fixture.staff, 'Renamed'), ['1', ['Renamed 20']]);
 });
 
-test('reads in the main thread what the thread cannot read', async () => {
+test('reads on the main thread when the reader thread cannot', async () => {
   largeAbove(0);
   const { db } = fixture.server.app;
   const reads = new DeferredReads('somebody');

@@ -206,7 +206,7 @@ program('on SIGTERM completes the running request, accepts no other, and exits w
   assert.is(again.body, '[{"name":"Last"}]');
 });
 
-program('ignores a second signal while it ends', async () => {
+program('ignores a second signal during shutdown', async () => {
   const ended = stop(started);
   started.child.kill('SIGINT');
   assert.is(await ended, 0);

@@ -82,7 +82,7 @@ browser('asks for the password when the session is not confirmed, and then conti
   owner.complaints.splice(0);
 });
 
-browser('a question that is closed leaves the form as it was', async () => {
+browser('closing the password prompt keeps the form unchanged', async () => {
   const { page } = owner;
   fixture.clock.advance(16 * 60);
   await keysOf(owner).getByRole('button', { name: 'New API key' }).click();

@@ -74,7 +74,7 @@ browser(
   },
 );
 
-browser('filters stand in the address as chips, whose values are chosen', async ({ staff }) => {
+browser('shows the filters of the address as chips with selectable values', async ({ staff }) => {
   const { page } = staff;
   await staff.go('/resources/?category=vms', 'Resources');
   await page.getByRole('searchbox').fill('web');
@@ -141,7 +141,7 @@ browser('rows are chosen and opened by single keys, which can be turned off', as
   await page.keyboard.press('Escape');
 });
 
-browser('a row leads to its object wherever it is clicked, and folds to a card on a phone', async ({ staff }) => {
+browser('a click anywhere in a row opens its object; on a phone a row is a card', async ({ staff }) => {
   const { page } = staff;
   await staff.go('/resources/?category=vms', 'Resources');
   const row = page.getByRole('row').nth(1);
@@ -231,7 +231,7 @@ browser('every field is under Details by groups, and the JSON behind it is copie
   assert.is(copied.uuid, machine.uuid);
 });
 
-browser('a size is typed with or without a unit, and a problem leaves when its value changes', async (demo) => {
+browser('accepts a size with or without a unit, and removes an error when its value changes', async (demo) => {
   const { staff } = demo;
   const { page } = staff;
   await staff.go('/new-resource/aws-volumes/', /./);

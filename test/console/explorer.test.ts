@@ -41,7 +41,7 @@ browser('finds a list, sends a request, and shows the response by API names', as
   assert.equal(staff.complaints, []);
 });
 
-browser('shows rejections, and leads to the list of the console', async (demo) => {
+browser('shows rejections, and links to the list of the console', async (demo) => {
   const { staff } = demo;
   const { page } = staff;
   await demo.visit(`/all/?${new URLSearchParams({ path: '/api/customers/?o=nothing' })}`);

@@ -27,7 +27,7 @@ test('writes MiB in the unit that reads best', () => {
   ]);
 });
 
-test('reads sizes as people type them, without a unit in GiB', () => {
+test('parses sizes in any usual notation, without a unit in GiB', () => {
   assert.equal(
     ['20', '1.5', '1,5 TiB', '500 MiB', '500mb', '2T', ' 10 GB ', '0'].map(parseSize),
     [20_480, 1536, 1_572_864, 500, 500, 2_097_152, 10_240, 0],
@@ -35,7 +35,7 @@ test('reads sizes as people type them, without a unit in GiB', () => {
   assert.equal(['', 'ten', '-5', '5 KiB', '1 2', '1e3'].map(parseSize), Array(6).fill(undefined));
 });
 
-test('fills a size field with what it reads back as the same size', () => {
+test('fills a size field with text that it parses as the same size', () => {
   for (const mib of [1, 512, 1024, 1536, 5120, 10_000, 76_800, 1_048_576]) assert.is(parseSize(sizeInput(mib)), mib);
   assert.equal([10_240, 1536, 1000].map(sizeInput), ['10', '1.5', '1000 MiB']);
 });
@@ -82,7 +82,7 @@ test('shows the runtime state of a resource that is OK', () => {
   );
 });
 
-test('shows what runs, and what failed', () => {
+test('shows the running and the failed operation', () => {
   assert.equal(statusOf(resource('Updating', 'online', { action: 'stop' })).word, 'Stopping');
   assert.equal(statusOf(resource('Creation Scheduled', '')), { word: 'Creating', tone: 'busy', isQueued: true });
   assert.equal(statusOf(resource('Erred', 'online', { backend_id: '1', action: 'stop' })).word, 'Stop failed');

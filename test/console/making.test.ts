@@ -115,7 +115,7 @@ browser('a short list of flavors and images is offered as cards, the smallest fi
   assert.equal(await manager.findings(), []);
 });
 
-browser('shows what a machine needs before its project is known', async () => {
+browser('shows the requirements of a machine before its project is known', async () => {
   const { page } = manager;
   await page.route('**/api/openstack-service-project-link/?*', async (route) => {
     const response = await route.fetch();

@@ -134,7 +134,7 @@ browser('shows why a login at the provider has failed', async () => {
   await visitor.close();
 });
 
-browser('begins the sign-in by itself where the provider says so, but not after a sign-out', async () => {
+browser('starts the sign-in automatically if the provider is configured so, but not after a sign-out', async () => {
   await oidc.provider.next({ accountId: 'c-1' });
   const visitor = await Console.open(started(), 'about:blank');
   await visitor.page.route('**/api/configuration/', async (route) => {

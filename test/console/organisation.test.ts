@@ -121,7 +121,7 @@ browser('changes a limit in the unit that users read, on the tab of all quotas',
   assert.equal(staff.complaints.splice(0).length, 1, 'the rejected limit');
 });
 
-browser('home sums up vCPUs, memory and storage of what the user works in', async () => {
+browser('home sums up vCPUs, memory and storage of the projects of the user', async () => {
   const { body: used } = await fixture.staff.get('/api/stats/quota/?aggregate=customer');
   await staff.go('/', greeting);
   const meters = region('Quotas').locator('.meter');

@@ -173,7 +173,7 @@ browser('an ended session continues with a passkey of the same user only', async
   await other.close();
 });
 
-browser('rejects a copy of the authenticator, whose counter stands behind', async () => {
+browser('rejects a copy of the authenticator, whose counter is behind', async () => {
   const [original] = await device.credentials();
   assert.ok((original?.signCount ?? 0) > 2);
   const thief = await Console.open(started(), url());

@@ -6,7 +6,7 @@ import type { Json } from '../support/fixture.ts';
 
 const { browser, run } = await suiteWithDemoConsole('the pages of resources');
 
-browser('a private cloud shows what is left of each quota, its machines, and links to what is in it', async (demo) => {
+browser('a private cloud shows the remainder of each quota, its machines, and links to its contents', async (demo) => {
   const { ask, staff } = demo;
   const [cloud] = await ask('/api/openstack-tenants/?name=nlrz-virtual-desktops');
   await staff.go(placeOf(cloud.url), cloud.name);
@@ -65,7 +65,7 @@ browser('warns of a machine whose disk is nearly full, with its largest volume',
   await staff.heading(/-data$/).waitFor();
 });
 
-browser('applications show their issues and repositories, and the visibility in words', async ({ ask, staff }) => {
+browser('applications show their issues and repositories, and their visibility as text', async ({ ask, staff }) => {
   const [jira] = await ask('/api/jira-projects/?name=Mail');
   const [issue] = await ask(`/api/jira-issues/?jira_project_uuid=${jira.uuid}`);
   await staff.go(placeOf(jira.url), jira.name);

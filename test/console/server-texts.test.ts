@@ -190,7 +190,7 @@ function workOf(act: () => unknown): { readonly scanned: number; readonly expres
   return work;
 }
 
-tests('translates a long text in linear time, even if a user or provider has written it', () => {
+tests('translates a long text by a user or provider in linear time', () => {
   const fixed = [...new Set(Object.keys(serverWords).flatMap((text) => partsOf(text).filter((_, at) => at % 2 === 0)))];
   const repeated = [
     ...fixed.filter((part) => part.length > 1),

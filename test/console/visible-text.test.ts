@@ -17,7 +17,7 @@ function faultsIn(text: string): string[] {
   return [...new Set([...names, ...sizes, ...ids])];
 }
 
-browser('shows labels, units and cut ids, never what the API calls or counts', async (demo) => {
+browser('shows labels, units and shortened ids, never API names or raw numbers', async (demo) => {
   const faults: string[] = [];
   for (const place of await allPlaces(demo.ask)) {
     if (isTechnical(place)) continue;

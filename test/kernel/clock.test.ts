@@ -12,7 +12,7 @@ clocks('instants are whole microseconds since 1970', () => {
   assert.ok(Number.isSafeInteger(now) && before <= now && now <= after);
 });
 
-clocks('a settable clock stands still until it is reported to move', () => {
+clocks('a settable clock stands still until it is advanced', () => {
   const clock = settableClock('2018-01-05T04:47:04Z');
   const start = clock.now();
   assert.is(start, Date.UTC(2018, 0, 5, 4, 47, 4) * 1000);
@@ -26,12 +26,12 @@ clocks('a settable clock stands still until it is reported to move', () => {
   assert.is(clock.now(), 7);
 });
 
-clocks('rejects a text that is no instant', () => {
+clocks('rejects a text that is not an instant', () => {
   for (const value of ['tomorrow', Number.NaN, 1.5, Number.POSITIVE_INFINITY])
     assert.throws(() => settableClock(value), /^not an instant: /);
 });
 
-clocks('an instant is written in UTC, with as many fraction digits as it needs', () => {
+clocks('formats an instant in UTC, with as many fraction digits as necessary', () => {
   const texts: [number, string][] = [
     [0, '1970-01-01T00:00:00Z'],
     [1, '1970-01-01T00:00:00.000001Z'],

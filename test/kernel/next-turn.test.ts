@@ -6,7 +6,7 @@ import { nextSlice, nextTurn } from '../../src/kernel/next-turn.ts';
 
 const turns = suite('turns of the event loop');
 
-turns('what came in on another socket while the first was read is read before the next turn', async () => {
+turns('reads input of another socket before the next turn', async () => {
   const sockets: Socket[] = [];
   const server = createServer((socket) => sockets.push(socket));
   server.listen(0, '127.0.0.1');
@@ -39,7 +39,7 @@ turns('what came in on another socket while the first was read is read before th
   }
 });
 
-turns('slices of several works never share a turn, and follow each other in rounds', async () => {
+turns('slices of several tasks never share a turn, and alternate', async () => {
   let turn = 0;
   let isOver = false;
   const count = (): void => {

@@ -4,13 +4,13 @@ import { urlOf } from '../../src/kernel/url.ts';
 
 const urls = suite('URLs');
 
-urls('a text is read as a URL, with a base where it has none separately; anything else is none', () => {
+urls('parses a URL, relative to a base if necessary; returns undefined for anything else', () => {
   assert.is(urlOf('https://a.example/b')?.href, 'https://a.example/b');
   assert.is(urlOf('/b', 'https://a.example')?.href, 'https://a.example/b');
   assert.equal([urlOf('/b'), urlOf('https://'), urlOf('')], [undefined, undefined, undefined]);
 });
 
-urls('letters beyond ASCII are read however often that is done', () => {
+urls('parses non-ASCII letters any number of times', () => {
   for (let i = 0; i < 20_000; i++)
     if (urlOf('https://Bücher.example/é')?.host !== 'xn--bcher-kva.example') assert.unreachable(`the ${i}th time`);
 });

@@ -115,7 +115,7 @@ test('rejects invalid names, scopes, networks and ends, all at once', async () =
   ]);
 });
 
-test('an end is in the future and at most after the longest lifetime', async () => {
+test('an expiry is in the future and at most the maximum lifetime ahead', async () => {
   assert.equal(await rejection({ expires: '2018-01-05T04:00:00Z' }), [
     400,
     { expires: ['Expiration time should be greater than current time.'] },
@@ -128,7 +128,7 @@ test('an end is in the future and at most after the longest lifetime', async () 
   assert.is((await create({ expires: '2018-02-01T00:00:00Z' })).expires, '2018-02-01T00:00:00Z');
 });
 
-test('without a longest lifetime a key need not expire', async () => {
+test('without a maximum lifetime a key need not expire', async () => {
   await fixture.open({ api_key_lifetime_max: '' });
   await fixture.user('alice');
   client = fixture.as('alice');

@@ -232,7 +232,7 @@ test('operations that concern no bound object are rejected', async () => {
   assert.equal([move.status, move.body], denied, 'a key bound to projects moves none');
 });
 
-test('the lists are fixed, limited, and never become "not bound"', async () => {
+test('the lists are immutable, limited, and never become "not bound"', async () => {
   const temporary = await fixture.customer('Temporary');
   const other = await fixture.project('Other', temporary);
   const owner = fixture.as('stan');

@@ -70,7 +70,7 @@ test('a deleted key, also by its owner, by itself and with all others', async ()
   }
 });
 
-test('a key whose end comes, at its instant', async () => {
+test('a key that expires, at its instant', async () => {
   const reader = await opened(await keyOf({ expires: '2018-01-05T05:00:00Z' }));
   const other = await opened(await keyOf({ expires: '2018-01-05T05:00:01Z' }));
   fixture.clock.set('2018-01-05T05:00:00Z');

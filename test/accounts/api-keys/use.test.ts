@@ -51,14 +51,14 @@ test('rejects keys that are malformed, unknown, expired, of inactive owners, or 
   assert.equal(await reports(another.get('/api/')), expired, 'also after the clock was set back');
 });
 
-test('with the setting api_keys_enabled off, no key works and none can be made', async () => {
+test('with the setting api_keys_enabled off, no key works and none can be created', async () => {
   await fixture.open({ api_keys_enabled: false });
   const { body, status } = await fixture.staff.post('/api/api-keys/', { name: 'x', scopes: ['*:read'] });
   assert.equal([status, body], [403, { detail: 'API keys are switched off.' }]);
   assert.equal((await fixture.staff.get('/api/api-keys/')).body, []);
 });
 
-test('a key is limited to its networks, as changed last', async () => {
+test('a key is limited to its current networks', async () => {
   const key = await keyOf(fixture.as('alice'), ['*:read'], { networks: ['192.0.2.0/24', '2001:db8::/48'] });
   const from = async (address: string): Promise<unknown> =>
     (await key.get('/api/customers/', { 'X-Forwarded-For': address })).body.detail ?? 200;
@@ -93,7 +93,7 @@ test('a scope permits the reads or the writes of its group', async () => {
   assert.is((await both.post('/api/hooks-email/', hook)).status, 201);
 });
 
-test('the scopes for everything omit operation and audit', async () => {
+test('the wildcard scopes exclude operation and audit', async () => {
   const everything = await keyOf(fixture.staff, ['*:write']);
   assert.is((await everything.get('/api/customers/')).status, 200);
   assert.equal(await reports(everything.get('/api/operation/')), [

@@ -97,7 +97,7 @@ test('are managed by the users who manage the account, and hidden from others', 
   assert.equal(reports(await using(key).get('/api/')), [401, { detail: 'Invalid token.' }]);
 });
 
-test('cannot pass to another owner, and their names are unique within the account', async () => {
+test('cannot be moved to another owner, and their names are unique within the account', async () => {
   const key = await create();
   const own = await create({ service_account: null });
   assert.equal(reports(await manager.patch(key.url, { service_account: null })), [

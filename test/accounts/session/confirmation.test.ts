@@ -129,7 +129,7 @@ test('a session that ends during the comparison is not confirmed', async () => {
   assert.equal(await confirm(client, { password }), [401, { detail: 'Invalid token.' }]);
 });
 
-test('a password that changes during the comparison confirms nothing', async () => {
+test('a password changed during the comparison confirms nothing', async () => {
   const client = await logIn();
   fixture.clock.set('2018-01-05T04:20:00Z');
   const { passwords } = fixture.server.app;

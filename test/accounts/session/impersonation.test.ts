@@ -116,7 +116,7 @@ test('ends with the session that created it', async () => {
   assert.not(listed.includes('impersonation'));
 });
 
-test('ends when the session of staff expires, which its use does not prolong', async () => {
+test('ends when the session of staff expires, and its use does not extend that session', async () => {
   const { acting, boss } = await impersonation();
   await fixture.staff.patch(boss.url, { token_lifetime: 600 });
   at(599);
@@ -143,7 +143,7 @@ test('logging out ends the impersonation alone, and the user sees and ends it', 
   assert.equal([await statusOf(again), await statusOf(staff)], [401, 200]);
 });
 
-test('has the rights of the user, without what is closed to API keys', async () => {
+test('has the rights of the user, except operations closed to API keys', async () => {
   const customer = await fixture.customer('Alice Ltd');
   await fixture.grant(customer, alice, 'owner');
   const { acting } = await impersonation();

@@ -93,7 +93,7 @@ test('API keys act without staff rights elsewhere, bound or not', async () => {
   await fixture.staff.delete(role.url);
 });
 
-test('a stream sends what its address may see', async () => {
+test('a stream sends only events visible from its address', async () => {
   const stanIn = await EventReader.open(fixture, at(fixture.as('stan'), inside));
   const stanOut = await EventReader.open(fixture, at(fixture.as('stan'), outside));
   await stanIn.frame();
@@ -106,7 +106,7 @@ test('a stream sends what its address may see', async () => {
   stanOut.leave();
 });
 
-test('hooks of staff and notifications for staff are out of reach elsewhere', async () => {
+test('elsewhere, hooks of staff and notifications for staff are invisible', async () => {
   const stanIn = fixture.as('stan');
   const stanOut = at(stanIn, outside);
   const body = { destination_url: 'https://hooks.example.com/', event_groups: ['customers'] };

@@ -76,7 +76,7 @@ forms('converts only valid domains to the other form', () => {
   for (const text of ['a@example.com', 'example', '']) assert.equal(emailForms(text), [text]);
 });
 
-forms('existing users are found by either form; two users with both forms of an address stay', () => {
+forms('existing users are found by either form; two existing users with both forms of an address remain', () => {
   const db = SqliteDatabase.open(':memory:');
   db.define('country_name', (code) => code);
   migrate(

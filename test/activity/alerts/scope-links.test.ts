@@ -113,7 +113,7 @@ test('active users who are not staff are readable; others only by staff, global 
   assert.equal(await matches('support'), [0, 0, 0]);
 });
 
-test('an object of a kind that is not accepted does not support such relationship', async () => {
+test('rejects an object of another kind with "does not support such relationship"', async () => {
   const certification = (await fixture.staff.post('/api/service-certifications/', { name: 'ISO' })).body;
   const permission = await fixture.grant(customer, await fixture.user('owner'), 'owner');
   const hook = (await fixture.staff.post('/api/hooks-email/', { email: 'a@example.com', event_groups: ['users'] }))

@@ -113,7 +113,7 @@ test('an hourly digest mail includes it', async () => {
 });
 
 for (const context of ['{bad', '7', '["a"]'])
-  test(`one that is ${context} is removed like the others when it is old`, async () => {
+  test(`removes an old event with the context ${context} like the others`, async () => {
     await threeEvents(context);
     await fixture.advance(8 * 86_400);
     const { db } = fixture.server.app;

@@ -177,7 +177,7 @@ const uuidOf = (id: number): string => {
 const known = new Map<number, string>();
 
 for (const name of ['staff', ...users] as const) {
-  test(`${name}: every page, in both directions and with every filter, holds what the rule says`, async () => {
+  test(`${name}: every page, in both directions and with every filter, has the events that the rule selects`, async () => {
     const client = clients.get(name) as Client;
     for (const filter of Object.keys(filters)) {
       const all = expected(name, filter);

@@ -90,7 +90,7 @@ test('an expired role shows nothing from its end on', async () => {
   assert.equal(await about(setup.clients.stranger, 'customer news'), []);
 });
 
-test('current readers of a moved project see its past; its former customer keeps what happened there', async () => {
+test('current readers of a moved project see its past events; its former customer still sees those from its time', async () => {
   const project = await fixture.project('Nomad', setup.customer);
   const target = await fixture.customer('Bob');
   await fixture.grant(target, setup.users.stranger, 'owner');

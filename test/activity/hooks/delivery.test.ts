@@ -132,7 +132,7 @@ test('at most one delivery of a hook is in flight, and due ones are sent in the 
   await fixture.server.settled();
 });
 
-test('anything but 2xx is a failed attempt: 3xx, 4xx, 5xx, a broken or refused connection', async () => {
+test('any response except 2xx is a failed attempt: 3xx, 4xx, 5xx, a broken or refused connection', async () => {
   const remote = await Receiver.start();
   const cases: readonly (readonly [Receiver['behaviour'], number | null, string])[] = [
     [301, 301, 'The receiver answered 301. Redirects are not followed.'],
@@ -414,7 +414,7 @@ test('disabling a hook cancels its pending deliveries; nothing is queued meanwhi
   assert.equal(messages(receiver.take()), ['3']);
 });
 
-test('a delivery that is canceled or deleted during an attempt stays so, whatever the outcome', async () => {
+test('a delivery canceled or deleted during an attempt stays canceled or deleted, whatever the outcome', async () => {
   for (const status of [200, 500, 410]) {
     const [disabled, deleted, other] = [await hook('/disabled'), await hook('/deleted'), await hook('/other')] as [
       Json,

@@ -123,7 +123,7 @@ test('shows no request for a removed event, but its response', async () => {
   assert.equal([event_uuid, request, response.status], [null, null, 410]);
 });
 
-test('the log shows the author no more of an event than another delivery would', async () => {
+test('the log shows the author no more of an event than a new delivery would', async () => {
   const user = await fixture.user('alice');
   const alice = fixture.as('alice');
   const customer = await fixture.customer('Alice');

@@ -77,7 +77,7 @@ const oldKeys = [
   ...['hook_type', 'destination_url', 'content_type'],
 ];
 
-test('a hook without options looks as before; one with an option shows them all', async () => {
+test('a hook without options has the original representation; one with an option shows all options', async () => {
   const plain = await hook(alice);
   assert.equal(Object.keys(plain), [...oldKeys, 'secret']);
   assert.equal(Object.keys((await alice.get(plain.url)).body), oldKeys);

@@ -37,7 +37,7 @@ const limitOf = async (name: string, limit: number): Promise<void> => {
   assert.is((await fixture.staff.patch(quota.url, { limit })).status, 200);
 };
 
-test('an alert notifies those who are responsible for its scope when it opens, reopens and closes', async () => {
+test('an alert notifies the users responsible for its scope when it opens, reopens and closes', async () => {
   const post = (scope: Json, severity: string) =>
     fixture.staff.post('/api/alerts/', { scope: scope.url, alert_type: 'x', message: 'Look', severity });
   const { body: alert } = await post(people.project, 'Error');
@@ -108,7 +108,7 @@ test('a role that expires reminds its user and the managers 7 days and 1 day bef
   assert.equal(await received(), {});
 });
 
-test('of several reminders that were missed only the last is sent', async () => {
+test('sends only the last of several missed reminders', async () => {
   const day = 24 * 3600;
   const end = new Date(fixture.clock.now() / 1000 + 20 * day * 1000).toISOString();
   await fixture.grant(people.customer, people.users.stranger, 'support', end);

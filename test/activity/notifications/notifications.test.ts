@@ -146,7 +146,7 @@ test('mails errors at once, in the language of the user, and the rest once a day
   assert.is((await mails()).length, 2, 'an empty digest is not sent');
 });
 
-test('mails at most once an hour about one thing, and gathers mails above the limit of the hour', async () => {
+test('mails at most once an hour about one object, and batches mails above the hourly limit', async () => {
   for (const severity of ['Error', 'Error']) {
     const { body } = await alert('Flaps', severity);
     await fixture.staff.post(`${body.url}close/`);
@@ -187,7 +187,7 @@ test('a quota that flaps around 80 % sends one mail an hour, and the digest has 
   assert.is(digest?.lines.filter((line) => line.includes('nc_project_count')).length, 22);
 });
 
-test('mails nothing to unverified addresses, nor about what the user can no longer see', async () => {
+test('mails nothing to unverified addresses, or about objects that the user can no longer see', async () => {
   const permission = (await fixture.staff.get(`/api/customer-permissions/?customer=${customer.uuid}`)).body[0];
   await alert('Warned', 'Warning');
   await fixture.staff.delete(permission.url);
@@ -206,7 +206,7 @@ test('mails nothing to unverified addresses, nor about what the user can no long
   ]);
 });
 
-test('names of objects in mails lead nowhere', async () => {
+test('names of objects in mails never become links', async () => {
   await fixture.staff.patch(customer.url, { name: 'See https://evil.example/x' });
   await alert('Visit https://evil.example/y now');
   const [mail] = await mails();

@@ -83,7 +83,7 @@ test('lists keys for staff and owners', async () => {
   assert.is((await fixture.as('pete').get('/api/audit/key/')).status, 403);
 });
 
-test('completes a line that a crash cut off', async () => {
+test('completes a line that a crash truncated', async () => {
   await fixture.close();
   const log = join(folder, 'audit-heads.log');
   const before = heads();
@@ -129,7 +129,7 @@ test('a new key follows the last head of the old one, which names it', async () 
   await open();
 });
 
-test('exports what is on disk, with a head that is signed at that moment', async () => {
+test('exports the records on disk, with a head signed at that moment', async () => {
   const customer = await fixture.customer('Erin');
   const response = await fetch(`${fixture.server.url}/api/audit/export/`, {
     headers: { Authorization: `Token ${fixture.staff.token}` },

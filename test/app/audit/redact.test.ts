@@ -24,7 +24,7 @@ test.before(async () => {
 });
 test.after(() => program.end());
 
-test('removes the private parts of records of and about a user while a server runs, and keeps the chain', async () => {
+test('removes the private parts of records by and about a user while a server runs, and keeps the chain', async () => {
   const [carol, dave] = [await add('carol'), await add('dave')];
   await staff.post(`${carol.url}password/`, { password: 'secret12' });
   const body = { username: 'carol', password: 'secret12' };

@@ -106,7 +106,7 @@ test('verifies the copy of a sink, which has both histories', async () => {
   assert.equal(await verify('--copy'), { code: 2, stdout: '', stderr: 'tenantry: --copy needs a FILE\n' });
 });
 
-test('accepts batches that a sink has received again, and a line that is being written', async () => {
+test('accepts batches that a sink received twice, and a partially written line', async () => {
   const lines = linesOf('first.sink');
   const again = [...lines.slice(0, 9), ...lines.slice(3)];
   writeFileSync(path('again'), `${again.join('\n')}\n{"actor":{"ki`);
@@ -220,7 +220,7 @@ test('an import and a promotion begin a chain that names them', async () => {
   assert.is(new Set([...chains, after.at(-1)?.chain]).size, 3);
 });
 
-test('each reset in memory begins a chain behind the snapshot', async () => {
+test('each reset in memory begins a chain after the snapshot', async () => {
   const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent' });
   try {
     const list = async (): Promise<Json[]> => (await server.as('admin')('/api/audit/?page_size=300')).json();

@@ -63,7 +63,7 @@ test('waits while the disk is full, and then continues without a gap', async () 
   assert.is(await errorOf(), '');
 });
 
-test('replaces a line that was cut off, and keeps what is not its own', async () => {
+test('replaces a truncated line, and keeps foreign content', async () => {
   await fixture.open({ audit_file: file });
   await fixture.advance(1);
   await fixture.customer('Alice');

@@ -291,7 +291,7 @@ test('sends nothing while the database cannot store anything', async () => {
   assert.is(take().length, 1);
 });
 
-test('continues after a kill with the batch that was being sent, and repeats nothing after a restart', async () => {
+test('continues after a kill with the batch in flight, and repeats nothing after a restart', async () => {
   const program = new Program(nativeCache);
   try {
     const words = ['--admin-listen', 'off', '--audit-sink-url', receiver.url];
@@ -322,7 +322,7 @@ test('continues after a kill with the batch that was being sent, and repeats not
   }
 });
 
-test('sends each head once, behind the record that it signs', async () => {
+test('sends each head once, after the record that it signs', async () => {
   const data = join(folder, 'data');
   await open({ ephemeral: false, data });
   await fixture.customer('Alice');

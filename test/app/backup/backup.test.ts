@@ -84,7 +84,7 @@ async function call(url: string, token: string, body?: unknown): Promise<{ statu
   return { status: response.status, body: await response.json() };
 }
 
-test('holds all writes acknowledged before a backup beside a busy server, and serves them elsewhere', async () => {
+test('contains all writes acknowledged before a backup beside a busy server, and restores them elsewhere', async () => {
   await copyDemoData(path('data'));
   assert.is((await run(['user', 'add', 'bob', '--staff'])).code, 0);
   const token = (await run(['token', 'bob'])).stdout.trim();
@@ -322,7 +322,7 @@ test('ends a backup and a restore by a signal, in the middle of a SQLite call, w
     }
 });
 
-test('rejects a file that is no backup, or a truncated one', async () => {
+test('rejects a file that is not a backup, or is truncated', async () => {
   const file = await backedUp();
   const assertRejected = async (source: string, reason: string): Promise<void> => {
     assert.equal(await run(['restore', source, '--data', 'c']), failed(`cannot restore ${source}: ${reason}`));
@@ -456,7 +456,7 @@ test('leaves no database or a complete one after a killed restore, which can be 
   assert.is(outcomes.size, 2, 'both outcomes occurred');
 });
 
-test('repeats a restore although a killed one has written the keys', async () => {
+test('repeats a restore even if a killed one has written the keys', async () => {
   const file = await backedUp();
   mkdirSync(path('c/restoring'), { recursive: true });
   writeFileSync(path('c/restoring/tenantry.db'), 'half');

@@ -112,7 +112,7 @@ test('two servers with the same prefix: each verifies its own backups, and a res
   assert.match((await run(['user', 'list', '--data', 'machine'])).stdout, /bob/);
 });
 
-test('a backup that a clock ahead of time has made neither hides nor removes the others', async () => {
+test('a backup made by a fast clock neither hides nor removes the others', async () => {
   const first = namePattern.exec((await run(['backups', 'now'])).stdout)?.[0] as string;
   const year = new Date().getUTCFullYear() + 1;
   const ahead = first.replace(/\d{8}T/, `${year}0101T`);
@@ -259,7 +259,7 @@ test('gives all threads of a backup the lowest priority', async () => {
   assert.equal([...priorities], ['19']);
 });
 
-test('repeats requests that were cut off or failed in the store', async () => {
+test('repeats requests that were interrupted or failed in the store', async () => {
   const failures = new Map<string, number>();
   store.fault = (what) => {
     const count = failures.get(what) ?? 0;
@@ -270,7 +270,7 @@ test('repeats requests that were cut off or failed in the store', async () => {
   assert.is(store.objects.size, 1);
 });
 
-test('continues a download where it was cut, unless the backup has changed', async () => {
+test('resumes an interrupted download, unless the backup has changed', async () => {
   const name = namePattern.exec((await run(['backups', 'now'], encrypted())).stdout)?.[0] as string;
   let count = 0;
   store.fault = (what) => (what === 'GET object' && ++count <= 3 ? 'cut inside' : undefined);
@@ -296,7 +296,7 @@ test('accepts a complete upload although the response of the store was lost', as
   assert.is(store.requests.filter((what) => what === 'POST complete').length, 2);
 });
 
-test('completes an upload once more after a conflict, and without a condition in stores that know none', async () => {
+test('completes an upload again after a conflict, and without a condition in stores that do not support it', async () => {
   for (const status of [409, 501]) {
     let count = 0;
     store.fault = (what) => (what === 'POST complete' && count++ === 0 ? status : undefined);

@@ -149,7 +149,7 @@ test('counts services, apps, vms, private clouds and storages of the project and
   fixture.clock.set(start);
 });
 
-test('counts the own keys and hooks of the caller', async () => {
+test('counts the keys and hooks of the caller', async () => {
   const { owner, staff } = company.clients;
   assert.equal((await owner.get('/api/user-counters/')).body, { keys: 0, hooks: 0, api_keys: 0 });
   for (const public_key of keys) assert.is((await owner.post('/api/keys/', { public_key })).status, 201);

@@ -230,7 +230,7 @@ setup('has no open session and no locked user', () => {
   assert.is(db.value(sql`SELECT count(*) FROM login_failure`), 0);
 });
 
-setup('prints logins with the access that it describes', async () => {
+setup('prints logins, each with the described access', async () => {
   const logins = [...output.matchAll(/^ {2}(\S+) +(.*)$/gm)].map(
     ([, username, promise]) => [username, promise] as [string, string],
   );

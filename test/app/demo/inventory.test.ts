@@ -30,7 +30,7 @@ const counted = (values: readonly string[]): Record<string, number> => {
   return counts;
 };
 
-estate('has accounts of all six types, shared and private, one of them out of order', async () => {
+estate('has accounts of all six types, shared and private, one of them failed', async () => {
   const settings = await everyPage(fixture.staff, '/api/service-settings/');
   assert.equal(counted(settings.map(({ type }) => type)), {
     Amazon: 2,

@@ -52,7 +52,7 @@ lint('finds neither errors nor warnings in the document', () => {
   assert.equal(problemsOf(openApi(endpoints, catalogue)), []);
 });
 
-lint('finds a mistake', () => {
+lint('finds an injected mistake', () => {
   const document = structuredClone(openApi(endpoints, catalogue)) as {
     paths: Record<string, { get: { operationId: string } }>;
   };

@@ -208,7 +208,7 @@ test('removes control characters and line breaks from contents of a damaged file
   assert.match(error, /^tenantry: [ -~]*: malformed database schema \(quota\)[ -~]*\n$/);
 });
 
-test('rejects a folder without a database, and a file that is none, in one line; creates nothing', () => {
+test('rejects a folder without a database, and a file that is not one, in one line; creates nothing', () => {
   rmSync(file);
   assert.equal(doctor(), { code: 1, lines: [], error: `tenantry: there is no database in ${folder}\n` });
   assert.is(existsSync(file), false);
@@ -216,7 +216,7 @@ test('rejects a folder without a database, and a file that is none, in one line;
   assert.equal(doctor(), { code: 1, lines: [], error: `tenantry: ${file}: file is not a database\n` });
 });
 
-test('rejects other words and options with exit code 2', () => {
+test('rejects unknown words and options with exit code 2', () => {
   for (const words of [['now'], ['--fix']]) {
     const { code, error } = doctor(...words);
     assert.equal([code, error.startsWith('tenantry: ')], [2, true]);

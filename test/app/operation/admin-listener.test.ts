@@ -96,7 +96,7 @@ test('serves one request per connection', async () => {
   assert.is(await wire.closed(), '');
 });
 
-test('closes the idlest of too many connections, and serves requests', async () => {
+test('closes the longest idle connection when there are too many, and serves requests', async () => {
   const wires = await Promise.all(Array.from({ length: 32 }, () => Wire.to(admin)));
   // One of them starts a request that it does not finish.
   wires[0]?.bytes('GET /healthz HTTP/1.1\r\n');

@@ -91,7 +91,7 @@ test('reports a database migrated by a newer version, and a timer that has stopp
   assert.equal([isReady, matches], [false, { ...checks, server: server_, timer: 'has not run for 61 seconds' }]);
 });
 
-test('is not ready while it completes running requests before its end', async () => {
+test('is not ready while it completes requests during shutdown', async () => {
   const wire = await Wire.to(server.url);
   const head = ['POST /api-auth/password/ HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
   wire.lines(...head, 'Content-Length: 20', 'Expect: 100-continue', '');

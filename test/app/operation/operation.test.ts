@@ -174,7 +174,7 @@ test('shows pending and failing work in the overview', async () => {
   });
 });
 
-test('returns settings in force with their sources, without secrets', async () => {
+test('returns the current settings with their sources, without secrets', async () => {
   const listed = await fixture.staff.get('/api/deployment-settings/?is_given=true&page_size=300');
   assert.is(listed.headers.get('etag'), null);
   const byName = Object.fromEntries(listed.body.map((setting: Json) => [setting.name, setting]));

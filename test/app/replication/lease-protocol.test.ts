@@ -106,7 +106,7 @@ test('resumes when a take-over fails, and is fenced when it succeeds', async () 
   assert.equal([a.isWriting, fencedBy], [false, 2]);
 });
 
-test('waits for a holder that renews, and gives up with a sentence', async () => {
+test('waits for a holder that renews, and gives up with a readable error', async () => {
   const { a, b, simulation } = pair();
   a.acquire();
   await simulation.pass(1000);
@@ -145,7 +145,7 @@ test('continues after renewals and an acquisition whose responses were lost', as
   }
 });
 
-test('recognises its own acquisition that was cut off by a kill', async () => {
+test('recognises its own acquisition after a kill interrupted it', async () => {
   const { a, simulation } = pair();
   a.acquire();
   await simulation.pass(100);

@@ -65,7 +65,7 @@ async function agree(settings: Settings): Promise<void> {
 test('shows, changes, counts and records on random requests as the tables of visibility and rights define', () =>
   agree({ owners_can_manage_customers: false, owners_can_manage_owners: false, managers_can_manage_admins: false }));
 
-test('so it is where owners manage their customers and their co-owners, and managers their administrators', () =>
+test('holds the same invariant where owners manage customers and co-owners, and managers manage administrators', () =>
   agree({ owners_can_manage_customers: true, owners_can_manage_owners: true, managers_can_manage_admins: true }));
 
 test.run();

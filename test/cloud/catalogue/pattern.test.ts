@@ -4,7 +4,7 @@ import { beginningOf } from '../../../src/cloud/catalogue/pattern.ts';
 
 const test = suite('beginnings of expressions');
 
-test('what every match begins with is seen where it is plain', () => {
+test('finds the literal prefix of all matches in simple expressions', () => {
   const beginnings = Object.fromEntries(
     [
       '^amzn2-',

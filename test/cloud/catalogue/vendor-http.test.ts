@@ -53,7 +53,7 @@ async function failure(call: Promise<unknown>): Promise<readonly [string, string
 const unavailable = ['unavailable', 'Backend does not respond'];
 const malformed = ['malformed', 'Unexpected answer of backend'];
 
-test('a call sends JSON and reads JSON', async () => {
+test('sends and reads JSON', async () => {
   receiver.behaviour = { status: 201, headers: { 'X-Next-Page': '2' }, body: '{"droplet":{"id":1}}' };
   const reply = await client().json(
     {
@@ -74,14 +74,14 @@ test('a call sends JSON and reads JSON', async () => {
   );
 });
 
-test('an empty response is no document, and one that is no JSON is unexpected', async () => {
+test('an empty response has no document, and a response that is not JSON is unexpected', async () => {
   receiver.behaviour = 204;
   assert.is(((await get(receiver.url)) as { body: unknown }).body, undefined);
   receiver.behaviour = { status: 200, body: '{"droplets":[' };
   assert.equal(await failure(get(receiver.url)), malformed);
 });
 
-test('statuses are classes of errors, with the text of the vendor', async () => {
+test('maps statuses to error classes, with the message of the vendor', async () => {
   const classes: Record<string, unknown> = {};
   for (const status of [400, 401, 403, 404, 409, 410, 418, 422, 429]) {
     receiver.behaviour = { status, body: `{"message":"No ${status}."}` };
@@ -106,12 +106,12 @@ test('statuses are classes of errors, with the text of the vendor', async () => 
   }
 });
 
-test('a rejection without a text is reported by its status', async () => {
+test('reports a rejection without a message by its status', async () => {
   receiver.behaviour = { status: 422, body: '<html></html>' };
   assert.equal(await failure(get(receiver.url)), ['invalid', 'Backend answered with status 422']);
 });
 
-test('secrets in the text of the vendor are replaced by stars', async () => {
+test('replaces secrets in messages of the vendor with stars', async () => {
   receiver.behaviour = { status: 403, body: '{"message":"Token s3cret of user s3cret is not allowed."}' };
   assert.equal(await failure(get(receiver.url, client({ secrets: ['s3cret', '', 'a', 'the'] }))), [
     'unauthorized',
@@ -119,7 +119,7 @@ test('secrets in the text of the vendor are replaced by stars', async () => {
   ]);
 });
 
-test('a limited call shows how long to wait: Retry-After in seconds or as a date, else the reset of the limit', async () => {
+test('a rate-limited call returns the time to wait: Retry-After in seconds or as a date, otherwise the reset of the limit', async () => {
   const date = 'Fri, 05 Jan 2018 04:47:00 GMT';
   const waits = async (headers: Record<string, string>): Promise<number | undefined> => {
     receiver.behaviour = { status: 429, headers: { Date: date, ...headers } };
@@ -135,19 +135,19 @@ test('a limited call shows how long to wait: Retry-After in seconds or as a date
   assert.is(await waits({}), undefined);
 });
 
-test('redirects are not followed', async () => {
+test('does not follow redirects', async () => {
   receiver.behaviour = { status: 302, headers: { Location: `${secure.url}/elsewhere` } };
   assert.equal(await failure(get(receiver.url)), malformed);
   assert.equal(secure.take(), []);
 });
 
-test('a response that is longer than the limit is unexpected', async () => {
+test('a response above the limit is unexpected', async () => {
   receiver.behaviour = { status: 200, body: `"${'x'.repeat(2000)}"` };
   assert.equal(await failure(get(receiver.url, client({ limits: { bytes: 2000 } }))), malformed);
   assert.is(((await get(receiver.url, client({ limits: { bytes: 2002 } }))) as { status: number }).status, 200);
 });
 
-test('a connection that is rejected, reset or breaks off in the response means that the backend does not respond', async () => {
+test('a connection that is rejected, reset or interrupted counts as an unresponsive backend', async () => {
   receiver.behaviour = 'reset';
   assert.equal(await failure(get(receiver.url)), unavailable);
   receiver.behaviour = { status: 200, headers: { 'Content-Length': '100', Connection: 'close' }, body: '{}' };
@@ -155,7 +155,7 @@ test('a connection that is rejected, reset or breaks off in the response means t
   assert.equal(await failure(get('http://127.0.0.1:1/')), unavailable);
 });
 
-test('a backend that does not respond, or not finish connecting, in time does not respond', async () => {
+test('a backend that does not connect or respond in time counts as unresponsive', async () => {
   receiver.behaviour = 'no-response';
   assert.equal(await failure(get(receiver.url, client({ limits: { response: 50 } }))), unavailable);
   const mute = createServer().listen(0, '127.0.0.1');
@@ -171,13 +171,13 @@ test('a backend that does not respond, or not finish connecting, in time does no
   mute.close();
 });
 
-test('the certificate of the backend is verified, with that of the settings as a further anchor of trust', async () => {
+test('verifies the certificate of the backend, with that of the settings as an additional trust anchor', async () => {
   assert.equal(await failure(get(secure.url)), unavailable);
   assert.is(((await get(secure.url, client({ certificate: certificate.cert }))) as { status: number }).status, 200);
   assert.equal(await failure(get(secure.url, client({ certificate: 'no certificate' }))), unavailable);
 });
 
-test('a client makes one call at a time', async () => {
+test('makes one call at a time', async () => {
   const vendor = await DigitalOcean.start();
   vendor.mishap('GET /regions', { delay: 10 }, 3);
   const http = client();
@@ -186,7 +186,7 @@ test('a client makes one call at a time', async () => {
   await vendor.close();
 });
 
-test('addresses of the machine and its network are rejected, by number and by name', async () => {
+test('rejects addresses of the machine and its network, as numbers and as names', async () => {
   const rule = vendorAddressRule([], false);
   const rejection = ['invalid', 'Destination address is not allowed by provider_allowed_networks'];
   for (const url of [
@@ -216,7 +216,7 @@ test('addresses of the machine and its network are rejected, by number and by na
   );
 });
 
-test('settings of staff may use private addresses, but none of the machine, the link or the metadata service', () => {
+test('settings written by staff may use private addresses, but not those of the machine, the link or the metadata service', () => {
   const checked = [
     '203.0.113.7',
     '10.1.2.3',
@@ -236,7 +236,7 @@ test('settings of staff may use private addresses, but none of the machine, the 
   assert.equal(allowed(false, ['192.168.1.0/24', '127.0.0.1']), ['203.0.113.7', '192.168.1.1', '127.0.0.1']);
 });
 
-test('a failed call is logged without credentials and bodies', async () => {
+test('logs a failed call without credentials and bodies', async () => {
   receiver.behaviour = 'reset';
   const call = {
     method: 'POST' as const,

@@ -7,7 +7,7 @@ const test = suite('responses in XML');
 
 const read = (text: string): Promise<unknown> => parsedXml(Buffer.from(text), 'item');
 
-test('elements are objects, items arrays, and all else texts', async () => {
+test('converts elements to objects, items to arrays, and all others to strings', async () => {
   const text = `<?xml version="1.0" encoding="UTF-8"?>
     <Answer xmlns="http://example.com/">
       <name> web &amp; &lt;shop&gt; &#228; </name><empty/><none></none>
@@ -27,34 +27,34 @@ test('elements are objects, items arrays, and all else texts', async () => {
   });
 });
 
-test('control characters are left out of texts', async () => {
+test('removes control characters from texts', async () => {
   assert.equal(await read('<a>x\u202ey</a>'), { a: 'xy' });
 });
 
-test('characters of several bytes are read wherever the portions of a document end', async () => {
+test('reads multi-byte characters across chunk boundaries', async () => {
   const text = 'ä€😀'.repeat(10_000);
   for (const before of ['', 'x', 'xx', 'xxx'])
     assert.equal(await read(`<a>${before}${text}</a>`), { a: before + text });
 });
 
-test('what is no XML is nothing', async () => {
+test('returns undefined for invalid XML', async () => {
   for (const text of ['', ' ', 'It works!', '{"a":1}', '<a>', '<a><b></a></b>', '<a>&nothing;</a>', '<a/>more', '<a'])
     assert.is(await read(text), undefined, text);
 });
 
-test('entities of the document are not expanded', async () => {
+test('does not expand entities of the document', async () => {
   const lol = '<!DOCTYPE a [<!ENTITY x "xxxxxxxxxx"><!ENTITY y "&x;&x;&x;&x;">]><a>&y;</a>';
   assert.is(await read(lol), undefined);
   assert.is(await read('<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'), undefined);
 });
 
-test('a name of an object member is only a name', async () => {
+test('an element name such as __proto__ is only a name', async () => {
   const response = await read('<a><__proto__><x>1</x></__proto__></a>');
   assert.is(({} as { x?: string }).x, undefined);
   assert.is(JSON.stringify(response), '{"a":{"__proto__":{"x":"1"}}}');
 });
 
-test('a long answer holds no one up', async () => {
+test('a long response does not block the event loop', async () => {
   const item = `<item>${'<name>a value of some length</name>'.repeat(20)}</item>`;
   const text = `<a><set>${item.repeat(5000)}</set></a>`;
   await read(text);

@@ -84,7 +84,7 @@ function rows(query: string): Json[] {
   }
 }
 
-test('none is lost, none is done twice', async () => {
+test('a crash neither loses nor repeats an operation', async () => {
   await start();
   const customer = await ask('POST', '/api/customers/', { name: 'Alice' });
   const project = await ask('POST', '/api/projects/', { name: 'Rocket', customer: customer.url });

@@ -53,7 +53,7 @@ function provider(
   return calls;
 }
 
-test('a job is written with the request that causes it, and starts job_delay later', async () => {
+test('stores a job with the request that causes it, and starts it job_delay later', async () => {
   const droplet = await cloud.begin();
   const { db } = fixture.server.app;
   assert.is(db.value(sql`SELECT count(*) FROM job`), 1);
@@ -79,7 +79,7 @@ test('at most four of one kind are in Creating on the same settings, the rest wa
   assert.equal([await count('OK'), await count('Creating'), await count('Creation+Scheduled')], [4, 4, 2]);
 });
 
-test('other settings are not held up, nor is anything but a creation', async () => {
+test('does not delay other settings or other operations', async () => {
   const droplet = await cloud.make({ name: 'ready' });
   const other = await dropletService(fixture, place, { name: 'Other' });
   await setOptions(fixture, cloud.settings, { simulator_latency: 'sync=0,*=60000' });
@@ -95,7 +95,7 @@ test('other settings are not held up, nor is anything but a creation', async () 
   );
 });
 
-test('a long queue of creations hides neither what is under way nor what else is due', async () => {
+test('a long queue of creations delays neither running nor other due operations', async () => {
   const ready = await cloud.make({ name: 'ready' });
   await fixture.staff.patch(cloud.service.quotas[0].url, { limit: 100 });
   await setOptions(fixture, cloud.settings, { simulator_latency: 'sync=0,*=1000' });
@@ -109,7 +109,7 @@ test('a long queue of creations hides neither what is under way nor what else is
   assert.equal([await count('OK'), await count('Creating'), await count('Creation+Scheduled')], [61, 0, 0]);
 });
 
-test('a waiting operation is asked again when it said, not before', async () => {
+test('polls a waiting operation at its requested time, not earlier', async () => {
   await cloud.begin();
   const calls = provider('create', (_, requests) =>
     requests < 3
@@ -135,7 +135,7 @@ test('a creation that takes more than 30 minutes is timed out', async () => {
   assert.is(fixture.events().at(-1)?.type, 'resource_creation_failed');
 });
 
-test('the time a creation waits for its turn does not count', async () => {
+test('the time in the queue does not count for the timeout of a creation', async () => {
   await setOptions(fixture, cloud.settings, { simulator_latency: 'create=600000,*=0' });
   await many(5);
   for (let i = 0; i < 5; i++) {
@@ -165,7 +165,7 @@ for (const [name, minutes] of [
   });
 }
 
-test('a forced deletion that fails or takes too long removes the row all the same', async () => {
+test('a forced deletion that fails or times out still removes the row', async () => {
   const droplet = await cloud.make();
   await setOptions(fixture, cloud.settings, { simulator_failures: 'stop' });
   await fixture.staff.post(`${droplet.url}stop/`);
@@ -178,7 +178,7 @@ test('a forced deletion that fails or takes too long removes the row all the sam
   assert.is((await fixture.staff.get(droplet.url)).status, 404);
 });
 
-test('the runtime value error, while waiting, fails the operation', async () => {
+test('a runtime state of failure fails a waiting operation', async () => {
   const droplet = await cloud.begin();
   provider('create', () => ({ kind: 'wait', milliseconds: 5000, memo: {}, values: { runtime_state: 'error' } }));
   await step(fixture);
@@ -205,7 +205,7 @@ for (const [type, text] of [
   ['conflict', 'Busy'],
   ['not_found', 'No such image'],
 ] as const) {
-  test(`an operation the provider rejects as ${type} fails with its text at once`, async () => {
+  test(`an operation that the provider rejects as ${type} fails with its message at once`, async () => {
     const droplet = await cloud.begin();
     const calls = provider('create', () => {
       throw new ProviderError(type, text);
@@ -216,7 +216,7 @@ for (const [type, text] of [
   });
 }
 
-test('a response that no one understands is an unexpected one', async () => {
+test('reports a malformed response as unexpected', async () => {
   const droplet = await cloud.begin();
   provider('create', () => {
     throw new ProviderError('malformed', 'Unexpected token < in JSON');
@@ -225,7 +225,7 @@ test('a response that no one understands is an unexpected one', async () => {
   assert.is((await present(droplet)).error_message, 'Unexpected answer of backend');
 });
 
-test('an unavailable provider is tried three more times, after 1, 2 and 4 seconds', async () => {
+test('retries an unavailable provider after 1, 2 and 4 seconds', async () => {
   fixture.clock.hold();
   const droplet = await cloud.make();
   await fixture.staff.post(`${droplet.url}stop/`);
@@ -243,7 +243,7 @@ test('an unavailable provider is tried three more times, after 1, 2 and 4 second
   assert.equal([state, error_message], ['Erred', 'Backend does not respond']);
 });
 
-test('a provider that limits is asked again after the time it says, at most five minutes, five times', async () => {
+test('retries a rate-limited call after the requested time, at most five minutes, five times', async () => {
   fixture.clock.hold();
   const droplet = await cloud.make();
   await fixture.staff.post(`${droplet.url}stop/`);
@@ -262,7 +262,7 @@ test('a provider that limits is asked again after the time it says, at most five
   assert.equal([state, error_message], ['Erred', 'Too many requests']);
 });
 
-test('a success after a repetition is a success', async () => {
+test('a successful retry is a success', async () => {
   const droplet = await cloud.make();
   await fixture.staff.post(`${droplet.url}stop/`);
   provider('action', (_, requests) => {
@@ -277,7 +277,7 @@ test('a success after a repetition is a success', async () => {
   assert.equal([(await present(droplet)).state, (await present(droplet)).runtime_state], ['OK', 'offline']);
 });
 
-test('to delete what the provider does not have is a success', async () => {
+test('deleting an object that the provider does not have succeeds', async () => {
   const droplet = await cloud.make();
   provider('delete', () => {
     throw new ProviderError('not_found', 'No such droplet');
@@ -287,7 +287,7 @@ test('to delete what the provider does not have is a success', async () => {
   assert.is((await fixture.staff.get(droplet.url)).status, 404);
 });
 
-test('to pull what the provider does not have shows that it is gone', async () => {
+test('pulling an object that the provider does not have reports it as missing', async () => {
   const droplet = await cloud.make();
   provider('pull', () => {
     throw new ProviderError('not_found', 'No such droplet');
@@ -298,7 +298,7 @@ test('to pull what the provider does not have shows that it is gone', async () =
   assert.equal([state, runtime_state, error_message], ['Erred', '', 'Does not exist at backend.']);
 });
 
-test('a job is leased while it is asked about, and claimed by no one else', async () => {
+test('a job is leased during a call, and no other worker claims it', async () => {
   fixture.clock.hold();
   // On a moving clock the timer has run later than the instant that is held.
   fixture.clock.advance(1);
@@ -320,7 +320,7 @@ test('a job is leased while it is asked about, and claimed by no one else', asyn
   assert.is(job(), undefined);
 });
 
-test('a job whose process ended is taken over, and the driver learns that a call may have been made', async () => {
+test('takes over a job whose process ended, and informs the driver that a call may have been made', async () => {
   fixture.clock.hold();
   // On a moving clock the timer has run later than the instant that is held.
   fixture.clock.advance(1);
@@ -353,7 +353,7 @@ test('a job whose process ended is taken over, and the driver learns that a call
   assert.is((await present(droplet)).state, 'OK');
 });
 
-test('a fault of a driver errs no one: the job is tried again a minute later', async () => {
+test('a driver bug causes no Erred state: retries the job a minute later', async () => {
   const droplet = await cloud.begin();
   provider('create', (_, requests) => {
     if (requests === 1) throw new TypeError('a bug');
@@ -366,7 +366,7 @@ test('a fault of a driver errs no one: the job is tried again a minute later', a
   assert.is((await present(droplet)).state, 'OK');
 });
 
-test('a result about a resource that was unlinked meanwhile is dropped', async () => {
+test('drops the result for a resource unlinked during the call', async () => {
   const droplet = await cloud.begin();
   let release: (step: Step) => void = () => undefined;
   provider('create', () => new Promise<Step>((resolve) => (release = resolve)));
@@ -390,7 +390,7 @@ test("a driver's new id is stored before it is asked again", async () => {
   assert.equal([state, backend_id], ['Creating', '42']);
 });
 
-test('an unavailable provider does not hold up the synchronisation of others, and errs its own settings only in the end', async () => {
+test('an unavailable provider does not delay the synchronisation of others, and makes its settings Erred after the last retry', async () => {
   let pings = 0;
   Object.assign(SimulatorDriver.prototype, {
     ping: async function (this: { settings: { name: string } }) {
@@ -409,7 +409,7 @@ test('an unavailable provider does not hold up the synchronisation of others, an
   assert.equal([state, error_message, pings], ['Erred', 'Backend does not respond', 4]);
 });
 
-test('an account may go while its provider is being called, with its jobs and without a word in the log', async () => {
+test('an account can be deleted during a call to its provider, with its jobs and without log entries', async () => {
   const droplet = await cloud.make();
   const { log } = fixture.server.app;
   const { error } = log;

@@ -24,7 +24,7 @@ const names = async (path: string, client = fixture.staff): Promise<string[]> =>
   (await client.get(path)).body.map(({ name }: Json) => name);
 
 for (const { kind, name } of catalogue.propertyKinds) {
-  test(`${name} is read by GET of list and detail only, by name unless asked otherwise`, async () => {
+  test(`${name} serves only GET of list and detail, by default ordered by name`, async () => {
     const path = `/api/${kind.path}/`;
     const listed = await fixture.staff.get(path);
     assert.equal([listed.status, listed.headers.get('allow')], [200, 'GET, HEAD, OPTIONS']);
@@ -67,7 +67,7 @@ test('global properties are readable by every user, and stored once for the simu
   assert.equal([...new Set(Object.values(lengths))], [5]);
 });
 
-test('those of settings are readable by who sees the settings or a service on them', async () => {
+test('properties of settings are readable by users who can see the settings or a service on them', async () => {
   const path = '/api/jira-issue-types/';
   const lengths = await asEachPersona(people, async (client) => (await names(path, client)).length);
   assert.equal(lengths, { staff: 5, support: 5, owner: 5, helper: 5, manager: 5, admin: 5, observer: 5, stranger: 0 });

@@ -33,7 +33,7 @@ const rejection = async (options: Readonly<Record<string, unknown>>): Promise<un
   return [status, status === 201 ? 'accepted' : body];
 };
 
-test('it is the driver of settings without a backend_url and of simulator://, of every type; credentials are not checked', async () => {
+test('serves settings of every type without a backend_url or with simulator://, and checks no credentials', async () => {
   for (const backend_url of [null, '', 'simulator://anything/at all', 'SIMULATOR://x']) {
     const { settings } = await simulatedService(fixture, 'digitalocean', place, { backend_url, token: 'wrong' });
     assert.is(settings.state, 'In Sync', String(backend_url));
@@ -43,7 +43,7 @@ test('it is the driver of settings without a backend_url and of simulator://, of
   }
 });
 
-test('each provider account has separate simulated objects: ids and addresses start again in each', async () => {
+test('each provider account has separate simulated objects, with ids and addresses from the start', async () => {
   const [one, two] = [await ocean({ name: 'One' }), await ocean({ name: 'Two' })];
   const created = [await one.make({ name: 'a' }), await two.make({ name: 'b' }), await one.make({ name: 'c' })];
   assert.equal(
@@ -76,7 +76,7 @@ test('keeps simulated objects after unlinking until the settings are deleted', a
   assert.equal([setup(), fixture.server.app.db.value(sql`SELECT count(*) FROM simulated_counter`)], [[], 0]);
 });
 
-test('a row is seen in Scheduled, then …ing with the interim runtime state, then OK, also with latency 0', async () => {
+test('a row passes through Scheduled, then …ing with the interim runtime state, then OK, even with latency 0', async () => {
   const cloud = await ocean();
   const droplet = await cloud.begin();
   assert.equal(await collectStates(fixture, droplet.url), ['Creation Scheduled', 'Creating provisioning', 'OK online']);
@@ -174,7 +174,7 @@ test('the catalogue of JIRA', async () => {
   assert.equal((await fixture.staff.get('/api/jira-issue-types/?name=Sub-task')).body[0].subtask, true);
 });
 
-test('ids of JIRA are the keys', async () => {
+test('ids of JIRA objects are their keys', async () => {
   const office = await simulatedService(fixture, 'jira', place);
   const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
   const project = (
@@ -232,7 +232,7 @@ test('reproduces ids, addresses and failures from the seed regardless of timing'
   );
 });
 
-test('a draw depends on how often the operation ran on that object before', async () => {
+test('a random value depends on the number of earlier runs of the operation on the object', async () => {
   const cloud = await ocean({ simulator_seed: 5, simulator_failures: 'restart=0.5' });
   const droplet = await cloud.make();
   const outcomes: string[] = [];
@@ -263,7 +263,7 @@ test("without a seed it is the first eight hexadecimal digits of the settings' u
 
 /* Failures */
 
-test('a creation that fails leaves no object, an action leaves it as it was, a deletion keeps it', async () => {
+test('a failed creation leaves no object, a failed action or deletion leaves it unchanged', async () => {
   const cloud = await ocean({ simulator_failures: 'create' });
   const failed = await cloud.make();
   assert.equal(
@@ -284,7 +284,7 @@ test('a creation that fails leaves no object, an action leaves it as it was, a d
   assert.equal([(await present(droplet)).error_message, setup()], ['Simulated failure of delete', before]);
 });
 
-test('a failure is decided when the latency is over', async () => {
+test('decides on a failure at the end of the latency', async () => {
   const cloud = await ocean({ simulator_failures: 'create', simulator_latency: 'create=5000,*=0' });
   const droplet = await cloud.begin();
   for (let second = 0; second < 5; second++) {
@@ -295,7 +295,7 @@ test('a failure is decided when the latency is over', async () => {
   assert.is((await present(droplet)).state, 'Erred');
 });
 
-test('of failures <Kind>.<operation> wins over <operation>, and that over *', async () => {
+test('the failure <Kind>.<operation> overrides <operation>, which overrides *', async () => {
   const cloud = await ocean();
   const outcome = async (failures: string): Promise<string> => {
     await setOptions(fixture, cloud.settings, { simulator_failures: failures });
@@ -317,7 +317,7 @@ test('of failures <Kind>.<operation> wins over <operation>, and that over *', as
   );
 });
 
-test('ping and sync fail on demand, and make the settings Erred', async () => {
+test('ping and sync fail if configured, and make the settings Erred', async () => {
   const cloud = await ocean();
   for (const operation of ['ping', 'sync']) {
     await setOptions(fixture, cloud.settings, { simulator_failures: operation });
@@ -329,7 +329,7 @@ test('ping and sync fail on demand, and make the settings Erred', async () => {
   assert.is((await present(cloud.settings)).state, 'In Sync');
 });
 
-test('vanish is drawn at each background pull: the object is gone from the simulated objects; * does not mean it', async () => {
+test('vanish removes the object at random in background pulls; * does not include it', async () => {
   const cloud = await ocean({ simulator_failures: '*=0' });
   const droplet = await cloud.make();
   await setOptions(fixture, cloud.settings, { simulator_failures: 'vanish=0' });
@@ -400,7 +400,7 @@ test('one number is the latency of every operation', async () => {
 
 /* Options */
 
-test('options are checked when they are written', async () => {
+test('validates options on write', async () => {
   const latency = [400, { simulator_latency: ['Enter milliseconds or a list of <operation>=<milliseconds>.'] }];
   for (const wrong of [
     'fast',
@@ -454,7 +454,7 @@ test('options are checked when they are written', async () => {
   }
 });
 
-test('operations are those of the type, also where options are changed and where a service is made', async () => {
+test('operations in options must exist in the type, in changes of settings and in new services', async () => {
   const failures = { simulator_failures: ['Enter a list of <operation> or <operation>=<probability>.'] };
   const cloud = await ocean();
   const changed = await fixture.staff.patch(cloud.settings.url, { simulator_failures: 'Instance.create' });
@@ -472,7 +472,7 @@ test('operations are those of the type, also where options are changed and where
   }
 });
 
-test('a real driver keeps the options and does not use them', async () => {
+test('a real driver stores the options and does not use them', async () => {
   const { body } = await fixture.staff.post('/api/service-settings/', {
     name: 'Ocean',
     type: 'DigitalOcean',
@@ -485,7 +485,7 @@ test('a real driver keeps the options and does not use them', async () => {
 
 /* Inventory */
 
-test('simulator_inventory makes unmanaged objects of each importable kind, once', async () => {
+test('simulator_inventory creates unmanaged objects of each importable kind, once', async () => {
   const cloud = await ocean({ simulator_inventory: 2 });
   const names = async (): Promise<string[]> =>
     (await fixture.staff.get(`${cloud.service.url}link/`)).body.map(({ name }: Json) => name);
@@ -519,7 +519,7 @@ test('every type with imports has unmanaged objects of every importable kind', a
   }
 });
 
-test('nothing leaves the process: settings on the simulator work without a resolver', async () => {
+test('the simulator makes no connections: its settings work without a resolver', async () => {
   const offline = await Fixture.start({
     resolve: () => {
       throw new Error('somebody asked for an address');

@@ -56,7 +56,7 @@ async function assertTimeouts({ name, open, prefix, routes }: FaultyVendor): Pro
   await account.close();
 }
 
-test('credentials are tried for 10 s, and a call is waited for 30 s', async () => {
+test('times out after 10 s for checking credentials, and after 30 s for a call', async () => {
   await Promise.all(vendors.map(assertTimeouts));
 });
 

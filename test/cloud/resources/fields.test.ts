@@ -21,7 +21,7 @@ const rejection = async (fields: Readonly<Record<string, unknown>>, client = fix
   return [status, body];
 };
 
-test('a virtual machine reads in the order of the tables, in details with its related resources', async () => {
+test('a virtual machine has the members in the order of the tables, in details with its related resources', async () => {
   const { clients, customer, project } = people;
   const response = await clients.admin.post(
     list,
@@ -98,7 +98,7 @@ test('a virtual machine reads in the order of the tables, in details with its re
   }
 });
 
-test('once created it has its id, addresses, and the instant at which it went online', async () => {
+test('after its creation it has its id, addresses, and the instant at which it went online', async () => {
   await work(fixture);
   const [droplet] = (await fixture.staff.get(list)).body;
   assert.equal(
@@ -115,7 +115,7 @@ test('once created it has its id, addresses, and the instant at which it went on
   );
 });
 
-test('start_time is null from the offline value on, and set again when it is back online', async () => {
+test('start_time is null while it is offline, and set again when it is online', async () => {
   const [droplet] = (await fixture.staff.get(list)).body;
   const present = async (): Promise<unknown[]> => {
     const { runtime_state: state, start_time: time } = (await fixture.staff.get(droplet.url)).body;
@@ -147,7 +147,7 @@ test('a kind without runtime state does not show one', async () => {
   await fixture.staff.post(`${office.service.url}unlink/`);
 });
 
-test('name, link and what the kind needs are required; a blank name has its own message', async () => {
+test('requires name, link and the fields of the kind; a blank name has its own message', async () => {
   const required = ['This field is required.'];
   const empty = await fixture.staff.post(list, {});
   assert.equal(
@@ -182,7 +182,7 @@ test("the link is one that is seen, of the kind's type", async () => {
   await fixture.staff.delete(office.service.url);
 });
 
-test('PUT needs the name; PUT and PATCH change name, description and tags only', async () => {
+test('PUT requires the name; PUT and PATCH change only name, description and tags', async () => {
   const droplet = await cloud.make({ name: 'old', user_data: 'x' });
   const denial = await fixture.staff.put(droplet.url, { description: 'x' });
   assert.equal([denial.status, denial.body], [400, { name: ['This field is required.'] }]);
@@ -219,7 +219,7 @@ test('latitude and longitude come from the options of the settings', async () =>
   assert.equal([droplet.latitude, droplet.longitude], [null, null]);
 });
 
-test('field= chooses members, in the normal order, in summary, lists and details; unknown names are ignored', async () => {
+test('field= selects members, in the normal order, in summary, lists and details; ignores unknown names', async () => {
   const [droplet] = (await fixture.staff.get(list)).body;
   const chosen = { name: droplet.name, state: 'OK', cores: 1 };
   for (const path of ['/api/resources/', list]) {
@@ -243,7 +243,7 @@ test('a creation may be a form; tags in it are JSON text', async () => {
   await fixture.staff.post(`${creation.body.url}unlink/`);
 });
 
-test('what a resource says of its settings follows them', async () => {
+test('values copied from settings follow them', async () => {
   const [droplet] = (await fixture.staff.get(list)).body;
   await fixture.staff.patch(cloud.settings.url, { simulator_failures: 'ping' });
   fixture.clock.advance(30 * 60);

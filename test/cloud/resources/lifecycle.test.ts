@@ -70,7 +70,7 @@ const reports = (
 ): RecordedEvent => ({ type, level, message, context: { ...inJobOf(people.users.admin), ...about(droplet), ...more } });
 const byAdmin = (): Record<string, string> => by(people.users.admin);
 
-test('a creation goes from Creation Scheduled through Creating to OK, every transition seen, with its events', async () => {
+test('a creation passes from Creation Scheduled through Creating to OK, with its events', async () => {
   const droplet = await cloud.begin({}, people.clients.admin);
   assert.equal(await collectStates(fixture, droplet.url), ['Creation Scheduled', 'Creating provisioning', 'OK online']);
   assert.equal(fixture.events(), [
@@ -79,7 +79,7 @@ test('a creation goes from Creation Scheduled through Creating to OK, every tran
   ]);
 });
 
-test('a creation that fails is Erred with the text, has no backend_id, and an error event', async () => {
+test('a failed creation is Erred with the message, has no backend_id, and records an error event', async () => {
   await fail('create');
   const droplet = await cloud.begin({}, people.clients.admin);
   assert.equal(await collectStates(fixture, droplet.url), ['Creation Scheduled', 'Creating provisioning', 'Erred']);
@@ -102,7 +102,7 @@ test('nothing is created while the settings are Erred', async () => {
   await work(fixture);
 });
 
-test('start, stop and restart need OK and their runtime state, respond 202, and pass through Updating', async () => {
+test('start, stop and restart require OK and their runtime state, respond 202, and pass through Updating', async () => {
   const droplet = await cloud.make();
   fixture.events();
   assert.equal(await act(droplet, 'start'), rejection('Valid runtime states for operation: offline.'));
@@ -129,7 +129,7 @@ test('start, stop and restart need OK and their runtime state, respond 202, and 
     assert.equal(await act(droplet, name), rejection('Valid runtime states for operation: online.'));
 });
 
-test('action and action_details tell the running action and its parameters, and are cleared by its end', async () => {
+test('action and action_details show the running action and its parameters until it ends', async () => {
   const droplet = await cloud.make();
   await act(droplet, 'stop');
   await work(fixture);
@@ -149,7 +149,7 @@ test('action and action_details tell the running action and its parameters, and 
 });
 
 for (const name of ['start', 'stop', 'restart'] as const) {
-  test(`a ${name} that fails is Erred, leaves the runtime state, and has an error event`, async () => {
+  test(`a failed ${name} is Erred, keeps the runtime state, and records an error event`, async () => {
     const droplet = await cloud.make();
     if (name === 'start') {
       await act(droplet, 'stop');
@@ -170,7 +170,7 @@ for (const name of ['start', 'stop', 'restart'] as const) {
   });
 }
 
-test('an action that fails otherwise has no event', async () => {
+test('other failed actions record no event', async () => {
   const droplet = await cloud.make();
   await act(droplet, 'stop');
   await work(fixture);
@@ -181,7 +181,7 @@ test('an action that fails otherwise has no event', async () => {
   assert.equal([(await present(droplet)).state, fixture.events()], ['Erred', []]);
 });
 
-test('a pull is accepted in OK and Erred, and clears the failure when the provider is well', async () => {
+test('accepts a pull in OK and Erred, which clears the failure of a healthy resource', async () => {
   const droplet = await cloud.make();
   await fail('stop');
   await act(droplet, 'stop');
@@ -220,7 +220,7 @@ test('a pull that does not find the object is Erred and raises an alert; finding
   assert.equal([matches.state, matches.runtime_state, matches.error_message, await alerts()], ['OK', 'online', '', []]);
 });
 
-test('a pull that fails for another reason raises no alert', async () => {
+test('a pull that fails for any other reason raises no alert', async () => {
   const droplet = await cloud.make();
   await fail('pull');
   await act(droplet, 'pull');
@@ -229,7 +229,7 @@ test('a pull that fails for another reason raises no alert', async () => {
   assert.equal([state, error_message, await alertsAbout(droplet)], ['Erred', 'Simulated failure of pull', []]);
 });
 
-test('a deletion goes through Deletion Scheduled and Deleting until the row is gone', async () => {
+test('a deletion passes through Deletion Scheduled and Deleting until the row is removed', async () => {
   const droplet = await cloud.make();
   fixture.events();
   const { admin } = people.clients;
@@ -244,7 +244,7 @@ test('a deletion goes through Deletion Scheduled and Deleting until the row is g
   ]);
 });
 
-test('a deletion that fails is Erred with an error event; from Erred it is forced, and the row goes either way', async () => {
+test('a failed deletion is Erred with an error event; a deletion from Erred is forced and always removes the row', async () => {
   const droplet = await cloud.make();
   await fail('delete');
   fixture.events();
@@ -264,7 +264,7 @@ test('a deletion that fails is Erred with an error event; from Erred it is force
   );
 });
 
-test('what has no backend_id is deleted without a call of the provider', async () => {
+test('deletes a resource without backend_id without calling the provider', async () => {
   await fail('create,delete');
   const droplet = await cloud.make();
   assert.equal([droplet.state, droplet.backend_id], ['Erred', '']);
@@ -273,7 +273,7 @@ test('what has no backend_id is deleted without a call of the provider', async (
   assert.is((await fixture.staff.get(droplet.url)).status, 404);
 });
 
-test('PUT and PATCH of what the provider need not learn leave the state OK, with one event that shows the changes', async () => {
+test('PUT and PATCH of local values keep the state OK, and record one event with the changes', async () => {
   const droplet = await cloud.make();
   fixture.events();
   const { admin } = people.clients;
@@ -294,7 +294,7 @@ test('PUT and PATCH of what the provider need not learn leave the state OK, with
   assert.equal([late.status, late.body], onlyOk);
 });
 
-test('a changed name that the provider must learn goes through Update Scheduled; the event comes when the provider has it', async () => {
+test('a changed name for the provider passes through Update Scheduled, and records the event after the provider has accepted it', async () => {
   const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
   const { admin } = people.clients;
   const project = (
@@ -326,7 +326,7 @@ test('a changed name that the provider must learn goes through Update Scheduled;
   await setOptions(fixture, office.settings, { simulator_failures: null });
 });
 
-test('unlink removes the row here only, in any state, with its job', async () => {
+test('unlink removes only the local row, in any state, with its job', async () => {
   const { db } = fixture.server.app;
   for (const prepare of [
     async (): Promise<Json> => cloud.begin(),
@@ -367,7 +367,7 @@ test('unlink removes the row here only, in any state, with its job', async () =>
   );
 });
 
-test('actions respond 404 to who does not see the resource, 405 to other methods', async () => {
+test('actions respond 404 to users who cannot see the resource, 405 to other methods', async () => {
   const droplet = await cloud.make();
   for (const name of ['start', 'stop', 'restart', 'resize', 'pull', 'unlink']) {
     assert.is((await people.clients.stranger.post(`${droplet.url}${name}/`)).status, 404);
@@ -375,7 +375,7 @@ test('actions respond 404 to who does not see the resource, 405 to other methods
   }
 });
 
-test('requests on one row are serialised: of many at once one is accepted', async () => {
+test('serialises requests for one row: accepts one of many simultaneous ones', async () => {
   const droplet = await cloud.make();
   const responses = await Promise.all(
     Array.from({ length: 10 }, () => people.clients.admin.post(`${droplet.url}stop/`)),

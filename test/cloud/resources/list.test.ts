@@ -66,7 +66,7 @@ test.before(async () => {
 
 const every = ['Ant', 'Cat', 'bee', 'dog', 'eel'];
 
-test('field= shows of each resource the members that it has, none of those whose kind has none of them', async () => {
+test('field= shows the members that each resource has, and omits resources of kinds without any of them', async () => {
   const get = async (query: string): Promise<Json> => (await fixture.staff.get(`${summary}?${query}`)).body;
   const [dog, eel] = await get('field=cores&page_size=2');
   assert.equal([Object.keys(dog), eel], [['cores'], {}]);
@@ -75,14 +75,14 @@ test('field= shows of each resource the members that it has, none of those whose
   assert.equal(Object.keys((await get('field=nothing&page_size=1'))[0]).includes('name'), true);
 });
 
-test('the list holds every visible resource of every kind and state, newest first', async () => {
+test('the list contains every visible resource of every kind and state, newest first', async () => {
   assert.equal(await names(''), ['dog', 'eel', 'Cat', 'bee', 'Ant']);
   assert.equal(await names('', droplets), ['dog', 'Cat', 'bee', 'Ant'], 'typed lists likewise');
   assert.equal(await names('', summary, people.clients.observer), ['eel', 'Cat', 'bee', 'Ant']);
   assert.equal(await names('', summary, people.clients.stranger), []);
 });
 
-test('only GET, HEAD and OPTIONS are served, the latter with the plain metadata', async () => {
+test('serves only GET, HEAD and OPTIONS, the latter with the plain metadata', async () => {
   for (const path of [summary, '/api/resources/count/']) {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       assert.is((await fixture.staff.send(method, path, {})).status, 405, `${method} ${path}`);
@@ -93,7 +93,7 @@ test('only GET, HEAD and OPTIONS are served, the latter with the plain metadata'
   assert.is((await fixture.staff.send('HEAD', summary)).headers.get('x-result-count'), '5');
 });
 
-test('the count has a key for every kind that resource_type and category let through, ascending, zeros included', async () => {
+test('the count has a key for every kind selected by resource_type and category, ascending, zeros included', async () => {
   const count = async (query = '', client = fixture.staff): Promise<Json> =>
     (await client.get(`/api/resources/count/?${query}`)).body;
   const kinds = catalogue.kinds
@@ -241,7 +241,7 @@ test('actual_sla and monitoring__<item> find the number', async () => {
   }
 });
 
-test('a malformed period is rejected wherever a period counts', async () => {
+test('rejects a malformed period wherever a period applies', async () => {
   for (const path of [summary, droplets, '/api/resources/count/', created.ant.url]) {
     for (const period of ['2018-13', '18-01', 'now', '2018-1']) {
       const { body, status } = await fixture.staff.get(`${path}?period=${period}`);
@@ -250,7 +250,7 @@ test('a malformed period is rejected wherever a period counts', async () => {
   }
 });
 
-test('unknown parameters and orderings are ignored, and so are empty values', async () => {
+test('ignores unknown parameters and orderings, and empty values', async () => {
   assert.equal(await names('o=colour&colour=red&name=&state=&tag=&tag__env=&period='), [
     'dog',
     'eel',
@@ -283,7 +283,7 @@ test('orderings of all kinds together', async () => {
   assert.equal([...new Set(services)], order);
 });
 
-test('a field that not every kind has orders the kinds that have it first, the others follow in the default order', async () => {
+test('a field of some kinds orders these first, and the others follow in the default order', async () => {
   // Ant has 2 cores, the other droplets 1, eel none.
   assert.equal(await names('o=cores,name'), ['bee', 'Cat', 'dog', 'Ant', 'eel']);
   assert.equal(await names('o=-cores,name'), ['Ant', 'bee', 'Cat', 'dog', 'eel']);
@@ -298,7 +298,7 @@ test('a field that not every kind has orders the kinds that have it first, the o
   assert.equal(await names('o=-cores', '/api/jira-projects/'), ['eel'], 'a typed list without the field ignores it');
 });
 
-test('actual_sla, monitoring__<item> and tag__<prefix> leave out rows without the value', async () => {
+test('orderings by actual_sla, monitoring__<item> and tag__<prefix> omit rows without the value', async () => {
   assert.equal(await names('o=actual_sla'), ['bee', 'Ant']);
   assert.equal(await names('o=-actual_sla'), ['Ant', 'bee']);
   assert.equal(await names('o=actual_sla&period=2018'), ['Cat']);

@@ -25,7 +25,7 @@ const put = async (path: string, body: Readonly<Record<string, unknown>>): Promi
   return [response.status, response.body];
 };
 
-test('the SLA of a resource and period is written and written over', async () => {
+test('writes and overwrites the SLA of a resource and period', async () => {
   const row = { scope: web.url, period: '2018-01', value: 99.5, agreed_value: null };
   assert.equal(
     await put(sla, { scope: web.url, period: '2018-01', value: 99.5 }),
@@ -51,7 +51,7 @@ test('the SLA of a resource and period is written and written over', async () =>
   );
 });
 
-test('a monitoring item of a resource is written and written over', async () => {
+test('writes and overwrites a monitoring item of a resource', async () => {
   assert.equal(await put(items, { scope: web.url, name: 'cpu.load_1-min', value: 0.25 }), [
     201,
     { scope: web.url, name: 'cpu.load_1-min', value: 0.25 },
@@ -63,7 +63,7 @@ test('a monitoring item of a resource is written and written over', async () => 
   assert.equal((await fixture.staff.get(web.url)).body.monitoring_items, { 'cpu.load_1-min': -3 });
 });
 
-test('bodies are checked field by field', async () => {
+test('validates bodies field by field', async () => {
   const required = ['This field is required.'];
   assert.equal(await put(sla, {}), [400, { scope: required, period: required }]);
   assert.equal(await put(items, {}), [400, { scope: required, name: required, value: required }]);
@@ -114,7 +114,7 @@ test('a scope is a resource', async () => {
   assert.equal([removed.status, removed.body], [400, unrelated]);
 });
 
-test('rows are listed of visible resources, by period descending or by name, and filtered', async () => {
+test('lists and filters rows of visible resources, by period descending or by name', async () => {
   await put(sla, { scope: db.url, period: '2018-01', value: 50 });
   await put(items, { scope: db.url, name: 'alive', value: 1 });
   const periods = async (query = '', client = people.clients.observer): Promise<string[]> =>
@@ -139,7 +139,7 @@ test('rows are listed of visible resources, by period descending or by name, and
   assert.equal([unseen.status, unseen.body], [400, { scope: [`Can't restore object from url: ${web.url}`] }]);
 });
 
-test('the row of exactly the chosen period serves sla; the default is the present month in UTC', async () => {
+test('sla shows the row of exactly the selected period; the default is the current month in UTC', async () => {
   const value = async (query = ''): Promise<unknown> => (await fixture.staff.get(web.url + query)).body.sla;
   assert.equal(await value(), { value: null, agreed_value: 95, period: '2018-01' });
   assert.is(JSON.stringify(await value('?period=2018')), '{"value":100,"agreed_value":0,"period":"2018"}');
@@ -156,7 +156,7 @@ test('the row of exactly the chosen period serves sla; the default is the presen
   );
 });
 
-test('when the month ends, what was reported of it is reported no more', async () => {
+test('values of a month are no longer shown after its end', async () => {
   const sees = async (path: string): Promise<unknown> => {
     const { body, headers } = await fixture.staff.get(path);
     return [(Array.isArray(body) ? body[0] : body).sla?.period, headers.get('etag')];
@@ -183,7 +183,7 @@ test('when the month ends, what was reported of it is reported no more', async (
   assert.is.not(after[0]?.[1], (before[0] as string[])[1]);
 });
 
-test('DELETE needs both parameters and a row', async () => {
+test('DELETE requires both parameters and a row', async () => {
   const remove = async (query: string): Promise<unknown[]> => {
     const { body, status } = await fixture.staff.delete(query);
     return [status, body];
@@ -201,7 +201,7 @@ test('DELETE needs both parameters and a row', async () => {
   assert.equal((await fixture.staff.get(web.url)).body.monitoring_items, {});
 });
 
-test('writes are for staff, who learn so before anything else', async () => {
+test('only staff write; others are rejected before any other check', async () => {
   for (const path of [sla, items]) {
     for (const method of ['PUT', 'DELETE']) {
       const statuses = await asEachPersona(people, async (client) => (await client.send(method, path, {})).status);
@@ -213,7 +213,7 @@ test('writes are for staff, who learn so before anything else', async () => {
   }
 });
 
-test('rows go with the resource', async () => {
+test('deleting a resource deletes its rows', async () => {
   await fixture.staff.post(`${db.url}unlink/`);
   assert.equal((await fixture.staff.get(items)).body, []);
   assert.equal((await fixture.staff.get(`${sla}?period=2018-01`)).body.length, 1);

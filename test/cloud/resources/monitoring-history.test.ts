@@ -23,7 +23,7 @@ const now = (): number => Math.floor(fixture.clock.now() / 1_000_000);
 const history = (query: string, client = people.clients.observer) => client.get(`${path}history/?${query}`);
 const stored = (): number => fixture.server.app.db.count(raw('SELECT count(*) FROM monitoring_value'));
 
-test('at each point the value learns that held at the end of its second, and none from before the first', async () => {
+test('each point has the value at the end of its second; points before the first value are empty', async () => {
   const start = now();
   await report(1.5);
   fixture.clock.advance(60);
@@ -43,7 +43,7 @@ test('at each point the value learns that held at the end of its second, and non
   ]);
 });
 
-test('items are those that the caller sees, by name, of the scope and name that are asked for', async () => {
+test('lists the visible items by name, filtered by scope and name', async () => {
   const other = await service.make({ name: 'other' });
   await report(1);
   await report(2, 'alive');
@@ -67,7 +67,7 @@ test('items are those that the caller sees, by name, of the scope and name that 
   assert.equal(await requests('', people.clients.stranger), []);
 });
 
-test('what cannot be asked is rejected, all errors at once', async () => {
+test('rejects invalid parameters, with all errors at once', async () => {
   const rejection = async (query: string, client = people.clients.observer): Promise<unknown> => {
     const { body, status } = await history(query, client);
     return [status, body];
@@ -90,7 +90,7 @@ test('what cannot be asked is rejected, all errors at once', async () => {
   assert.is((await history('start=0&end=1000&points_count=900')).status, 200);
 });
 
-test('the newest 1,000 values of an item are stored, and go with it and with the resource', async () => {
+test('stores the newest 1,000 values of an item, and deletes them with the item or the resource', async () => {
   await report(7, 'other');
   for (let i = 0; i < 1002; i++) {
     fixture.clock.advance(1);
@@ -108,7 +108,7 @@ test('the newest 1,000 values of an item are stored, and go with it and with the
   assert.is(stored(), 0);
 });
 
-test('a value that is rejected is none of the history', async () => {
+test('a rejected value is not part of the history', async () => {
   for (const value of ['x', null, true]) await fixture.staff.put(path, { scope: droplet.url, name: 'load', value });
   assert.is((await people.clients.owner.put(path, { scope: droplet.url, name: 'load', value: 1 })).status, 403);
   assert.is(stored(), 0);

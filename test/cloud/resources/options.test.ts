@@ -93,7 +93,7 @@ test('a link is chosen from the list of its collection: keys of the caller, prop
   await work(fixture);
 });
 
-test('a resource shows every action with its address, whether the caller may take it now, and if not why', async () => {
+test('a resource shows every action with its URL, whether the caller may run it now, and the reason if not', async () => {
   const actions = await actionsOf(droplet.url);
   assert.equal(Object.keys(actions), ['destroy', 'pull', 'resize', 'restart', 'start', 'stop', 'unlink', 'update']);
   const { url } = droplet;
@@ -124,7 +124,7 @@ test('a resource shows every action with its address, whether the caller may tak
   }
 });
 
-test('the reason is the very text of the rejection, in every state', async () => {
+test('the reason equals the message of the rejection, in every state', async () => {
   const { admin } = people.clients;
   const bodies: Json = { update: { name: 'web' }, resize: { size: cloud.catalogue.large, disk: false } };
   const states = [
@@ -156,7 +156,7 @@ test('the reason is the very text of the rejection, in every state', async () =>
   await setOptions(fixture, cloud.settings, { simulator_failures: null });
 });
 
-test('to who may not change a resource every action says so', async () => {
+test('users who may not change a resource get that reason for every action', async () => {
   for (const part of ['support', 'helper', 'observer'] as const) {
     assert.equal(
       [...new Set(Object.values(await reasons(people.clients[part])))],
@@ -168,7 +168,7 @@ test('to who may not change a resource every action says so', async () => {
   assert.is((await fixture.anonymous.options(list)).status, 401);
 });
 
-test('what is for staff alone says so to others', async () => {
+test('other users get the reason for actions of staff', async () => {
   const office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
   const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
   const project = (

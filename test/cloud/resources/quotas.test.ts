@@ -43,7 +43,7 @@ const limit = async (object: Json, name: string, value: number): Promise<void> =
   assert.is((await fixture.staff.patch(quota.url, { limit: value })).status, 200);
 };
 
-test('a droplet counts from POST until its row goes', async () => {
+test('a droplet counts from POST until its row is removed', async () => {
   const droplet = await cloud.begin();
   assert.equal(await counted(), one, 'already in Creation Scheduled');
   await work(fixture);
@@ -54,7 +54,7 @@ test('a droplet counts from POST until its row goes', async () => {
   assert.equal(await counted(), none);
 });
 
-test('an erred one counts until it is unlinked', async () => {
+test('an Erred droplet counts until it is unlinked', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: 'create' });
   const droplet = await cloud.make();
   assert.equal([droplet.state, await counted()], ['Erred', one]);
@@ -74,7 +74,7 @@ test('a JIRA project counts as an app of project and customer', async () => {
   assert.equal(await counted(), { ...none, project: [1, 0, 1] });
 });
 
-test('a creation is rejected by every quota it would exceed, in the order of their names, and nothing is written', async () => {
+test('rejects a creation and names every exceeded quota in order, and writes nothing', async () => {
   for (const [object, name, value] of [
     [place.customer, 'nc_vm_count', 0],
     [place.project, 'nc_resource_count', 0],
@@ -98,12 +98,12 @@ test('a creation is rejected by every quota it would exceed, in the order of the
   assert.equal([await counted(), fixture.events(), (await fixture.staff.get('/api/resources/')).body], [none, [], []]);
 });
 
-test('a DigitalOcean service takes fifty droplets unless its quota is changed', async () => {
+test('a DigitalOcean service allows fifty droplets unless its quota is changed', async () => {
   const quota = cloud.service.quotas[0];
   assert.equal([quota.name, quota.limit], ['droplet_count', 50]);
 });
 
-test('a resize is counted when it is accepted, and taken back when it fails', async () => {
+test('counts a resize when it is accepted, and reverts this when it fails', async () => {
   const droplet = await cloud.make();
   await fixture.staff.post(`${droplet.url}stop/`);
   await work(fixture);
@@ -129,7 +129,7 @@ test('a resize is counted when it is accepted, and taken back when it fails', as
   assert.equal(await counted(), { ...one, link: [2, 4096, 25600] }, 'the disk only with disk true');
 });
 
-test('unlinking in the middle of a resize takes back what was counted for it', async () => {
+test('unlinking during a resize reverts its quota changes', async () => {
   const droplet = await cloud.make();
   await fixture.staff.post(`${droplet.url}stop/`);
   await work(fixture);
@@ -141,7 +141,7 @@ test('unlinking in the middle of a resize takes back what was counted for it', a
   assert.equal(await counted(), none);
 });
 
-test('what a background pull finds is counted, and never rejected', async () => {
+test('counts changes found by a background pull, and never rejects them', async () => {
   const droplet = await cloud.make();
   await limit(cloud.link, 'vcpu', 1);
   const { db } = fixture.server.app;

@@ -30,7 +30,7 @@ const changing = (status: number) => ({
   stranger: 404,
 });
 
-test('a resource is seen by users who see its project; the others get [] and 404', async () => {
+test('users who can see its project can see a resource; others get [] and 404', async () => {
   assert.equal(await statuses((client) => client.get(droplet.url)), seeing);
   assert.equal(await statuses((client) => client.options(droplet.url)), seeing);
   for (const path of ['/api/resources/', '/api/digitalocean-droplets/']) {
@@ -44,7 +44,7 @@ test('a resource is seen by users who see its project; the others get [] and 404
   assert.equal(counts, { staff: 1, support: 1, owner: 1, helper: 1, manager: 1, admin: 1, observer: 1, stranger: 0 });
 });
 
-test('staff, owners, managers and administrators create; support roles are 403, strangers 400', async () => {
+test('staff, owners, managers and administrators create; support roles get 403, other users 400', async () => {
   const created: string[] = [];
   const responses = await statuses(async (client) => {
     const response = await client.post('/api/digitalocean-droplets/', cloud.body());
@@ -64,19 +64,19 @@ test('staff, owners, managers and administrators create; support roles are 403, 
   for (const url of created) await fixture.staff.post(`${url}unlink/`);
 });
 
-test('fields are checked before the right to create', async () => {
+test('checks fields before the right to create', async () => {
   assert.equal(
     await statuses((client) => client.post('/api/digitalocean-droplets/', cloud.body({ name: '_' }))),
     sameExcept(400),
   );
 });
 
-test('the same update', async () => {
+test('the same users update', async () => {
   assert.equal(await statuses((client) => client.put(droplet.url, { name: 'web' })), changing(200));
   assert.equal(await statuses((client) => client.patch(droplet.url, {})), changing(200));
 });
 
-test('the same act and pull; the right is checked before the body and the state', async () => {
+test('the same users run actions and pull; checks the right before the body and the state', async () => {
   for (const [name, status] of [
     ['start', 409],
     ['resize', 400],
@@ -101,7 +101,7 @@ test('the same act and pull; the right is checked before the body and the state'
   }
 });
 
-test('the same delete and unlink', async () => {
+test('the same users delete and unlink', async () => {
   for (const [method, tail, status] of [
     ['DELETE', '', 202],
     ['POST', 'unlink/', 204],
@@ -121,7 +121,7 @@ test('the same delete and unlink', async () => {
   }
 });
 
-test('a JIRA project is deleted by staff alone, and changed by those who change resources', async () => {
+test('only staff delete a JIRA project; users who change resources also change it', async () => {
   const office = await simulatedService(fixture, 'jira', people, { name: 'Office' });
   const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
   const project = (
@@ -141,7 +141,7 @@ test('a JIRA project is deleted by staff alone, and changed by those who change 
   assert.is((await fixture.staff.delete(project.url)).status, 202);
 });
 
-test('service-metadata and properties are read by every user; without a token everything is 401', async () => {
+test('every user can read service-metadata and properties; everything requires a token', async () => {
   for (const path of [
     '/api/service-metadata/',
     '/api/service-certifications/',

@@ -18,14 +18,14 @@ const write = async (tags: unknown): Promise<unknown[]> => {
   return [status, status === 200 ? body.tags : body];
 };
 
-test('tags are written as a list or as text holding one, read sorted, without duplicates', async () => {
+test('accepts tags as a list or as JSON text, and returns them sorted without duplicates', async () => {
   assert.equal(await write(['b', 'a:2', 'a:1', 'b']), [200, ['a:1', 'a:2', 'b']]);
   assert.equal(await write('["z", "y"]'), [200, ['y', 'z']], 'the set is replaced');
   assert.equal(await write([' padded ']), [200, ['padded']]);
   assert.equal(await write([]), [200, []]);
 });
 
-test('what is no list of texts is rejected', async () => {
+test('rejects everything except a list of strings', async () => {
   const type = (name: string): unknown[] => [400, { tags: [`Expected a list of items but got type "${name}".`] }];
   assert.equal(await write({ a: 1 }), type('dict'));
   assert.equal(await write(5), type('int'));
@@ -42,7 +42,7 @@ test('what is no list of texts is rejected', async () => {
   assert.equal(await write(['x'.repeat(255)]), [200, ['x'.repeat(255)]]);
 });
 
-test('changed tags alone are an update with an event; the same tags are none', async () => {
+test('a change of only tags is an update with an event; unchanged tags are not', async () => {
   await write(['a']);
   fixture.events();
   await write(['a', 'a']);
@@ -54,7 +54,7 @@ test('changed tags alone are an update with an event; the same tags are none', a
   );
 });
 
-test('a tag is split at its first colon; without one it has no prefix', async () => {
+test('splits a tag at its first colon; without one it has no prefix', async () => {
   const matches = async (query: string): Promise<number> =>
     (await fixture.staff.get(`/api/resources/?${query}`)).body.length;
   await write(['env:prod:eu', 'plain', ':odd']);

@@ -30,7 +30,7 @@ async function make(fields: Readonly<Record<string, unknown>> = {}): Promise<Jso
 const state = async ({ url }: Json): Promise<string> => (await fixture.staff.get(url)).body.state;
 const jobs = (): number => fixture.server.app.db.scalar(sql`SELECT count(*) FROM job`);
 
-test('a changed credential, address or option makes settings Sync Scheduled in the response already, and they are synchronised', async () => {
+test('a changed credential, address or option makes settings Sync Scheduled in the response, and synchronises them', async () => {
   const settings = await make({ username: 'u', password: 'p', token: 't', domain: 'd', tenant_name: 'n' });
   for (const change of [
     { username: 'other' },
@@ -139,7 +139,7 @@ test('pull schedules a synchronisation from In Sync and Erred, and responds 409 
   assert.equal(fixture.events(), [], 'settings emit no events');
 });
 
-test('users who may change settings may pull them', async () => {
+test('users with the right to change settings can pull them', async () => {
   const own = await make();
   const shared = await make({ customer: null, shared: true });
   const status = (url: string) =>
@@ -161,7 +161,7 @@ test('users who may change settings may pull them', async () => {
   assert.is((await fixture.anonymous.post(`${own.url}pull/`)).status, 401);
 });
 
-test('an account at a vendor is called with the new token within a second or two', async () => {
+test('calls a vendor with the new token within two seconds', async () => {
   const account = await Account.open();
   try {
     const { url } = await account.settings();

@@ -56,7 +56,7 @@ for (const [key, vendor] of Object.entries<FaultyVendor>(faultyVendors)) {
   });
 }
 
-vendors('says that the objects cannot be read with credentials that may log in', async () => {
+vendors('reports that credentials can log in but not read the objects', async () => {
   const account = await faultyVendors.digitalocean.open({});
   account.faulty.mishap('GET /regions', faultyVendors.digitalocean.denial(403, 'You are not allowed to do that'));
   const { body } = await account.fixture.staff.post('/api/digitalocean/test/', account.body({ name: 'Second' }));
@@ -80,7 +80,7 @@ test.before(async () => {
 });
 test.after(() => secure.close());
 
-test('names an untrusted certificate, and a response that is not of the API', async () => {
+test('names an untrusted certificate, and a response from something other than the API', async () => {
   const account = { ...valid, backend_url: secure.url, token: 'secret-token' };
   const { body } = await fixture.staff.post(path, account);
   assert.equal(
@@ -118,7 +118,7 @@ test('has the rights and rules of a creation', async () => {
   assert.equal([stored.status, stored.body], [400, { settings: ['Only new credentials can be tested.'] }]);
 });
 
-test('rejects addresses that providers must not have', async () => {
+test('rejects forbidden provider addresses', async () => {
   const { body } = await (clients.owner as Client).post(path, {
     ...valid,
     backend_url: 'http://10.0.0.1/',

@@ -40,7 +40,7 @@ test('a deleted resource cannot be imported back', async () => {
   assert.equal(await importIt(), [400, { backend_id: [`Can't find droplet with ID ${droplet.backend_id}`] }]);
 });
 
-test('nor after a synchronisation that listed it before it was deleted', async () => {
+test('nor after a synchronisation that listed it before its deletion', async () => {
   const { ping } = SimulatorDriver.prototype;
   let response: () => void = () => undefined;
   const responded = new Promise<void>((resolve) => {
@@ -79,7 +79,7 @@ test('an unlinked object can be imported again', async () => {
   assert.is((await importIt())[0], 200);
 });
 
-test('what goes by force stays importable: the provider may still have it', async () => {
+test('a forcibly removed object remains importable, because the provider may still have it', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: 'delete' });
   await fixture.staff.delete(droplet.url);
   await work(fixture);

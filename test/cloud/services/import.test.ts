@@ -27,7 +27,7 @@ const synchronise = async (): Promise<void> => {
   await work(fixture);
 };
 
-test('GET link lists the objects of the last synchronisation that are unknown here', async () => {
+test('GET link lists unmanaged objects of the last synchronisation', async () => {
   const items = await importable();
   assert.equal(items[0], {
     backend_id: '1000001',
@@ -53,7 +53,7 @@ test('an inventory of private settings raises service_has_unmanaged_resources', 
   assert.equal(await alerts(), ['service_has_unmanaged_resources']);
 });
 
-test('POST link needs an object that is known and not here, and a project of the service', async () => {
+test('POST link requires an existing unmanaged object, and a project of the service', async () => {
   const other = await fixture.project('Sledge', people.customer);
   const project = people.project.url;
   const cases: [Json, Json][] = [
@@ -110,7 +110,7 @@ test('an imported object is a resource in state OK, counted, with an event', asy
   assert.equal([again.status, again.body], [400, { backend_id: ['This resource is already linked.'] }]);
 });
 
-test('an import is rejected by the quotas it adds to', async () => {
+test('rejects an import above a quota', async () => {
   const quota = cloud.link.quotas.find(({ name }: Json) => name === 'vcpu');
   await fixture.staff.patch(quota.url, { limit: 1 });
   const rejection = await take({ backend_id: '1000002', project: people.project.url });
@@ -145,7 +145,7 @@ test('managed_resources are the visible resources that the last synchronisation 
   await fixture.staff.post(`${young.url}unlink/`);
 });
 
-test('an object that was unlinked here is found again by the next synchronisation', async () => {
+test('the next synchronisation finds an unlinked object again', async () => {
   await synchronise();
   assert.equal((await importable()).map(({ name }) => name).sort(), [
     'unmanaged-droplet-2',
@@ -154,7 +154,7 @@ test('an object that was unlinked here is found again by the next synchronisatio
   ]);
 });
 
-test('an import that leaves nothing closes service_has_unmanaged_resources, and no other alert', async () => {
+test('importing the last unmanaged object closes service_has_unmanaged_resources, and no other alert', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: 'ping' });
   await synchronise();
   assert.equal((await alerts()).sort(), ['service_has_unmanaged_resources', 'service_unavailable']);
@@ -168,7 +168,7 @@ test('an import that leaves nothing closes service_has_unmanaged_resources, and 
   assert.equal(await alerts(), []);
 });
 
-test('link and unlink are for staff and owners, managed_resources for all who see the service', async () => {
+test('link and unlink are for staff and owners, managed_resources for all users who can see the service', async () => {
   const statuses = (ask: (client: Json) => Promise<{ status: number }>): Promise<unknown> =>
     asEachPersona(people, async (client) => (await ask(client)).status);
   const writers = {
@@ -203,7 +203,7 @@ test('link and unlink are for staff and owners, managed_resources for all who se
   }
 });
 
-test('of shared settings only staff import and unlink; their services carry no alert about unmanaged resources', async () => {
+test('only staff import and unlink on shared settings, whose services raise no alert about unmanaged resources', async () => {
   const common = (
     await fixture.staff.post('/api/service-settings/', {
       name: 'Common',
@@ -244,7 +244,7 @@ test('of shared settings only staff import and unlink; their services carry no a
   await fixture.staff.delete(common.url);
 });
 
-test('a type that imports several kinds needs the resource_type; one without imports has no link', async () => {
+test('a type that imports several kinds requires resource_type; one without imports has no link', async () => {
   const gitlab = await simulatedService(fixture, 'gitlab', people, { name: 'Code' });
   const rejection = await fixture.staff.post(`${gitlab.service.url}link/`, {
     backend_id: '1',

@@ -29,24 +29,24 @@ async function startTime(): Promise<unknown> {
   return (await fixture.staff.get(body.url)).body.start_time;
 }
 
-test('one that runs has been started, as far as is known here, when it was imported', async () => {
+test('start_time of a running machine defaults to the time of its import', async () => {
   fixture.clock.hold();
   const now = new Date(fixture.clock.now() / 1000).toISOString().replace('.000Z', 'Z');
   assert.is(await startTime(), now);
 });
 
-test('where the provider shows when it was started, that counts', async () => {
+test('uses the start time of the provider if it reports one', async () => {
   await report('start_time', String(Date.UTC(2017, 5, 1) * 1000));
   assert.is(await startTime(), '2017-06-01T00:00:00Z');
 });
 
-test('one that is stopped has no start_time', async () => {
+test('a stopped machine has no start_time', async () => {
   await report('start_time', String(Date.UTC(2017, 5, 1) * 1000));
   await report('runtime_state', `'offline'`);
   assert.is(await startTime(), null);
 });
 
-test('a synchronisation does not change it', async () => {
+test('a synchronisation does not change start_time', async () => {
   fixture.clock.hold();
   const now = new Date(fixture.clock.now() / 1000).toISOString().replace('.000Z', 'Z');
   const project = people.project.url;

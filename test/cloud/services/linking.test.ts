@@ -28,7 +28,7 @@ const linked = async (): Promise<string[]> =>
     )
     .sort();
 
-test('the creation job of shared settings makes a service for every customer, with a link to each of its projects', async () => {
+test('the creation job of shared settings creates a service for every customer, with a link to each of its projects', async () => {
   const bob = await fixture.customer('Bob');
   await fixture.project('Boat', bob);
   await fixture.project('Barge', bob);
@@ -83,7 +83,7 @@ test('creates a service on all shared settings for a new customer in the same co
   assert.is((await usages(fixture, bob)).nc_service_count, 2);
 });
 
-test('a new project is linked to every service of its customer that is available for all', async () => {
+test('links a new project to every service of its customer that is available for all', async () => {
   await shared();
   await work(fixture);
   await simulatedService(fixture, 'jira', people, { name: 'Private' });
@@ -105,7 +105,7 @@ test('links a service to every project when it becomes available for all, and ke
   assert.equal(await linked(), ['Private of Alice: Rocket', 'Private of Alice: Sledge']);
 });
 
-test('a linked object by itself is counted, and no quota rejects it', async () => {
+test('counts an automatic link, which no quota rejects', async () => {
   const limit = async (name: string): Promise<void> => {
     const quota = people.customer.quotas.find((one: Json) => one.name === name);
     assert.is((await fixture.staff.patch(quota.url, { limit: 0 })).status, 200);
@@ -131,7 +131,7 @@ test('a moved project loses the links to the old customer and gets those of the 
   assert.is((await usages(fixture, bob)).nc_service_project_link_count, 1);
 });
 
-test('a project with resources is not moved', async () => {
+test('rejects moving a project with resources', async () => {
   const cloud = await dropletService(fixture, people);
   await cloud.begin();
   const bob = await fixture.customer('Bob');
@@ -139,7 +139,7 @@ test('a project with resources is not moved', async () => {
   assert.equal([status, body], [409, { detail: 'Cannot move project with existing droplets' }]);
 });
 
-test('private settings go with the last service that uses them, shared ones stay', async () => {
+test('deletes private settings with their last service, and keeps shared ones', async () => {
   const common = await shared();
   await work(fixture);
   const { settings } = await simulatedService(fixture, 'jira', people, { name: 'Private' });
@@ -148,7 +148,7 @@ test('private settings go with the last service that uses them, shared ones stay
   assert.is((await fixture.staff.get(common.url)).status, 200);
 });
 
-test('a customer that is deleted takes its services, links and private settings along', async () => {
+test('deleting a customer deletes its services, links and private settings', async () => {
   const bob = await fixture.customer('Bob');
   const common = await shared();
   await work(fixture);
@@ -211,7 +211,7 @@ test('a link is valid while the settings hold every certification that the proje
   assert.equal(await validity(), ['OK', '', true], 'nobody demands a certification that is gone');
 });
 
-test('a project shows its services in the order of the names, each with its settings and link', async () => {
+test('a project lists its services by name, each with its settings and link', async () => {
   const cloud = await simulatedService(fixture, 'digitalocean', people, { name: 'zebra' });
   await shared('Antelope', 'JIRA');
   await work(fixture);
@@ -248,7 +248,7 @@ test('a project shows its services in the order of the names, each with its sett
   ]);
 });
 
-test('a resource that hosts settings with resources is neither deleted nor unlinked; without resources they go with it', async () => {
+test('rejects deleting or unlinking a resource that hosts settings with resources; otherwise deletes the settings, too', async () => {
   const cloud = await dropletService(fixture, people);
   const host = await cloud.make({ name: 'host' });
   const hosted = await simulatedService(fixture, 'digitalocean', people, { name: 'Hosted', scope: host.url });

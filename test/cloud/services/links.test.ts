@@ -63,7 +63,7 @@ test('links of types without machines have no quotas', async () => {
   }
 });
 
-test('quotas of a link are edited by staff and owners', async () => {
+test('staff and owners edit quotas of a link', async () => {
   const [{ url }] = cloud.link.quotas;
   const statuses = await asEachPersona(people, async (client) => (await client.patch(url, { limit: -1 })).status);
   assert.equal(statuses, {
@@ -134,7 +134,7 @@ test('POST is for staff and owners; other viewers are 403, strangers 400', async
   }
 });
 
-test('a project manager who sees service and project may not link them', async () => {
+test('a project manager who can see service and project may not link them', async () => {
   const manager = people.users.manager;
   await fixture.grant(second, manager, 'manager');
   const response = await people.clients.manager.post(path, { project: second.url, service: cloud.service.url });
@@ -144,7 +144,7 @@ test('a project manager who sees service and project may not link them', async (
   );
 });
 
-test('PUT and PATCH are not served; DELETE is for staff and owners, and not while there are resources', async () => {
+test('does not serve PUT and PATCH; DELETE is for staff and owners, and is rejected while resources exist', async () => {
   for (const method of ['PUT', 'PATCH']) assert.is((await fixture.staff.send(method, cloud.link.url, {})).status, 405);
   const created = (await fixture.staff.post(path, { project: second.url, service: cloud.service.url })).body;
   const droplet = await cloud.begin({ service_project_link: created.url });
@@ -168,7 +168,7 @@ test('PUT and PATCH are not served; DELETE is for staff and owners, and not whil
   assert.is((await owner.delete(created.url)).status, 204);
 });
 
-test('a link is seen by users who see the project', async () => {
+test('users who can see the project can see the link', async () => {
   const statuses = await asEachPersona(people, async (client) => (await client.get(cloud.link.url)).status);
   assert.equal(statuses, {
     staff: 200,
@@ -194,7 +194,7 @@ test('POST counts links of project and customer', async () => {
   await fixture.staff.patch(quota.url, { limit: -1 });
 });
 
-test('links are listed in the order of their creation, and filtered by service, project and customer', async () => {
+test('lists links in order of creation, and filters them by service, project and customer', async () => {
   await fixture.staff.post(path, { project: second.url, service: cloud.service.url });
   const names = async (query = ''): Promise<string[]> =>
     (await fixture.staff.get(`${path}?${query}`)).body.map(({ project_name: name }: Json) => name);

@@ -88,7 +88,7 @@ test('every endpoint of the metadata is listed in /api/', async () => {
   }
 });
 
-test('OPTIONS of a list of services describes the fields of creation, with the options of the type alone', async () => {
+test('OPTIONS of a list of services describes the fields of creation, with only the options of the type', async () => {
   const { body } = await people.clients.owner.options('/api/digitalocean/');
   assert.equal(Object.keys(body), ['actions']);
   assert.equal(Object.keys(body.actions), ['POST']);
@@ -133,7 +133,7 @@ test('OPTIONS of a list of services describes the fields of creation, with the o
   });
 });
 
-test('OPTIONS of a service shows every action, names ascending, and why one may not be taken', async () => {
+test('OPTIONS of a service shows every action by name, with the reasons against unavailable ones', async () => {
   const { url } = cloud.service;
   const { actions } = (await people.clients.owner.options(url)).body;
   assert.equal(Object.keys(actions), ['destroy', 'link', 'unlink', 'update']);
@@ -184,7 +184,7 @@ test('OPTIONS of a service shows every action, names ascending, and why one may 
     );
 });
 
-test('OPTIONS needs a token, and a service that is seen', async () => {
+test('OPTIONS requires a token, and a visible service', async () => {
   assert.is((await fixture.anonymous.options('/api/digitalocean/')).status, 401);
   assert.is((await people.clients.stranger.options(cloud.service.url)).status, 404);
 });

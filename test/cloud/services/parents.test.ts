@@ -46,7 +46,7 @@ test('rejects deleting a project, link, service or settings with resources in an
   assert.equal(await remove(project), [204, undefined]);
 });
 
-test('of several kinds the text names the first by name', async () => {
+test('with several kinds, the message names the first by name', async () => {
   await cloud.begin();
   const office = await simulatedService(fixture, 'jira', { customer, project }, { name: 'Office' });
   const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
@@ -60,13 +60,13 @@ test('of several kinds the text names the first by name', async () => {
   assert.equal(await remove(office.service), [409, { detail: 'Cannot delete service with existing jira projects' }]);
 });
 
-test('links without resources go with their project', async () => {
+test('deleting a project deletes its links without resources', async () => {
   assert.equal(await remove(project), [204, undefined]);
   assert.is((await fixture.staff.get(cloud.link.url)).status, 404);
   assert.is((await fixture.staff.get(cloud.service.url)).status, 200);
 });
 
-test('a customer stays while it has projects; without them its services go with it', async () => {
+test('rejects deleting a customer with projects; otherwise deletes its services, too', async () => {
   assert.equal(await remove(customer), [409, { detail: 'Cannot delete organization with existing projects' }]);
   await remove(project);
   assert.equal(await remove(customer), [204, undefined]);

@@ -66,7 +66,7 @@ test("the provider's fields overwrite name, sizes, addresses and runtime state, 
   assert.equal(fixture.events(), []);
 });
 
-test('a name that was changed here survives until the provider has another one than before', async () => {
+test('keeps a locally changed name until the name at the provider changes', async () => {
   await fixture.staff.patch(droplet.url, { name: 'ours' });
   await synchronise();
   await synchronise();
@@ -88,7 +88,7 @@ test('a name that was changed here survives until the provider has another one t
   assert.is((await present()).name, 'web', 'also when it is the one of the beginning');
 });
 
-test('so does a description, of imported objects, too', async () => {
+test('keeps a locally changed description likewise, also of imported objects', async () => {
   drift({ description: 'Theirs' });
   await synchronise();
   assert.is((await present()).description, 'Theirs');
@@ -127,7 +127,7 @@ test('keeps values that the provider does not have: description, tags and creati
   assert.equal(await present(), before);
 });
 
-test('a pull of nothing new writes nothing', async () => {
+test('a pull without news writes nothing', async () => {
   const revision = (): number =>
     fixture.server.app.db.value({ text: 'SELECT revision FROM resource', values: [] }) as number;
   const before = revision();
@@ -152,7 +152,7 @@ test('a missing object makes its resource Erred, with an alert; when it is back 
   assert.equal([back.state, back.runtime_state, back.error_message, await alerts()], ['OK', 'online', '', []]);
 });
 
-test('an Erred resource that the provider has in good health becomes OK', async () => {
+test('an Erred resource that is healthy at the provider becomes OK', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: 'stop' });
   await fixture.staff.post(`${droplet.url}stop/`);
   await work(fixture);
@@ -161,21 +161,21 @@ test('an Erred resource that the provider has in good health becomes OK', async 
   assert.equal([(await present()).state, (await present()).error_message], ['OK', '']);
 });
 
-test('one in bad health is Erred', async () => {
+test('an unhealthy resource becomes Erred', async () => {
   drift({ runtime_state: 'error' });
   await synchronise();
   const { error_message, state } = await present();
   assert.equal([state, error_message], ['Erred', 'Droplet runtime state become erred: error']);
 });
 
-test('a creation that failed has no object to be found by, and stays Erred', async () => {
+test('a failed creation without an object stays Erred', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: 'create' });
   const failed = await cloud.make({ name: 'failed' });
   await synchronise();
   assert.is((await fixture.staff.get(failed.url)).body.state, 'Erred');
 });
 
-test('resources at work are left alone', async () => {
+test('does not change resources with a running operation', async () => {
   await setOptions(fixture, cloud.settings, { simulator_latency: 'sync=0,ping=0,*=600000' });
   drift({ name: 'renamed' });
   fixture.clock.advance(29 * 60 + 55);
@@ -185,7 +185,7 @@ test('resources at work are left alone', async () => {
   assert.equal([state, name], ['Updating', 'web']);
 });
 
-test('resources that were changed since the pull began are left alone', async () => {
+test('does not change resources that were changed after the start of the pull', async () => {
   await setOptions(fixture, cloud.settings, { simulator_latency: 'sync=100,*=0' });
   drift({ name: 'theirs' });
   fixture.clock.advance(30 * 60);
@@ -249,7 +249,7 @@ test('closes an alert that staff reopened after syncs that changed nothing', asy
   assert.equal(await alerts(), []);
 });
 
-test('objects that are unknown here can be imported', async () => {
+test('unmanaged objects can be imported', async () => {
   await setOptions(fixture, cloud.settings, { simulator_inventory: 2 });
   assert.equal((await fixture.staff.get(`${cloud.service.url}link/`)).body, []);
   await synchronise();

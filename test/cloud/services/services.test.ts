@@ -30,7 +30,7 @@ const valid = (fields: Readonly<Record<string, unknown>> = {}): Record<string, u
 });
 const required = ['This field is required.'];
 
-test('a service reads in the order of the table', async () => {
+test('a service has the members in the order of the table', async () => {
   const { service, settings } = cloud;
   const expected = {
     url: service.url,
@@ -83,7 +83,7 @@ test('counts the projects and resources that the caller sees', async () => {
   await fixture.staff.delete(second.url);
 });
 
-test('a service is seen by its customer and by the projects it is linked to', async () => {
+test('members of its customer and of linked projects can see a service', async () => {
   const statuses = await asEachPersona(people, async (client) => (await client.get(cloud.service.url)).status);
   assert.equal(statuses, {
     staff: 200,
@@ -103,7 +103,7 @@ test('a service is seen by its customer and by the projects it is linked to', as
   await fixture.staff.delete(unlinked.url);
 });
 
-test('a service is found under the path of its type alone; the summary takes no writes', async () => {
+test('a service exists only under the path of its type; the summary is read-only', async () => {
   assert.is((await fixture.staff.get(cloud.service.url.replace('digitalocean', 'jira'))).status, 404);
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
     assert.is((await fixture.staff.send(method, '/api/services/', {})).status, 405);
@@ -148,7 +148,7 @@ test('creates simulated settings of every type when no address and no credential
     }
 });
 
-test('credentials make private settings of the name, whose job is queued', async () => {
+test('credentials create private settings with the same name, and queue their job', async () => {
   fixture.events();
   const { body, status, headers } = await people.clients.owner.post(
     path,
@@ -172,7 +172,7 @@ test('credentials make private settings of the name, whose job is queued', async
   await fixture.staff.delete(body.url);
 });
 
-test('a service is created by form and multipart, too', async () => {
+test('accepts a creation as a form and as multipart', async () => {
   const form = new FormData();
   for (const [name, value] of Object.entries(valid())) form.set(name, String(value));
   for (const body of [form, new URLSearchParams(valid() as Record<string, string>)]) {
@@ -182,7 +182,7 @@ test('a service is created by form and multipart, too', async () => {
   }
 });
 
-test('settings may be shared ones of the type, or private ones of type and customer', async () => {
+test('settings may be shared ones of the type, or private ones of the type and the customer', async () => {
   const bob = await fixture.customer('Bob');
   const settings = async (fields: Readonly<Record<string, unknown>>): Promise<string> =>
     (
@@ -237,7 +237,7 @@ test("a project is linked at once, if it is the customer's", async () => {
   await fixture.staff.delete(bob.url);
 });
 
-test('credentials are tried inside the request, after the right, and nothing is stored when they are wrong', async () => {
+test('checks credentials within the request, after the right, and stores nothing if they are wrong', async () => {
   const before = (await fixture.staff.get('/api/service-settings/')).body.length;
   const wrong = valid({ simulator_failures: 'ping' });
   assert.equal(await rejection(wrong), [400, { non_field_errors: ['Wrong settings: Simulated failure of ping.'] }]);
@@ -248,7 +248,7 @@ test('credentials are tried inside the request, after the right, and nothing is 
   assert.is((await fixture.staff.get('/api/service-settings/')).body.length, before);
 });
 
-test('a provider that does not respond within ten seconds does not respond', async () => {
+test('a provider without a response within ten seconds counts as unresponsive', async () => {
   const real = globalThis.setTimeout;
   // A hundred times as fast.
   globalThis.setTimeout = ((work: () => void, delay = 0, ...rest: []) =>
@@ -266,7 +266,7 @@ test('a provider that does not respond within ten seconds does not respond', asy
     if (name === 'Ocean') await fixture.staff.delete(url);
 });
 
-test('PUT and PATCH need nothing; name renames private settings and is ignored for shared ones', async () => {
+test('PUT and PATCH require nothing; name renames private settings and is ignored for shared ones', async () => {
   const { owner } = people.clients;
   const put = await owner.put(cloud.service.url, {});
   assert.equal([put.status, put.body], [200, (await owner.get(cloud.service.url)).body]);
@@ -290,7 +290,7 @@ test('PUT and PATCH need nothing; name renames private settings and is ignored f
   await fixture.staff.delete(settings.url);
 });
 
-test('DELETE takes links and private settings along; not while there are resources', async () => {
+test('DELETE also removes links and private settings, unless resources exist', async () => {
   const own = await simulatedService(fixture, 'digitalocean', people, { name: 'Brief' });
   const droplet = await cloud.begin({ service_project_link: own.link.url });
   const denial = await people.clients.owner.delete(own.service.url);
@@ -332,7 +332,7 @@ const statuses = (
 ): Promise<Record<PersonaName, number>> =>
   asEachPersona(people, async (client, part) => (await ask(client, part)).status);
 
-test('services are created by staff and owners; other viewers of the customer are 403, strangers 400', async () => {
+test('staff and owners create services; other viewers of the customer get 403, other users 400', async () => {
   const created: string[] = [];
   const responses = await statuses(async (client) => {
     const response = await client.post(path, valid());
@@ -352,7 +352,7 @@ test('services are created by staff and owners; other viewers of the customer ar
   for (const url of created) await fixture.staff.delete(url);
 });
 
-test('services are changed and deleted by staff and owners', async () => {
+test('staff and owners change and delete services', async () => {
   const writes = {
     staff: 200,
     support: 403,
@@ -415,7 +415,7 @@ test('filters and orderings of services', async () => {
   });
 });
 
-test('field= chooses members; unknown names are ignored', async () => {
+test('field= selects members; ignores unknown names', async () => {
   const chosen = (await fixture.staff.get('/api/services/?field=state&field=name&field=x&name=Cloud')).body;
   assert.equal(JSON.stringify(chosen), JSON.stringify([{ name: 'Cloud', state: 'In Sync' }]));
   assert.equal(

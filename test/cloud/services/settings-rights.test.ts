@@ -36,7 +36,7 @@ const all = ['foreign', 'nobodys', 'own', 'shared', 'sharedOwn'];
 const ofCustomer = ['own', 'shared', 'sharedOwn'];
 const common = ['shared', 'sharedOwn'];
 
-test('staff and global support see all, owner and support of a customer its own and shared ones, all others the shared ones', async () => {
+test('staff and global support see all settings, owners and support of a customer its own and shared ones, other users the shared ones', async () => {
   const listed = await asEachPersona(people, async (client) =>
     (await client.get('/api/service-settings/')).body.map(({ name }: Json) => name).sort(),
   );
@@ -67,7 +67,7 @@ test('staff and global support see all, owner and support of a customer its own 
   }
 });
 
-test('credentials stand in details: for staff of all settings, for owners of their private ones, for no one else', async () => {
+test('details show credentials to staff for all settings, to owners for their private ones, and to no one else', async () => {
   const readers = async (name: keyof typeof settings): Promise<string[]> =>
     Object.entries(await asEachPersona(people, async (client) => (await client.get(settings[name].url)).body))
       .filter(([, displayed]) => 'token' in displayed)
@@ -101,7 +101,7 @@ for (const [name, expected] of [
   ['foreign', invisible],
   ['nobodys', invisible],
 ] as const) {
-  test(`${name}: PUT, PATCH and update_certifications are for those who may, others learn 403 before their body is looked at`, async () => {
+  test(`${name}: PUT, PATCH and update_certifications require the right, and others get 403 before their body is read`, async () => {
     const { url } = settings[name];
     assert.equal(await statuses((client) => client.put(url, { name })), expected);
     assert.equal(await statuses((client) => client.patch(url, {})), expected);
@@ -116,7 +116,7 @@ for (const [name, expected] of [
   });
 }
 
-test('DELETE is for those who may write', async () => {
+test('DELETE requires the right to write', async () => {
   for (const [name, expected] of [
     ['own', privateWrites],
     ['shared', sharedWrites],
@@ -147,7 +147,7 @@ test('POST: staff for any user, owners for their customer; a visible customer th
   for (const url of created) await fixture.staff.delete(url);
 });
 
-test('with only_staff_manages_services no one but staff writes settings, services or links, and learns so before the body', async () => {
+test('with only_staff_manages_services only staff write settings, services or links; others are rejected before the body is read', async () => {
   const strict = await Fixture.start({ only_staff_manages_services: true });
   try {
     const company = await createPersonas(strict);

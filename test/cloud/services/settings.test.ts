@@ -38,7 +38,7 @@ function upload(
   return form;
 }
 
-test('settings read in the order of the table; credentials and options follow in detail responses', async () => {
+test('settings have the members in the order of the table; credentials and options follow in detail responses', async () => {
   const created = await fixture.staff.post(path, {
     name: ' Ocean ',
     type: 'DigitalOcean',
@@ -113,7 +113,7 @@ test('settings without a customer show null for it; OpenStack has a domain and q
   await fixture.staff.delete(creation.url);
 });
 
-test('options of other types are ignored, and those of no option are not there', async () => {
+test('ignores options of other types, and omits unknown ones', async () => {
   const creation = await make({ webhook_secret: 'hush, it is a long secret', latitude: 1, longitude: 2 });
   assert.equal(
     ['webhook_secret', 'latitude', 'simulator_seed', 'domain'].filter((name) => name in creation),
@@ -137,7 +137,7 @@ test('name and type are required; an unknown type is no service type; a blank na
   ]);
 });
 
-test('lengths of credentials are bounded', async () => {
+test('limits the length of credentials', async () => {
   const long = (length: number): string => 'x'.repeat(length + 1);
   const message = (length: number): string[] => [`Ensure this field has no more than ${length} characters.`];
   assert.equal(
@@ -161,7 +161,7 @@ test('lengths of credentials are bounded', async () => {
   );
 });
 
-test('backend_url takes http, https and simulator; empty is null', async () => {
+test('backend_url accepts http, https and simulator; an empty value is null', async () => {
   for (const wrong of [
     'ftp://ocean.example.com',
     'ocean.example.com',
@@ -192,7 +192,7 @@ test('backend_url takes http, https and simulator; empty is null', async () => {
   }
 });
 
-test('a secret reads as stars when set and null when not, in every answer, and nowhere else', async () => {
+test('shows a secret as stars if set and null if not, in every response, and nowhere else', async () => {
   const creation = await make({ customer: people.customer.url, password: 'correct horse', token: 'battery staple' });
   assert.equal([creation.password, creation.token], ['********', '********']);
   const seen = [
@@ -209,7 +209,7 @@ test('a secret reads as stars when set and null when not, in every answer, and n
   await fixture.staff.delete(creation.url);
 });
 
-test('stars and the empty text leave a secret as it is, null clears it, anything else replaces it', async () => {
+test('stars and the empty text keep a secret, null clears it, any other value replaces it', async () => {
   const { secrets, db } = fixture.server.app;
   const creation = await make({ token: 'first' });
   const stored = (): string | null => {
@@ -229,7 +229,7 @@ test('stars and the empty text leave a secret as it is, null clears it, anything
   await fixture.staff.delete(creation.url);
 });
 
-test('a secret option is written and read like every secret', async () => {
+test('a secret option behaves like every secret', async () => {
   const creation = await make({ type: 'JIRA', webhook_secret: 'hush, it is a long secret' });
   assert.is(creation.webhook_secret, '********');
   assert.is((await fixture.staff.patch(creation.url, { webhook_secret: '' })).body.webhook_secret, '********');
@@ -244,7 +244,7 @@ test('a secret option is written and read like every secret', async () => {
   await fixture.staff.delete(creation.url);
 });
 
-test('a certificate is uploaded as a PEM file and shown as its name', async () => {
+test('accepts a certificate as a PEM file, and shows its name', async () => {
   const creation = await make();
   const put = (form: FormData): Promise<Json> => fixture.staff.send('PATCH', creation.url, form);
   assert.is((await put(upload('ca.pem', 'application/x-pem-file'))).body.certificate, 'ca.pem');
@@ -308,7 +308,7 @@ test('the real driver requires its credentials, the simulator none', async () =>
   await fixture.staff.delete(creation.url);
 });
 
-test('a list is ordered by type and name', async () => {
+test('orders the list by type and name', async () => {
   const creation = [];
   for (const [type, name] of [
     ['JIRA', 'b'],
@@ -350,7 +350,7 @@ test('filters: name, type in any case, state, shared, customer, scope', async ()
   for (const { url } of [mine, ours]) await fixture.staff.delete(url);
 });
 
-test('shared is written by staff alone, and a customer is required of others', async () => {
+test('only staff write shared, and others must name a customer', async () => {
   const { owner } = people.clients;
   assert.equal(await rejection({}, owner), [400, { customer: required }]);
   const creation = await owner.post(path, {
@@ -381,7 +381,7 @@ test('requires only the name in PUT and keeps missing values, type, customer and
   await fixture.staff.delete(creation.url);
 });
 
-test('options merge: the named ones change, null removes one', async () => {
+test('merges options: changes the named ones, and removes those that are null', async () => {
   const creation = await make({ simulator_seed: 7, simulator_latency: '0' });
   const options = ({
     simulator_failures: failures,
@@ -400,7 +400,7 @@ test('options merge: the named ones change, null removes one', async () => {
   await fixture.staff.delete(creation.url);
 });
 
-test('a body that changes the host gives every stored secret again', async () => {
+test('a change of the host requires every stored secret again', async () => {
   const message = ['Credentials must be given again when the backend changes.'];
   const creation = await make({ backend_url: 'https://one.example.com/v2', password: 'one', token: 'two' });
   const move = async (fields: Readonly<Record<string, unknown>>): Promise<unknown[]> => {
@@ -429,7 +429,7 @@ test('a body that changes the host gives every stored secret again', async () =>
   await fixture.staff.delete(creation.url);
 });
 
-test('settings with resources do not change between the simulator and a real driver', async () => {
+test('settings with resources cannot switch between the simulator and a real driver', async () => {
   const cloud = await dropletService(fixture, people);
   await cloud.make();
   const { body, status } = await fixture.staff.patch(cloud.settings.url, {
@@ -444,7 +444,7 @@ test('settings with resources do not change between the simulator and a real dri
   await fixture.staff.post(`${cloud.service.url}unlink/`);
 });
 
-test('DELETE removes settings in any state, with their jobs and services; not while there are resources', async () => {
+test('DELETE removes settings in any state, with their jobs and services, unless resources exist', async () => {
   const cloud = await dropletService(fixture, people);
   const droplet = await cloud.make();
   const denial = await fixture.staff.delete(cloud.settings.url);
@@ -461,7 +461,7 @@ test('DELETE removes settings in any state, with their jobs and services; not wh
   assert.is(fixture.server.app.db.value(sql`SELECT count(*) FROM job`), 0);
 });
 
-test('stats of machines sum limits and usages of the links; types without them have none', async () => {
+test('stats of machines sum limits and usages of the links; types without machines have none', async () => {
   const cloud = await dropletService(fixture, people);
   const droplet = await cloud.make();
   const stats = async (url: string): Promise<Json> => (await people.clients.helper.get(`${url}stats/`)).body;
@@ -534,7 +534,7 @@ test('update_certifications replaces the set and returns the detail form, withou
   await fixture.staff.delete(creation.url);
 });
 
-test('a scope is a resource the caller sees, null clears it', async () => {
+test('a scope is a resource that the caller can see; null clears it', async () => {
   const cloud = await dropletService(fixture, people);
   const droplet = await cloud.make();
   const creation = await make({ customer: people.customer.url, scope: droplet.url });
@@ -558,7 +558,7 @@ test('a scope is a resource the caller sees, null clears it', async () => {
   await fixture.staff.delete(creation.url);
 });
 
-test('OPTIONS is the plain metadata', async () => {
+test('OPTIONS returns the plain metadata', async () => {
   const creation = await make();
   const list = await fixture.staff.options(path);
   assert.equal([list.status, list.body.name, Object.keys(list.body.actions)], [200, 'Service Settings List', ['POST']]);

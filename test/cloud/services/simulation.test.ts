@@ -37,7 +37,7 @@ async function reportsOf(at: Fixture, url: string, ...lists: readonly string[]):
 
 const twice = (value: boolean) => Array.from({ length: 2 }, () => [value, 'is_simulated']);
 
-test('settings, services, resources and their parts say after their uuid whether they are simulated', async () => {
+test('settings, services, resources and their parts have is_simulated after their uuid', async () => {
   await open();
   const droplets = await dropletService(fixture, people);
   const { url } = await droplets.make();
@@ -65,7 +65,7 @@ test('marks objects of a provider as not simulated', async () => {
   }
 });
 
-test('no one writes it', async () => {
+test('is_simulated is read-only', async () => {
   await open();
   const created = await fixture.staff.post(path, { name: 'Ocean', type: 'DigitalOcean', is_simulated: false });
   assert.equal([created.status, created.body.is_simulated], [201, true]);
@@ -73,7 +73,7 @@ test('no one writes it', async () => {
   assert.equal([changed.status, changed.body.is_simulated], [200, true]);
 });
 
-test('without the simulator a public vendor is meant where no backend is named', async () => {
+test('without the simulator, settings without a backend_url use the public vendor', async () => {
   const requests: string[] = [];
   const resolve: Resolver = (hostname, callback) => {
     requests.push(hostname);
@@ -102,7 +102,7 @@ test('without the simulator a public vendor is meant where no backend is named',
   assert.equal([...new Set(requests)], ['api.digitalocean.com']);
 });
 
-test('without the simulator there is nothing else to be meant', async () => {
+test('without the simulator, requires a backend_url or credentials, and rejects simulator://', async () => {
   await open({ simulator_enabled: false });
   const wrong = { backend_url: ['Enter a valid URL.'] };
   for (const [type, fields, expected] of [
@@ -140,7 +140,7 @@ test('without the simulator there is nothing else to be meant', async () => {
   }
 });
 
-test('an object that was simulated when the simulator is switched off is Erred at once, and is not called', async () => {
+test('turning off the simulator makes simulated objects Erred at once, without a call', async () => {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-simulation-'));
   try {
     const disk = { ephemeral: false, data } as const;

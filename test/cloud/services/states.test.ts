@@ -67,7 +67,7 @@ test('every settings_sync_interval they are Sync Scheduled, Syncing, and In Sync
   assert.equal(await state(settings), ['In Sync']);
 });
 
-test('users who sees them is reported when they were synchronised last, and when they will be', async () => {
+test('users who see them can read the times of the last and the next synchronisation', async () => {
   fixture.clock.hold();
   const settings = await make();
   const times = async (): Promise<Json> => (await fixture.staff.get(`${settings.url}sync/`)).body;
@@ -81,7 +81,7 @@ test('users who sees them is reported when they were synchronised last, and when
   assert.equal(await times(), { last_sync, next_sync: null });
 });
 
-test('a failure makes them Erred with its text and raises service_unavailable on each service; success clears both', async () => {
+test('a failure makes them Erred with its message and raises service_unavailable on each service; success clears both', async () => {
   const settings = await make({ customer: customer.url, simulator_failures: 'ping' });
   const service = (
     await fixture.staff.post('/api/digitalocean/', { name: 'Ocean', customer: customer.url, settings: settings.url })
@@ -96,7 +96,7 @@ test('a failure makes them Erred with its text and raises service_unavailable on
   assert.equal(await alerts(), []);
 });
 
-test('a failure while syncing errs settings that were In Sync, and others continue', async () => {
+test('a failed synchronisation makes settings Erred, and others continue', async () => {
   const [bad, good] = [await make({ customer: customer.url }), await make({ name: 'Sea' })];
   await work(fixture);
   await setOptions(fixture, bad, { simulator_failures: 'sync' });
@@ -105,7 +105,7 @@ test('a failure while syncing errs settings that were In Sync, and others contin
   assert.equal([await state(bad), await state(good)], [['Erred', 'Simulated failure of sync'], ['In Sync']]);
 });
 
-test('Erred settings are tried again every settings_sync_interval', async () => {
+test('retries Erred settings every settings_sync_interval', async () => {
   const settings = await make({ simulator_failures: 'ping' });
   await work(fixture);
   fixture.clock.advance(30 * 60);
@@ -113,7 +113,7 @@ test('Erred settings are tried again every settings_sync_interval', async () => 
   assert.is((await state(settings))[0], 'Sync Scheduled');
 });
 
-test('settings that an import wrote are New, and the timer schedules their creation', async () => {
+test('imported settings are New, and the timer schedules their creation', async () => {
   const settings = await make();
   const { db } = fixture.server.app;
   db.write(() => {

@@ -35,7 +35,7 @@ test.before(async () => {
 
 const read = async (query = '', client = fixture.staff): Promise<Json[]> => (await client.get(path + query)).body;
 
-test('each customer with a service has a row, by name, with its projects, resources and what its links use', async () => {
+test('has a row for each customer with a service, by name, with its projects, resources and usage of its links', async () => {
   const response = await fixture.staff.get(path);
   assert.equal([response.status, response.headers.get('X-Result-Count')], [200, '2']);
   assert.equal(response.body, [
@@ -65,7 +65,7 @@ test('each customer with a service has a row, by name, with its projects, resour
   assert.equal(await read('', people.clients.support), response.body);
 });
 
-test('it is filtered by customer, ordered by each number and cut into pages', async () => {
+test('filters by customer, orders by each number, and paginates', async () => {
   const names = async (query: string): Promise<string[]> => (await read(query)).map(({ customer_name: name }) => name);
   assert.equal(await names(`?customer_uuid=${bob.uuid}`), ['bob <b>']);
   assert.equal(await names('?customer_name=LIC'), ['Alice']);
@@ -87,7 +87,7 @@ test('accounts whose links count nothing have no numbers of machines', async () 
   assert.equal([row.customer_name, row.resource_count, row.vcpu, row.ram, row.storage], ['Alice', 0, null, null, null]);
 });
 
-test('owners who see the account do not see who else uses it', async () => {
+test('owners who can see the account cannot see its other users', async () => {
   const { status, body } = await people.clients.owner.get(path);
   assert.equal([status, body], [403, { detail: 'You do not have permission to perform this action.' }]);
 });

@@ -26,12 +26,12 @@ const of = (text: string): { reads: string[]; changes: string[]; sign: number | 
 const reads = (text: string): string[] => of(text).reads;
 const changes = (text: string): string[] => of(text).changes;
 
-accesses('a query reads rows of tables and the columns that it names', () => {
+accesses('a query reads the rows of its tables and the named columns', () => {
   assert.equal(reads('SELECT colour FROM shelf WHERE id = ?'), ['shelf', 'shelf.colour']);
   assert.equal(reads('SELECT 1'), []);
 });
 
-accesses('a view is what it is made of, and an index what it holds and when', () => {
+accesses('expands a view to its tables, and an index to its columns and condition', () => {
   assert.equal(reads("SELECT id FROM open_shelf WHERE name = 'x'"), ['shelf', 'shelf.closed', 'shelf.name']);
 });
 
@@ -82,7 +82,7 @@ accesses('an update whose columns cannot be parsed changes the whole table', () 
     assert.equal(changes(text), ['book'], text);
 });
 
-accesses('what comes and goes is counted, with what follows by triggers and foreign keys', () => {
+accesses('counts inserted and deleted rows, including those of triggers and foreign keys', () => {
   assert.equal(of('INSERT INTO shelf (name) VALUES (?)'), { reads: [], changes: ['shelf'], sign: 1 });
   assert.equal(of('INSERT OR FAIL INTO shelf (name) VALUES (?)'), { reads: [], changes: ['shelf'], sign: 1 });
   assert.equal(changes('INSERT INTO book (title) VALUES (?)'), ['book', 'log']);
@@ -91,7 +91,7 @@ accesses('what comes and goes is counted, with what follows by triggers and fore
   assert.equal(changes('DELETE FROM log'), ['log']);
 });
 
-accesses('what may change a row instead of a new one is not counted', () => {
+accesses('does not count statements that may update a row instead of inserting one', () => {
   const { changes, sign } = of("INSERT INTO word VALUES ('a', 1) ON CONFLICT DO UPDATE SET count = count + 1");
   assert.equal([changes, sign], [['word'], undefined]);
   assert.is(of('INSERT OR REPLACE INTO shelf (id) VALUES (1)').sign, undefined);
@@ -111,7 +111,7 @@ accesses('does not count a look-up by key as a scan', () => {
   assert.is(walks('SELECT name FROM json_each(@ids) i CROSS JOIN shelf s ON s.id = i.value'), '');
 });
 
-accesses('a table is walked through whole, or within a range of an index or of its keys', () => {
+accesses('distinguishes scans of a whole table from ranges of an index or of keys', () => {
   assert.is(walks('SELECT count(*) FROM shelf'), 'shelf*');
   assert.is(walks("SELECT id FROM book WHERE title LIKE 'x%' LIMIT 10"), 'book*');
   assert.is(walks('SELECT id FROM book ORDER BY title LIMIT 10'), 'book* sorted');
@@ -122,7 +122,7 @@ accesses('a table is walked through whole, or within a range of an index or of i
   assert.is(walks('SELECT b.id FROM shelf s CROSS JOIN book b ON b.shelf_id = s.id'), 'book shelf*');
 });
 
-accesses('an index of some rows alone is no whole table, nor are the words of a text', () => {
+accesses('a partial index is not a whole table, nor is a full-text index', () => {
   assert.is(walks('SELECT name FROM shelf WHERE closed IS NULL ORDER BY name'), 'shelf');
   assert.is(walks("SELECT rowid FROM words WHERE words MATCH 'x'"), 'words');
 });

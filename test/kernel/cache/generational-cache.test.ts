@@ -18,7 +18,7 @@ test('caches with a shared budget drop unused values together', () => {
   assert.is(texts.get('other'), '12345678');
 });
 
-test('replaced and deleted values free their size, and growth counts', () => {
+test('replaced and deleted values release their size, and growth counts', () => {
   const budget = new CacheBudget(20);
   const cache = budget.cache<string, { size: number }>(({ size }) => size);
   const first = { size: 4 };

@@ -45,7 +45,7 @@ test('represents an object once for all callers who see everything and once for 
   assert.is(await ask(staff, support, owning), 0);
 });
 
-test('a write elsewhere leaves it, also in lists', async () => {
+test('an unrelated write keeps it, also in lists', async () => {
   const [first, second] = [await fixture.customer('First'), await fixture.customer('Second')];
   const list = () => fixture.staff.get(fresh('/api/customers/'));
   await list();
@@ -112,7 +112,7 @@ test('hides a cached object from a user who can no longer see it', async () => {
   assert.equal(await statuses(), [404, 404]);
 });
 
-test('an object that was made while a request failed is not stored', async () => {
+test('does not cache an object created by a failed request', async () => {
   const customer = await fixture.customer('Rolled back');
   const { db } = fixture.server.app;
   const count = async () => (await fixture.staff.get(fresh('/api/customers/'))).headers.get('x-result-count');
@@ -129,7 +129,7 @@ test('an object that was made while a request failed is not stored', async () =>
   assert.is((await fixture.staff.get(fresh(customer.url))).body.name, 'Rolled back');
 });
 
-test('clients who call the server by ever new names get responses, and fill no memory', async () => {
+test('clients with ever new host names get responses, without filling the memory', async () => {
   const customer = await fixture.customer('Called by many names');
   const path = new URL(customer.url).pathname;
   const token = `Authorization: Token ${fixture.staff.token}`;
@@ -140,7 +140,7 @@ test('clients who call the server by ever new names get responses, and fill no m
   }
 });
 
-test('no statement replaces rows that texts are reported by: that would remove rows without a word', () => {
+test('no statement uses REPLACE on watched tables, which would delete rows unnoticed', () => {
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const replaced = sources.flatMap((file) =>
     [...readFileSync(`src/${file}`, 'utf8').matchAll(/(?:OR\s+REPLACE|REPLACE)\s+INTO\s+(\w+)/g)].map(

@@ -32,7 +32,7 @@ function shelf() {
   return { db, watch, book, page, tells: messages };
 }
 
-watches('an object is reported of from when it is included, by every row separately', () => {
+watches('reports an object from its inclusion on, for every row separately', () => {
   const { book, db, page, tells: messages, watch } = shelf();
   let [first, second, leaf] = [0, 0, 0];
   assert.equal(
@@ -86,7 +86,7 @@ watches('an object is reported of from when it is included, by every row separat
   db.close();
 });
 
-watches('one that was included by work that failed is included again', () => {
+watches('includes an object again after the work that included it failed', () => {
   const { book, db, page, tells: messages, watch } = shelf();
   let id = 0;
   db.write(() => {

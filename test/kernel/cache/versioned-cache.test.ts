@@ -72,7 +72,7 @@ test('a change that changes nothing leaves everything cached', () => {
   db.close();
 });
 
-test('a document reported twice is the same, and reported again after a change, with another ETag', async () => {
+test('returns the same document twice, and a new one with another ETag after a change', async () => {
   const customer = await fixture.customer('Before');
   const first = await fixture.staff.get(customer.url);
   assert.equal((await fixture.staff.get(customer.url)).body, first.body);
@@ -107,7 +107,7 @@ test('drops the cached responses of a user whose role ends', async () => {
   assert.is((await client.get(customer.url)).status, 404);
 });
 
-test('a token that expires is rejected though it was just known', async () => {
+test('rejects an expired token although it is cached', async () => {
   await fixture.user('memo.brief', { token_lifetime: 60 });
   const client = fixture.as('memo.brief');
   assert.is((await client.get('/api/customers/')).status, 200);

@@ -22,7 +22,7 @@ test('accepts a host with a port and an IPv6 address in brackets', () => {
   }
 });
 
-test('anything else is rejected, by the name of the setting', () => {
+test('rejects anything else, with the name of the setting', () => {
   const rule = 'must be off, a port, or a host with a port such as 127.0.0.1:9480 or [::1]:9480';
   for (const text of [
     '65536',

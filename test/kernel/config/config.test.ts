@@ -123,7 +123,7 @@ config(
   },
 );
 
-config('variables that look like settings and are none are found', () => {
+config('finds variables that look like settings but are not', () => {
   const env = {
     TENANTRY_PORT: '1',
     TENANTRY_PROT: '1',
@@ -138,7 +138,7 @@ config('variables that look like settings and are none are found', () => {
   ]);
 });
 
-config('a secret may stand in a file, without the newline at its end; nothing else may', () => {
+config('reads a secret from a file, without the trailing newline; other settings cannot be read so', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-config-'));
   const holding = (content: string): string => {
     writeFileSync(join(folder, 'secret'), content, { mode: 0o644 });
@@ -184,11 +184,11 @@ config('a secret may stand in a file, without the newline at its end; nothing el
   );
 });
 
-config('an empty variable counts as not set, and other variables are not looked at', () => {
+config('an empty variable counts as not set, and other variables are ignored', () => {
   assert.equal(loadConfig({ env: { TENANTRY_PORT: '', PORT: '9', TENANTRY_NOTHING: 'x' } }), loadConfig());
 });
 
-config('a value that cannot be read is rejected in a sentence that names the setting as it was given', () => {
+config('rejects an invalid value with an error that names the setting as the user wrote it', () => {
   assert.throws(
     () => loadConfig({ env: { TENANTRY_PORT: 'http' } }),
     (error: Error) => error.message === 'TENANTRY_PORT must be a whole number from 0 to 65535',
@@ -216,12 +216,12 @@ config('texts that must not be empty', () => {
     assert.is(rejection(name, ' '), `${optionName(name)} must not be empty`);
 });
 
-config('lists are parted by commas', () => {
+config('lists are separated by commas', () => {
   assert.equal(read('user_competences', ' one, two words ,,three '), ['one', 'two words', 'three']);
   assert.equal(read('user_competences', ''), []);
 });
 
-config('base_url is an http or https URL, without its last slash', () => {
+config('base_url is an http or https URL, without the trailing slash', () => {
   assert.equal(
     [
       'https://cloud.example.com',
@@ -277,7 +277,7 @@ config('trusted_proxies lists addresses and networks', () => {
   }
 });
 
-config('link_template_hosts lists hosts, with a port or without', () => {
+config('link_template_hosts lists hosts with or without a port', () => {
   assert.equal(
     read('link_template_hosts', 'app.example.com, localhost:3000, app.example.com:80, app.example.com:443, [::1]'),
     ['app.example.com', 'localhost:3000', 'app.example.com:80', 'app.example.com:443', '[::1]'],
@@ -321,7 +321,7 @@ config('durations have a unit', () => {
     assert.match(rejection('closed_alerts_lifetime', text), /^--closed-alerts-lifetime must be a duration/);
 });
 
-config('every setting is printed as it is read', () => {
+config('prints every setting as it is read', () => {
   for (const name of settingNames) {
     const { fallback, help } = settings[name];
     assert.match(help, /\.$/, name);
@@ -339,7 +339,7 @@ config('every setting is printed as it is read', () => {
   );
 });
 
-config('credentials are printed as stars, and nothing where there are none', () => {
+config('prints credentials as stars, or nothing if there are none', () => {
   assert.equal(
     [
       printSetting('push_server_key_ios', 'AAAA'),
@@ -352,7 +352,7 @@ config('credentials are printed as stars, and nothing where there are none', () 
   );
 });
 
-config('no setting is printed with the credentials in its URLs', () => {
+config('prints no credentials in URLs of settings', () => {
   assert.is(
     printSetting('smtp_url', 'smtps://mailer:p:a@ss@mail.example.com:465'),
     'smtps://********@mail.example.com:465',
@@ -369,7 +369,7 @@ config('no setting is printed with the credentials in its URLs', () => {
   );
 });
 
-config('nor is one that is rejected', () => {
+config('nor in rejected values', () => {
   const url = 'https://user:pass@example.com/';
   for (const name of [
     'smtp_url',
@@ -400,7 +400,7 @@ function fromFile(...lines: string[]): ReturnType<typeof readConfigFile> {
   }
 }
 
-config('a file gives what neither the command line nor the environment gives', () => {
+config('a file sets what neither the command line nor the environment sets', () => {
   const file = fromFile(
     '# ports',
     'port = 1',

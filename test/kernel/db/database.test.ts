@@ -41,13 +41,13 @@ database('the file is in WAL mode with full synchronisation and foreign keys', (
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-database('no one changes anything outside write', () => {
+database('rejects changes outside write', () => {
   assert.throws(() => add('x'), /A change outside Database.write/);
   assert.throws(() => db.run(sql`DELETE FROM item`), /A change outside Database.write/);
   assert.throws(() => db.update('item', 1, { name: 'x' }), /A change outside Database.write/);
 });
 
-database('all changes of one turn of the event loop are committed together at its end', async () => {
+database('commits all changes of one event-loop turn together at its end', async () => {
   db.write(() => add('one'));
   db.write(() => add('two'));
   assert.equal(db.values(sql`SELECT name FROM item`), ['one', 'two']);
@@ -56,7 +56,7 @@ database('all changes of one turn of the event loop are committed together at it
   assert.equal(committed(), ['one', 'two']);
 });
 
-database('commits the work of the next iterations with it while each has some', async () => {
+database('includes the work of the next iterations while each has some', async () => {
   const counts: number[] = [];
   const turns = [2, 3, 1, 0, 1, 0];
   for (const pieces of turns) {
@@ -67,7 +67,7 @@ database('commits the work of the next iterations with it while each has some', 
   assert.equal(counts, [0, 0, 0, 6, 6, 7]);
 });
 
-database('a turn that brings very many is committed at its end', async () => {
+database('commits a turn with very many changes at its end', async () => {
   for (let piece = 0; piece < 64; piece++) db.write(() => add(String(piece)));
   await turn();
   assert.is(committed().length, 64);
@@ -123,7 +123,7 @@ database('does not run the callback of work that was rolled back', async () => {
   assert.equal(heard, ['stored kept']);
 });
 
-database('a failing piece of work rolls back alone', async () => {
+database('failing work rolls back alone', async () => {
   db.write(() => add('before'));
   assert.throws(
     () =>
@@ -172,7 +172,7 @@ database(
   },
 );
 
-database('work that can be run again and fails before a change, or inside of itself, takes nothing back', async () => {
+database('repeatable work that fails before a change, or inside a nested call, rolls back nothing', async () => {
   const taking: string[] = [];
   repeatable(() => add('before'), taking);
   assert.throws(() => repeatable(failing, taking), /^no$/);
@@ -184,7 +184,7 @@ database('work that can be run again and fails before a change, or inside of its
   assert.equal([committed(), taking], [['before', 'outer'], []]);
 });
 
-database('a statement that fails in the middle of its changes is a change, too', async () => {
+database('a statement that fails after partial changes counts as a change', async () => {
   const taking: string[] = [];
   const half = () => db.run(sql`INSERT OR FAIL INTO item (name) VALUES ('one'), ('two'), ('one')`);
   assert.throws(() => repeatable(half, taking), /UNIQUE/);
@@ -195,7 +195,7 @@ database('a statement that fails in the middle of its changes is a change, too',
   assert.equal(committed(), []);
 });
 
-database('beside work that cannot be run again, work that can rolls back alone', async () => {
+database('repeatable work rolls back alone beside work that cannot be repeated', async () => {
   const taking: string[] = [];
   repeatable(() => add('before'), taking);
   db.write(() => add('once'));
@@ -205,7 +205,7 @@ database('beside work that cannot be run again, work that can rolls back alone',
   assert.equal([committed(), taking], [['before', 'once', 'after'], []]);
 });
 
-database('in one transaction as a whole, work that can be run again takes nothing back', async () => {
+database('repeatable work in one separate transaction rolls back nothing else', async () => {
   const taking: string[] = [];
   await db.whole(async () => {
     repeatable(() => add('before'), taking);
@@ -214,7 +214,7 @@ database('in one transaction as a whole, work that can be run again takes nothin
   assert.equal([committed(), taking], [['before'], []]);
 });
 
-database('work inside work rolls back alone as well', async () => {
+database('nested work also rolls back alone', async () => {
   db.write(() => {
     add('outer');
     try {
@@ -265,7 +265,7 @@ database('drops the last changes of a batch that is rolled back', async () => {
   assert.equal(committed(), ['next']);
 });
 
-database('a last change that fails takes back all of its batch, who are reported so', async () => {
+database('a failed last change rolls back its whole batch, and every request is informed', async () => {
   const before = db.versions.generation;
   db.write(() => add('one'));
   db.write(() => db.changeLast(() => add('one')));
@@ -311,7 +311,7 @@ database('reports success to no request when the disk is full, and keeps committ
   assert.is(committed().length, heard[0] === undefined ? 3 : 2);
 });
 
-database('when the commit fails every user of the turn hears it, and the next turn starts again', async () => {
+database('when the commit fails, every request of the turn is informed, and the next turn starts anew', async () => {
   db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
   db.write(() => db.insert('child', { item: 99 }));
   const heard: unknown[] = [];
@@ -325,7 +325,7 @@ database('when the commit fails every user of the turn hears it, and the next tu
   assert.equal(committed(), ['next']);
 });
 
-database('a count is cached until something is written, also by others', async () => {
+database('caches a count until a write, also by other processes', async () => {
   const count = () => db.count(sql`SELECT count(*) FROM item`);
   assert.is(count(), 0);
   db.write(() => add('one'));
@@ -364,7 +364,7 @@ database(
   },
 );
 
-database('of unsynced work that fails nothing is left, and the next write waits for the disk', () => {
+database('failed unsynced work leaves nothing, and the next write waits for the disk', () => {
   const fail = (message: string) =>
     db.writeRelaxed(() => {
       add('half');
@@ -460,7 +460,7 @@ database(
   },
 );
 
-database('no one commits in the middle of whole work, nor writes past it', async () => {
+database('nothing can commit during whole work, or write outside of it', async () => {
   await db
     .whole(async () => {
       db.write(() => add('one'));
@@ -475,7 +475,7 @@ database('no one commits in the middle of whole work, nor writes past it', async
   assert.equal([db.writeRelaxed(() => add('three')), committed()], [1, ['three']]);
 });
 
-database('no one else on the machine reads the file, nor the log beside it', async () => {
+database('other users of the machine cannot read the file or its log', async () => {
   db.write(() => add('one'));
   await settled();
   const modes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777]);

@@ -29,7 +29,7 @@ migrations('an empty database gets every migration in order, once', () => {
   assert.equal(migrate(db), []);
 });
 
-migrations('they are numbered without a gap, so that their number is the version', () => {
+migrations('numbers migrations without a gap, so that their number is the version', () => {
   assert.equal(
     files.map((name) => Number(name.slice(0, 4))),
     files.map((_, i) => i + 1),
@@ -101,14 +101,14 @@ const hashes: Readonly<Record<string, string>> = {
   '0061_pending_sign_ons': '2b50ec19af43b586708f78944ce7e5774861251a6abcff01c2ad58e1e75f705c',
 };
 
-migrations('those that have landed are never edited, since there are databases that they made', () => {
+migrations('released migrations are never edited, because existing databases have applied them', () => {
   assert.equal(
     Object.fromEntries(embeddedMigrations().map((migration) => [migration.name, hashOf(migration)])),
     hashes,
   );
 });
 
-migrations('a database shows in which form each was applied, and one that had another form is rejected', () => {
+migrations('a database stores the digest of each migration, and is rejected if one differs', () => {
   migrate(db);
   assert.equal(
     db.all(sql`SELECT number, name, sha256 FROM migration ORDER BY number`),
@@ -123,7 +123,7 @@ migrations('a database shows in which form each was applied, and one that had an
   );
 });
 
-migrations('a database with a schema below zero is rejected, which is no version', () => {
+migrations('rejects a database with a negative version', () => {
   migrate(db);
   db.script('PRAGMA user_version = -1');
   assert.throws(
@@ -148,18 +148,18 @@ migrations('every foreign key has an index', () => {
   }
 });
 
-migrations('a database of another program is rejected', () => {
+migrations('rejects a database of another program', () => {
   db.script('PRAGMA application_id = 1');
   assert.throws(() => migrate(db), /^The database belongs to another program$/);
   assert.equal(db.values(sql`SELECT name FROM sqlite_schema`), []);
 });
 
-migrations('so is one with a separate schema and no mark', () => {
+migrations('rejects a database with another schema and no application id', () => {
   db.script('PRAGMA user_version = 3');
   assert.throws(() => migrate(db), /^The database belongs to another program$/);
 });
 
-migrations('a database of a newer version is rejected', () => {
+migrations('rejects a database of a newer version', () => {
   migrate(db);
   db.script('PRAGMA user_version = 9999');
   assert.throws(
@@ -168,13 +168,13 @@ migrations('a database of a newer version is rejected', () => {
   );
 });
 
-migrations('a migration that fails leaves the version before it', () => {
+migrations('a failed migration leaves the previous version', () => {
   db.script('CREATE TABLE user (id INTEGER)');
   assert.throws(() => migrate(db), /^Migration 0001_\w+(\.sql)? failed: table user already exists$/);
   assert.is(db.pragma('user_version'), 0);
 });
 
-migrations('a disk that fails during a migration, so that SQLite ends the transaction, is reported', () => {
+migrations('reports a disk failure during a migration that makes SQLite end the transaction', () => {
   const { script } = db;
   db.script = (text) => {
     script.call(db, text);

@@ -33,7 +33,7 @@ function contentsOf(bytes: Buffer): Record<string, unknown> {
 /** The result of the migrations: tests have no stored database. */
 const expected = contentsOf(emptyDatabase());
 
-databases('the migrations leave more than a schema, or the comparison below would be empty', () => {
+databases('the migrations insert rows, so that the comparison below is not empty', () => {
   const { deployment, index, problems } = expected;
   assert.equal(
     { deployment, index, problems },
@@ -48,7 +48,7 @@ databases('the migrations leave more than a schema, or the comparison below woul
   );
 });
 
-databases('one in memory equals the result of the migrations, with small pages', async () => {
+databases('a database in memory equals the result of the migrations, with small pages', async () => {
   const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent' });
   const bytes = server.app.db.serialize();
   await server.close();
@@ -56,19 +56,22 @@ databases('one in memory equals the result of the migrations, with small pages',
   assert.is(bytes.readUInt16BE(16), 1024);
 });
 
-databases('one in a new folder equals the result of the migrations, with pages of the default size', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tenantry-'));
-  try {
-    const server = await createServer({ data: folder, port: 0, log_level: 'silent' });
-    await server.close();
-    const bytes = readFileSync(join(folder, 'tenantry.db'));
-    // SQLite cannot open bytes as a database with a write-ahead log.
-    bytes.fill(1, 18, 20);
-    assert.equal(contentsOf(bytes), expected);
-    assert.is(bytes.readUInt16BE(16), 4096);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
+databases(
+  'a database in a new folder equals the result of the migrations, with pages of the default size',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tenantry-'));
+    try {
+      const server = await createServer({ data: folder, port: 0, log_level: 'silent' });
+      await server.close();
+      const bytes = readFileSync(join(folder, 'tenantry.db'));
+      // SQLite cannot open bytes as a database with a write-ahead log.
+      bytes.fill(1, 18, 20);
+      assert.equal(contentsOf(bytes), expected);
+      assert.is(bytes.readUInt16BE(16), 4096);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+);
 
 databases.run();

@@ -80,7 +80,7 @@ test('rejects added, changed and removed parts of the schema', () => {
   for (const [script, reason] of attacks) assert.is(rejection(script), reason, script);
 });
 
-test('a database of an older schema is compared with that, and one that was brought up to date with this', () => {
+test('compares an old database with its own schema, and a migrated one with the current schema', () => {
   const newest = embeddedMigrations().length;
   for (const version of [1, 8, 14, 22, 31]) {
     const db = SqliteDatabase.open(':memory:');

@@ -8,19 +8,19 @@ const composing = suite('sql');
 const db = SqliteDatabase.open(':memory:');
 composing.after(() => db.close());
 
-composing('an interpolated value becomes a parameter, a piece of SQL is spliced in', () => {
+composing('an interpolated value becomes a parameter, and nested SQL is inserted', () => {
   const piece = sql`name = ${"x' OR 1 --"}`;
   const { text, values } = sql`SELECT ${1} WHERE ${piece} AND ${raw('TRUE')} LIMIT ${2}`;
   assert.equal([text, values], ['SELECT ? WHERE name = ? AND TRUE LIMIT ?', [1, "x' OR 1 --", 2]]);
 });
 
-composing('pieces are joined with their values in order', () => {
+composing('joins nested SQL with the values in order', () => {
   assert.equal({ ...join([sql`a = ${1}`, sql`b = ${2}`], ', ') }, { text: 'a = ?, b = ?', values: [1, 2] });
   assert.equal({ ...all([sql`a = ${1}`, sql`b = ${2}`]) }, { text: '(a = ?) AND (b = ?)', values: [1, 2] });
   assert.equal({ ...any([sql`a = ${1}`, sql`b = ${2}`]) }, { text: '(a = ?) OR (b = ?)', values: [1, 2] });
 });
 
-composing('all of nothing is true, any of nothing is not', () => {
+composing('all of an empty list is true, any of one is false', () => {
   assert.equal(db.get(sql`SELECT ${all([])} AS every, ${any([])} AS some`), { every: 1, some: 0 });
 });
 
@@ -30,7 +30,7 @@ composing('among compares with a list of any length, as one parameter', () => {
   assert.is(among('x', [1, 2, 3]).values.length, 1);
 });
 
-composing('contains finds a substring without case and takes wildcards literally', () => {
+composing('contains finds a substring, ignoring case, with literal wildcards', () => {
   const matches = (text: string, part: string) =>
     db.value(sql`SELECT ${contains('text', part)} FROM (SELECT ${text} AS text)`) === 1;
   assert.ok(matches('Hello World', 'LO WO'));
@@ -40,7 +40,7 @@ composing('contains finds a substring without case and takes wildcards literally
   assert.not.ok(matches('abc', 'a_c'));
 });
 
-composing('fold makes texts equal that differ in case or in form only', () => {
+composing('fold makes texts equal that differ only in case or normalisation form', () => {
   assert.is(caseFold('Ａlice'), caseFold('alice'));
   assert.is(caseFold('CAFE\u0301'), caseFold('café'));
   assert.is.not(caseFold('a'), caseFold('b'));

@@ -11,7 +11,7 @@ function openHandle(): SQLite.Database {
   return handle.function('fold', (text) => caseFold(String(text)));
 }
 
-test('bind nothing that SQLite looks at when it plans, and would plan again for each value', () => {
+test('bind no values that influence the plan, which SQLite would repeat for each value', () => {
   const handle = openHandle();
   const prepared: string[] = [];
   const { prepare } = handle;
@@ -27,7 +27,7 @@ test('bind nothing that SQLite looks at when it plans, and would plan again for 
   for (const text of prepared) assert.not.match(text, /\b(LIMIT|OFFSET|LIKE) (\?|@\w+)(?!\w| [+|])/);
 });
 
-test('return the results of their texts', () => {
+test('return the results of their SQL', () => {
   const statements = new Statements(openHandle());
   const some = "SELECT value FROM json_each('[1, 2, 3, 4, 5]') ORDER BY value";
   assert.equal(statements.values<number>(`${some} LIMIT ? OFFSET ?`).all([2, 1]), [2, 3]);

@@ -47,7 +47,7 @@ const log = (): { log: number; checkpointed: number } =>
     checkpointed: number;
   };
 
-checkpoints('after enough pages the thread moves the log, which then begins again', async () => {
+checkpoints('the thread checkpoints the log after enough pages, and the log restarts', async () => {
   db.checkpointInThread(undefined, fail);
   add(1000);
   await db.checkpointed();
@@ -61,7 +61,7 @@ checkpoints('after enough pages the thread moves the log, which then begins agai
   assert.ok(log().log < 10);
 });
 
-checkpoints('a log that is left to another program is moved by no one, until there is far too much of it', async () => {
+checkpoints('does not checkpoint a log that another program replicates, until it is far too long', async () => {
   db.leaveLog();
   db.checkpointInThread(undefined, fail);
   for (let i = 0; i < 10; i++) add(2000);
@@ -72,7 +72,7 @@ checkpoints('a log that is left to another program is moved by no one, until the
   assert.is(log().checkpointed, 0);
 });
 
-checkpoints('moves pages that were written during a checkpoint with the next one', async () => {
+checkpoints('copies pages written during a checkpoint with the next one', async () => {
   db.checkpointInThread(undefined, fail);
   for (let i = 0; i < 4; i++) add(1000);
   await db.checkpointed();
@@ -139,7 +139,7 @@ checkpoints(
   },
 );
 
-checkpoints('when a commit fails the log is moved, however short: on a full disk that makes room', async () => {
+checkpoints('checkpoints the log after a failed commit, however short, which frees space on a full disk', async () => {
   db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
   db.checkpointInThread(undefined, fail);
   add(1);
@@ -151,7 +151,7 @@ checkpoints('when a commit fails the log is moved, however short: on a full disk
   assert.is(log().checkpointed, log().log);
 });
 
-checkpoints('what the thread does is no setback: nothing that is cached is forgotten', async () => {
+checkpoints('a checkpoint by the thread invalidates no caches', async () => {
   db.checkpointInThread(undefined, fail);
   add(2000);
   const invalidations = invalidationsOf(db);
@@ -177,7 +177,7 @@ checkpoints(
   },
 );
 
-checkpoints('where the thread cannot load what the process has loaded, commits move the log', async () => {
+checkpoints('commits checkpoint the log if the thread cannot load the same SQLite', async () => {
   const reports: unknown[] = [];
   db.checkpointInThread({ exports: {}, file: fileURLToPath(import.meta.url), inode: -1, descriptor: -1 }, (error) =>
     reports.push((error as Error).message),
@@ -221,7 +221,7 @@ checkpoints(
   },
 );
 
-checkpoints('the thread keeps no process alive that has nothing else to do, and a stop is waited for', () => {
+checkpoints('the thread does not keep an idle process alive, and a stop waits for it', () => {
   const program = `
     import { SqliteDatabase } from ${JSON.stringify(compiled(new URL('opened-elsewhere.ts', import.meta.url)))};
     const db = SqliteDatabase.open(process.argv[1]);

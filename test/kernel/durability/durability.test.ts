@@ -29,14 +29,14 @@ durability.after.each(async () => {
 
 const committed = () => outside.prepare('SELECT name FROM customer ORDER BY name').pluck().all() as string[];
 
-durability('a response is sent after its change is committed', async () => {
+durability('sends a response after the commit of its change', async () => {
   for (const name of ['a', 'b', 'c']) {
     assert.is((await fixture.staff.post('/api/customers/', { name })).status, 201);
     assert.ok(committed().includes(name));
   }
 });
 
-durability('when the commit fails, no one who heard of the change is reported anything but 500', async () => {
+durability('when the commit fails, every request that saw the change gets 500', async () => {
   const { db } = fixture.server.app;
   db.script('CREATE TABLE child (customer INTEGER REFERENCES customer DEFERRABLE INITIALLY DEFERRED) STRICT');
   const { insert } = db;
@@ -114,7 +114,7 @@ durability('serves reads while another process writes, and delays a write until 
   assert.equal(committed(), ['Patient']);
 });
 
-durability('a write that another process keeps out for ten seconds is 503, and may be tried again', async () => {
+durability('a write blocked by another process for ten seconds gets 503, and can be retried', async () => {
   const other = await OtherWriter.begin(join(data, 'tenantry.db'));
   const began = performance.now();
   const reply = await fixture.staff.post('/api/customers/', { name: 'Late' });

@@ -77,7 +77,7 @@ async function afterFailedSync(
   }
 }
 
-onFaultyDisk('a reader that stays open, such as a backup, does not keep the next start from repairing', async () => {
+onFaultyDisk('an open reader, such as a backup, does not prevent the next start from repairing', async () => {
   let reader: SQLite.Database | undefined;
   const statuses = await afterFailedSync(async (disk, write) => {
     await write();
@@ -163,7 +163,7 @@ onFaultyDisk(
   },
 );
 
-syncs('a failed write or sync stops all writing, a full disk or an unreadable page does not', () => {
+syncs('a failed write or sync stops all writes, a full disk or an unreadable page does not', () => {
   const isFailed = (code: string): boolean => isFailedWrite(storageError(Object.assign(new Error(code), { code })));
   for (const code of ['IOERR_FSYNC', 'IOERR_DIR_FSYNC', 'IOERR_WRITE', 'IOERR_TRUNCATE', 'IOERR'])
     assert.ok(isFailed(`SQLITE_${code}`), code);
@@ -171,7 +171,7 @@ syncs('a failed write or sync stops all writing, a full disk or an unreadable pa
     assert.not(isFailed(`SQLITE_${code}`), code);
 });
 
-syncs('a database that has failed commits nothing that was begun before, reports once, and leaves its log', () => {
+syncs('a failed database commits no open transaction, reports once, and keeps its log', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-stopped-'));
   const file = join(folder, 'test.db');
   const lost: string[] = [];
@@ -208,7 +208,7 @@ syncs('a database that has failed commits nothing that was begun before, reports
   rmSync(folder, { recursive: true });
 });
 
-syncs('a log that is written again stays locked: who opens the database then does not begin its index again', () => {
+syncs('a rewritten log stays locked, so that another process that opens the database does not reset its index', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-found-'));
   const file = join(folder, 'test.db');
   const remote = (text: string): void => {
@@ -232,7 +232,7 @@ syncs('a log that is written again stays locked: who opens the database then doe
   rmSync(folder, { recursive: true });
 });
 
-onFaultyDisk('a database that is not opened for a failed sync keeps its log, and nothing of that is moved', () => {
+onFaultyDisk('a database that fails to open because of a failed sync keeps its log, without a checkpoint', () => {
   const disk = new FaultyDisk();
   mkdirSync(disk.folder);
   const file = join(disk.folder, 'test.db');
@@ -268,7 +268,7 @@ onFaultyDisk('a database that is not opened for a failed sync keeps its log, and
   disk.remove();
 });
 
-onFaultyDisk('a command says that something is done when it is, and else why it is not', async () => {
+onFaultyDisk('a command reports success only for stored changes, otherwise the reason', async () => {
   const disk = new FaultyDisk();
   const program = new Program(nativeCache);
   mkdirSync(disk.folder);

@@ -31,7 +31,7 @@ const spoiled: [title: string, spoil: () => void, told: (size: number) => string
 ];
 
 for (const [title, spoil, reports] of spoiled)
-  test(`a file that is ${title} ends the server with 1 and a line that says so`, async () => {
+  test(`a file that is ${title} ends the server with 1 and a line with the reason`, async () => {
     const size = readFileSync(file()).length;
     const server = await program.serve();
     const [child] = program.running;

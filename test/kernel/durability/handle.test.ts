@@ -10,7 +10,7 @@ const test = suite('opening a database file');
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-handle-'));
 test.after(() => rmSync(folder, { recursive: true }));
 
-test('the user who gives a new file its write-ahead log waits for another who is about to', () => {
+test('a process that switches a new file to WAL mode waits for another one that does the same', () => {
   const file = join(folder, 'new.db');
   const [first, second] = [openHandle(file, undefined), openHandle(file, undefined)];
   first.exec('BEGIN IMMEDIATE');

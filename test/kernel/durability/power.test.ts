@@ -158,7 +158,7 @@ onFaultyDisk(
   },
 );
 
-onFaultyDisk('what a first start makes has its name on the disk before anything depends on it', async () => {
+onFaultyDisk('a first start syncs the names of new files before anything depends on them', async () => {
   const disk = new FaultyDisk();
   const { child } = await serveOn(disk, [builtProgram], [], join(disk.folder, 'new/data'));
   child.kill('SIGKILL');
@@ -202,7 +202,7 @@ onFaultyDisk('what a first start makes has its name on the disk before anything 
   disk.remove();
 });
 
-onFaultyDisk('where the disk continues failing, the process says why and ends with 1, and does not start', async () => {
+onFaultyDisk('while the disk keeps failing, the process reports why, exits with 1, and does not start', async () => {
   const disk = new FaultyDisk();
   const { child, errors, token, url } = await serveOn(disk, [builtProgram]);
   try {
@@ -219,7 +219,7 @@ onFaultyDisk('where the disk continues failing, the process says why and ends wi
   }
 });
 
-onFaultyDisk('a server that cannot save its last changes when it is stopped says so and ends with 1', async () => {
+onFaultyDisk('a server that cannot save its last changes at shutdown reports this and exits with 1', async () => {
   const disk = new FaultyDisk();
   const { child, errors, token, url } = await serveOn(disk, [builtProgram]);
   // The use of a token is saved by and by, at the latest now.
@@ -232,7 +232,7 @@ onFaultyDisk('a server that cannot save its last changes when it is stopped says
   assert.match(errors(), /\ntenantry: failed to save pending work: the disk fails/);
 });
 
-onFaultyDisk('a backup or a restored database whose name cannot be put on disk is not there', async () => {
+onFaultyDisk('a backup or a restored database whose name cannot be synced does not exist', async () => {
   const disk = new FaultyDisk();
   const program = new Program(nativeCache);
   const data = join(disk.folder, 'data');

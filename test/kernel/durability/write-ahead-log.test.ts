@@ -40,7 +40,7 @@ function change(at: number): void {
   writeFileSync(wal, bytes);
 }
 
-test('one whose head is damaged is rejected, and stays as it is', async () => {
+test('rejects a log with a damaged header, and does not change it', async () => {
   rejectDamagedHeader(wal);
   change(20);
   const before = readFileSync(wal);
@@ -50,7 +50,7 @@ test('one whose head is damaged is rejected, and stays as it is', async () => {
   assert.ok(readFileSync(wal).equals(before));
 });
 
-test('one that breaks off in the middle is reported by a server and by doctor', async () => {
+test('server and doctor report a log that is damaged in the middle', async () => {
   assert.is(findGap(wal), undefined);
   const pageBytes = readFileSync(wal).readUInt32BE(8) + 24;
   change(32 + 3 * pageBytes + 500);
@@ -65,7 +65,7 @@ test('one that breaks off in the middle is reported by a server and by doctor', 
   assert.match(reports.msg, /^the write-ahead log is damaged: transactions after these pages are dropped\. /);
 });
 
-test('one that ends early is as a cut of the power leaves it: it is read up to there', async () => {
+test('reads a truncated log up to its end, as after a power failure', async () => {
   copyFileSync(wal, `${wal}.whole`);
   for (const length of [0, 20, 32, 40, readFileSync(wal).length - 100]) {
     copyFileSync(`${wal}.whole`, wal);
@@ -75,7 +75,7 @@ test('one that ends early is as a cut of the power leaves it: it is read up to t
   }
 });
 
-test('one that another process removes as it closes the database is none', () => {
+test('accepts that another process removes the log when it closes the database', () => {
   const copy = `${wal}.copy`;
   const { openSync, readFileSync } = fs;
   const whenRemoved =
@@ -99,7 +99,7 @@ test('one that another process removes as it closes the database is none', () =>
 
 const index = suite('the index of a log');
 
-index('has the version and the counts of the bundled SQLite, which checkpoints go by', () => {
+index('has the version and the counts of the bundled SQLite, on which checkpoints depend', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-index-'));
   const file = join(folder, 'test.db');
   const db = new SQLite(file);
@@ -123,7 +123,7 @@ index('has the version and the counts of the bundled SQLite, which checkpoints g
   rmSync(folder, { recursive: true });
 });
 
-index('of another version is not written to', () => {
+index('does not write to an index of another version', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-index-'));
   const file = join(folder, 'test.db');
   const bytes = Buffer.alloc(32_768);
@@ -139,7 +139,7 @@ index.run();
 
 const cut = suite('what a failed commit has written');
 
-cut('is cut off the log, which keeps everything before it', () => {
+cut('is truncated from the log, which keeps everything before it', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-cut-'));
   const [file, copy] = [join(folder, 'test.db'), join(folder, 'copy.db')];
   const db = new SQLite(file);

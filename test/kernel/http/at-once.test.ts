@@ -5,7 +5,7 @@ import { Wire } from '../../support/wire.ts';
 
 const { test: atOnce, fixture } = suiteWithServer('at once');
 
-atOnce('new connections that write share commits, though each turn of the event loop accepts one', async () => {
+atOnce('new connections that write share commits, although each event-loop turn accepts one', async () => {
   const clients = 40;
   const { sizes } = fixture.server.app.db.commits;
   const commits = (): number => sizes.counts.reduce((sum, count) => sum + count, 0);

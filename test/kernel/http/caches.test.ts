@@ -5,7 +5,7 @@ import { sendOverWire } from '../../support/wire.ts';
 
 const { test: caches, fixture } = suiteWithServer('caches');
 
-caches('a document and its compressed forms are the same text, whether just made or cached', async () => {
+caches('a document and its compressed forms have the same text, whether new or cached', async () => {
   for (let i = 0; i < 30; i++) await fixture.customer(`Ministry ${i}`);
   for (const path of ['/api/customers/?page_size=30', '/docs/'])
     for (const encoding of ['br', 'gzip', 'br', 'gzip']) {
@@ -18,7 +18,7 @@ caches('a document and its compressed forms are the same text, whether just made
     }
 });
 
-caches('a Link header that clients could not read is left out, and the count stays', async () => {
+caches('omits a Link header that is too long for clients, and keeps the count', async () => {
   const ask = (length: number) =>
     sendOverWire(
       fixture.url,

@@ -16,7 +16,7 @@ fields.before(async () => {
   });
 });
 
-fields('every collection that the root names knows it, in lists and details', async () => {
+fields('every collection in the root supports it, in lists and details', async () => {
   const { staff } = fixture;
   const root: Json = (await staff.get('/api/')).body;
   const seen: string[] = [];
@@ -36,7 +36,7 @@ fields('every collection that the root names knows it, in lists and details', as
     assert.ok(seen.includes(name), name);
 });
 
-fields('members of customers know it, too, and the history of a quota does not', async () => {
+fields('members of customers also support it, but the history of a quota does not', async () => {
   const { staff } = fixture;
   const customer = (await staff.get('/api/customers/')).body[0];
   assert.equal(Object.keys((await staff.get(`${customer.url}users/?field=username`)).body[0]), ['username']);
@@ -45,7 +45,7 @@ fields('members of customers know it, too, and the history of a quota does not',
   assert.ok(Object.keys(body[0].object).length > 2);
 });
 
-fields('members that are shown to some alone may be all that is asked for', async () => {
+fields('a request may select only members that some callers cannot see', async () => {
   const carol = fixture.as('carol');
   const { body: me } = await carol.get('/api/users/?current');
   const [{ token, url, token_lifetime }] = me;
@@ -59,7 +59,7 @@ fields('members that are shown to some alone may be all that is asked for', asyn
   assert.equal(new Set(hidden.map((user: Json) => JSON.stringify(user))), new Set(['{}']));
 });
 
-fields('every member that an object has can be asked for alone, by every user', async () => {
+fields('every user can select any single member of an object', async () => {
   const { staff } = fixture;
   for (const [name, url] of Object.entries<string>((await staff.get('/api/')).body)) {
     const { body: all } = await staff.get(url);

@@ -72,7 +72,7 @@ test('a /64 of IPv6 counts as one address', () => {
   assert.is(states(connect(['2001:db8::1', '2001:db8::2', '2001:db8::3', '2001:db8:0:1::1']).sockets), '++-+');
 });
 
-test('the machine itself and trusted proxies may have more', () => {
+test('loopback and trusted proxies may have more', () => {
   const addresses = ['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.9.1.1'];
   for (const address of addresses) assert.is(states(connect(Array(5).fill(address)).sockets), '+++++', address);
 });

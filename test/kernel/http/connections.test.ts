@@ -35,7 +35,7 @@ connections('pipelined requests get responses in their order, also when an earli
   wire.close();
 });
 
-connections('garbage behind requests gets 400 after their responses, then the connection ends', async () => {
+connections('garbage after requests gets 400 after their responses, then the connection ends', async () => {
   for (const requests of [login(), withBody('POST /api/customers/ HTTP/1.1', '{"name":"Before"}')]) {
     const wire = await Wire.to(fixture.url);
     wire.lines(...requests).bytes('\0\0\0\r\n\r\n');
@@ -88,7 +88,7 @@ connections('responses show how long an idle connection stays open, by the setti
     assert.throws(() => loadConfig({ options: { keep_alive_timeout } }), /must be from 1s to 86400s/);
 });
 
-connections('a body that breaks off in malformed chunks is 400 and changes nothing', async () => {
+connections('a body with malformed chunks gets 400 and changes nothing', async () => {
   const before = await count();
   const wire = await Wire.to(fixture.url);
   wire.lines(
@@ -136,14 +136,14 @@ connections('a client that waits for 100 Continue gets it and then its response'
   wire.close();
 });
 
-connections('other expectations are ignored, and so is an offer to upgrade', async () => {
+connections('ignores other expectations, and an offer to upgrade', async () => {
   for (const line of ['Expect: miracles', 'Connection: upgrade\r\nUpgrade: websocket']) {
     const reply = await sendOverWire(fixture.url, 'GET /api/version/ HTTP/1.1', 'Host: localhost', line, '');
     assert.equal([reply.status, Object.keys(JSON.parse(reply.body))], [200, ['version']]);
   }
 });
 
-connections('of repeated headers the first Authorization and Content-Type count', async () => {
+connections('uses the first of repeated Authorization and Content-Type headers', async () => {
   const reply = await sendOverWire(
     fixture.url,
     'GET /api/ HTTP/1.1',
@@ -155,7 +155,7 @@ connections('of repeated headers the first Authorization and Content-Type count'
   assert.is(reply.status, 200);
 });
 
-connections('a client that goes away while it sends, or before its response, disturbs no one', async () => {
+connections('a client that disconnects while sending, or before its response, does not affect others', async () => {
   const before = await count();
   for (const lines of [
     ['POST /api/customers/ HTTP/1.1', ...head, 'Content-Length: 100', '', '{"name":'],

@@ -26,7 +26,7 @@ const exposed = {
   vary: 'Origin',
 };
 
-cors('a listed origin may read returns and their headers, without credentials', async () => {
+cors('a listed origin may read responses and their headers, without credentials', async () => {
   for (const [path, status] of [
     ['/api/version/', 200],
     ['/api/customers/', 401],
@@ -126,7 +126,7 @@ cors(
   },
 );
 
-cors('a server in memory to which the setting gives nothing allows pages of this machine on any port', async () => {
+cors('a server in memory without the setting allows pages of this machine on any port', async () => {
   for (const local of ['http://localhost:5173', 'https://localhost', 'http://127.0.0.1:3000', 'http://[::1]:8000']) {
     const preflight = await ask(closed, 'OPTIONS', '/api/customers/', {
       Origin: local,

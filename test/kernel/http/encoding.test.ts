@@ -56,7 +56,7 @@ encodings('larger bodies come with gzip or brotli, whichever the client accepts,
   }
 });
 
-encodings('each encoding has an ETag separately, and 304 repeats that of the encoding the client accepts', async () => {
+encodings('each encoding has its own ETag, and 304 repeats that of the encoding that the client accepts', async () => {
   const { etag: plain = '' } = await ask('/api/customers/', 'identity');
   for (const [accepted, etag] of [
     ['identity', plain],
@@ -68,7 +68,7 @@ encodings('each encoding has an ETag separately, and 304 repeats that of the enc
   }
 });
 
-encodings('a client that accepts neither gets the body as it is, and caches are reported that it depends', async () => {
+encodings('a client that accepts neither gets the plain body, with Vary for caches', async () => {
   for (const accepted of ['', 'deflate', 'gzip;q=0, br;q=0.000', 'identity', 'zstd']) {
     const plain = await ask('/api/customers/', accepted);
     assert.equal([accepted, plain.encoding, plain.vary], [accepted, undefined, 'Accept-Encoding']);

@@ -21,7 +21,7 @@ errors('201 returns the whole object and its Location, 200 the whole object, 204
   assert.is(deleted.headers.get('content-length'), null);
 });
 
-errors('malformed JSON is 400 with the text of the parser', async () => {
+errors('malformed JSON is 400 with the message of the parser', async () => {
   for (const text of ['{', '{"name":}', '{"name":"x"', "{'name':1}", '{"name":NaN}', '{"name":"x"}}', ' ', '\u0000']) {
     const { status, body } = await post(text);
     assert.equal([text, status, Object.keys(body)], [text, 400, ['detail']]);
@@ -29,11 +29,11 @@ errors('malformed JSON is 400 with the text of the parser', async () => {
   }
 });
 
-errors('a byte order mark is no part of the JSON', async () => {
+errors('ignores a byte order mark before JSON', async () => {
   assert.is((await post('\ufeff{"name":"Marked"}')).status, 201);
 });
 
-errors('a JSON body that is no object is 400 and says what it is', async () => {
+errors('a JSON body that is not an object is 400 and names its type', async () => {
   for (const [text, kind] of [
     ['[]', 'list'],
     ['"x"', 'str'],
@@ -89,7 +89,7 @@ errors('a body in a content coding is 415, which names the codings that are acce
   assert.is((await send('gzip', 'x', created.body.url, 'DELETE')).status, 204, 'a body that is ignored');
 });
 
-errors('a multipart body that cannot be read is 400', async () => {
+errors('an invalid multipart body is 400', async () => {
   const bodies = [
     ['multipart/form-data', '--x\r\n'],
     ['multipart/form-data; boundary=', '--x\r\n'],
@@ -109,7 +109,7 @@ errors('a multipart body that cannot be read is 400', async () => {
   }
 });
 
-errors('text of a form that is no UTF-8 is 400, in names and values, as in JSON', async () => {
+errors('form text that is not UTF-8 is 400, in names and values, as in JSON', async () => {
   const urlencoded = 'application/x-www-form-urlencoded';
   for (const body of [
     'name=%FF',

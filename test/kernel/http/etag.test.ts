@@ -18,7 +18,7 @@ const tagOf = async (path: string, client: Client = fixture.staff): Promise<stri
 const requests = (path: string, tag: string, method = 'GET') =>
   fixture.staff.send(method, path, undefined, { 'If-None-Match': tag });
 
-etags('lists, details and the customer image carry an ETag on GET and HEAD', async () => {
+etags('lists, details and the customer image have an ETag on GET and HEAD', async () => {
   const form = new FormData();
   const pixel = 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7';
   form.set('image', new Blob([Buffer.from(pixel, 'base64')]), 'pixel');
@@ -56,7 +56,7 @@ etags('If-None-Match may be a list, weak tags, or any', async () => {
     assert.is((await requests(customer.url, header)).status, 200, header);
 });
 
-etags('suffixes that compressing proxies append to a tag are ignored', async () => {
+etags('ignores suffixes that compressing proxies append to a tag', async () => {
   const { url } = await fixture.customer('Behind a proxy');
   const tag = await tagOf(`${url}?field=name`);
   const suffixed = (suffix: string): string => tag.replace(/"$/, `${suffix}"`);
@@ -67,7 +67,7 @@ etags('suffixes that compressing proxies append to a tag are ignored', async () 
     assert.is((await requests(`${url}?field=name`, header)).status, 200, header);
 });
 
-etags('the ETag changes with the object, and with what the response shows of others', async () => {
+etags('the ETag changes with the object, and with values of other objects in the response', async () => {
   const before = await tagOf(customer.url);
   await fixture.project('Bridge', customer);
   const between = await tagOf(customer.url);
@@ -97,7 +97,7 @@ etags('two callers share an ETag only when their responses are equal', async () 
   assert.is(await tagOf(customer.url, fixture.as('manager')), tags[1]);
 });
 
-etags('errors and returns to writes carry none, and If-None-Match does nothing there', async () => {
+etags('errors and responses to writes have none, and ignore If-None-Match', async () => {
   const changed = await fixture.staff.send('PATCH', customer.url, '{}', {
     'Content-Type': 'application/json',
     'If-None-Match': '*',

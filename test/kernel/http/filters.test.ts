@@ -38,16 +38,16 @@ filters('"partial" is a case-insensitive substring, of any script, without wildc
   assert.equal(await names('name=%00'), []);
 });
 
-filters('of a repeated single-valued parameter the last one wins', async () => {
+filters('the last of a repeated single-valued parameter wins', async () => {
   assert.equal(await names('name=alpha&name=beta'), ['Beta Works']);
 });
 
-filters('an empty value counts as not given', async () => {
+filters('an empty value counts as missing', async () => {
   assert.equal(await names('name=&user_uuid=&o=&page=&page_size='), ['Alpha Works', 'Beta Works', 'Gamma']);
   assert.equal(await names('is_active=&username=ali', 'users', 'username'), ['alice']);
 });
 
-filters('unknown parameters are ignored on every method and path', async () => {
+filters('ignores unknown parameters on every method and path', async () => {
   const query = 'uuid=nonsense&nothing=1&page=77&o=nothing&%ff=%ff&=&&a[]=1';
   assert.is((await fixture.staff.get(`${alpha.url}?${query}`)).status, 200);
   assert.is((await fixture.staff.patch(`${alpha.url}?${query}`, {})).status, 200);
@@ -99,7 +99,7 @@ filters('booleans have the spellings of bodies, so true and True alike', async (
     assert.equal([word, await names(`is_active=${word}`, 'users', 'username')], [word, ['admin', 'alice']]);
 });
 
-filters('a presence flag is set by any value, also an empty one, except an explicit false', async () => {
+filters('any value, also an empty one, sets a presence flag, except an explicit false', async () => {
   for (const query of ['current', 'current=', 'current=1', 'current=whatever', 'current=False&current=x'])
     assert.equal([query, await names(query, 'users', 'username')], [query, ['admin']]);
   for (const query of ['current=false', 'current=False', 'current=0', 'current=no', 'current=x&current=off'])
@@ -130,7 +130,7 @@ filters('an unknown name in o is 400', async () => {
   }
 });
 
-filters('every order is completed by the internal id', async () => {
+filters('the internal id completes every ordering', async () => {
   for (let i = 0; i < 5; i++) await fixture.customer('Same', { registration_code: String(i) });
   const codes = (query: string) => names(`${query}&name=Same`, 'customers', 'registration_code');
   assert.equal(await codes('o=name'), ['0', '1', '2', '3', '4']);
@@ -144,7 +144,7 @@ filters('a list without declared orderings ignores o', async () => {
   assert.is((await fixture.staff.get('/api/user-counters/?o=nothing')).status, 200);
 });
 
-filters('field= and fields= choose the keys of customers and projects, in their normal order', async () => {
+filters('field= and fields= select the keys of customers and projects, in their normal order', async () => {
   for (const query of [
     'field=name&field=url',
     'fields=name&fields=url',
@@ -158,7 +158,7 @@ filters('field= and fields= choose the keys of customers and projects, in their 
   ]);
 });
 
-filters('with no known name in them the whole representation comes', async () => {
+filters('without a known name they return the whole representation', async () => {
   const whole = (await fixture.staff.get(alpha.url)).body;
   for (const query of ['field=nothing', 'field=', 'fields=__proto__'])
     assert.equal((await fixture.staff.get(`${alpha.url}?${query}`)).body, whole);
@@ -206,7 +206,7 @@ filters(
   },
 );
 
-filters('field= chooses on every list, and does nothing to the responses of writes', async () => {
+filters('field= selects on every list, and does not affect responses to writes', async () => {
   assert.equal(Object.keys((await list('field=username&current', 'users')).body[0]), ['username']);
   const changed = await fixture.staff.patch(`${alpha.url}?field=name`, {});
   assert.ok('uuid' in changed.body);

@@ -56,7 +56,7 @@ headers('Allow is on every response of an existing path, errors included', async
   assert.is((await fixture.staff.get('/api/nothing/')).headers.get('allow'), null);
 });
 
-headers('Allow names only the methods that are served, in a fixed order', async () => {
+headers('Allow lists only the served methods, in a fixed order', async () => {
   const expected: Record<string, string> = {
     '/api/': 'GET, HEAD, OPTIONS',
     '/api/version/': 'GET, HEAD, OPTIONS',
@@ -95,7 +95,7 @@ headers('Location on 201 is the url of the created object', async () => {
     assert.equal([response.status, response.headers.get('location')], [201, response.body.url]);
 });
 
-headers('Cache-Control is private, no-cache with an ETag, else no-store', async () => {
+headers('Cache-Control is private, no-cache with an ETag, otherwise no-store', async () => {
   for (const [status, response] of Object.entries(await responses())) {
     const tagged = status === '200' || status === '304';
     assert.is(response.headers.get('cache-control'), tagged ? 'private, no-cache' : 'no-store', status);
@@ -112,7 +112,7 @@ headers('X-Content-Type-Options: nosniff and a separate request id are on every 
   assert.not.ok(ids.includes(null));
 });
 
-headers('also on the responses to input that is no request', async () => {
+headers('also on responses to input that is not a request', async () => {
   const rejection = [
     await sendOverWire(fixture.url, 'HELLO', ''),
     await sendOverWire(fixture.url, 'GET /api/version/ HTTP/1.1', ''),

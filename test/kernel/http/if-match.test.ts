@@ -10,7 +10,7 @@ const etagOf = async (url: string) => (await fixture.staff.get(url)).headers.get
 const send = (method: string, path: string, body: unknown, headers: Record<string, string>) =>
   fixture.staff.send(method, path, body, headers);
 
-matching('a change of what has been changed since is 412, and nothing is done', async () => {
+matching('a change of an object that has changed since is 412 and changes nothing', async () => {
   const { url } = await fixture.customer('Ministry');
   const etag = await etagOf(url);
   assert.is((await send('PATCH', url, { name: 'Second' }, { 'If-Match': etag })).status, 200);
@@ -31,7 +31,7 @@ matching('a change of what has been changed since is 412, and nothing is done', 
   assert.is((await send('DELETE', url, undefined, { 'If-Match': await etagOf(url) })).status, 204);
 });
 
-matching('a tag that a compressing proxy has appended its coding to is the same tag', async () => {
+matching('a tag with the suffix of a compressing proxy is the same tag', async () => {
   const { url } = await fixture.customer('Behind a proxy');
   for (const suffix of ['-gzip', '-br', ';gzip', '-gzip-gzip']) {
     const etag = (await etagOf(url)).replace(/(-(br|gzip))?"$/, `${suffix}"`);
@@ -52,7 +52,7 @@ matching('reports missing rights and invalid input first, and a conflicting stat
   assert.is((await send('DELETE', customer.url, undefined, { 'If-Match': await etagOf(customer.url) })).status, 409);
 });
 
-matching('an action is compared with its object, and what has no ETag is matched by a star alone', async () => {
+matching('an action checks the ETag of its object, and an object without one matches only a star', async () => {
   const customer = await fixture.customer('Acting');
   const project = await fixture.project('Bridge', customer);
   const action = `${project.url}update_certifications/`;

@@ -13,7 +13,7 @@ ignored.after(() => strict.close());
 const header = ({ headers }: ApiResponse<Json>) => headers.get('x-ignored');
 const reports = ({ body, status }: ApiResponse<Json>) => [status, body];
 
-ignored('parameters and members that an operation does not have are reported in X-Ignored', async () => {
+ignored('reports parameters and members that an operation does not have in X-Ignored', async () => {
   const { staff } = fixture;
   const created = await staff.post('/api/customers/?dry=1', {
     name: 'x',
@@ -44,7 +44,7 @@ ignored('parameters and members that an operation does not have are reported in 
   assert.equal([user.status, header(user)], [201, 'body password']);
 });
 
-ignored('each name is cut, and twenty are reported', async () => {
+ignored('truncates each name, and reports twenty', async () => {
   const names = Array.from({ length: 25 }, (_, i) => `n${i}`);
   const many = await fixture.staff.get(`/api/version/?${names.map((name) => `${name}=1`).join('&')}`);
   assert.is(header(many), `query ${names.slice(0, 20).join(', ')}`);
@@ -52,7 +52,7 @@ ignored('each name is cut, and twenty are reported', async () => {
   assert.is(header(await fixture.staff.get('/api/version/?%0D%0AX:%20y=1')), 'query %0D%0AX%3A%20y');
 });
 
-ignored('with strict_input they are 400, together with what else is not valid, and nothing is done', async () => {
+ignored('with strict_input they are 400, together with other errors, and nothing changes', async () => {
   const { staff } = strict;
   assert.equal(reports(await staff.get('/api/users/?nmae=x&is_active=2&o=odd')), [
     400,
@@ -81,7 +81,7 @@ ignored('with strict_input they are 400, together with what else is not valid, a
   assert.is((await strict.as('reader').patch(customer.url, { nmae: 'x' })).status, 404);
 });
 
-ignored('with strict_input a value outside of a fixed vocabulary is 400, without it is nothing', async () => {
+ignored('with strict_input a value outside of a fixed vocabulary is 400, without it matches nothing', async () => {
   for (const [path, name] of [
     ['/api/resources/', 'state'],
     ['/api/service-settings/', 'state'],

@@ -137,7 +137,7 @@ input('a datetime has T or a blank between date and time, and without zone is UT
     );
 });
 
-input('PUT needs only the fields marked so; an absent optional field keeps its value', async () => {
+input('PUT requires only the fields marked so; an absent optional field keeps its value', async () => {
   const { url } = await creation({ email: 'a@example.com', is_company: true });
   const response = await fixture.staff.put(url, { name: 'New' });
   assert.equal(

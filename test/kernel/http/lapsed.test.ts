@@ -15,7 +15,7 @@ const result = (status: number, text = ''): Result => ({
   caller: undefined,
 });
 
-test('is rejected although it was saved, and reads and rejected changes are answered', async () => {
+test('is rejected although it was saved, while reads and rejected changes get their responses', async () => {
   let hasLapsed = false;
   let asked = 0;
   const server = new HttpServer({

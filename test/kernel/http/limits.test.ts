@@ -61,7 +61,7 @@ limits('a chunked body within the limit is accepted', async () => {
   wire.close();
 });
 
-limits('the setting max_body_bytes moves the limit of bodies, but not that of images', async () => {
+limits('the setting max_body_bytes changes the limit for bodies, but not that for images', async () => {
   const strict = await Fixture.start({ max_body_bytes: 2000 });
   const { url } = await strict.customer('Ministry');
   const reply = await strict.staff.patch(url, { name: 'x'.repeat(2000) });
@@ -73,7 +73,7 @@ limits('the setting max_body_bytes moves the limit of bodies, but not that of im
   await strict.close();
 });
 
-limits('the body of a request that only reads is not looked at', async () => {
+limits('ignores the body of a request that only reads', async () => {
   for (const method of ['GET', 'OPTIONS']) {
     const wire = await Wire.to(fixture.url);
     wire.lines(`${method} /api/customers/ HTTP/1.1`, ...head, 'Content-Length: 3', '').bytes('{"x');
@@ -120,7 +120,7 @@ limits('a client has 10 s for its headers and 30 s for its request', async () =>
   assert.is(server.requestTimeout, 30_000);
 });
 
-limits('a client that takes longer gets 408 and disconnected', async () => {
+limits('a client that takes longer gets 408 and is disconnected', async () => {
   const wire = await Wire.to(fixture.url);
   const { server, socket } = await connectionOf(async () => {
     wire.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '');
@@ -146,7 +146,7 @@ async function connectionOf(request: () => Promise<unknown>): Promise<{ server: 
   return matches;
 }
 
-limits('an order that names a column a hundred times is an order by that column', async () => {
+limits('an ordering that names a column a hundred times orders by that column', async () => {
   await fixture.customer('a');
   await fixture.customer('b');
   const names = async (o: string) =>

@@ -22,7 +22,7 @@ const problem = (body: string | Buffer, contentType?: string): Promise<string> =
     (error: Error) => error.message,
   );
 
-forms('fields and files are read in their order, with their bytes as they are', async () => {
+forms('reads fields and files in order, with unchanged bytes', async () => {
   const file = Buffer.concat([
     Buffer.from(part('name="image"; filename="p.png"', '', '\r\nContent-Type: image/PNG; x=y').slice(0, -2)),
     Buffer.from([0x89, 0x00, 0xff, 0x0d, 0x0a, 0x2d, 0x2d, 0x0d, 0x0a]),
@@ -43,7 +43,7 @@ forms('fields and files are read in their order, with their bytes as they are', 
   assert.equal(await read(`--edge \t\r\n${part('name=a', 'x').slice(8)}${end}`), [['a', 'x']]);
 });
 
-forms('names are read as clients write them', async () => {
+forms('reads names in the notations of clients', async () => {
   for (const [head, pair] of [
     ['name=plain', ['plain', '']],
     ['NAME="Loud"', ['Loud', '']],
@@ -63,7 +63,7 @@ forms('names are read as clients write them', async () => {
   }
 });
 
-forms('a file input in which nothing was chosen is absent, an empty file is not', async () => {
+forms('a file input without a selected file is absent, an empty file is not', async () => {
   assert.equal(await read(part('name="f"; filename=""') + end), []);
   assert.equal(await read(part('name="f"; filename="a"') + end), [['f', 'a', 'text/plain', '']]);
   const bytes = part('name="f"', 'x', '\r\nContent-Type: application/octet-stream');
@@ -84,7 +84,7 @@ forms('values are UTF-8, unless they name another charset', async () => {
   assert.is(await problem(part("name*=utf-8''%E9") + end), 'invalid UTF-8');
 });
 
-forms('rejects input that is no form, with a reason', async () => {
+forms('rejects input that is not a form, with a reason', async () => {
   for (const [body, reason] of [
     ['', 'unexpected end of the form'],
     ['no part at all', 'unexpected end of the form'],

@@ -185,7 +185,7 @@ async function check(
 }
 
 for (const { path } of details) {
-  test(`${path}: what OPTIONS says of every action is how it gets a response`, async () => {
+  test(`${path}: every action responds as OPTIONS describes`, async () => {
     for (const column of callers) await check(path, column);
     const url = path.replace(':key', newObject(path));
     if (isProvided(path))
@@ -197,7 +197,7 @@ for (const { path } of details) {
 }
 
 for (const { path } of details.filter(({ path }) => kindOf(path))) {
-  test(`${path}: and in whatever state it is`, async () => {
+  test(`${path}: also in every state`, async () => {
     const runtimeStates = new Set(kindOf(path)?.actions.flatMap((action) => action.runtimeStates ?? []));
     for (const state of ['Erred', 'Creation Scheduled', 'Updating', 'Deleting']) await check(path, 'CO', { state });
     for (const runtime_state of runtimeStates) await check(path, 'CO', { runtime_state });
@@ -205,14 +205,14 @@ for (const { path } of details.filter(({ path }) => kindOf(path))) {
 }
 
 for (const path of ['/api/openstack/:key/', '/api/openstack-tenants/:key/']) {
-  test(`${path}: and where the settings are shared`, async () => {
+  test(`${path}: also on shared settings`, async () => {
     for (const column of callers) await check(path, column, {}, true);
     await restore(place);
   });
 }
 
 for (const { operations, path } of lists) {
-  test(`${path}: OPTIONS describes a creation to the user who could ever create`, async () => {
+  test(`${path}: OPTIONS describes a creation to users who may create`, async () => {
     for (const column of [...callers, 'UN'] as const) {
       const { body, headers, status } = await place.clients[column].options(path);
       assert.equal([status, Object.keys(body), headers.get('cache-control')], [200, ['actions'], 'no-store'], column);

@@ -219,12 +219,12 @@ async function check(endpoint: Endpoint, object: string): Promise<void> {
 }
 
 for (const endpoint of endpoints) {
-  test(`${endpoint.path} shows what it is, and what the caller may do`, async () => {
+  test(`${endpoint.path} describes itself, and the actions of the caller`, async () => {
     for (const object of objectsOf(endpoint)) await check(endpoint, object);
   });
 }
 
-test('lists and objects are named by their kind', () => {
+test('names lists and objects by their kind', () => {
   for (const { metadata, name, operations, path } of endpoints) {
     if (/^\/api\/[a-z-]+\/:key\/$/.test(path)) assert.match(name, / Instance$/, path);
     if (/^\/api\/[a-z-]+\/$/.test(path) && (metadata || operations.GET?.paginated)) assert.match(name, / List$/, path);

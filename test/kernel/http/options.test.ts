@@ -59,7 +59,7 @@ options('authentication and visibility are those of GET', async () => {
 const actions = async (client: Client, path: string): Promise<string[]> =>
   Object.keys((await client.options(path)).body.actions ?? {});
 
-options('actions are shown on users to staff, on a user to staff and themselves', async () => {
+options('shows actions of users to staff, and of a user to staff and that user', async () => {
   const expected = { staff: [['POST'], ['PUT']], owner: [[], []], support: [[], []], alice: [[], ['PUT']] };
   for (const [name, [list, detail]] of Object.entries(expected)) {
     const client = clients[name as keyof typeof clients];
@@ -67,7 +67,7 @@ options('actions are shown on users to staff, on a user to staff and themselves'
   }
 });
 
-options('actions are shown on customers, projects, keys and permissions to everyone who may OPTIONS them', async () => {
+options('shows actions of customers, projects, keys and permissions to all users who may OPTIONS them', async () => {
   for (const [name, client] of Object.entries(clients)) {
     for (const path of ['customers', 'projects', 'keys', 'customer-permissions', 'project-permissions']) {
       assert.equal([name, path, await actions(client, `/api/${path}/`)], [name, path, ['POST']]);
@@ -78,7 +78,7 @@ options('actions are shown on customers, projects, keys and permissions to every
   assert.equal(await actions(clients.alice, key.url), []);
 });
 
-options('actions are shown on read-only paths to no one', async () => {
+options('shows no actions on read-only paths', async () => {
   for (const path of [
     '/api/',
     '/api/version/',
@@ -94,7 +94,7 @@ options('actions are shown on read-only paths to no one', async () => {
   }
 });
 
-options('actions are shown elsewhere to callers who may write', async () => {
+options('shows other actions to callers who may write', async () => {
   assert.equal(await actions(fixture.staff, `${project.url}update_certifications/`), ['POST']);
   assert.equal(await actions(clients.owner, `${project.url}update_certifications/`), ['POST']);
   assert.equal(await actions(clients.alice, `${project.url}update_certifications/`), []);
@@ -104,7 +104,7 @@ options('actions are shown elsewhere to callers who may write', async () => {
   assert.equal(await actions(clients.alice, `${customer.url}image/`), []);
 });
 
-options('a field is described by type, required, read_only and label, and what applies of the rest', async () => {
+options('describes a field by type, required, read_only and label, and other members that apply', async () => {
   const { POST } = (await fixture.staff.options('/api/customers/')).body.actions;
   assert.equal(Object.keys(POST), Object.keys(customer));
   assert.equal(POST.url, { type: 'field', required: false, read_only: true, label: 'URL' });
@@ -131,7 +131,7 @@ options('a field is described by type, required, read_only and label, and what a
   assert.is(POST.projects.type, 'list');
 });
 
-options('PUT describes what an update takes from this caller', async () => {
+options('PUT describes the fields that this caller may update', async () => {
   const { PUT } = (await fixture.staff.options(customer.url)).body.actions;
   assert.equal([PUT.name.required, PUT.agreement_number.read_only], [true, true]);
   const own = (await clients.alice.options(alice.url)).body.actions.PUT;
@@ -160,7 +160,7 @@ options('the choices of country are the country list with English names', async 
   );
 });
 
-options('every type that is named is a known one', async () => {
+options('names only known types', async () => {
   const known = [
     'field',
     'boolean',

@@ -43,7 +43,7 @@ order('the method comes before the object', async () => {
   assert.equal(reports(await owner.delete(missing)), [404, notFound]);
 });
 
-order('a missing object and an invisible one give the same 404 everywhere', async () => {
+order('a missing object and an invisible one have the same 404 everywhere', async () => {
   const missing = `/api/customers/${'0'.repeat(32)}/`;
   for (const tail of ['', 'users/', 'counters/', 'image/']) {
     for (const method of ['GET', 'OPTIONS', ...(tail === '' || tail === 'image/' ? ['PUT', 'PATCH', 'DELETE'] : [])]) {

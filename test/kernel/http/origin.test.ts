@@ -57,7 +57,7 @@ origins('links start with http and the Host of the request', async () => {
     assert.is(await base(direct, [`Host: ${host}`]), `http://${host}`);
 });
 
-origins('a Host that is none is 400 and is never written into a link', async () => {
+origins('an invalid Host is 400 and never appears in a link', async () => {
   for (const host of ['', 'a b', 'a/b', '"><script>', 'user@host', 'host:port', 'host:123456', '[::1', 'a,b'])
     assert.equal([host, await base(direct, [`Host: ${host}`])], [host, invalidHost]);
 });
@@ -79,7 +79,7 @@ origins('a target in absolute form names the host itself', async () => {
   assert.equal(await base(direct, ['Host: other'], 'ftp://shown/api/'), [400, { detail: 'Invalid request target.' }]);
 });
 
-origins('the setting base_url comes before everything the request says', async () => {
+origins('the setting base_url overrides everything in the request', async () => {
   const fixture = await Fixture.start({
     base_url: 'https://cloud.example.com/tenantry',
     trusted_proxies: ['127.0.0.1'],
@@ -120,7 +120,7 @@ origins(
   },
 );
 
-origins('the client address is the peer, whatever it forwards, unless the peer is a trusted proxy', async () => {
+origins('the client address is the peer, whatever headers it sends, unless the peer is a trusted proxy', async () => {
   assert.is(await address(direct), '127.0.0.1');
   assert.is(await address(direct, '203.0.113.9'), '127.0.0.1');
   assert.is(await address(proxied), '127.0.0.1');
@@ -136,7 +136,7 @@ origins('behind trusted proxies it is the last X-Forwarded-For entry that is not
   assert.is(await address(proxied, '10.1.2.3, 10.1.2.4'), '127.0.0.1');
 });
 
-origins('an entry may carry a port; what stands before an entry that is no address is not believed', async () => {
+origins('an entry may have a port; entries before an invalid one are ignored', async () => {
   assert.is(await address(proxied, '198.51.100.1, 203.0.113.9:4711'), '203.0.113.9');
   assert.is(await address(proxied, '198.51.100.1, [2001:db9::1]:4711'), '2001:db9::1');
   assert.is(await address(proxied, '198.51.100.1, "203.0.113.9"'), '203.0.113.9');

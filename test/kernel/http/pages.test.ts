@@ -20,7 +20,7 @@ const links = (headers: Headers): [string, string][] =>
     return [rel, url.slice(`${fixture.url}/api/customers/`.length)];
   });
 
-pages('a page has 10 objects unless asked otherwise, in a bare array, with the number over all pages', async () => {
+pages('a page has 10 objects by default, in a plain array, with the number of objects on all pages', async () => {
   const first = await list('');
   assert.equal([first.status, names(first), first.headers.get('x-result-count')], [200, range(1, 10), '25']);
   assert.equal(names(await list('?page=1')), range(1, 10));
@@ -29,7 +29,7 @@ pages('a page has 10 objects unless asked otherwise, in a bare array, with the n
   assert.equal(names(await list('?page=last')), range(21, 25));
 });
 
-pages('the number of objects is counted after the filters', async () => {
+pages('counts the objects after the filters', async () => {
   const filtered = await list('?name=Customer 1&page_size=3');
   assert.equal([names(filtered), filtered.headers.get('x-result-count')], [range(10, 12), '10']);
 });
@@ -74,12 +74,12 @@ pages('beyond the last page, 0, negative and not a number are 404', async () => 
   }
 });
 
-pages('an empty page parameter counts as not given, and of several the last one wins', async () => {
+pages('an empty page parameter counts as missing, and the last of several wins', async () => {
   assert.equal(names(await list('?page=')), range(1, 10));
   assert.equal(names(await list('?page=9&page=2')), range(11, 20));
 });
 
-pages('page_size is at most 300; a value that is no integer or below 1 counts as 10', async () => {
+pages('page_size is at most 300; a value that is not an integer or below 1 counts as 10', async () => {
   assert.equal(names(await list('?page_size=4')), range(1, 4));
   for (const size of ['300', '301', '1000000000', '9'.repeat(40)])
     assert.equal(names(await list(`?page_size=${size}`)), range(1, 25), size);
@@ -87,7 +87,7 @@ pages('page_size is at most 300; a value that is no integer or below 1 counts as
     assert.equal(names(await list(`?page_size=${size}`)), range(1, 10), size);
 });
 
-pages('a page of more than 300 objects is cut to 300', async () => {
+pages('limits a page to 300 objects', async () => {
   for (let i = 26; i <= 302; i++) await fixture.customer(`Customer ${i}`, { abbreviation: 'more' });
   const clamped = await list('?page_size=1000');
   assert.equal([clamped.body.length, clamped.headers.get('x-result-count')], [300, '302']);
@@ -99,7 +99,7 @@ pages('a page of more than 300 objects is cut to 300', async () => {
   for (const { url } of (await list('?abbreviation=more&page_size=300')).body) await fixture.staff.delete(url);
 });
 
-pages('Link names first, prev, next and last, in this order, prev and next only where they exist', async () => {
+pages('Link has first, prev, next and last, in this order, prev and next only if they exist', async () => {
   assert.equal(links((await list('')).headers), [
     ['first', ''],
     ['next', '?page=2'],
@@ -122,7 +122,7 @@ pages('Link names first, prev, next and last, in this order, prev and next only 
   ]);
 });
 
-pages('links keep the other parameters, sorted by name; links to page 1 carry no page', async () => {
+pages('links keep the other parameters, sorted by name; links to page 1 omit page', async () => {
   const { headers } = await list('?page=2&unknown=%3E%22%0D%0A&page_size=2&field=name&field=url&a=1&name=Customer 1');
   const stored = (page: string) => `?a=1&field=name&field=url&name=Customer+1${page}&page_size=2&unknown=%3E%22%0D%0A`;
   assert.equal(links(headers), [
@@ -133,7 +133,7 @@ pages('links keep the other parameters, sorted by name; links to page 1 carry no
   ]);
 });
 
-pages('following next from the first page meets every object once', async () => {
+pages('following next from the first page visits every object once', async () => {
   const met: string[] = [];
   for (let url: string | undefined = `${fixture.url}/api/customers/?page_size=7`; url; ) {
     const page = await fixture.staff.get(url);
@@ -143,7 +143,7 @@ pages('following next from the first page meets every object once', async () => 
   assert.equal(met, range(1, 25));
 });
 
-pages('HEAD carries X-Result-Count and Link as well', async () => {
+pages('HEAD also has X-Result-Count and Link', async () => {
   const head = await fixture.staff.send('HEAD', '/api/customers/?page=2');
   assert.equal([head.headers.get('x-result-count'), links(head.headers).length], ['25', 4]);
 });
@@ -229,7 +229,7 @@ pages(
   },
 );
 
-pages('histories, counts, groups and statistics have no pages and are never cut (events.md 1.1)', async () => {
+pages('histories, counts, groups and statistics are never paginated or truncated (events.md 1.1)', async () => {
   const [customer] = (await list('')).body;
   const points = Array.from({ length: 12 }, (_, i) => `point=${i}`).join('&');
   const paths: [string, number | undefined][] = [

@@ -17,7 +17,7 @@ representation('a uuid is 32 lower-case hex digits without dashes', async () => 
   for (const object of [customer, project, await fixture.user('alice')]) assert.match(object.uuid, /^[0-9a-f]{32}$/);
 });
 
-representation('in queries dashed and undashed uuids are accepted, in either case', async () => {
+representation('accepts dashed and undashed uuids in queries, in either case', async () => {
   const dashed = customer.uuid.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
   for (const uuid of [customer.uuid, dashed, dashed.toUpperCase()]) {
     const { body } = await fixture.staff.get(`/api/projects/?customer=${uuid}`);
@@ -113,7 +113,7 @@ representation('quota numbers are JSON numbers, -1 is unlimited', async () => {
   assert.equal(body.quotas.find(({ name }: Json) => name === 'nc_project_count').usage, 1);
 });
 
-representation('any text returns as it was sent', async () => {
+representation('returns any text as it was sent', async () => {
   const text = '"quoted" \\ back\tslash </script> \u2028 é 漢字 😀 \' ?';
   const created = await fixture.customer(text);
   assert.is(created.name, text);

@@ -18,7 +18,7 @@ const part = (name: string, value: string) =>
   `--edge\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 const notFound = { detail: 'Not found.' };
 
-requests('a path without its trailing slash is served exactly like the path with it, without a redirect', async () => {
+requests('serves a path without a trailing slash exactly like the path with it, without a redirect', async () => {
   const bare = customer.url.slice(0, -1);
   assert.equal((await fixture.staff.get(bare)).body, (await fixture.staff.get(customer.url)).body);
   const list = await fixture.staff.get('/api/customers?page_size=1');
@@ -30,7 +30,7 @@ requests('a path without its trailing slash is served exactly like the path with
   assert.is((await fixture.staff.patch(bare, { name: 'Ministry' })).status, 200);
 });
 
-requests('every link the service writes ends with a slash', async () => {
+requests('every link of the service ends with a slash', async () => {
   const links = JSON.stringify((await fixture.staff.get(customer.url)).body).match(/http:[^"]+/g);
   assert.ok(links && links.length > 1);
   for (const link of links) assert.match(link, /\/$/);
@@ -130,7 +130,7 @@ requests('the pk of a permission is a decimal integer; anything else in its plac
   }
 });
 
-requests('HEAD is served wherever GET is, with the same headers and no body', async () => {
+requests('serves HEAD wherever GET is, with the same headers and no body', async () => {
   for (const path of [
     '/api/',
     '/api/version/',
@@ -166,7 +166,7 @@ function comparable(headers: Headers): Record<string, string> {
   return rest;
 }
 
-requests('OPTIONS is served on every existing path', async () => {
+requests('serves OPTIONS on every existing path', async () => {
   const { paths } = (await fixture.anonymous.get('/docs/')).body;
   const keys: Record<string, string> = {
     customers: customer.uuid,
@@ -213,7 +213,7 @@ requests('any other method is 405 and names the allowed ones', async () => {
   }
 });
 
-requests('JSON, form and multipart bodies are accepted on every write', async () => {
+requests('accepts JSON, form and multipart bodies on every write', async () => {
   const bodies: [string, string][] = [
     ['application/json', '{"name":"Café","is_company":true}'],
     ['Application/JSON; charset=utf-8', '{"name":"Café","is_company":true}'],
@@ -264,7 +264,7 @@ requests('an absent boolean of a form is absent, not false', async () => {
   );
 });
 
-requests('a repeated form field that is no list counts by its last value', async () => {
+requests('a repeated form field that is not a list has its last value', async () => {
   assert.is((await send(form, 'name=first&name=second')).body.name, 'second');
 });
 
@@ -277,7 +277,7 @@ requests('an empty body is {}, whatever its type', async () => {
   assert.equal([created.status, created.body], [400, { name: ['This field is required.'] }]);
 });
 
-requests('operations without a body ignore one, even one that cannot be read', async () => {
+requests('operations without a body ignore one, even an invalid one', async () => {
   const doomed = await fixture.customer('Doomed');
   for (const type of ['application/json', 'text/plain', 'multipart/form-data']) {
     const user = await fixture.user(`user-${type.length}`, { organization: 'Org' });
@@ -291,7 +291,7 @@ requests('operations without a body ignore one, even one that cannot be read', a
   );
 });
 
-requests('returns are JSON whatever Accept, Accept-Language and ?format= ask for', async () => {
+requests('responses are JSON whatever Accept, Accept-Language and ?format= request', async () => {
   const plain = await fixture.staff.get('/api/customers/');
   const received = await fixture.staff.get('/api/customers/?format=xml', {
     Accept: 'application/xml, text/html',

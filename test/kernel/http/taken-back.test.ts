@@ -49,7 +49,7 @@ async function together(requests: readonly (readonly [method: string, path: stri
 const create = (name: string) => ['POST', '/api/customers/', { name }] as const;
 const names = (customers: { name: string }[]) => customers.map(({ name }) => name);
 
-takenBack('those before it get responses once it is taken back, as though they had come without it', async () => {
+takenBack('earlier requests of the batch get responses after its rollback, as if it had not existed', async () => {
   const broken = breakEvents();
   try {
     const responses = await together([
@@ -88,7 +88,7 @@ takenBack('those before it get responses once it is taken back, as though they h
   }
 });
 
-takenBack('an operation that has failed so takes nothing of others back again', async () => {
+takenBack('an operation that has failed so does not roll back others again', async () => {
   const broken = breakEvents();
   try {
     const responses = await together([create('Fourth'), create('Broken again'), create('Fifth')]);
@@ -109,7 +109,7 @@ takenBack('an operation that has failed so takes nothing of others back again', 
   }
 });
 
-takenBack('who is rejected before anything is changed takes nothing back', async () => {
+takenBack('a request rejected before a change rolls back nothing', async () => {
   const { db } = fixture.server.app;
   const rollbacks = invalidationsOf(db);
   const customer = (await fixture.staff.get('/api/customers/?name=first')).body[0];

@@ -85,7 +85,7 @@ test('reports plain HTTP on a TLS port and closes connections of other protocols
   assert.is((await get(`${server.url}/api/version/`)).status, 200);
 });
 
-test('less than TLS 1.2 is rejected', async () => {
+test('rejects versions below TLS 1.2', async () => {
   (await secured(server.url, { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' })).destroy();
   let rejection = '';
   const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
@@ -108,7 +108,7 @@ test('rejects too large headers with 431 and closes connections above the limit 
   await eventually('all are closed', () => closed === 25);
 });
 
-test('connections that have asked nothing, or are idle, do not keep it from ending', async () => {
+test('connections without a request, and idle ones, do not delay the shutdown', async () => {
   const [requests, silent] = [await secured(server.url), await secured(server.url)];
   requests.write('GET /api/version/ HTTP/1.1\r\nHost: localhost\r\n\r\n');
   await once(requests, 'data');
@@ -135,7 +135,7 @@ test('responds to running requests before it closes', async () => {
   await ended;
 });
 
-test('a renewed certificate is shown to new connections, and a bad one to no one', async () => {
+test('presents a renewed certificate to new connections, and never an invalid one', async () => {
   const fingerprint = async (): Promise<string> => {
     const socket = await secured(server.url);
     const displayed = socket.getPeerX509Certificate()?.toString() ?? '';
@@ -162,7 +162,7 @@ test('a renewed certificate is shown to new connections, and a bad one to no one
   assert.not.match(await (await fetch(`${server.adminUrl}/metrics`)).text(), `timestamp_seconds ${expires / 1000}\n`);
 });
 
-test('files that are of no use are reported in one line', async () => {
+test('reports unusable files in one line', async () => {
   const words = ['serve', '--port', '0', '--ephemeral', '--tls-cert-file', tls.tls_cert_file];
   assert.equal(await program.run(words), failed('TENANTRY_TLS_KEY_FILE must be set with TENANTRY_TLS_CERT_FILE', 2));
   const both = [...words, '--tls-key-file', tls.tls_key_file];

@@ -50,7 +50,7 @@ validation('a string that is too long, counted in characters', async () => {
   });
 });
 
-validation('a boolean, list or object given for a string', async () => {
+validation('a boolean, list or object instead of a string', async () => {
   for (const value of [true, false, [], ['x'], {}, { a: 1 }])
     assert.equal(await ofCustomer({ name: value }), { name: ['Not a valid string.'] });
 });
@@ -181,7 +181,7 @@ validation('a unique value that is taken', async () => {
   });
 });
 
-validation('also for the loser of two simultaneous writes', async () => {
+validation('also for the second of two simultaneous writes', async () => {
   const responses = await Promise.all(
     Array.from({ length: 8 }, () => fixture.staff.post('/api/users/', { username: 'racer' })),
   );

@@ -78,7 +78,7 @@ test('a token that was used before the clock is set back expires no later than i
   assert.equal([await status(alice), await status(another)], [401, 200]);
 });
 
-test('a confirmation of a session that had run out stays so when the clock is set back; a present one lasts 15 minutes', async () => {
+test('an expired confirmation of a session stays expired when the clock is set back; a valid one lasts 15 minutes', async () => {
   const { app } = fixture.server;
   const confirmations = (): (number | null)[] =>
     app.db.values(
@@ -140,7 +140,7 @@ test('a lock ends after ten minutes when the clock is set back', async () => {
   assert.is(await attempt(password), 200);
 });
 
-test('a failed delivery is tried again within a day and a fifth, and deliveries continue at once', async () => {
+test('retries a failed delivery within 29 hours, and continues deliveries at once', async () => {
   await hook();
   receiver.behaviour = 500;
   await emit('first');
@@ -180,7 +180,7 @@ test('an operation and synchronisations continue within minutes when the clock i
   assert.ok(Number(synced()) > Number(last));
 });
 
-test('mails that gather for the end of an hour go within an hour when the clock is set back', async () => {
+test('batched mails are sent within an hour when the clock is set back', async () => {
   await fixture.open({ hook_mail_limit: 1 }, clock);
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   await fixture.staff.patch(me.url, { email: 'admin@example.com' });
@@ -220,7 +220,7 @@ test('a clock that is set forward removes nothing until the server has run for a
   assert.equal(await messages(), []);
 });
 
-test('or until the operator says that the clock is right', async () => {
+test('or until the operator accepts the clock', async () => {
   await emit('stored');
   await set(30 * day);
   await fixture.advance(1);
@@ -255,7 +255,7 @@ test('delays a removal that is due before any request has checked the clock', as
   }
 });
 
-test('an hour more or less is no jump that removals wait for', async () => {
+test('a change of an hour does not delay removals', async () => {
   await emit('old');
   await run(10 * day - hour);
   await set(hour - 1);
@@ -263,7 +263,7 @@ test('an hour more or less is no jump that removals wait for', async () => {
   assert.equal(await messages(), []);
 });
 
-test('a hook that fails is not disabled by a jump, and is after five days of running', async () => {
+test('a jump does not disable a failing hook, but five days of running do', async () => {
   receiver.behaviour = 500;
   const dead = await hook();
   await emit('1');
@@ -285,7 +285,7 @@ test('a hook that fails is not disabled by a jump, and is after five days of run
   assert.is(await isActive(dead), false, 'five days of running');
 });
 
-test('an operation under way does not time out because the clock is set forward', async () => {
+test('a running operation does not time out because the clock is set forward', async () => {
   const customer = await fixture.customer('Alice');
   const cloud = await dropletService(fixture, { customer, project: await fixture.project('Rocket', customer) });
   await setOptions(fixture, cloud.settings, { simulator_latency: 'create=60000' });
@@ -298,7 +298,7 @@ test('an operation under way does not time out because the clock is set forward'
   assert.equal([state, error_message], ['OK', '']);
 });
 
-test('a server that starts after a long rest waits, also one that starts with a clock set back; a restart does not', async () => {
+test('delays removals at a start after a long downtime, or with a clock set back, but not after a restart', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-clock-'));
   const options = { ephemeral: false, data: folder, events_retention: 10 * day * 1e6 };
   const state = (): unknown =>
@@ -333,7 +333,7 @@ test('a server that starts after a long rest waits, also one that starts with a 
   }
 });
 
-test('a server that can store nothing when it starts makes good for a jump when it can', async () => {
+test('a server that cannot write at its start corrects a jump as soon as it can', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-clock-'));
   await fixture.open({ ephemeral: false, data: folder }, clock);
   const writer = new SQLite(join(folder, 'tenantry.db'));
@@ -358,7 +358,7 @@ test('a server that can store nothing when it starts makes good for a jump when 
   }
 });
 
-test('a clock that an embedding program hands in never jumps', async () => {
+test('a clock of an embedding program never counts as jumping', async () => {
   await fixture.open({ events_retention: 10 * day * 1e6 });
   await emit('old');
   await fixture.advance(30 * day);
@@ -418,7 +418,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
   'of the watch itself': ['deployment.clock_seen', 'deployment.clock_jump', 'deployment.clock_wait'],
 };
 
-test('every stored instant is one that is set right, or has a reason to stay', () => {
+test('every stored instant is corrected, or has a reason not to be', () => {
   const { config, db } = fixture.server.app;
   const looksSo =
     /^(at|verification_at|clock_\w+|first_at|start_time|date_joined|agreement_date|.*(expires|since|ends|due|handled|lease|created|started|ended|used|revoked|closed|synced|refreshed|finished|attempt|modified|updated|until))$/;

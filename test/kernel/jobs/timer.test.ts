@@ -35,7 +35,7 @@ test('a task runs when it is due, and not again before its time has passed', () 
   assert.equal(done, ['sweep', 'sweep']);
 });
 
-test('a tick that is to leave out tasks on demand runs the others, and the next tick runs all', () => {
+test('a tick without on-demand tasks runs the others, and the next tick runs all', () => {
   const timer = timerOf({ ...work('index', 1), isOnDemand: true }, work('sweep', 1));
   timer.tick(false);
   assert.equal(done, ['sweep']);
@@ -43,7 +43,7 @@ test('a tick that is to leave out tasks on demand runs the others, and the next 
   assert.equal(done, ['sweep', 'index', 'sweep']);
 });
 
-test('a task runs also after the clock was set back', () => {
+test('a task also runs after the clock was set back', () => {
   const timer = timerOf(work('sweep', 1, minute));
   timer.tick();
   fixture.clock.advance(-3600);
@@ -110,7 +110,7 @@ test('does not start an unfinished task again at the next tick', async () => {
   assert.equal(done, ['events', 'events', 'events']);
 });
 
-test('a failing task stops no one else and is tried again', async () => {
+test('a failing task does not stop others, and is retried', async () => {
   const fails: Task = {
     name: 'fails',
     every: 0,
@@ -127,7 +127,7 @@ test('a failing task stops no one else and is tried again', async () => {
   assert.equal(done.slice(3), ['fails', 'sweep']);
 });
 
-test('a timer that is stopped does nothing more', async () => {
+test('a stopped timer runs nothing', async () => {
   const timer = timerOf(work('events', 3));
   timer.tick();
   timer.stop();

@@ -40,7 +40,7 @@ test('stores each mail in a file that only the operator can read and names it in
 
 const mail = { to: 'a@example.com', subject: 's', text: 't', html: 'h', id: 'id', at };
 
-test('keeps the newest 1,000 mail files across restarts and leaves other files alone', () => {
+test('keeps the newest 1,000 mail files across restarts, and does not touch other files', () => {
   mkdirSync(folder);
   for (let second = 0; second < 999; second++) {
     const time = new Date(at / 1000 + second * 1000).toISOString().slice(0, 19).replaceAll(':', '-');
@@ -63,7 +63,7 @@ test('without a folder the newest 1,000 are stored in memory', () => {
   assert.equal([stored.inMemory.length, stored.inMemory[0]?.id, stored.inMemory.at(-1)?.id], [1000, '5', '1004']);
 });
 
-test('a mail that can not be written is a failure that may pass', async () => {
+test('a mail that cannot be written is a temporary failure', async () => {
   writeFileSync(folder, 'in the way');
   const mailer = new Mailer({ smtp_url: null, email_from: null, log, mailStore: new MailStore(folder) });
   const outcome = await mailer.send(mail);

@@ -54,14 +54,14 @@ async function sent(options: SMTPServerOptions, address: (port: number) => strin
   };
 }
 
-test('plain, where the mail server offers nothing else', async () => {
+test('plain, if the mail server offers nothing else', async () => {
   assert.equal(await sent({}, (port) => `smtp://127.0.0.1:${port}`), {
     outcome: { status: 'sent' },
     received: { user: undefined, isEncrypted: false, text: 'Text' },
   });
 });
 
-test('STARTTLS, where the mail server offers it', async () => {
+test('STARTTLS, if the mail server offers it', async () => {
   const { outcome, received } = await sent(
     { ...certificate, disabledCommands: ['AUTH'] },
     (port) => `smtp://127.0.0.1:${port}`,
@@ -90,7 +90,7 @@ test('with user and password of the address, percent-decoded', async () => {
   );
 });
 
-test('a certificate that no one vouches for is rejected', async () => {
+test('rejects an untrusted certificate', async () => {
   const { outcome, received } = await sent(
     { ...certificate, secure: true, disabledCommands: ['AUTH'] },
     (port) => `smtps://127.0.0.1:${port}`,
@@ -99,7 +99,7 @@ test('a certificate that no one vouches for is rejected', async () => {
   assert.match((outcome as { error: string }).error, /self-signed certificate/);
 });
 
-test('a server that is no mail server, or hangs up, is a failure that may pass', async () => {
+test('a server that is not a mail server, or disconnects, is a temporary failure', async () => {
   const rude = createServer((socket) => socket.destroy());
   await new Promise<void>((resolve) => rude.listen(0, '127.0.0.1', resolve));
   const mailer = new Mailer({
@@ -113,7 +113,7 @@ test('a server that is no mail server, or hangs up, is a failure that may pass',
   rude.close();
 });
 
-test('a mail server that says nothing is given 10 seconds; then it is a failure that may pass', async () => {
+test('a silent mail server is a temporary failure after 10 seconds', async () => {
   const mute = createServer();
   await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
   const mailer = new Mailer({
@@ -158,7 +158,7 @@ async function endless(): Promise<{
   return { mailer, connected: connection.then(() => undefined), closed, close: () => server.close() };
 }
 
-test('an exchange that is not over after 10 seconds is broken off, however busy it is: the mail does not go out after all', async () => {
+test('aborts an exchange after 10 seconds even if it is active, so that the mail is not sent later', async () => {
   const { close, closed, mailer } = await endless();
   await withFastTimers(async () => {
     const { error, final } = (await mailer.send(mail)) as Extract<MailOutcome, { status: 'failed' }>;

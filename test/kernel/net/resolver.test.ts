@@ -21,7 +21,7 @@ function begin() {
   return { looked, answered: responded, ask, end: (hostname: string) => ends.get(hostname)?.() };
 }
 
-test('names whose servers are silent are looked up one at a time, and the others at once', () => {
+test('resolves names with unresponsive servers one at a time, and others at once', () => {
   const { answered: responded, ask, end, looked } = begin();
   for (const name of ['silent-1', 'silent-2', 'one', 'silent-3', 'two']) ask(name);
   assert.equal(looked, ['silent-1', 'one', 'two']);
@@ -39,7 +39,7 @@ test('names whose servers are silent are looked up one at a time, and the others
   );
 });
 
-test('a name that has waited for ten seconds is not looked up any more', () => {
+test('gives up a name after ten seconds in the queue', () => {
   const { answered: responded, ask, end, looked } = begin();
   const { now } = performance;
   try {

@@ -9,7 +9,7 @@ import { Wire, type WireResponse } from '../../support/wire.ts';
 
 const passwords = suite('passwords');
 
-passwords('a password is stored as a salted slow hash only', async () => {
+passwords('stores a password only as a salted slow hash', async () => {
   const fixture = await Fixture.start();
   for (const name of ['alice', 'bob']) {
     const user = await fixture.user(name);
@@ -46,7 +46,7 @@ passwords('users without a password cost the same work as others and never match
   assert.ok(unknown > known / 3 && unknown < known * 3, `known ${known} ms, unknown ${unknown} ms`);
 });
 
-passwords('at most 4 hashes run at once and 64 wait; beyond that is 503, and later there is room again', async () => {
+passwords('at most 4 hashes run at once and 64 wait; further ones get 503 until the queue has room', async () => {
   const hasher = new PasswordHasher();
   const responses = await Promise.allSettled(
     Array.from({ length: 70 }, (_, i) => hasher.matches('x', i % 2 ? null : '')),
@@ -64,7 +64,7 @@ passwords('at most 4 hashes run at once and 64 wait; beyond that is 503, and lat
   assert.is(await hasher.matches('x', null), false);
 });
 
-passwords('a login beyond them gets 503 with Retry-After and counts as no failure', async () => {
+passwords('a further login gets 503 with Retry-After and does not count as a failure', async () => {
   const fixture = await Fixture.start();
   const body = '{"username":"nobody","password":"x"}';
   const request = [

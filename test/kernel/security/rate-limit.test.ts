@@ -4,7 +4,7 @@ import { RateLimit } from '../../../src/kernel/security/rate-limit.ts';
 
 const test = suite('rate limit');
 
-test('allows each key a number of times in a span that starts with the first', () => {
+test('allows each key a number of times in a window that starts with the first', () => {
   const limit = new RateLimit(2, 60);
   assert.equal(
     [limit.denial('a', 0), limit.denial('a', 30), limit.denial('a', 45), limit.denial('b', 45)],
@@ -16,7 +16,7 @@ test('allows each key a number of times in a span that starts with the first', (
   );
 });
 
-test('a clock that was set back holds no one up', () => {
+test('a clock that was set back delays no one', () => {
   const limit = new RateLimit(1, 60);
   assert.equal([limit.denial('a', 1000), limit.denial('a', 1001), limit.denial('a', 0)], [undefined, 59, undefined]);
 });

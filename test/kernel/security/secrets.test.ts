@@ -13,7 +13,7 @@ const key = (id: string, byte: number): string => `${id}:${Buffer.alloc(32, byte
 
 test.after(() => rmSync(folder, { recursive: true }));
 
-test('a sealed secret opens again, shows nothing of its text, and is never sealed the same way twice', () => {
+test('decrypts an encrypted secret, which reveals nothing and differs each time', () => {
   const secrets = openSecrets([key('a', 1)], undefined, randomBytes);
   const sealed = secrets.seal('püha saladus', 'uuid');
   assert.is(secrets.open(sealed, 'uuid'), 'püha saladus');
@@ -21,7 +21,7 @@ test('a sealed secret opens again, shows nothing of its text, and is never seale
   assert.not.equal(sealed, secrets.seal('püha saladus', 'uuid'));
 });
 
-test('it opens only for the object it was sealed for, and only unchanged', () => {
+test('decrypts it only for its object, and only unchanged', () => {
   const secrets = openSecrets([key('a', 1)], undefined, randomBytes);
   const sealed = secrets.seal('secret', 'uuid');
   assert.throws(() => secrets.open(sealed, 'other'));
@@ -59,7 +59,7 @@ test('creates secret.key for its owner at the first start and uses it later', ()
   assert.throws(() => openSecrets([], folder, randomBytes), /secret.key holds no key$/);
 });
 
-test('commands that meet at the first start agree on one key', () => {
+test('concurrent commands at the first start use one key', () => {
   const home = mkdtempSync(join(tmpdir(), 'tenantry-secrets-'));
   let other: Secrets | undefined;
   const mine = openSecrets([], home, (bytes) => {
@@ -72,7 +72,7 @@ test('commands that meet at the first start agree on one key', () => {
   rmSync(home, { recursive: true });
 });
 
-test('a command reads the key that another makes and seals with after it was found missing', () => {
+test('a command that found no key reads the one that another command created meanwhile', () => {
   const home = mkdtempSync(join(tmpdir(), 'tenantry-secrets-'));
   let other: Secrets | undefined;
   const mine = openSecrets([], home, randomBytes, () => {
@@ -84,7 +84,7 @@ test('a command reads the key that another makes and seals with after it was fou
   rmSync(home, { recursive: true });
 });
 
-test('a backup that a rotation met holds the keys from before it and after it, the newest first', () => {
+test('a backup during a rotation contains the keys before and after it, the newest first', () => {
   const [a, b] = [`${key('a', 1)}\n`, `${key('b', 2)}\n`];
   assert.is(withOlderKeys(a, a), a);
   assert.is(withOlderKeys(b + a, a), b + a);

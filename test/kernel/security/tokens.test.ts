@@ -36,7 +36,7 @@ tokens('the header is the word Token in any case, a blank and the token', async 
     assert.is(await presented(header), 200, header);
 });
 
-tokens('the word Bearer is taken as the word Token, and 401 asks for Token', async () => {
+tokens('accepts the word Bearer like Token, and 401 requests Token', async () => {
   const token = fixture.staff.token as string;
   for (const header of [`Bearer ${token}`, `bearer ${token}`]) assert.is(await presented(header), 200, header);
   assert.equal(await presented('Bearer'), rejection('Invalid token. No credentials provided.'));
@@ -100,7 +100,7 @@ tokens('a token of an inactive owner', async () => {
   assert.equal(await use(client), rejection('User inactive or deleted.'));
 });
 
-tokens('tokens in the query string and in cookies are not looked at', async () => {
+tokens('ignores tokens in the query string and in cookies', async () => {
   assert.equal(
     await use(fixture.anonymous, 'GET', `/api/?token=${fixture.staff.token}&x-auth-token=${fixture.staff.token}`),
     notProvided,
@@ -108,7 +108,7 @@ tokens('tokens in the query string and in cookies are not looked at', async () =
   assert.is((await fixture.anonymous.get('/api/', { Cookie: `token=${fixture.staff.token}` })).status, 401);
 });
 
-tokens('only a SHA-256 digest of a token is stored', async () => {
+tokens('stores only the SHA-256 digest of a token', async () => {
   const token = fixture.staff.token as string;
   const bytes = fixture.server.app.db.serialize();
   assert.ok(bytes.includes(createHash('sha256').update(token).digest()));
@@ -116,7 +116,7 @@ tokens('only a SHA-256 digest of a token is stored', async () => {
   assert.not.ok(bytes.includes(Buffer.from(token, 'hex')));
 });
 
-tokens('a new user has a lifetime of 3600 seconds unless another one, null included, is posted', async () => {
+tokens('a new user has a token lifetime of 3600 seconds unless the body has another one, or null', async () => {
   const lifetime = async (fields: Json) =>
     (await fixture.staff.post('/api/users/', { username: `l${Math.random()}`, ...fields })).body.token_lifetime;
   assert.equal(
@@ -140,7 +140,7 @@ tokens('a token expires its lifetime after its last authenticated request', asyn
   assert.equal(await use(client), expired);
 });
 
-tokens('any method and any result slides the expiry, but a request to an open endpoint does not', async () => {
+tokens('any method and any result extends the expiry, but a request to an open endpoint does not', async () => {
   await fixture.user('sliding', { token_lifetime: 100 });
   const client = fixture.as('sliding');
   for (const [method, path, status] of [
@@ -179,7 +179,7 @@ tokens('a change of the lifetime applies at once to existing tokens', async () =
   assert.is(await use(client), 200);
 });
 
-tokens('the last use is written at most once a minute per token, so that reading writes nothing', async () => {
+tokens('stores the last use at most once a minute per token, so that most reads write nothing', async () => {
   fixture.clock.hold();
   const { db, clock } = fixture.server.app;
   const user = await fixture.user('reader');
@@ -233,7 +233,7 @@ tokens('deletion of the user ends their tokens at once', async () => {
   assert.equal(await use(client), invalid);
 });
 
-tokens('revoked and expired tokens are removed 7 days after their end, then they are invalid', async () => {
+tokens('removes revoked and expired tokens 7 days after their end; then they are invalid', async () => {
   const { db } = fixture.server.app;
   const user = await fixture.user('ender', { token_lifetime: 100 });
   const count = () =>
@@ -250,7 +250,7 @@ tokens('revoked and expired tokens are removed 7 days after their end, then they
   assert.equal([count(), await use(expiring), await use(revoked)], [0, invalid, invalid]);
 });
 
-tokens('however many tokens have ended, all of them are removed and no others', async () => {
+tokens('removes all ended tokens, however many, and no others', async () => {
   const { db } = fixture.server.app;
   await fixture.user('many', { token_lifetime: 100 });
   await fixture.user('stays', { token_lifetime: null });

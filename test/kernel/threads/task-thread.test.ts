@@ -42,7 +42,7 @@ const rejection = async (promise: Promise<unknown>): Promise<[message: string, s
   return [error.message, error instanceof TaskError ? error.displayed : undefined];
 };
 
-threads('tasks are done by one thread, which starts with the first', async () => {
+threads('one thread runs all tasks, and starts with the first', async () => {
   const ids = await Promise.all([run<number>('thread'), run<number>('thread'), run<number>('thread')]);
   assert.is(new Set(ids).size, 1);
   assert.is.not(ids[0], 0, 'it is not the main one');
@@ -52,7 +52,7 @@ threads('tasks are done by one thread, which starts with the first', async () =>
   });
 });
 
-threads('a task may be rejected, and the next one is done', async () => {
+threads('a task may fail, and the next one runs', async () => {
   assert.equal(await rejection(run('refuse')), ['not this one', 'No.']);
   assert.is(await run({ echo: 1 }), 1);
 });
@@ -64,7 +64,7 @@ threads('a task that takes too long ends with its thread, and the next one has a
   assert.is.not(await next, first);
 });
 
-threads('a thread that ends of itself takes only its own task with it', async () => {
+threads('a crashed thread fails only its own task', async () => {
   for (const [task, message] of [
     ['exit', 'the thread that it was given to has ended'],
     ['throw', 'out of order'],
@@ -74,7 +74,7 @@ threads('a thread that ends of itself takes only its own task with it', async ()
   }
 });
 
-threads('a program that does not start is reported, each time', async () => {
+threads('reports a program that does not start, each time', async () => {
   thread = new TaskThread(
     () => 'process.exit(7)',
     () => new Error('crowded'),
@@ -90,7 +90,7 @@ threads('a program that does not start is reported, each time', async () => {
   for (let i = 0; i < 2; i++) assert.equal(await rejection(run({ echo: 1 })), ['no program', undefined]);
 });
 
-threads('those that wait take turns, and the user who holds most of a full queue loses the newest', async () => {
+threads('the queue is fair, and the user with the most entries of a full queue loses the newest', async () => {
   const order: string[] = [];
   const ask = (name: string, holder: string): Promise<void> =>
     run({ echo: name }, holder).then(
@@ -105,7 +105,7 @@ threads('those that wait take turns, and the user who holds most of a full queue
   assert.is(order.length, 67);
 });
 
-threads('closing ends what runs and what waits, also while the thread starts', async () => {
+threads('closing ends the running task and the queue, also while the thread starts', async () => {
   const started = run('thread');
   const waiting = [rejection(run('forever')), rejection(run({ echo: 1 }))];
   await started;

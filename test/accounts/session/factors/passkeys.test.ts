@@ -160,7 +160,7 @@ for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const)
     assert.is((await third.post(paths.options)).status, 200, 'the session is confirmed');
   });
 
-test('rejects responses that differ in anything, and uses the challenge up', async () => {
+test('rejects responses with any difference, and invalidates the challenge', async () => {
   const client = await session();
   const faults: Readonly<Record<string, Faults>> = {
     type: { type: 'webauthn.get' },
@@ -389,7 +389,7 @@ test('limits challenges for logins to 60 a minute and prefix', async () => {
   assert.is((await fixture.anonymous.post(paths.loginOptions)).status, 200);
 });
 
-test('removed passkeys end, and recovery codes replace a lost authenticator', async () => {
+test('removed passkeys stop working, and recovery codes replace a lost authenticator', async () => {
   const { authenticator, client, factor } = await enrolled();
   const [code] = factor.recovery_codes;
   const { body } = await fixture.anonymous.post(paths.second, {
@@ -462,7 +462,7 @@ test('records additions and logins in the audit trail, without credentials', asy
   );
 });
 
-test('stores no challenge as it is, and removes those that have expired', async () => {
+test('stores no challenge in plain text, and removes expired ones', async () => {
   const client = await session();
   const { body } = await client.post(paths.options);
   const { db } = fixture.server.app;

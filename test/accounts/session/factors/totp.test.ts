@@ -189,7 +189,7 @@ test('four wrong codes lock the username for the address, also for the right pas
   assert.is((await present({ token: await challenge(), code: app.code() })).status, 200);
 });
 
-test('a right password alone does not end the count of failures', async () => {
+test('a correct password alone does not reset the failure count', async () => {
   const { app } = await enrol(fixture, await session());
   at(30);
   for (let count = 0; count < 3; count++) await present({ token: await challenge(), code: app.wrongCode() });
@@ -299,7 +299,7 @@ test('lists the factors of the caller, and those of another user for staff only'
   assert.not.ok('second-factors' in (await client.get('/api/')).body);
 });
 
-test('renames and removes factors; the last one takes the recovery codes with it', async () => {
+test('renames and removes factors; removing the last one deletes the recovery codes', async () => {
   const client = await session();
   const { factor } = await enrol(fixture, client);
   const { factor: other } = await enrol(fixture, client, 'Tablet');
@@ -327,7 +327,7 @@ test('allows ten factors', async () => {
   assert.equal([status, body], [409, { detail: 'You already have 10 second factors.' }]);
 });
 
-test('replaces recovery codes, which ends the old ones', async () => {
+test('replaces recovery codes, and invalidates the old ones', async () => {
   const client = await session();
   const none = await client.post('/api/second-factors/recovery-codes/');
   assert.equal([none.status, none.body], [409, { detail: 'Set up a second factor first.' }]);
@@ -404,7 +404,7 @@ test('wrong codes at the confirmation lock the username like wrong passwords', a
   assert.equal((await logIn()).body, locked);
 });
 
-test('of a user with a factor only a login with it confirms a session', async () => {
+test('a login confirms the session of a user with a factor only if it used the factor', async () => {
   const { app } = await enrol(fixture, await session());
   at(30);
   assert.is((await fixture.as('alice').post('/api/second-factors/recovery-codes/')).status, 403);
@@ -427,7 +427,7 @@ test('has_second_factor is for the user and staff', async () => {
   assert.equal(await found(fixture.as('bob'), true), ['alice', 'bob', 'helper'], 'ignored');
 });
 
-test('stores no secret, code or token as it is', async () => {
+test('stores no secret, code or token in plain text', async () => {
   const { app, factor } = await enrol(fixture, await session());
   const token = await challenge();
   const stored = (fixture.server.app.db as SqliteDatabase).serialize().toString('latin1').toLowerCase();
@@ -444,7 +444,7 @@ test('a deactivated user cannot complete a login', async () => {
   assert.equal((await present({ token, code: app.code() })).body, again);
 });
 
-test('removes what has run out', async () => {
+test('removes expired enrolments, codes and tokens', async () => {
   const client = await session();
   const { app } = await enrol(fixture, client);
   await client.post('/api/second-factors/totp/');

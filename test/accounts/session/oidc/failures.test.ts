@@ -60,7 +60,7 @@ test('a discovery document that cannot be refreshed is recorded, and the cached 
   assert.equal(await troubles(), []);
 });
 
-test('a failure behind cached documents stays recorded when another login starts', async () => {
+test('a failure hidden by cached documents stays recorded when another login starts', async () => {
   tokenOf(await logIn());
   one.handlers.set('token', fails(500));
   assert.is(await logIn(), unreachable);

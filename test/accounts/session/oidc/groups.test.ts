@@ -148,7 +148,7 @@ groups('a role that a user granted has precedence, and is changed as before', as
   assert.equal(await rolesOf(user), ['customer owner oidc:company']);
 });
 
-groups('staff and global support come with groups, and go only if this provider granted them', async () => {
+groups('groups grant staff and global support, and revoke them only if this provider granted them', async () => {
   const rights = ({ is_staff: isStaff, is_support: isSupport }: Json): boolean[] => [isStaff, isSupport];
   const dora = await userIn('dora', ['/staff', '/helpers']);
   assert.equal(rights(dora), [true, true]);
@@ -175,7 +175,7 @@ groups(
   },
 );
 
-groups('groups that the provider left out, or that are no texts, fail the login and change nothing', async () => {
+groups('missing groups, and groups that are not strings, fail the login and change nothing', async () => {
   const user = await userIn('frida', ['/owners']);
   const invalid = failedLogin('OpenID Connect response has errors. Please check the logs');
   assert.is(

@@ -97,7 +97,7 @@ login('characters that usernames cannot have become hyphens, and long usernames 
   assert.is(await of('odd-5', {}), 'odd-5');
 });
 
-login('omits an email address that the provider has not verified, or that another user has', async () => {
+login('omits an email address that is not verified by the provider, or belongs to another user', async () => {
   const emailOf = async (accountId: string, claims: Readonly<Record<string, unknown>>): Promise<string> =>
     (await oidc.userOf({ accountId, claims })).email;
   assert.is(await emailOf('mail-1', { email: 'mail-1@example.com' }), '');
@@ -112,7 +112,7 @@ login('an inactive user cannot log in', async () => {
   assert.is(await oidc.logIn({ accountId: 'leaver' }), failedLogin('OpenID Connect authentication failed.'));
 });
 
-login('a service account cannot log in, whose identities nobody can set', async () => {
+login('a service account cannot log in, and no one can set its identities', async () => {
   const { staff } = oidc.fixture;
   const { url: customer } = await oidc.fixture.customer('Acme');
   const { body } = await staff.post('/api/service-accounts/', { name: 'Robot', customer, role: 'owner' });
@@ -159,7 +159,7 @@ login('logins and rejected ones have audit records', async () => {
   assert.equal(await newest('refused'), [[302, { kind: 'anonymous', uuid: null }, undefined]]);
 });
 
-login('an unknown name of a provider is 404', async () => {
+login('an unknown provider name returns 404', async () => {
   for (const path of ['login', 'complete']) {
     const response = await fetch(`${oidc.url}/api-auth/oidc/other/${path}/`, { redirect: 'manual' });
     assert.equal([response.status, await response.json()], [404, { detail: 'Not found.' }]);

@@ -238,7 +238,7 @@ rejections('accepts one of two different simultaneous responses to a login', asy
   assert.equal(ends.sort(), [failedLogin('SAML2 authentication failed.'), rejection].sort());
 });
 
-rejections('accepts an assertion once, even if its request were open again', async () => {
+rejections('accepts an assertion once, even if its request is pending again', async () => {
   await saml.idp.next({ user: { attributes: {}, nameId: 'x' } });
   const browser = saml.browser;
   const { SAMLResponse } = await browser.form(saml.idp.entityId);

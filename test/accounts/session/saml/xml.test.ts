@@ -132,7 +132,7 @@ xml('the same limits apply inside a response to a login and inside encrypted ass
   }
 });
 
-xml('omits large attributes by the rules of users, and rejects larger ones by the limits of messages', async () => {
+xml('omits attributes above the limits of user fields, and rejects those above the limits of messages', async () => {
   const long = await saml.logIn({ uid: 'nora', cn: 'N'.repeat(100_000) });
   assert.match(long, /\/saml2\/$/);
   await saml.idp.next({ user: { attributes: { uid: 'olaf', cn: 'O'.repeat(300_000) } } });

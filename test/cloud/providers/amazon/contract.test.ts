@@ -23,7 +23,7 @@ function contract(backend: Backend): void {
 
   const reports = (): string[] => account.fixture.events().map(({ message }) => message);
 
-  test('an instance is created, runs, and brings its root volume', async () => {
+  test('creates a running instance with its root volume', async () => {
     const { url } = await account.order('web', { description: 'front', user_data: '#cloud-config' });
     assert.equal(ends(await account.passage(url)), ['Creation Scheduled', 'Creating pending', 'OK running']);
     const web = await account.read(url);
@@ -63,7 +63,7 @@ function contract(backend: Backend): void {
     ]);
   });
 
-  test('an instance is stopped, started and restarted', async () => {
+  test('stops, starts and restarts an instance', async () => {
     const web = await account.created(await account.order('web'));
     const way = async (action: string): Promise<string[]> => {
       assert.is((await account.alice.post(`${web.url}${action}/`)).status, 202);
@@ -95,7 +95,7 @@ function contract(backend: Backend): void {
     assert.equal((await account.act(resized, 'start')).runtime_state, 'running');
   });
 
-  test('a volume is created, attached, detached and deleted', async () => {
+  test('creates, attaches, detaches and deletes a volume', async () => {
     const web = await account.created(await account.order('web'));
     await account.act(web, 'stop');
     const { url } = await account.orderVolume('data', { volume_type: 'io1' });
@@ -120,7 +120,7 @@ function contract(backend: Backend): void {
     assert.equal((await account.passage(url)).slice(-2), ['Deleting deleting', 'gone']);
   });
 
-  test('a deleted instance takes its root volume along and releases the others', async () => {
+  test('deletes an instance with its root volume, and releases the others', async () => {
     const web = await account.created(await account.order('web'));
     await account.act(web, 'stop');
     const data = await account.created(await account.orderVolume('data'));
@@ -141,7 +141,7 @@ function contract(backend: Backend): void {
     ]);
   });
 
-  test('changes nothing by a pull without news', async () => {
+  test('a pull without news changes nothing', async () => {
     const web = await account.created(await account.order('web'));
     const root = await account.read((await account.volumeNamed('volume-web')).url);
     for (const resource of [web, root]) assert.equal(await account.act(resource, 'pull'), resource);
@@ -149,7 +149,7 @@ function contract(backend: Backend): void {
     for (const resource of [web, root]) assert.equal(await account.read(resource.url), resource);
   });
 
-  test('an unlinked instance is imported again, then its root volume', async () => {
+  test('imports an unlinked instance again, then its root volume', async () => {
     const web = await account.created(await account.order('web'));
     const root = await account.volumeNamed('volume-web');
     const staff = account.fixture.staff;
@@ -195,7 +195,7 @@ function contract(backend: Backend): void {
     });
   });
 
-  test('every region and size is offered, and images of the region', async () => {
+  test('lists every region and size, and images of the region', async () => {
     const list = async (path: string): Promise<Json[]> =>
       (await account.alice.get(`/api/${path}/?page_size=100&settings_uuid=${account.service.settings_uuid}`)).body;
     assert.equal([(await list('aws-regions')).length, (await list('aws-sizes')).length], [11, 13]);

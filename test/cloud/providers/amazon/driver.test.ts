@@ -29,7 +29,7 @@ const imageNames = async (): Promise<string[]> => {
   return body.map(({ name }: Json) => name);
 };
 
-test('a synchronisation asks every region, signed for it', async () => {
+test('a synchronisation calls every region, with a signature for that region', async () => {
   assert.equal(await account.sync(), ['In Sync', '']);
   assert.equal(account.vendor.take(), [
     'us-east-1 DescribeKeyPairs',
@@ -37,7 +37,7 @@ test('a synchronisation asks every region, signed for it', async () => {
   ]);
 });
 
-test('calls the host of each region for the public address, and any other address itself', async () => {
+test('calls the host of each region for the public address, and any other address directly', async () => {
   const requests = new Set<string>();
   const remote = await AmazonAccount.open({
     isConnected: false,
@@ -52,7 +52,7 @@ test('calls the host of each region for the public address, and any other addres
   await remote.close();
 });
 
-test('an account needs the id and the secret of an access key', async () => {
+test('an account requires the id and the secret of an access key', async () => {
   const { body, status } = await account.fixture.staff.post(
     '/api/aws/',
     account.body({ username: undefined, token: undefined }),
@@ -61,7 +61,7 @@ test('an account needs the id and the secret of an access key', async () => {
   assert.equal([status, body], [400, { username: required, token: required }]);
 });
 
-test('lists are read page by page', async () => {
+test('reads lists page by page', async () => {
   for (let n = 0; n < 23; n++) account.vendor.contents.launch('eu-west-1', `web-${n}`);
   account.vendor.largestPage = 5;
   assert.equal(await account.sync(), ['In Sync', '']);
@@ -74,7 +74,7 @@ test('lists are read page by page', async () => {
   assert.equal(new Set(names), new Set(Array.from({ length: 23 }, (_, n) => `web-${n}`)));
 });
 
-test('a limit in the middle of a synchronisation is waited for', async () => {
+test('waits for a rate limit during a synchronisation', async () => {
   account.vendor.mishap('DescribeVolumes', Amazon.rejection(503, 'RequestLimitExceeded', 'Request limit exceeded.'));
   account.fixture.clock.advance(30 * 60);
   await account.pass(5);
@@ -83,7 +83,7 @@ test('a limit in the middle of a synchronisation is waited for', async () => {
   assert.is((await account.settings()).state, 'In Sync');
 });
 
-test('only images that the sizes can start, and that images_regex keeps, are offered', async () => {
+test('lists only images that the sizes can start and images_regex matches', async () => {
   assert.equal(await imageNames(), [
     'amzn2-ami-hvm-2.0.20180622.1-x86_64-gp2',
     'ubuntu/images/hvm-ssd/ubuntu-xenial-16.04-amd64',
@@ -109,7 +109,7 @@ test('marks an account with too many images as Erred with advice', async () => {
   ]);
 });
 
-test('a key is put into a region once, under its fingerprint', async () => {
+test('uploads a key to a region once, under its fingerprint', async () => {
   const key = await account.key();
   const [web, other] = [
     await account.created(await account.order('web', { ssh_public_key: key.url, user_data: '#cloud-config\nä' })),
@@ -126,7 +126,7 @@ test('a key is put into a region once, under its fingerprint', async () => {
   );
 });
 
-test('a created object carries its name and our uuid', async () => {
+test('tags a created object with its name and our uuid', async () => {
   const web = await account.created(await account.order('web'));
   const data = await account.created(await account.orderVolume('data'));
   assert.equal(
@@ -163,7 +163,7 @@ test('fails an operation whose object the vendor never lists', async () => {
   assert.equal(stateOf(await account.read(url)), ['Erred', '', 'Does not exist at backend.']);
 });
 
-test('an instance that ends while it starts is Erred with the reason', async () => {
+test('an instance that terminates during its start is Erred with the reason', async () => {
   const text = 'Server.InsufficientInstanceCapacity: Insufficient capacity';
   account.vendor.contents.failingLaunches.push({ code: 'Server.InsufficientInstanceCapacity', message: text });
   const { url } = await account.order('web');
@@ -173,14 +173,14 @@ test('an instance that ends while it starts is Erred with the reason', async () 
   assert.is(await account.volumeNamed('volume-web'), undefined);
 });
 
-test('a start that comes to nothing is Erred with the reason', async () => {
+test('a failed start makes the instance Erred with the reason', async () => {
   const web = await account.created(await account.order('web'));
   await account.act(web, 'stop');
   account.vendor.contents.failingLaunches.push({ code: 'Server.InternalError', message: 'Server.InternalError' });
   assert.equal(stateOf(await account.act(web, 'start')), ['Erred', 'stopped', 'Server.InternalError']);
 });
 
-test('an image that is larger than the disk of the size is rejected by the vendor', async () => {
+test('the vendor rejects an image that is larger than the disk of the size', async () => {
   const { url } = await account.order('web', { image: 'windows' });
   await account.passage(url);
   assert.equal(stateOf(await account.read(url)), [
@@ -199,7 +199,7 @@ for (const [what, route, at] of [
     ['lost', 'lost', 1],
     ['reset', 'reset', 2],
   ] as const) {
-    test(`${what} whose order is ${how} is made once`, async () => {
+    test(`creates ${what} once if the request is ${how}`, async () => {
       const web = await account.created(await account.order('web'));
       await account.act(web, 'stop');
       account.vendor.mishap(route, mishap);
@@ -216,7 +216,7 @@ for (const [what, route, at] of [
   }
 }
 
-test('a volume that was moved to another instance meanwhile is not detached there', async () => {
+test('does not detach a volume that has moved to another instance', async () => {
   const [web, other] = [
     await account.created(await account.order('web')),
     await account.created(await account.order('other')),
@@ -236,7 +236,7 @@ test('a volume that was moved to another instance meanwhile is not detached ther
   assert.equal([volume.attachment.instance, volume.attachment.state], [other.backend_id, 'attached']);
 });
 
-test('a larger disk whose order is lost is ordered once', async () => {
+test('requests a larger disk once even if the response is lost', async () => {
   const web = await account.created(await account.order('web'));
   await account.act(web, 'stop');
   account.vendor.take();
@@ -247,7 +247,7 @@ test('a larger disk whose order is lost is ordered once', async () => {
   assert.is(instanceOf(web).type, 'c4.large');
 });
 
-test('a disk that was enlarged a short while ago is rejected with the words of the vendor, and the type stays', async () => {
+test('fails with the message of the vendor for a recently enlarged disk, and keeps the type', async () => {
   const web = await account.created(await account.order('web'));
   await account.act(web, 'stop');
   const [root] = account.vendor.contents.volumesOf(web.backend_id) as [Volume];
@@ -300,7 +300,7 @@ test('pulls foreign changes of name, type, addresses and attachments', async () 
   assert.equal([device, instance, volumeState], ['/dev/sdg', web.url, 'inuse']);
 });
 
-test('an instance that others ended is missing', async () => {
+test('an instance terminated elsewhere is missing', async () => {
   const web = await account.created(await account.order('web'));
   instanceOf(web).state = 'terminated';
   assert.equal(stateOf(await account.act(web, 'pull')), ['Erred', '', 'Does not exist at backend.']);

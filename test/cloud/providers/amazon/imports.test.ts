@@ -34,7 +34,7 @@ async function sync(): Promise<void> {
   await work(fixture);
 }
 
-test('unmanaged instances are offered with cores, ram, disk, region, state, public_ips, flavor_name and runtime_state', async () => {
+test('lists unmanaged instances with cores, ram, disk, region, state, public_ips, flavor_name and runtime_state', async () => {
   inventory = (await owner.get(`${cloud.service.url}link/`)).body;
   assert.equal(
     inventory.map(({ name }) => name),
@@ -58,7 +58,7 @@ test('unmanaged instances are offered with cores, ram, disk, region, state, publ
   });
 });
 
-test('unmanaged volumes are offered with size, state, runtime_state, device, instance_id and volume_type', () => {
+test('lists unmanaged volumes with size, state, runtime_state, device, instance_id and volume_type', () => {
   const { backend_id: _, ...attached } = item('unmanaged-volume-1');
   assert.equal(attached, {
     name: 'unmanaged-volume-1',
@@ -80,7 +80,7 @@ test('the type is required, because Amazon imports several kinds', async () => {
   assert.equal([rejection.status, rejection.body], [400, { resource_type: ['This field is required.'] }]);
 });
 
-test('an unknown id cannot be found', async () => {
+test('rejects an unknown id', async () => {
   const rejections = await Promise.all(
     ['Amazon.Instance', 'Amazon.Volume'].map((resource_type) => link({ backend_id: 'x-1', resource_type })),
   );
@@ -90,7 +90,7 @@ test('an unknown id cannot be found', async () => {
   );
 });
 
-test('a volume on an unknown instance is rejected', async () => {
+test('rejects a volume that is attached to an unknown instance', async () => {
   const rejection = await link({ backend_id: item('unmanaged-volume-1').backend_id, resource_type: 'Amazon.Volume' });
   const { backend_id: id } = item('unmanaged-instance-1');
   assert.equal(
@@ -99,7 +99,7 @@ test('a volume on an unknown instance is rejected', async () => {
   );
 });
 
-test('a volume on no instance is imported', async () => {
+test('imports a detached volume', async () => {
   const linked = await link({ backend_id: item('unmanaged-volume-2').backend_id, resource_type: 'Amazon.Volume' });
   const { created, url, uuid, ...rest } = linked.body;
   assert.equal([linked.status, rest], [200, { name: 'unmanaged-volume-2', state: 'OK' }]);
@@ -126,7 +126,7 @@ test('after its instance, a volume is imported attached to it', async () => {
   assert.equal(await usages(fixture, cloud.service), { instance_count: 1, volume_count: 2 });
 });
 
-test('a linked object is neither offered nor linked again', async () => {
+test('a linked object is not listed, and cannot be linked again', async () => {
   assert.equal(
     (await owner.get(`${cloud.service.url}link/`)).body.map(({ name }: Json) => name),
     ['unmanaged-instance-2'],
@@ -151,7 +151,7 @@ test('an imported instance is stopped, resized and destroyed like others', async
   assert.is((await present(instance)).cores, 2);
 });
 
-test('an unlinked instance is offered again; linked again, its volumes know it after the next synchronisation', async () => {
+test('lists an unlinked instance again; after a new import, the next synchronisation attaches its volumes', async () => {
   const { backend_id } = await present(instance);
   assert.is((await owner.post(`${instance.url}unlink/`)).status, 204);
   const [volume] = (await owner.get('/api/aws-volumes/?name=unmanaged-volume-1')).body;

@@ -63,7 +63,7 @@ test('region, image, size, name and link are required', async () => {
   );
 });
 
-test('an image of another region is missing there', async () => {
+test('rejects an image of another region', async () => {
   const tokyo = await first('aws-regions/?name=Tokyo');
   const rejection = await create({ region: tokyo.url });
   assert.equal(
@@ -72,7 +72,7 @@ test('an image of another region is missing there', async () => {
   );
 });
 
-test('a size that a region does not have is missing there', async () => {
+test('rejects a size that is unavailable in the region', async () => {
   const mumbai = await first('aws-regions/?name=Mumbai');
   const local = await first(`aws-images/?name=Ubuntu&region=${mumbai.uuid}`);
   const rejection = await create({ region: mumbai.url, image: local.url, size: (await size('m3.large')).url });
@@ -82,7 +82,7 @@ test('a size that a region does not have is missing there', async () => {
   );
 });
 
-test('a creation is accepted with the values of size, image, region and key', async () => {
+test('accepts a creation with the values of size, image, region and key', async () => {
   const key = (await admin.post('/api/keys/', { name: 'laptop', public_key: publicKeys.ed25519 })).body;
   fixture.events();
   const created = await create({
@@ -151,7 +151,7 @@ test('a creation is accepted with the values of size, image, region and key', as
   assert.equal(await usages(fixture, cloud.service), { instance_count: 1 });
 });
 
-test('it is launched: pending, then running, with id, addresses and start time', async () => {
+test('launches the instance: pending, then running, with id, addresses and start time', async () => {
   assert.equal(await collectStates(fixture, web.url), ['Creation Scheduled', 'Creating pending', 'OK running']);
   const { access_url, backend_id, external_ips, internal_ips, start_time } = await present(web);
   assert.match(backend_id, /^i-[0-9a-f]{17}$/);
@@ -253,18 +253,18 @@ test('records the caller in events, without the address in those of jobs', async
   ]);
 });
 
-test('a running instance is not started', async () => {
+test('rejects starting a running instance', async () => {
   assert.equal(await act('start'), [409, { detail: 'Valid runtime states for operation: stopped.' }]);
 });
 
-test('a running instance is not resized', async () => {
+test('rejects resizing a running instance', async () => {
   assert.equal(await act('resize', { size: (await size('m4.large')).url }), [
     409,
     { detail: 'Instance runtime state must be in one of offline states.' },
   ]);
 });
 
-test('restart: it stays running', async () => {
+test('restart keeps it running', async () => {
   assert.equal(await act('restart'), [202, { status: 'restart was scheduled' }]);
   assert.equal(await collectStates(fixture, web.url), ['Update Scheduled running', 'Updating running', 'OK running']);
   assert.equal(messages(), ['Resource web has been scheduled to restart.', 'Resource web has been restarted.']);
@@ -277,12 +277,12 @@ test('stop: stopping, then stopped, without a start time', async () => {
   assert.equal(messages(), ['Resource web has been scheduled to stop.', 'Resource web has been stopped.']);
 });
 
-test('a stopped instance is neither stopped nor restarted', async () => {
+test('rejects stopping or restarting a stopped instance', async () => {
   for (const action of ['stop', 'restart'])
     assert.equal(await act(action), [409, { detail: 'Valid runtime states for operation: running.' }]);
 });
 
-test('resize rejects the present size, a smaller disk, and a size its region does not have', async () => {
+test('resize rejects the current size, a smaller disk, and a size that is unavailable in the region', async () => {
   assert.equal(await act('resize', {}), [400, { size: ['This field is required.'] }]);
   assert.equal(await act('resize', { size: (await size('t2.micro')).url }), [
     400,
@@ -294,7 +294,7 @@ test('resize rejects the present size, a smaller disk, and a size its region doe
   ]);
 });
 
-test('resize: it stays stopped; cores, ram, disk, the root volume and the link follow', async () => {
+test('resize keeps it stopped, and updates cores, ram, disk, the root volume and the link', async () => {
   assert.equal(await act('resize', { size: (await size('m4.large')).url }), [202, { status: 'resize was scheduled' }]);
   assert.equal(await usages(fixture, cloud.link), { ram: 8192, storage: 16384, vcpu: 2 });
   await step(fixture);
@@ -335,7 +335,7 @@ test('start: pending, then running', async () => {
   assert.equal(messages(), ['Resource web has been scheduled to start.', 'Resource web has been started.']);
 });
 
-test('a start that fails leaves the instance stopped and Erred', async () => {
+test('a failed start leaves the instance stopped and Erred', async () => {
   await act('stop');
   await work(fixture);
   await setOptions(fixture, cloud.settings, { simulator_failures: 'start' });
@@ -357,14 +357,14 @@ test('a start that fails leaves the instance stopped and Erred', async () => {
   await work(fixture);
 });
 
-test('update changes name, description and tags here only', async () => {
+test('update changes name, description and tags only locally', async () => {
   fixture.events();
   const updated = await admin.patch(web.url, { name: 'www', tags: [] });
   assert.equal([updated.status, updated.body.name, updated.body.tags, updated.body.state], [200, 'www', [], 'OK']);
   assert.equal(messages(), ["Amazon Instance www has been updated. Name has been changed from 'web' to 'www'."]);
 });
 
-test('destroy: shutting-down until it is gone, with its root volume', async () => {
+test('destroy: shutting-down until it is removed, with its root volume', async () => {
   const response = await admin.delete(web.url);
   assert.equal([response.status, response.body], [202, { detail: 'Deletion was scheduled.' }]);
   assert.equal(await collectStates(fixture, web.url), ['Deletion Scheduled stopped', 'Deleting shutting-down', 'gone']);
@@ -378,7 +378,7 @@ test('destroy: shutting-down until it is gone, with its root volume', async () =
   ]);
 });
 
-test('a deletion lasts at most 25 minutes', async () => {
+test('a deletion times out after 25 minutes', async () => {
   await setOptions(fixture, cloud.settings, { simulator_latency: 'delete=600000,*=0' });
   web = (await create({ name: 'slow' })).body;
   await work(fixture);
@@ -396,7 +396,7 @@ test('a deletion lasts at most 25 minutes', async () => {
   await setOptions(fixture, cloud.settings, { simulator_latency: '0' });
 });
 
-test('a launch that fails leaves an Erred instance without id and without root volume', async () => {
+test('a failed launch leaves an Erred instance without id and without root volume', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: 'Instance.create' });
   web = (await create()).body;
   assert.equal(await collectStates(fixture, web.url), ['Creation Scheduled', 'Creating pending', 'Erred']);
@@ -408,7 +408,7 @@ test('a launch that fails leaves an Erred instance without id and without root v
   await setOptions(fixture, cloud.settings, { simulator_failures: null });
 });
 
-test('a forced deletion and an unlink take the root volume along', async () => {
+test('a forced deletion and an unlink also remove the root volume', async () => {
   for (const part of ['delete', 'unlink']) {
     web = (await create({ name: part })).body;
     await work(fixture);
@@ -431,13 +431,13 @@ test('a forced deletion and an unlink take the root volume along', async () => {
   }
 });
 
-test('the name of a root volume is cut to the length of names', async () => {
+test('truncates the name of a root volume to the maximum length', async () => {
   web = (await create({ name: 'w'.repeat(150) })).body;
   await work(fixture);
   assert.is((await first('aws-volumes/')).name, `volume-${'w'.repeat(143)}`);
 });
 
-test('instances are rejected beyond the quota of the service', async () => {
+test('rejects instances above the quota of the service', async () => {
   const quota = (await fixture.staff.get(cloud.service.url)).body.quotas.find(
     ({ name }: Json) => name === 'instance_count',
   );

@@ -41,7 +41,7 @@ type Tuple<T, N extends number, All extends T[] = []> = All['length'] extends N 
 /** Two machines and two volumes of an account, before the operation of that account. */
 const numbers = [1, 2];
 
-test('in the middle of every operation none is lost and nothing is made twice', async () => {
+test('a kill during any operation neither loses nor repeats it', async () => {
   const { vendor } = kill;
   const [username, keys] = [...vendor.accessKeys][0] ?? [];
   const links = await server.connect('aws', 11, { backend_url: vendor.url, username, token: keys?.secret });

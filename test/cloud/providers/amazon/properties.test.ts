@@ -56,7 +56,7 @@ test('images have url, uuid, name and region', async () => {
   );
 });
 
-test('every region has three images, sa-east-1 no Windows Server 2016', async () => {
+test('every region has three images, except that sa-east-1 lacks Windows Server 2016', async () => {
   assert.is((await all('aws-images')).length, 32);
   const [saoPaulo] = (await fixture.staff.get('/api/aws-regions/?name=Sao')).body;
   assert.equal(named((await fixture.staff.get(`/api/aws-images/?region=${saoPaulo.uuid}`)).body), [
@@ -91,7 +91,7 @@ test('sizes have url, uuid, name, description, cores, ram, disk and regions', as
   assert.equal(rest, { name: 'c4.large', description: 'Compute optimized, large', cores: 2, ram: 3840, disk: 16384 });
 });
 
-test('m3 sizes are not in ap-south-1 and ap-northeast-2', async () => {
+test('m3 sizes are unavailable in ap-south-1 and ap-northeast-2', async () => {
   for (const region of await all('aws-regions')) {
     const sizes = (await fixture.staff.get(`/api/aws-sizes/?page_size=100&region=${region.uuid}`)).body;
     assert.is(sizes.length, /Mumbai|Seoul/.test(region.name) ? 11 : 13, region.name);
@@ -106,7 +106,7 @@ test('region is a uuid: an unknown one matches nothing, a malformed one is 400',
   }
 });
 
-test('properties are global: every user reads them, no one writes them', async () => {
+test('properties are global: every user can read them, no one can write them', async () => {
   const counts = await asEachPersona(people, async (client) =>
     (await client.get('/api/aws-sizes/')).headers.get('x-result-count'),
   );
@@ -116,7 +116,7 @@ test('properties are global: every user reads them, no one writes them', async (
   assert.is((await fixture.staff.delete(size.url)).status, 405);
 });
 
-test('all settings on the simulator use one set', async () => {
+test('all settings on the simulator share one set', async () => {
   const before = await all('aws-images');
   const other = await simulatedService(fixture, 'aws', people, { name: 'Other' });
   assert.equal(await all('aws-images'), before);
@@ -131,7 +131,7 @@ test('the option images_regex must be a regular expression', async () => {
   assert.equal([rejection.status, rejection.body], [400, { images_regex: ['Enter a valid regular expression.'] }]);
 });
 
-test('only images whose name matches images_regex are stored by the settings', async () => {
+test('settings store only images whose names match images_regex', async () => {
   await setOptions(fixture, cloud.settings, { images_regex: '^(Ubuntu|Amazon)' });
   assert.is((await fixture.staff.get(cloud.settings.url)).body.images_regex, '^(Ubuntu|Amazon)');
   fixture.clock.advance(1800);
@@ -141,7 +141,7 @@ test('only images whose name matches images_regex are stored by the settings', a
   assert.ok(named(await all('aws-images')).includes('Windows Server 2016'), 'other settings keep it');
 });
 
-test('an image that no settings keep is deleted', async () => {
+test('deletes an image that no settings store', async () => {
   const others = (await fixture.staff.get('/api/service-settings/?name=Other')).body;
   await setOptions(fixture, others[0], { images_regex: 'Linux' });
   fixture.clock.advance(1800);
@@ -149,7 +149,7 @@ test('an image that no settings keep is deleted', async () => {
   assert.equal([...new Set(named(await all('aws-images')))], ['Amazon Linux 2', 'Ubuntu Server 16.04']);
 });
 
-test('an image that its settings do not keep cannot be chosen', async () => {
+test('rejects an image that the settings do not store', async () => {
   const [region] = (await fixture.staff.get('/api/aws-regions/?name=Ireland')).body;
   const [image] = (await fixture.staff.get(`/api/aws-images/?name=Ubuntu&region=${region.uuid}`)).body;
   const [size] = (await fixture.staff.get('/api/aws-sizes/')).body;
@@ -166,7 +166,7 @@ test('an image that its settings do not keep cannot be chosen', async () => {
   assert.equal([rejection.status, rejection.body], [400, { image: ['Invalid hyperlink - Object does not exist.'] }]);
 });
 
-test('a real driver needs username (access key id) and token (secret key)', () => {
+test('a real driver requires username (access key id) and token (secret key)', () => {
   const { missingCredentials: missing } = catalogue.type('Amazon');
   const required = ['This field is required.'];
   assert.equal(missing({}), { username: required, token: required });

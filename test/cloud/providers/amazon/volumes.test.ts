@@ -144,7 +144,7 @@ test('accepts a creation and counts its size in the storage of the link', async 
   );
 });
 
-test('it is made: creating, then available', async () => {
+test('creates the volume: creating, then available', async () => {
   assert.equal(await collectStates(fixture, volume.url), ['Creation Scheduled', 'Creating creating', 'OK available']);
   assert.match((await present(volume)).backend_id, /^vol-[0-9a-f]{17}$/);
   assert.equal(messages(), ['Resource data creation has been scheduled.', 'Resource data has been created.']);
@@ -156,7 +156,7 @@ test('size, region and volume_type are fixed on creation', async () => {
   assert.equal(messages(), []);
 });
 
-test('attach needs an instance and a device of at most 128 characters', async () => {
+test('attach requires an instance and a device of at most 128 characters', async () => {
   assert.equal(await act('attach', {}), [
     400,
     { instance: ['This field is required.'], device: ['This field is required.'] },
@@ -171,14 +171,14 @@ test('attach needs an instance and a device of at most 128 characters', async ()
   ]);
 });
 
-test('a volume is not attached to a running instance', async () => {
+test('rejects attaching to a running instance', async () => {
   assert.equal(await act('attach', { instance: web.url, device: '/dev/sdf' }), [
     409,
     { detail: 'Instance runtime state must be in one of offline states.' },
   ]);
 });
 
-test('a volume is not attached to an instance of another region', async () => {
+test('rejects attaching to an instance in another region', async () => {
   const far = await launch('far', await first('aws-regions/?name=Tokyo'));
   assert.equal(await act('attach', { instance: far.url, device: '/dev/sdf' }), [
     400,
@@ -188,7 +188,7 @@ test('a volume is not attached to an instance of another region', async () => {
   await work(fixture);
 });
 
-test('a volume is not attached to an instance of another project', async () => {
+test('rejects attaching to an instance of another project', async () => {
   const project = await fixture.project('Other', people.customer);
   const link = (
     await fixture.staff.post('/api/aws-service-project-link/', { service: cloud.service.url, project: project.url })
@@ -201,7 +201,7 @@ test('a volume is not attached to an instance of another project', async () => {
   ]);
 });
 
-test('a detached volume is not detached', async () => {
+test('rejects detaching a detached volume', async () => {
   assert.equal(await act('detach'), [409, { detail: 'Volume is already detached.' }]);
 });
 
@@ -223,14 +223,14 @@ test('attach: attaching, then inuse, on both sides', async () => {
   assert.equal(messages(), ['Amazon Volume data has been updated.']);
 });
 
-test('an attached volume is neither attached nor destroyed', async () => {
+test('rejects attaching or destroying an attached volume', async () => {
   const attached = [409, { detail: 'Volume is already attached to instance.' }];
   assert.equal(await act('attach', { instance: web.url, device: '/dev/sdg' }), attached);
   const rejection = await admin.delete(volume.url);
   assert.equal([rejection.status, rejection.body], attached);
 });
 
-test('a detach that fails leaves the volume attached and Erred', async () => {
+test('a failed detach leaves the volume attached and Erred', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: 'detach' });
   assert.equal(await act('detach'), [202, { status: 'detach was scheduled' }]);
   assert.equal(await collectStates(fixture, volume.url), [
@@ -268,7 +268,7 @@ test('a volume other than the root volume outlives its instance', async () => {
   assert.equal(await usages(fixture, cloud.link), { storage: 10240 });
 });
 
-test('a root volume that is detached is a separate volume', async () => {
+test('a detached root volume is a separate volume', async () => {
   web = await launch('db', region);
   await admin.post(`${web.url}stop/`);
   await work(fixture);
@@ -283,7 +283,7 @@ test('a root volume that is detached is a separate volume', async () => {
   await work(fixture);
 });
 
-test('destroy: deleting until it is gone', async () => {
+test('destroy: deleting until it is removed', async () => {
   fixture.events();
   const response = await admin.delete(volume.url);
   assert.equal([response.status, response.body], [202, { detail: 'Deletion was scheduled.' }]);
@@ -305,7 +305,7 @@ test('volumes are ordered by size', async () => {
   assert.equal(mine, ['b', 'c', 'a']);
 });
 
-test('a parent with volumes is not deleted: the text names the kind', async () => {
+test('rejects deleting a parent with volumes, and names the kind', async () => {
   const rejection = await people.clients.owner.delete(cloud.link.url);
   assert.equal(
     [rejection.status, rejection.body],

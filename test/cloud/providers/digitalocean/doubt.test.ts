@@ -28,7 +28,7 @@ const done: readonly (readonly [string, Mishap])[] = [
 ];
 
 for (const [what, mishap] of done) {
-  test(`a creation whose response ${what} is looked up by its name and not repeated`, async () => {
+  test(`finds a creation whose response ${what} by its name, and does not repeat it`, async () => {
     account.vendor.mishap(create, mishap);
     const { url } = await account.order('web-1');
     assert.is(await sent(create), 1);
@@ -38,7 +38,7 @@ for (const [what, mishap] of done) {
     assert.is(droplet.external_ips.length, 1);
   });
 
-  test(`an action whose response ${what} is looked up and not repeated`, async () => {
+  test(`finds an action whose response ${what}, and does not repeat it`, async () => {
     const droplet = await account.running('web-1');
     account.vendor.mishap('POST /droplets/:id/actions', mishap);
     await account.alice.post(`${droplet.url}restart/`);
@@ -55,7 +55,7 @@ for (const [what, mishap] of [
   ['reset', 'reset'],
   ['answered with 503', { status: 503 }],
 ] as readonly [string, Mishap][]) {
-  test(`a creation that is ${what} is asked for again when there is no such droplet`, async () => {
+  test(`repeats a creation that is ${what} if there is no such droplet`, async () => {
     account.vendor.mishap(create, mishap);
     const { url } = await account.order('web-1');
     assert.is(await sent(create), 2);
@@ -64,7 +64,7 @@ for (const [what, mishap] of [
     assert.equal([...account.vendor.droplets.keys()].map(String), [droplet.backend_id]);
   });
 
-  test(`an action that is ${what} is asked for again when it was not begun`, async () => {
+  test(`repeats an action that is ${what} if it has not started`, async () => {
     const droplet = await account.running('web-1');
     account.vendor.mishap('POST /droplets/:id/actions', mishap);
     await account.alice.post(`${droplet.url}stop/`);
@@ -80,7 +80,7 @@ test('fails a creation after four calls without a response', async () => {
   assert.equal(stateOf(await account.read(url)), ['Erred', '', 'Backend does not respond']);
 });
 
-test('a droplet that the fourth call made is found all the same', async () => {
+test('finds a droplet created by the fourth call', async () => {
   account.vendor.mishap(create, 'reset', 3);
   account.vendor.mishap(create, 'lost');
   const { url } = await account.order('web-1');
@@ -89,7 +89,7 @@ test('a droplet that the fourth call made is found all the same', async () => {
   assert.equal([droplet.state, droplet.backend_id], ['OK', String([...account.vendor.droplets.keys()][0])]);
 });
 
-test('a droplet of the same name that was there before is not taken for the lost one', async () => {
+test('does not mistake an existing droplet with the same name for the lost one', async () => {
   const older = account.vendor.order('web-1');
   account.vendor.mishap(create, 'reset');
   const { url } = await account.order('web-1');
@@ -112,7 +112,7 @@ test('finds the droplet of each creation with the same name after lost responses
   assert.equal(droplets.map((droplet) => droplet.backend_id).sort(), [...account.vendor.droplets.keys()].map(String));
 });
 
-test('an earlier reboot is not taken for the lost one', async () => {
+test('does not mistake an earlier reboot for the lost one', async () => {
   const droplet = await account.running('web-1');
   await account.alice.post(`${droplet.url}restart/`);
   await account.pass(16);
@@ -128,7 +128,7 @@ test('an earlier reboot is not taken for the lost one', async () => {
   );
 });
 
-test('a vendor that limits the calls meanwhile is waited for', async () => {
+test('waits if the vendor limits calls during recovery', async () => {
   account.vendor.mishap(create, { status: 429, headers: { 'Retry-After': '7' } }, 2);
   const { url } = await account.order('web-1');
   assert.is(await sent(create), 3);

@@ -91,7 +91,7 @@ test('a creation sends name, region, size, image, keys and user data, and follow
   ]);
 });
 
-test('the id is in the row, and the state provisioning, while the action runs', async () => {
+test('stores the id and the state provisioning while the action runs', async () => {
   const { url } = await account.order('web-1');
   await account.pass(2);
   const [droplet] = [...account.vendor.droplets.values()];
@@ -112,7 +112,7 @@ test('a creation without a key and user data sends neither', async () => {
   });
 });
 
-test('a key that the vendor has already is not uploaded', async () => {
+test('does not upload a key that the vendor already has', async () => {
   const key = await account.key();
   await account.running('web-1', { ssh_public_key: key.url });
   const { url } = await account.order('web-2', { ssh_public_key: key.url });
@@ -122,7 +122,7 @@ test('a key that the vendor has already is not uploaded', async () => {
   assert.equal(account.vendor.keys.size, 1);
 });
 
-test('creations that upload the same key at the same time get the one key', async () => {
+test('simultaneous creations with the same key upload it once', async () => {
   const key = await account.key();
   account.vendor.mishap('POST /account/keys', { delay: 30 }, 2);
   const orders = [
@@ -138,7 +138,7 @@ test('creations that upload the same key at the same time get the one key', asyn
   );
 });
 
-test('a token that may only read is unauthorized to create, with the text of the vendor', async () => {
+test('a read-only token fails a creation as unauthorized, with the message of the vendor', async () => {
   await account.fixture.staff.patch(account.service.settings, { token: 'read-only' });
   const { url } = await account.order('web-1');
   account.fixture.events();
@@ -158,14 +158,14 @@ test('a token that may only read is unauthorized to create, with the text of the
   assert.equal([(await account.alice.get(url)).status, lines()], [404, []]);
 });
 
-test('a creation that the vendor rejects fails with its text', async () => {
+test('a creation rejected by the vendor fails with its message', async () => {
   account.vendor.images = account.vendor.images.filter(({ distribution }) => distribution !== 'Debian');
   const { url } = await account.order('web-1');
   await account.pass(4);
   assert.equal(stateOf(await account.read(url)), ['Erred', '', 'You specified an invalid image for Droplet creation.']);
 });
 
-test('an action of the vendor that ends in error fails the operation', async () => {
+test('an action that ends in an error at the vendor fails the operation', async () => {
   account.vendor.failing.add('create');
   const { url } = await account.order('web-1');
   await account.pass(16);
@@ -209,7 +209,7 @@ test('a failed action shows its type at the vendor', async () => {
   assert.equal(messages(), ['Resource web-1 has been scheduled to stop.', 'Resource web-1 stop has failed.']);
 });
 
-test('resize sends the size and whether the disk grows, and takes the new values from the vendor', async () => {
+test('resize sends the size and whether the disk grows, and stores the new values from the vendor', async () => {
   const droplet = await account.stopped('web-1');
   const { size } = await account.choice('New York 3', 'Debian 9.2 x64', 's-2vcpu-4gb');
   const route = `POST /droplets/${droplet.backend_id}/actions`;
@@ -226,7 +226,7 @@ test('resize sends the size and whether the disk grows, and takes the new values
   assert.equal(await usages(), { ram: 4096, storage: 81920, vcpu: 2 });
 });
 
-test('the quota changes of a resize are counted when it is accepted and taken back if it fails', async () => {
+test('counts the quota changes of a resize when it is accepted, and reverts them if it fails', async () => {
   const droplet = await account.stopped('web-1');
   account.vendor.failing.add('resize');
   const { size } = await account.choice('New York 3', 'Debian 9.2 x64', 's-2vcpu-4gb');
@@ -249,7 +249,7 @@ test('a deletion is a DELETE of the droplet', async () => {
   ]);
 });
 
-test('a deletion of a droplet that is gone already is done', async () => {
+test('deleting a droplet that no longer exists succeeds', async () => {
   const droplet = await account.running('web-1');
   account.vendor.droplets.clear();
   await account.alice.delete(droplet.url);
@@ -257,7 +257,7 @@ test('a deletion of a droplet that is gone already is done', async () => {
   assert.is((await account.alice.get(droplet.url)).status, 404);
 });
 
-test('fails a rejected deletion with the text of the vendor, and removes the row at the second attempt', async () => {
+test('fails a rejected deletion with the message of the vendor, and removes the row at the second attempt', async () => {
   const droplet = await account.running('web-1');
   account.vendor.mishap(
     'DELETE /droplets/:id',
@@ -272,7 +272,7 @@ test('fails a rejected deletion with the text of the vendor, and removes the row
   assert.is((await account.alice.get(droplet.url)).status, 404);
 });
 
-test('pull takes name, sizes, addresses and state from the vendor', async () => {
+test('pull updates name, sizes, addresses and state from the vendor', async () => {
   const droplet = await account.running('web-1');
   const [[id, present]] = [...account.vendor.droplets] as [[number, Droplet]];
   account.vendor.droplets.set(id, { ...present, name: 'db-1', status: 'off', disk: 30 });
@@ -281,7 +281,7 @@ test('pull takes name, sizes, addresses and state from the vendor', async () => 
   assert.equal(lines(), [`GET /droplets/${droplet.backend_id}`]);
 });
 
-test('pull of a droplet that is gone fails, with the alert; one that is back is OK again', async () => {
+test('pull of a missing droplet fails and raises the alert; a droplet that returns becomes OK', async () => {
   const droplet = await account.running('web-1');
   const [[id, present]] = [...account.vendor.droplets] as [[number, Droplet]];
   account.vendor.droplets.clear();
@@ -297,7 +297,7 @@ test('pull of a droplet that is gone fails, with the alert; one that is back is 
   assert.equal(await alerts(), []);
 });
 
-test('pull of a backend that does not respond fails without that alert', async () => {
+test('pull from an unresponsive backend fails without that alert', async () => {
   const droplet = await account.running('web-1');
   account.vendor.mishap('GET /droplets/:id', 'reset', 4);
   assert.equal(stateOf(await act(droplet, 'pull')), ['Erred', 'online', 'Backend does not respond']);
@@ -307,7 +307,7 @@ test('pull of a backend that does not respond fails without that alert', async (
   );
 });
 
-test('archive is a separate state, and any state that is not known is an error', async () => {
+test('archive is a separate state, and any unknown state is an error', async () => {
   const droplet = await account.running('web-1');
   const [present] = [...account.vendor.droplets.values()] as [Droplet];
   present.status = 'archive';
@@ -389,7 +389,7 @@ test('droplets that are active or off can be imported, with cores, ram, disk and
   assert.equal(stateOf(await act(droplet, 'start')), ['OK', 'online', '']);
 });
 
-test('objects that can not be imported raise no alert of unmanaged resources', async () => {
+test('objects that cannot be imported raise no alert about unmanaged resources', async () => {
   const alerts = async (): Promise<number> =>
     (await account.fixture.staff.get('/api/alerts/?opened&alert_type=service_has_unmanaged_resources')).body.length;
   const droplet = account.vendor.order('coming', 'new');
@@ -400,7 +400,7 @@ test('objects that can not be imported raise no alert of unmanaged resources', a
   assert.is(await alerts(), 1);
 });
 
-test('429 in the middle of an operation waits as long as Retry-After says', async () => {
+test('429 during an operation waits for Retry-After', async () => {
   const droplet = await account.running('web-1');
   account.vendor.mishap('POST /droplets/:id/actions', { status: 429, headers: { 'Retry-After': '20' } });
   await account.alice.post(`${droplet.url}stop/`);
@@ -410,7 +410,7 @@ test('429 in the middle of an operation waits as long as Retry-After says', asyn
   assert.equal(stateOf(await account.read(droplet.url)), ['OK', 'offline', '']);
 });
 
-test('a look at an action that fails is repeated after 1, 2 and 4 seconds, and the operation fails then', async () => {
+test('retries reading an action after 1, 2 and 4 seconds, and then fails the operation', async () => {
   const droplet = await account.running('web-1');
   account.vendor.mishap('GET /actions/:id', { status: 502 }, 3);
   assert.equal(

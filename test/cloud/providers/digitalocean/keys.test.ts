@@ -25,7 +25,7 @@ async function revoke(structure: 'customer' | 'project', user: Json): Promise<vo
   assert.is((await account.fixture.staff.delete(role.url)).status, 204);
 }
 
-test('a key that its owner deletes is removed at the vendor', async () => {
+test('deleting a key removes it at the vendor', async () => {
   const [id] = account.vendor.keys.keys();
   assert.is((await account.alice.delete(key.url)).status, 204);
   await account.pass(2);
@@ -33,14 +33,14 @@ test('a key that its owner deletes is removed at the vendor', async () => {
   assert.is(account.vendor.keys.size, 0);
 });
 
-test('a key that was never given to the vendor causes no call', async () => {
+test('deleting a key that was never uploaded calls nothing', async () => {
   const { body } = await account.alice.post('/api/keys/', { name: 'desktop', public_key: publicKeys.rsa });
   await account.alice.delete(body.url);
   await account.pass(2);
   assert.equal(lines(), []);
 });
 
-test('the key of a user who loses the last role that reaches the settings is removed at the vendor', async () => {
+test('removes the key at the vendor when its user loses the last role with access to the settings', async () => {
   await revoke('project', account.user);
   await account.pass(2);
   assert.is(account.vendor.keys.size, 0);
@@ -48,7 +48,7 @@ test('the key of a user who loses the last role that reaches the settings is rem
   assert.is((await account.alice.get(key.url)).status, 200);
 });
 
-test('the key of a user stays while another role reaches the settings', async () => {
+test('keeps the key while another role gives access to the settings', async () => {
   await account.fixture.grant(account.customer, account.user, 'support');
   await revoke('project', account.user);
   await account.pass(2);
@@ -58,7 +58,7 @@ test('the key of a user stays while another role reaches the settings', async ()
   assert.is(account.vendor.keys.size, 0);
 });
 
-test('a role that ends by itself has the same effect', async () => {
+test('an expired role has the same effect', async () => {
   await revoke('project', account.user);
   await account.pass(2);
   await account.fixture.grant(account.project, account.user, 'admin', '2018-01-05T05:00:00Z');
@@ -69,7 +69,7 @@ test('a role that ends by itself has the same effect', async () => {
   assert.is(account.vendor.keys.size, 0);
 });
 
-test('the keys of a deleted user are removed at the vendor', async () => {
+test('deleting a user removes their keys at the vendor', async () => {
   assert.is((await account.fixture.staff.delete(account.user.url)).status, 204);
   await account.pass(2);
   assert.is(account.vendor.keys.size, 0);
@@ -97,7 +97,7 @@ test('keeps an uploaded key until all users who added it have deleted it', async
   assert.is(account.vendor.keys.size, 0);
 });
 
-test('a key that is gone at the vendor already counts as removed', async () => {
+test('a key that no longer exists at the vendor counts as removed', async () => {
   account.vendor.keys.clear();
   await account.alice.delete(key.url);
   await account.pass(2);
@@ -106,7 +106,7 @@ test('a key that is gone at the vendor already counts as removed', async () => {
   assert.equal(lines(), []);
 });
 
-test('a removal is tried five times, then it is dropped', async () => {
+test('gives up a removal after five attempts', async () => {
   account.vendor.mishap('DELETE /account/keys/:id', { status: 500 }, 9);
   await account.alice.delete(key.url);
   await account.pass(600);

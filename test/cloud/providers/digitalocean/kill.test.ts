@@ -19,7 +19,7 @@ const find = async (path: string, name: string, settings: string): Promise<strin
   (await ask('GET', `/api/digitalocean-${path}/?settings_uuid=${settings}&name_exact=${encodeURIComponent(name)}`))[0]
     .url;
 
-test('in the middle of fifty running operations loses none and doubles none', async () => {
+test('a kill during fifty operations neither loses nor repeats one', async () => {
   const { vendor } = kill;
   // Thirteen accounts, so that four operations of each make fifty at once.
   const links = await server.connect('digitalocean', 13, { backend_url: vendor.url, token: 'full-access' });
@@ -96,7 +96,7 @@ test('in the middle of fifty running operations loses none and doubles none', as
   );
 });
 
-test('in the middle of starts, resizes and deletions, likewise', async () => {
+test('nor does a kill during starts, resizes and deletions', async () => {
   const { vendor } = kill;
   const inRuntime = async (wanted: string): Promise<Json[]> =>
     (await kill.rows(list)).filter(({ runtime_state: state }) => state === wanted);

@@ -27,7 +27,7 @@ const post = async (fields: Record<string, unknown>): Promise<Json> => {
   return [response.status, response.body];
 };
 
-test('the real driver needs a token', async () => {
+test('the real driver requires a token', async () => {
   assert.equal(await post({}), [400, { token: ['This field is required.'] }]);
   const settings = {
     name: 'Other',
@@ -47,14 +47,14 @@ test('the real driver needs a token', async () => {
   });
 });
 
-test('backend_url is an address of http or https', async () => {
+test('backend_url is an http or https URL', async () => {
   assert.equal(await post({ token: 'full-access', backend_url: 'ftp://api.digitalocean.com/v2' }), [
     400,
     { backend_url: ['Enter a valid URL.'] },
   ]);
 });
 
-test('credentials are tried by GET /account before a service is stored', async () => {
+test('checks credentials with GET /account before it stores a service', async () => {
   assert.equal(await post({ token: 'wrong' }), [
     400,
     { non_field_errors: ['Wrong settings: Unable to authenticate you.'] },
@@ -79,7 +79,7 @@ test('credentials are tried by GET /account before a service is stored', async (
   assert.is((await account.fixture.staff.get('/api/service-settings/?type=DigitalOcean')).body.length, 1);
 });
 
-test('a backend on an address of the machine is rejected unless it is in provider_allowed_networks', async () => {
+test('rejects a backend at a local address unless provider_allowed_networks contains it', async () => {
   const strict = await Account.open({ isConnected: false, provider_allowed_networks: [] });
   const fields = { name: 'DO', customer: strict.customer.url, backend_url: strict.vendor.url, token: 'full-access' };
   assert.equal((await strict.fixture.staff.post('/api/digitalocean/', fields)).body, {
@@ -89,7 +89,7 @@ test('a backend on an address of the machine is rejected unless it is in provide
   await strict.close();
 });
 
-test('a synchronisation reads the properties: regions that are available, all images and sizes, in MiB', async () => {
+test('a synchronisation reads the properties: available regions, all images and sizes, in MiB', async () => {
   const list = async (path: string): Promise<Json[]> =>
     (await account.alice.get(`/api/${path}/?settings_uuid=${account.service.settings_uuid}`)).body.map(
       ({ regions, url: _, uuid: __, ...rest }: Json) => ({
@@ -168,7 +168,7 @@ test('stores the properties of a backend apart from those of the simulator', asy
   ]);
 });
 
-test('properties that are gone at the vendor go at the next synchronisation, changed ones change and keep their uuid', async () => {
+test('a synchronisation removes properties that no longer exist at the vendor, and updates changed ones without changing their uuid', async () => {
   const before = (await account.alice.get('/api/digitalocean-sizes/')).body;
   account.vendor.sizes = account.vendor.sizes.slice(1).map((size) => ({ ...size, regions: ['fra1'] }));
   assert.equal(await sync(), ['In Sync', '']);
@@ -187,7 +187,7 @@ test('properties that are gone at the vendor go at the next synchronisation, cha
   );
 });
 
-test('lists are read page by page until there is no next one, and the token is sent to the backend alone', async () => {
+test('reads all pages of a list, and sends the token only to the backend', async () => {
   account.vendor.largestPage = 2;
   for (const name of ['one', 'two', 'three']) account.vendor.order(name);
   assert.equal(await sync(), ['In Sync', '']);
@@ -209,7 +209,7 @@ test('lists are read page by page until there is no next one, and the token is s
   );
 });
 
-test('a list without end is unexpected', async () => {
+test('rejects an endless list', async () => {
   const next = { links: { pages: { next: `${account.vendor.url}/regions?page=2` } } };
   account.vendor.mishap('GET /regions', { status: 200, body: { regions: [], ...next } });
   assert.equal(await sync(), ['Erred', 'Unexpected answer of backend']);
@@ -277,7 +277,7 @@ for (const [what, mishap] of [
   ['a reset connection', 'reset'],
   ['a connection that breaks off', 'broken off'],
 ] as readonly [string, Mishap][]) {
-  test(`${what} is tried three times more after 1, 2 and 4 seconds, then the backend does not respond`, async () => {
+  test(`${what} is retried after 1, 2 and 4 seconds, then the backend does not respond`, async () => {
     account.vendor.mishap('GET /account', mishap, 4);
     account.fixture.clock.advance(30 * 60);
     const tries: number[] = [];
@@ -295,12 +295,12 @@ for (const [what, mishap] of [
   });
 }
 
-test('a failure that passes leaves the settings in sync', async () => {
+test('a temporary failure leaves the settings in sync', async () => {
   account.vendor.mishap('GET /sizes', 'reset', 3);
   assert.equal(await sync(12), ['In Sync', '']);
 });
 
-test('429 waits as long as Retry-After says, ten seconds without it, five times, and fails then', async () => {
+test('waits after 429 for Retry-After, or ten seconds without it, five times, and then fails', async () => {
   const rejection = { id: 'too_many_requests', message: 'API Rate limit exceeded.' };
   account.vendor.mishap('GET /account', { status: 429, headers: { 'Retry-After': '30' }, body: rejection });
   account.vendor.mishap('GET /account', { status: 429, headers: { 'RateLimit-Reset': 'x' }, body: rejection }, 5);
@@ -319,7 +319,7 @@ test('429 waits as long as Retry-After says, ten seconds without it, five times,
   assert.equal([state, text], ['Erred', 'API Rate limit exceeded.']);
 });
 
-test('429 without Retry-After waits until the limit is reset, five minutes at most', async () => {
+test('waits after 429 without Retry-After until the limit resets, at most five minutes', async () => {
   const now = account.fixture.clock.now() / 1_000_000 + 30 * 60;
   account.vendor.mishap('GET /account', {
     status: 429,
@@ -352,7 +352,7 @@ test('never shows the token in an error message', async () => {
   assert.equal(await sync(), ['Erred', '*** is suspended']);
 });
 
-test('at most four calls are made at once for the same settings', async () => {
+test('makes at most four calls at once for the same settings', async () => {
   account.vendor.mishap('GET /droplets/:id', { delay: 20 }, 8);
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   for (const name of names) account.vendor.order(name);

@@ -136,7 +136,7 @@ test('every property is filtered by name, name_exact and settings', async () => 
   assert.equal(await names('regions/?o=-name'), [...everywhere].reverse());
 });
 
-test('a creation needs service_project_link, name, region, image and size', async () => {
+test('creation requires service_project_link, name, region, image and size', async () => {
   const required = ['This field is required.'];
   const { body, status } = await people.clients.admin.post('/api/digitalocean-droplets/', {});
   assert.equal(
@@ -145,7 +145,7 @@ test('a creation needs service_project_link, name, region, image and size', asyn
   );
 });
 
-test('region, image and size are never read, region_name is; the droplet becomes online', async () => {
+test('shows region_name but not region, image and size; the droplet becomes online', async () => {
   const { body, status } = await create({ name: 'web-1.example.com', tags: ['env:prod'], description: 'front' });
   assert.is(status, 201);
   assert.equal(await collectStates(fixture, body.url), ['Creation Scheduled', 'Creating provisioning', 'OK online']);
@@ -171,7 +171,7 @@ test('region, image and size are never read, region_name is; the droplet becomes
   assert.match(droplet.internal_ips[0], /^10\./);
 });
 
-test('a name outside of a-z, A-Z, 0-9, dot and hyphen is rejected', async () => {
+test('rejects names with characters other than a-z, A-Z, 0-9, dot and hyphen', async () => {
   for (const name of ['web 1', 'web_1', 'wéb', 'web/1']) {
     assert.equal(
       (await create({ name })).body,
@@ -181,7 +181,7 @@ test('a name outside of a-z, A-Z, 0-9, dot and hyphen is rejected', async () => 
   }
 });
 
-test('Ubuntu, FreeBSD and CoreOS need a key, the others do not', async () => {
+test('Ubuntu, FreeBSD and CoreOS require a key, other images do not', async () => {
   const needs: Record<string, unknown> = {};
   for (const name of ['Ubuntu 16.04 x64', 'FreeBSD 11 x64', 'CoreOS stable', 'Debian 9 x64', 'CentOS 7 x64']) {
     const { body, status } = await create({ image: await linkOf('images', name), size: cloud.catalogue.large });
@@ -198,7 +198,7 @@ test('Ubuntu, FreeBSD and CoreOS need a key, the others do not', async () => {
   });
 });
 
-test('a key of the caller is copied to key_name and key_fingerprint; a key of another is unknown', async () => {
+test('copies a key of the caller to key_name and key_fingerprint; rejects a key of another user as unknown', async () => {
   const key = (await people.clients.admin.post('/api/keys/', { name: 'laptop', public_key: publicKeys.ed25519 })).body;
   const { body } = await create({ image: cloud.catalogue.ubuntu, ssh_public_key: key.url });
   assert.equal([body.key_name, body.key_fingerprint], ['laptop', key.fingerprint]);
@@ -215,7 +215,7 @@ test('a key of the caller is copied to key_name and key_fingerprint; a key of an
   await work(fixture);
 });
 
-test('image and size must be in the region', async () => {
+test('image and size must be available in the region', async () => {
   const region = await linkOf('regions', 'Singapore 1');
   const key = (await people.clients.admin.get('/api/keys/')).body[0].url;
   assert.equal((await create({ region, image: await linkOf('images', 'CoreOS stable'), ssh_public_key: key })).body, {
@@ -226,7 +226,7 @@ test('image and size must be in the region', async () => {
   });
 });
 
-test('the disk of the size must be enough for the image', async () => {
+test('the disk of the size must be large enough for the image', async () => {
   const key = (await people.clients.admin.get('/api/keys/')).body[0].url;
   assert.equal((await create({ image: await linkOf('images', 'FreeBSD 11 x64'), ssh_public_key: key })).body, {
     size: ['Disk provided by size s-1vcpu-1gb is not enough for image FreeBSD 11 x64'],
@@ -239,7 +239,7 @@ const act = async (droplet: Json, name: string, body?: unknown): Promise<readonl
   return [response.status, response.body];
 };
 
-test('start needs offline, stop and restart need online', async () => {
+test('start requires offline, stop and restart require online', async () => {
   const droplet = await cloud.make({ name: 'switch' });
   const online = { detail: 'Valid runtime states for operation: online.' };
   const offline = { detail: 'Valid runtime states for operation: offline.' };
@@ -259,7 +259,7 @@ test('start needs offline, stop and restart need online', async () => {
   ]);
 });
 
-test('start_time is the instant the droplet went online, and null while it is offline', async () => {
+test('start_time is the instant at which the droplet went online, and null while it is offline', async () => {
   const droplet = await cloud.make({ name: 'timed' });
   assert.ok(droplet.start_time);
   await act(droplet, 'stop');
@@ -267,7 +267,7 @@ test('start_time is the instant the droplet went online, and null while it is of
   assert.is((await fixture.staff.get(droplet.url)).body.start_time, null);
 });
 
-test('resize needs offline, a size and disk', async () => {
+test('resize requires offline, a size and disk', async () => {
   const droplet = await cloud.make({ name: 'grow' });
   const size = cloud.catalogue.large;
   assert.equal(await act(droplet, 'resize', { size, disk: true }), [
@@ -290,7 +290,7 @@ test('resize needs offline, a size and disk', async () => {
   assert.equal({ cores, ram, disk }, { cores: 2, ram: 4096, disk: 81920 });
 });
 
-test('resize is rejected for the same size, a smaller disk, and a size that is not in the region', async () => {
+test('rejects a resize to the same size, a smaller disk, or a size that is not available in the region', async () => {
   const droplet = await cloud.make({
     name: 'refuse',
     region: await linkOf('regions', 'Singapore 1'),
@@ -307,7 +307,7 @@ test('resize is rejected for the same size, a smaller disk, and a size that is n
   assert.equal(await resize('s-8vcpu-32gb'), { size: ['Size is missing in region Singapore 1'] });
 });
 
-test('a resize counts cores and ram, and the disk only with disk true, when it is accepted; a failure takes it back', async () => {
+test('an accepted resize counts cores and ram, and the disk only with disk true; a failure reverts this', async () => {
   const droplet = await cloud.make({ name: 'count' });
   await act(droplet, 'stop');
   await work(fixture);
@@ -336,7 +336,7 @@ test('a resize counts cores and ram, and the disk only with disk true, when it i
   });
 });
 
-test('a resize beyond a quota of the link is rejected', async () => {
+test('rejects a resize above a quota of the link', async () => {
   const droplet = await cloud.make({ name: 'limit' });
   await act(droplet, 'stop');
   await work(fixture);
@@ -347,7 +347,7 @@ test('a resize beyond a quota of the link is rejected', async () => {
   await fixture.staff.patch(quota.url, { limit: -1 });
 });
 
-test('update changes name, description and tags here, at once', async () => {
+test('update changes name, description and tags locally, at once', async () => {
   const droplet = await cloud.make({ name: 'before' });
   const { body, status } = await people.clients.admin.put(droplet.url, {
     name: 'after',
@@ -357,7 +357,7 @@ test('update changes name, description and tags here, at once', async () => {
   assert.equal([status, body.name, body.description, body.tags, body.state], [200, 'after', 'new', ['a'], 'OK']);
 });
 
-test('destroy and unlink end a droplet', async () => {
+test('destroy and unlink remove a droplet', async () => {
   const [first, second] = [await cloud.make({ name: 'destroyed' }), await cloud.make({ name: 'unlinked' })];
   const { body, status } = await people.clients.admin.delete(first.url);
   assert.equal([status, body], [202, { detail: 'Deletion was scheduled.' }]);
@@ -393,7 +393,7 @@ test('an unlinked droplet can be imported again, with cores, ram, disk and flavo
   });
 });
 
-test('the actions of a droplet tell whether they can be taken now', async () => {
+test('OPTIONS shows whether each action of a droplet is available', async () => {
   const droplet = await cloud.make({ name: 'told' });
   const { actions } = (await people.clients.owner.options(droplet.url)).body;
   assert.equal(

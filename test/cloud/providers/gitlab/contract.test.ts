@@ -71,7 +71,7 @@ function contract(backend: Backend): void {
     ]);
   });
 
-  test('names and descriptions are changed here alone', async () => {
+  test('changes names and descriptions only locally', async () => {
     const group = await account.created(await account.orderGroup('rockets'));
     assert.is((await account.alice.patch(group.url, { name: 'Missiles', description: 'New' })).status, 200);
     assert.equal(await account.sync(), ['In Sync', '']);
@@ -79,7 +79,7 @@ function contract(backend: Backend): void {
     assert.equal([name, description, state], ['Missiles', 'New', 'OK']);
   });
 
-  test('an object that was unlinked is imported again, projects after their group', async () => {
+  test('imports an unlinked object again, projects after their group', async () => {
     const { staff } = account.fixture;
     const group = await account.created(await account.orderGroup('rockets'));
     const project = await account.created(await account.orderProject('engine', group, { visibility_level: 20 }));

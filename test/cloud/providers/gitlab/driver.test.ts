@@ -15,7 +15,7 @@ test.after.each(() => account.close());
 const byPassword = { token: '', username: 'tenantry', password: 'password-of-the-account' };
 const commits = async ({ url }: Json): Promise<number> => (await account.read(url)).quotas[0].usage;
 
-test('a token, or username and password are needed', async () => {
+test('requires a token, or username and password', async () => {
   const { staff } = account.fixture;
   const missing = { non_field_errors: ['Either token or username and password should be specified'] };
   for (const fields of [{ token: '' }, { token: '', username: 'tenantry' }]) {
@@ -29,7 +29,7 @@ test('a token, or username and password are needed', async () => {
   }
 });
 
-test('a password brings a token, and another one when that has ended', async () => {
+test('exchanges a password for a token, and for another one after it expired', async () => {
   await account.close();
   account = await GitLabAccount.open({ isConnected: false });
   await account.connect(byPassword);
@@ -68,7 +68,7 @@ test('reads all pages of groups and projects of which the account is a member', 
   assert.is(items.length, 14);
 });
 
-test('a rejection has the words of GitLab', async () => {
+test('a rejection has the message of GitLab', async () => {
   const { account: us, contents: setup } = account.vendor;
   setup.addGroup(us, { name: 'other', path: 'rockets', description: '' });
   const { url } = await account.orderGroup('rockets');
@@ -90,7 +90,7 @@ test('a rejection has the words of GitLab', async () => {
   );
 });
 
-test('a group of the same path that was there before is not taken for one whose response was lost', async () => {
+test('does not mistake an existing group with the same path for one whose response was lost', async () => {
   const { account: us, server, contents: setup } = account.vendor;
   setup.addGroup(us, { name: 'other', path: 'rockets', description: '' });
   server.mishap('POST /groups', 'lost');
@@ -113,7 +113,7 @@ test('removes objects that GitLab keeps for some days after deletion', async () 
   assert.equal([state, text], ['Erred', 'Does not exist at backend.']);
 });
 
-test('a deletion whose response was lost is not asked for twice', async () => {
+test('does not repeat a deletion whose response was lost', async () => {
   const group = await account.created(await account.orderGroup('rockets'));
   account.vendor.contents.marksDeleted = true;
   account.vendor.server.mishap('DELETE /:place/:id', 'lost');
@@ -138,7 +138,7 @@ test('commits are counted once an hour, at pulls, and not at synchronisations', 
   assert.equal(reports, []);
 });
 
-test('commits are counted page by page where GitLab does not tell their number', async () => {
+test('counts commits page by page if GitLab does not report their number', async () => {
   const group = await account.created(await account.orderGroup('rockets'));
   const project = await account.created(await account.orderProject('engine', group));
   const { account: us, contents: setup } = account.vendor;
@@ -150,7 +150,7 @@ test('commits are counted page by page where GitLab does not tell their number',
   assert.is(account.calls().filter((route) => route === 'GET /projects/:id/repository/commits').length, 3);
 });
 
-test('a project that cannot be counted leaves its count, and the others are counted', async () => {
+test('keeps the count of a project that cannot be counted, and counts the others', async () => {
   const group = await account.created(await account.orderGroup('rockets'));
   const [gone, stored] = [
     await account.created(await account.orderProject('engine', group)),
@@ -164,7 +164,7 @@ test('a project that cannot be counted leaves its count, and the others are coun
   assert.equal([await commits(gone), await commits(stored)], [0, 10]);
 });
 
-test('the limit of GitLab is waited for', async () => {
+test('waits for the rate limit of GitLab', async () => {
   account.vendor.callsPerMinute = 3;
   const { url } = await account.orderGroup('rockets');
   await account.passage(url);

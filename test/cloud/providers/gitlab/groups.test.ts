@@ -38,7 +38,7 @@ const rejection = async (response: Promise<Json>): Promise<unknown[]> => [
 const present = async (object: Json): Promise<Json> => (await fixture.staff.get(object.url)).body;
 const messages = (): string[] => fixture.events().map(({ message }) => message);
 
-test('a real driver needs a token, or username and password', () => {
+test('a real driver requires a token, or username and password', () => {
   const { missingCredentials: missing } = catalogue.type('GitLab');
   const message = { non_field_errors: ['Either token or username and password should be specified'] };
   assert.equal(missing({}), message);
@@ -73,7 +73,7 @@ test("a name has letters, digits, '_', '.', dash and space only", async () => {
   for (const name of ['a/b', 'a!', 'a:b']) assert.equal(await rejection(create({ name })), [400, { name: rule }]);
 });
 
-test('a path keeps to the same characters, begins with no dash and ends in no dot', async () => {
+test('a path has the same characters, starts without a dash and ends without a dot', async () => {
   const ends = "Path cannot start with '-' or end in '.'.";
   const charset = "Path can only contain letters, digits, '_', '.', dash and space.";
   assert.equal(await rejection(create({ path: 'a/b' })), [400, { path: [charset] }]);
@@ -114,7 +114,7 @@ test('a creation is accepted and counted', async () => {
   assert.equal((await present(forge.link)).quotas, []);
 });
 
-test('it is made, with the number of the group as its id', async () => {
+test('creates the group, with its number as id', async () => {
   assert.equal(await collectStates(fixture, group.url), ['Creation Scheduled', 'Creating', 'OK']);
   assert.is((await present(group)).backend_id, '1');
   assert.equal(messages(), [
@@ -123,7 +123,7 @@ test('it is made, with the number of the group as its id', async () => {
   ]);
 });
 
-test('the name and the path of a group are taken', async () => {
+test('rejects the name and the path of an existing group', async () => {
   assert.equal(await rejection(create({ path: 'other' })), [400, { name: ['Group with this name already exists.'] }]);
   assert.equal(await rejection(create({ name: 'Other' })), [400, { path: ['Group with this path already exists.'] }]);
   assert.equal(await rejection(create()), [
@@ -132,7 +132,7 @@ test('the name and the path of a group are taken', async () => {
   ]);
 });
 
-test('the name and the path of a group that the caller does not see are reported as no group is', async () => {
+test('reports the name and the path of an invisible group without revealing it', async () => {
   const customer = await fixture.customer('Elsewhere');
   const there = { customer, project: await fixture.project('Hidden', customer) };
   const other = await simulatedService(fixture, 'gitlab', there, {
@@ -153,7 +153,7 @@ test('the name and the path of a group that the caller does not see are reported
   ]);
 });
 
-test('they are taken for all settings with the same backend_url and username', async () => {
+test('names are unique across all settings with the same backend_url and username', async () => {
   const same = await simulatedService(fixture, 'gitlab', people, {
     name: 'Same',
     backend_url: 'simulator://gitlab',
@@ -181,7 +181,7 @@ test('they are taken for all settings with the same backend_url and username', a
   fixture.events();
 });
 
-test('update is local and keeps to the rules of names', async () => {
+test('update is local and validates names', async () => {
   assert.equal(await rejection(admin.patch(group.url, { name: 'a/b' })), [
     400,
     { name: ["Name can only contain letters, digits, '_', '.', dash and space."] },
@@ -193,7 +193,7 @@ test('update is local and keeps to the rules of names', async () => {
   ]);
 });
 
-test('a pull is scheduled; there is no start, stop and restart', async () => {
+test('schedules a pull; has no start, stop and restart', async () => {
   assert.equal(await rejection(admin.post(`${group.url}pull/`)), [
     202,
     { detail: 'Pull operation was successfully scheduled.' },
@@ -205,7 +205,7 @@ test('a pull is scheduled; there is no start, stop and restart', async () => {
   assert.equal(Object.keys(actions), ['destroy', 'pull', 'unlink', 'update']);
 });
 
-test('a group with projects is not deleted', async () => {
+test('rejects deleting a group with projects', async () => {
   const project = await admin.post('/api/gitlab-projects/', {
     service_project_link: forge.link.url,
     name: 'engine',
@@ -228,14 +228,14 @@ test('a group with projects is not deleted', async () => {
   fixture.events();
 });
 
-test('destroy: gone', async () => {
+test('destroy removes the group', async () => {
   assert.equal(await rejection(admin.delete(group.url)), [202, { detail: 'Deletion was scheduled.' }]);
   assert.equal(await collectStates(fixture, group.url), ['Deletion Scheduled', 'Deleting', 'gone']);
   assert.equal(await usages(fixture, forge.service), {});
   assert.equal(messages(), ['Resource Engines deletion has been scheduled.', 'GitLab Group Engines has been deleted.']);
 });
 
-test('a creation that fails leaves an Erred group without id, and its name taken', async () => {
+test('a failed creation leaves an Erred group without id that reserves its name', async () => {
   await setOptions(fixture, forge.settings, { simulator_failures: 'Group.create' });
   group = (await create()).body;
   assert.equal(await collectStates(fixture, group.url), ['Creation Scheduled', 'Creating', 'Erred']);
@@ -246,7 +246,7 @@ test('a creation that fails leaves an Erred group without id, and its name taken
   assert.equal((await collectStates(fixture, group.url)).at(-1), 'gone');
 });
 
-test('a parent with groups is not deleted: the text names the kind', async () => {
+test('rejects deleting a parent with groups, and names the kind', async () => {
   const link = (await fixture.staff.get('/api/gitlab-service-project-link/')).body.find(
     ({ service_name }: Json) => service_name === 'One',
   );

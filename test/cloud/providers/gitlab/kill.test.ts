@@ -13,7 +13,7 @@ const group = (path: string, link: Json): Promise<Json> =>
 const project = (name: string, of: Json, link: Json): Promise<Json> =>
   ask('POST', '/api/gitlab-projects/', { service_project_link: link.url, name, group: of.url, visibility_level: 0 });
 
-test('in the middle of every operation none is lost and nothing is made twice', async () => {
+test('a kill during any operation neither loses nor repeats it', async () => {
   const { vendor } = kill;
   const [token] = vendor.tokens.keys();
   const [link] = (await server.connect('gitlab', 1, { backend_url: vendor.url, token })) as [Json];

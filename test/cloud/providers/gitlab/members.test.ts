@@ -39,7 +39,7 @@ test('adds users with a role in the project and owners of the customer as member
   assert.equal(await members(created), expected);
 });
 
-test('a role that begins, ends or expires is followed', async () => {
+test('adds and removes members when roles begin, end or expire', async () => {
   const { fixture, project } = account;
   const bob = await user('bob');
   const expiry = new Date(fixture.clock.now() / 1000 + 60_000).toISOString();
@@ -54,7 +54,7 @@ test('a role that begins, ends or expires is followed', async () => {
   assert.equal(usernames(), ['tenantry', 'alice', 'bob', 'carol']);
 });
 
-test('follows a user who is disabled or gets another address', async () => {
+test('updates members when a user is disabled or gets another address', async () => {
   const { fixture, project } = account;
   const bob = await user('bob');
   await fixture.grant(project, bob, 'admin');
@@ -66,7 +66,7 @@ test('follows a user who is disabled or gets another address', async () => {
   assert.equal(await members(), ['alice 30', us]);
 });
 
-test('who was a member before stays as they are, and stays when a role ends', async () => {
+test('does not change existing members, and keeps them when a role ends', async () => {
   const { fixture, project } = account;
   const { contents: setup } = account.vendor;
   const bob = setup.addUser({ username: 'bob', name: 'Bob', email: 'bob@example.com' });
@@ -93,7 +93,7 @@ test('skips users who own the group when it adds members of the project', async 
   assert.equal(await members(), ['alice 30', us]);
 });
 
-test('a member whose response was lost is ours, and taken away with the role', async () => {
+test('a member whose response was lost counts as ours, and is removed with the role', async () => {
   const { fixture, project } = account;
   await members();
   const role = await fixture.grant(project, await user('bob'), 'admin');
@@ -108,7 +108,7 @@ test('a member whose response was lost is ours, and taken away with the role', a
   assert.equal(account.calls(), []);
 });
 
-test('who cannot be added keeps no one else, makes nothing Erred, and is tried again in an hour', async () => {
+test('a user who cannot be added blocks no other user, causes no Erred state, and is retried in an hour', async () => {
   const { fixture, project, vendor } = account;
   vendor.account.isAdmin = false;
   vendor.contents.addUser({ username: 'bob', name: 'Bob', email: 'bob@example.com' });
@@ -121,7 +121,7 @@ test('who cannot be added keeps no one else, makes nothing Erred, and is tried a
   assert.equal(await members(group, 3680), ['alice 30', 'bob 30', us]);
 });
 
-test('a GitLab that does not respond is asked again after minutes', async () => {
+test('retries an unresponsive GitLab after some minutes', async () => {
   await members();
   const role = await account.fixture.grant(account.project, await user('bob'), 'admin');
   await members();
@@ -131,7 +131,7 @@ test('a GitLab that does not respond is asked again after minutes', async () => 
   assert.equal(await members(group, 360), ['alice 30', us]);
 });
 
-test('an object that was unlinked keeps its members, and a deleted user is one no more', async () => {
+test('an unlinked object keeps its members, and a deleted user is removed', async () => {
   const { fixture, project } = account;
   const bob = await user('bob');
   await fixture.grant(project, bob, 'admin');

@@ -98,7 +98,7 @@ test('a group of another link is rejected', async () => {
   fixture.events();
 });
 
-test('a creation is accepted with features off unless asked for', async () => {
+test('accepts a creation, with features off by default', async () => {
   const creation = await create({ wiki_enabled: true, visibility_level: '20' });
   assert.is(creation.status, 201);
   project = creation.body;
@@ -169,7 +169,7 @@ test('a project has the quota commit_count', async () => {
   });
 });
 
-test('it is made, related to its group', async () => {
+test('creates the project in its group', async () => {
   assert.equal(await collectStates(fixture, project.url), ['Creation Scheduled', 'Creating', 'OK']);
   const { backend_id, related_resources } = await present(project);
   assert.match(backend_id, /^\d+$/);
@@ -179,7 +179,7 @@ test('it is made, related to its group', async () => {
   assert.equal(messages(), ['Resource engine creation has been scheduled.', 'Resource engine has been created.']);
 });
 
-test('a project of a group that is still being made waits for it', async () => {
+test('a project waits for the creation of its group', async () => {
   await setOptions(fixture, forge.settings, { simulator_latency: 'Group.create=3000,*=0' });
   const later = (
     await admin.post('/api/gitlab-groups/', { service_project_link: forge.link.url, name: 'Later', path: 'later' })
@@ -193,7 +193,7 @@ test('a project of a group that is still being made waits for it', async () => {
   assert.equal([(await present(later)).state, (await present(early)).group], ['OK', later.url]);
 });
 
-test('a project of a group that could not be made fails', async () => {
+test('a project fails if the creation of its group failed', async () => {
   await setOptions(fixture, forge.settings, { simulator_latency: '0', simulator_failures: 'Group.create' });
   const failed = (
     await admin.post('/api/gitlab-groups/', { service_project_link: forge.link.url, name: 'Failed', path: 'failed' })
@@ -218,7 +218,7 @@ test('update is local: name, description and tags', async () => {
   assert.equal(messages(), ["GitLab Project motor has been updated. Name has been changed from 'engine' to 'motor'."]);
 });
 
-test('there is no start, stop and restart', async () => {
+test('has no start, stop and restart', async () => {
   for (const action of ['start', 'stop', 'restart'])
     assert.is((await admin.post(`${project.url}${action}/`)).status, 404);
 });
@@ -239,7 +239,7 @@ test('a deletion that fails leaves the project Erred; the next one is forced', a
   ]);
 });
 
-test('unmanaged groups are offered without, projects with created and public', async () => {
+test('lists unmanaged groups without created and public, projects with both', async () => {
   const { owner } = people.clients;
   const items: Json[] = (await owner.get(`${forge.service.url}link/`)).body;
   assert.equal(
@@ -264,7 +264,7 @@ test('unmanaged groups are offered without, projects with created and public', a
 const link = (fields: Readonly<Record<string, unknown>>): Promise<Json> =>
   people.clients.owner.post(`${forge.service.url}link/`, { project: people.project.url, ...fields });
 
-test('an unknown group or project cannot be found', async () => {
+test('rejects importing an unknown group or project', async () => {
   assert.equal((await link({ backend_id: '99', resource_type: 'GitLab.Group' })).body, {
     backend_id: ["Can't find group with ID 99"],
   });
@@ -292,7 +292,7 @@ test('a project is imported after its group only', async () => {
   );
 });
 
-test('commit_count shows the commits seen at GitLab', async () => {
+test('commit_count shows the number of commits at GitLab', async () => {
   const [{ quotas }] = (await fixture.staff.get('/api/gitlab-projects/?name=unmanaged-project-1')).body;
   assert.is.not(quotas[0].usage, 0);
 });
@@ -306,7 +306,7 @@ test('the group of an imported project must be of the same link', async () => {
   ]);
 });
 
-test('a project stays when its group is unlinked, and finds it again after the group is linked again', async () => {
+test('a project remains when its group is unlinked, and belongs to the group again after a new import', async () => {
   const its = (await fixture.staff.get('/api/gitlab-groups/?name=unmanaged-group-1')).body[0];
   assert.is((await people.clients.owner.post(`${its.url}unlink/`)).status, 204);
   const [orphan] = (await fixture.staff.get('/api/gitlab-projects/?name=unmanaged-project-1')).body;

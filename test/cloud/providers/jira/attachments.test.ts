@@ -25,7 +25,7 @@ const upload = (client: Client, content: string | Uint8Array<ArrayBuffer>, name 
   return client.send('POST', path, form);
 };
 
-attachments('a file is stored here and then at JIRA: 201, Creation Scheduled, Creating, OK', async () => {
+attachments('stores a file locally and then at JIRA: 201, Creation Scheduled, Creating, OK', async () => {
   const { clients, fixture, users } = jira;
   const response = await upload(clients.owner, 'It broke.');
   const attachment = response.body;
@@ -50,7 +50,7 @@ attachments('a file is stored here and then at JIRA: 201, Creation Scheduled, Cr
   assert.equal({ key, name, size }, { key: issue.key, name: 'log.txt', size: 9 });
 });
 
-attachments('the file can be read again, as a file and never as a page', async () => {
+attachments('the file can be downloaded, and browsers never display it as a page', async () => {
   const { body } = await upload(jira.clients.owner, '<script>alert(1)</script>', "façade 'x'.html");
   const file = await jira.clients.owner.get(body.file);
   assert.equal([file.status, file.body], [200, '<script>alert(1)</script>']);
@@ -60,7 +60,7 @@ attachments('the file can be read again, as a file and never as a page', async (
   assert.is((await jira.clients.manager.get(body.file)).status, 404);
 });
 
-attachments('creation needs an issue and a file in a multipart body', async () => {
+attachments('creation requires an issue and a file in a multipart body', async () => {
   const { clients } = jira;
   const required = ['This field is required.'];
   assert.equal((await clients.owner.post(path, {})).body, { issue: required, file: required });
@@ -82,14 +82,14 @@ attachments('a file has at most 10 MiB', async () => {
   assert.is((await clients.owner.get(largest.body.url)).body.state, 'OK');
 });
 
-attachments('there is no update', async () => {
+attachments('updates are not served', async () => {
   const { body } = await upload(jira.clients.owner, 'x');
   for (const method of ['PUT', 'PATCH'])
     assert.is((await jira.clients.owner.send(method, body.url, {})).status, 405, method);
   assert.is((await jira.clients.owner.get(body.url)).headers.get('allow'), 'GET, DELETE, HEAD, OPTIONS');
 });
 
-attachments('deletion goes to JIRA, and the bytes with it: 202, Deletion Scheduled, Deleting, gone', async () => {
+attachments('deletes the attachment at JIRA, then its bytes: 202, Deletion Scheduled, Deleting, removed', async () => {
   const { clients, fixture } = jira;
   await work(fixture);
   const { body } = await upload(clients.owner, 'x');
@@ -102,20 +102,23 @@ attachments('deletion goes to JIRA, and the bytes with it: 202, Deletion Schedul
   assert.is(files(), (before as number) - 1);
 });
 
-attachments('staff, owners, managers and administrators of the project attach to the issues they see', async () => {
-  const statuses = await asEachPersona(jira, async (client) => (await upload(client, 'x')).status);
-  assert.equal(statuses, {
-    staff: 201,
-    support: 403,
-    owner: 201,
-    helper: 400,
-    manager: 400,
-    admin: 400,
-    observer: 400,
-    stranger: 400,
-  });
-  await work(jira.fixture);
-});
+attachments(
+  'staff, owners, managers and administrators of the project attach files to issues that they see',
+  async () => {
+    const statuses = await asEachPersona(jira, async (client) => (await upload(client, 'x')).status);
+    assert.equal(statuses, {
+      staff: 201,
+      support: 403,
+      owner: 201,
+      helper: 400,
+      manager: 400,
+      admin: 400,
+      observer: 400,
+      stranger: 400,
+    });
+    await work(jira.fixture);
+  },
+);
 
 attachments(
   'staff and global support see every attachment, others their own; staff delete every one, others their own',

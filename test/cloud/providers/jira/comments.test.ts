@@ -33,7 +33,7 @@ const textsAtJira = (): string[] =>
     sql`SELECT "values" ->> '$.message' FROM simulated_object WHERE kind = 'Comment' ORDER BY ordinal`,
   );
 
-comments('a comment is created here and then at JIRA: 201, Creation Scheduled, Creating, OK', async () => {
+comments('creates a comment locally and then at JIRA: 201, Creation Scheduled, Creating, OK', async () => {
   const { clients, fixture, users } = jira;
   const response = await clients.owner.post(path, { issue: issue.url, message: 'Looking into it' });
   const comment = response.body;
@@ -54,11 +54,11 @@ comments('a comment is created here and then at JIRA: 201, Creation Scheduled, C
   assert.equal((await clients.owner.get(comment.url)).body, { ...expected, author_username: 'simulator', state: 'OK' });
 });
 
-comments('creation needs an issue and a message', async () => {
+comments('creation requires an issue and a message', async () => {
   assert.equal((await jira.clients.owner.post(path, {})).body, { issue: required, message: required });
 });
 
-comments('JIRA gets the message, a blank line, and who added it', async () => {
+comments('sends the message, a blank line and its author to JIRA', async () => {
   await jira.fixture.staff.patch(jira.users.owner.url, { full_name: 'Olga Owner' });
   await commented('First line\nsecond line');
   assert.is(textsAtJira().at(-1), 'First line\nsecond line\n\n(added by Olga Owner [owner])');
@@ -78,7 +78,7 @@ comments(
   },
 );
 
-comments('deletion goes to JIRA: 202, Deletion Scheduled, Deleting, gone', async () => {
+comments('sends a deletion to JIRA: 202, Deletion Scheduled, Deleting, removed', async () => {
   const comment = await commented('Never mind');
   const before = textsAtJira().length;
   const { body, status } = await jira.clients.owner.delete(comment.url);
@@ -87,7 +87,7 @@ comments('deletion goes to JIRA: 202, Deletion Scheduled, Deleting, gone', async
   assert.is(textsAtJira().length, before - 1);
 });
 
-comments('a failure is Erred with its text', async () => {
+comments('a failure makes the comment Erred with its message', async () => {
   await setOptions(jira.fixture, jira.settings, { simulator_failures: 'Comment.create' });
   const { error_message: text, state } = await commented('Lost');
   assert.equal([state, text], ['Erred', 'Simulated failure of create']);
@@ -103,7 +103,7 @@ comments('a comment waits for its issue', async () => {
   assert.is((await fixture.staff.get(`${path}?issue=${fresh.url}`)).body.length, 1);
 });
 
-comments('staff, owners, managers and administrators of the project comment on the issues they see', async () => {
+comments('staff, owners, managers and administrators of the project comment on issues that they see', async () => {
   const statuses = await asEachPersona(
     jira,
     async (client) => (await client.post(path, { issue: issue.url, message: 'Hello' })).status,
@@ -173,7 +173,7 @@ comments(
   },
 );
 
-comments('comments go with their issue, here and at JIRA', async () => {
+comments('deleting an issue deletes its comments, locally and at JIRA', async () => {
   const doomed = await jira.issue();
   const comment = await commented('Goodbye', 'owner', doomed);
   await jira.clients.owner.delete(doomed.url);
@@ -182,7 +182,7 @@ comments('comments go with their issue, here and at JIRA', async () => {
   assert.not.ok(textsAtJira().some((text) => text.startsWith('Goodbye')));
 });
 
-comments('comments make no events', () => {
+comments('comments record no events', () => {
   assert.equal(
     jira.fixture
       .events()

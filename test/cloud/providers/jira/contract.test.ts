@@ -120,7 +120,7 @@ function contract(backend: Backend): void {
     await gone(attachment);
   });
 
-  test('webhooks of an issue and a comment read them again', async () => {
+  test('webhooks update an issue and a comment from JIRA', async () => {
     const issue = await account.created(
       await account.orderIssue(await account.created(await account.order('Web')), 'Closed'),
     );

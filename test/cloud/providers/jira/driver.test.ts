@@ -35,7 +35,7 @@ const lost: readonly (readonly [what: string, mishap: Mishap, calls: number])[] 
   ['never sent, the connection being cut before', 'reset', 2],
 ];
 for (const [what, mishap, calls] of lost) {
-  test(`an issue, a comment and a file are made once when the response is ${what}`, async () => {
+  test(`creates an issue, a comment and a file once when the response is ${what}`, async () => {
     const routes = ['issue', 'issue/:key/comment', 'issue/:key/attachments'].map((path) => `POST /api/2/${path}`);
     const [makeIssue = '', makeComment = '', attach = ''] = routes;
     const twin = await account.created(await account.orderIssue(web, 'Closed', { description: 'Since today' }));
@@ -60,7 +60,7 @@ for (const [what, mishap, calls] of lost) {
   });
 }
 
-test('two issues that cannot be reported from each other are made one after the other', async () => {
+test('creates two indistinguishable issues one after the other', async () => {
   account.vendor.server.mishap('POST /api/2/issue', 'lost', 2);
   const issues = [await account.orderIssue(web, 'Closed'), await account.orderIssue(web, 'Closed')];
   for (const issue of issues) assert.equal(await state(issue), ['OK', '']);
@@ -68,7 +68,7 @@ test('two issues that cannot be reported from each other are made one after the 
   assert.equal([keys.sort(), setup().issues.size], [['WEB-1', 'WEB-2'], 2]);
 });
 
-test('a project of the same key that was there before is not taken for one whose response was lost', async () => {
+test('does not mistake an existing project with the same key for one whose response was lost', async () => {
   setup().addProject({ key: 'SHOP', name: 'Shop' });
   account.vendor.server.mishap('POST /api/2/project', 'lost');
   assert.equal(await state(await account.order('Shop')), [
@@ -94,14 +94,14 @@ test('sends only the values that differ from JIRA', async () => {
   );
 });
 
-test('a comment names who has written it, and is shown without that', async () => {
+test('a comment names its author at JIRA, and is shown without that line', async () => {
   const issue = await account.created(await account.orderIssue(web, 'Closed'));
   const comment = await account.created(await account.orderComment(issue, 'It is\nthe lock'));
   assert.is(there('WEB-1').comments[0]?.body, 'It is\nthe lock\n\n(added by Alice Liddell [alice])');
   assert.is(comment.message, 'It is\nthe lock');
 });
 
-test('a large file arrives as it was, under its name', async () => {
+test('uploads a large file unchanged, under its name', async () => {
   const issue = await account.created(await account.orderIssue(web, 'Closed'));
   const content = Buffer.alloc(10 * 1024 * 1024 - 3, 'tenantry\r\n--');
   await account.created(await account.orderAttachment(issue, 'Türschloß "1".bin', content));
@@ -166,7 +166,7 @@ test('follows no path of a webhook other than that of a comment', async () => {
   assert.equal(account.calls(), []);
 });
 
-test('comments are looked for on all pages', async () => {
+test('searches all pages for a comment', async () => {
   const issue = await account.created(await account.orderIssue(web, 'Closed'));
   account.vendor.largestPage = 2;
   for (let n = 0; n < 5; n++) there('WEB-1').comments.push({ id: String(n), body: `Text ${n}`, author: helen() });
@@ -175,7 +175,7 @@ test('comments are looked for on all pages', async () => {
   assert.is(there('WEB-1').comments.length, 6);
 });
 
-test('an unknown state of an issue is shown', async () => {
+test('shows an unknown issue state', async () => {
   const issue = await account.created(await account.orderIssue(web, 'Closed'));
   there('WEB-1').status = 'Waiting for the moon';
   await account.hook('jira:issue_updated', 'WEB-1');

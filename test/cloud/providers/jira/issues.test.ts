@@ -87,13 +87,13 @@ issues(
   },
 );
 
-issues('keys are counted by JIRA project', async () => {
+issues('numbers issue keys per JIRA project', async () => {
   const ops = await jira.jiraProject('OPS');
   assert.is((await jira.issue({ jira_project: ops.url, summary: 'Other' })).key, 'OPS-1');
   assert.is((await jira.issue({ summary: 'Second' })).key, 'WEB-2');
 });
 
-issues('creation needs a JIRA project, a type, a summary and a priority', async () => {
+issues('creation requires a JIRA project, a type, a summary and a priority', async () => {
   const { body: response, status } = await jira.clients.owner.post(path, {});
   assert.equal(
     [status, response],
@@ -107,7 +107,7 @@ issues('creation needs a JIRA project, a type, a summary and a priority', async 
   });
 });
 
-issues('type and priority are those of the settings of the JIRA project', async () => {
+issues('type and priority belong to the settings of the JIRA project', async () => {
   const { fixture } = jira;
   const other = await simulatedService(fixture, 'jira', jira, { name: 'Other' });
   const foreign = async (kind: string, name: string): Promise<string> =>
@@ -129,7 +129,7 @@ issues('type and priority are those of the settings of the JIRA project', async 
   );
 });
 
-issues('only a subtask has a parent, of the same JIRA project', async () => {
+issues('only a subtask has a parent, in the same JIRA project', async () => {
   const { clients, jiraProject } = jira;
   const parent = await jira.issue({ summary: 'Parent' });
   const subtask = await jira.type('Sub-task');
@@ -258,7 +258,7 @@ issues('staff change and delete every issue, others their own', async () => {
   await work(jira.fixture);
 });
 
-issues('a change goes to JIRA: 200, Update Scheduled, Updating, OK', async () => {
+issues('sends a change to JIRA: 200, Update Scheduled, Updating, OK', async () => {
   const { clients, fixture } = jira;
   const issue = await jira.issue();
   const changed = await clients.owner.put(issue.url, {
@@ -294,7 +294,7 @@ issues('a change goes to JIRA: 200, Update Scheduled, Updating, OK', async () =>
   );
 });
 
-issues('what changes nothing leaves the issue OK; PUT needs type, summary and priority', async () => {
+issues('an update without changes leaves the issue OK; PUT requires type, summary and priority', async () => {
   const issue = await jira.issue();
   const { body: same, status } = await jira.clients.owner.patch(issue.url, { summary: 'Broken', type: body.type });
   assert.equal([status, same], [200, issue]);
@@ -305,7 +305,7 @@ issues('what changes nothing leaves the issue OK; PUT needs type, summary and pr
   });
 });
 
-issues('deletion goes to JIRA: 202, Deletion Scheduled, Deleting, gone', async () => {
+issues('sends a deletion to JIRA: 202, Deletion Scheduled, Deleting, removed', async () => {
   const issue = await jira.issue();
   const { body: response, status } = await jira.clients.owner.delete(issue.url);
   assert.equal([status, response], [202, { detail: 'Deletion was scheduled.' }]);
@@ -313,67 +313,76 @@ issues('deletion goes to JIRA: 202, Deletion Scheduled, Deleting, gone', async (
   assert.equal(await collectStates(jira.fixture, issue.url), ['Deletion Scheduled', 'Deleting', 'gone']);
 });
 
-issues('a failure is Erred with its text; from Erred it can be deleted, whatever JIRA says', async () => {
-  const { clients, fixture, settings } = jira;
-  await setOptions(fixture, settings, { simulator_failures: 'Issue.create,Issue.update,Issue.delete' });
-  const failed = await jira.issue();
-  assert.equal([failed.state, failed.error_message, failed.key], ['Erred', 'Simulated failure of create', '']);
-  await setOptions(fixture, settings, { simulator_failures: 'Issue.update,Issue.delete' });
-  const issue = await jira.issue();
-  await clients.owner.patch(issue.url, { summary: 'Changed' });
-  assert.equal(await collectStates(fixture, issue.url), ['Update Scheduled', 'Updating', 'Erred']);
-  assert.is((await clients.owner.get(issue.url)).body.error_message, 'Simulated failure of update');
-  for (const { url } of [failed, issue]) {
-    assert.equal((await clients.owner.patch(url, { summary: 'Once more' })).body, {
-      detail: 'Valid states for operation: OK.',
+issues(
+  'a failure makes the issue Erred with its message; an Erred issue can be deleted, whatever JIRA responds',
+  async () => {
+    const { clients, fixture, settings } = jira;
+    await setOptions(fixture, settings, { simulator_failures: 'Issue.create,Issue.update,Issue.delete' });
+    const failed = await jira.issue();
+    assert.equal([failed.state, failed.error_message, failed.key], ['Erred', 'Simulated failure of create', '']);
+    await setOptions(fixture, settings, { simulator_failures: 'Issue.update,Issue.delete' });
+    const issue = await jira.issue();
+    await clients.owner.patch(issue.url, { summary: 'Changed' });
+    assert.equal(await collectStates(fixture, issue.url), ['Update Scheduled', 'Updating', 'Erred']);
+    assert.is((await clients.owner.get(issue.url)).body.error_message, 'Simulated failure of update');
+    for (const { url } of [failed, issue]) {
+      assert.equal((await clients.owner.patch(url, { summary: 'Once more' })).body, {
+        detail: 'Valid states for operation: OK.',
+      });
+      assert.is((await clients.owner.delete(url)).status, 202);
+      await work(fixture);
+      assert.is((await clients.owner.get(url)).status, 404);
+    }
+    await setOptions(fixture, settings, { simulator_failures: null });
+  },
+);
+
+issues(
+  'at most four issues are Creating at once, and an issue is Erred if its JIRA project was never created',
+  async () => {
+    const { clients, fixture, link, settings } = jira;
+    await setOptions(fixture, settings, {
+      simulator_latency: 'create=60000,*=0',
+      simulator_failures: 'Project.create',
     });
-    assert.is((await clients.owner.delete(url)).status, 202);
+    const creation: string[] = [];
+    for (let n = 0; n < 6; n++)
+      creation.push((await clients.owner.post(path, { ...body, summary: `Many ${n}` })).body.url);
+    await step(fixture);
+    await step(fixture);
+    const states = async (): Promise<string[]> =>
+      Promise.all(creation.map(async (url) => (await clients.owner.get(url)).body.state));
+    assert.equal(await states(), [
+      'Creating',
+      'Creating',
+      'Creating',
+      'Creating',
+      'Creation Scheduled',
+      'Creation Scheduled',
+    ]);
+    await setOptions(fixture, settings, { simulator_latency: '0' });
+    fixture.clock.advance(60);
     await work(fixture);
-    assert.is((await clients.owner.get(url)).status, 404);
-  }
-  await setOptions(fixture, settings, { simulator_failures: null });
-});
+    assert.equal(
+      await states(),
+      creation.map(() => 'OK'),
+    );
+    const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
+    const lost = (
+      await clients.owner.post('/api/jira-projects/', {
+        service_project_link: link.url,
+        name: 'Lost',
+        key: 'LOST',
+        template,
+      })
+    ).body;
+    const orphan = await jira.issue({ jira_project: lost.url });
+    assert.equal([orphan.state, orphan.error_message], ['Erred', 'Issue belongs to what does not exist at backend.']);
+    await setOptions(fixture, settings, { simulator_failures: null });
+  },
+);
 
-issues('no more than four issues are Creating at once, and one whose JIRA project never came is Erred', async () => {
-  const { clients, fixture, link, settings } = jira;
-  await setOptions(fixture, settings, { simulator_latency: 'create=60000,*=0', simulator_failures: 'Project.create' });
-  const creation: string[] = [];
-  for (let n = 0; n < 6; n++)
-    creation.push((await clients.owner.post(path, { ...body, summary: `Many ${n}` })).body.url);
-  await step(fixture);
-  await step(fixture);
-  const states = async (): Promise<string[]> =>
-    Promise.all(creation.map(async (url) => (await clients.owner.get(url)).body.state));
-  assert.equal(await states(), [
-    'Creating',
-    'Creating',
-    'Creating',
-    'Creating',
-    'Creation Scheduled',
-    'Creation Scheduled',
-  ]);
-  await setOptions(fixture, settings, { simulator_latency: '0' });
-  fixture.clock.advance(60);
-  await work(fixture);
-  assert.equal(
-    await states(),
-    creation.map(() => 'OK'),
-  );
-  const template = (await fixture.staff.get('/api/jira-project-templates/')).body[0].url;
-  const lost = (
-    await clients.owner.post('/api/jira-projects/', {
-      service_project_link: link.url,
-      name: 'Lost',
-      key: 'LOST',
-      template,
-    })
-  ).body;
-  const orphan = await jira.issue({ jira_project: lost.url });
-  assert.equal([orphan.state, orphan.error_message], ['Erred', 'Issue belongs to what does not exist at backend.']);
-  await setOptions(fixture, settings, { simulator_failures: null });
-});
-
-issues('a creation that takes longer than 30 minutes is Erred', async () => {
+issues('a creation times out after 30 minutes', async () => {
   const { clients, fixture, settings } = jira;
   await setOptions(fixture, settings, { simulator_latency: 'create=600000,*=0' });
   const { url } = (await clients.owner.post(path, body)).body;
@@ -445,7 +454,7 @@ issues('filters: created and updated, before and after', async () => {
   assert.equal([status, Object.keys(response)], [400, ['created_before']]);
 });
 
-issues('access_url is the page of the issue at the site', async () => {
+issues('access_url is the URL of the issue at the site', async () => {
   const { fixture } = jira;
   const { db } = fixture.server.app;
   const issue = await jira.issue();
@@ -479,7 +488,7 @@ issues(
   },
 );
 
-issues('they go with their JIRA project', async () => {
+issues('deleting a JIRA project deletes its issues', async () => {
   const { fixture } = jira;
   const doomed = await jira.jiraProject('DOOM');
   const issue = await jira.issue({ jira_project: doomed.url });
@@ -489,7 +498,7 @@ issues('they go with their JIRA project', async () => {
   assert.equal(fixture.server.app.db.values(sql`SELECT id FROM job WHERE entity_kind IS NOT NULL`), []);
 });
 
-issues('an issue outlives the user who made it', async () => {
+issues('an issue outlives its author', async () => {
   const issue = await jira.issue({ summary: 'Left behind' }, 'admin');
   assert.is((await jira.fixture.staff.delete(jira.users.admin.url)).status, 204);
   assert.equal([(await jira.fixture.staff.get(issue.url)).body.user], [null]);

@@ -23,7 +23,7 @@ async function killAfter(...routes: string[]): Promise<void> {
   );
 }
 
-test('in the middle of every operation none is lost and nothing is made twice', async () => {
+test('a kill during any operation neither loses nor repeats it', async () => {
   const [username, password] = [...kill.vendor.passwords][0] ?? [];
   const [link] = (await server.connect('jira', 1, { backend_url: kill.vendor.url, username, password })) as [Json];
   const template = await offer('project-templates', 'Task management');

@@ -26,7 +26,7 @@ const post = async (fields: object, by: keyof Jira['clients'] = 'staff') =>
   });
 const templates = async (): Promise<Json[]> => (await jira.fixture.staff.get('/api/jira-project-templates/')).body;
 
-projects('issue types and priorities are per settings, templates are not', async () => {
+projects('issue types and priorities belong to the settings, templates are global', async () => {
   const { clients, fixture, settings } = jira;
   const lists = async (): Promise<string[][]> =>
     Promise.all(
@@ -76,7 +76,7 @@ projects('issue types and priorities are per settings, templates are not', async
   });
 });
 
-projects('the webhook secret is a secret: it is stored, never shown, and stars keep it', async () => {
+projects('the webhook secret is stored and never shown, and stars do not change it', async () => {
   const { fixture, settings } = jira;
   assert.is(settings.webhook_secret, '********');
   assert.is(
@@ -90,7 +90,7 @@ projects('the webhook secret is a secret: it is stored, never shown, and stars k
   assert.not.match(Buffer.from(stored?.secret_options ?? '').toString('latin1'), /hush/);
 });
 
-projects('a project is created with its key, a template and the types and priorities of its settings', async () => {
+projects('creates a project with its key, a template, and the types and priorities of its settings', async () => {
   const { web } = jira;
   const [type] = web.issue_types;
   const [priority] = web.priorities;
@@ -117,7 +117,7 @@ projects('a project is created with its key, a template and the types and priori
   });
 });
 
-projects('creation needs a link, a name, a key and a template', async () => {
+projects('creation requires a link, a name, a key and a template', async () => {
   const { body, status } = await jira.fixture.staff.post('/api/jira-projects/', {});
   assert.equal(
     [status, body],
@@ -125,7 +125,7 @@ projects('creation needs a link, a name, a key and a template', async () => {
   );
 });
 
-projects('a key is a capital letter and capitals or digits', async () => {
+projects('a key is a capital letter followed by capitals or digits', async () => {
   const rule = [
     'Project keys must start with an uppercase letter, followed by one or more uppercase alphanumeric characters.',
   ];
@@ -138,7 +138,7 @@ projects('a key has at most ten characters', async () => {
   });
 });
 
-projects('a key that another project uses is rejected by JIRA', async () => {
+projects('JIRA rejects a key that another project uses', async () => {
   const { body } = await post({ key: 'WEB', name: 'Second' });
   assert.equal(await collectStates(jira.fixture, body.url), ['Creation Scheduled', 'Creating', 'Erred']);
   const erred = (await jira.fixture.staff.get(body.url)).body;
@@ -147,7 +147,7 @@ projects('a key that another project uses is rejected by JIRA', async () => {
   await work(jira.fixture);
 });
 
-projects('a changed name is pushed, a description is not, and neither key nor template changes', async () => {
+projects('sends a changed name but not a description; key and template cannot be changed', async () => {
   const { fixture, web } = jira;
   fixture.events();
   const described = await fixture.staff.patch(web.url, {
@@ -179,7 +179,7 @@ projects('a changed name is pushed, a description is not, and neither key nor te
   await work(fixture);
 });
 
-projects('there is pull and unlink, but no start, stop or restart', async () => {
+projects('has pull and unlink, but not start, stop or restart', async () => {
   const { body } = await jira.fixture.staff.options(jira.web.url);
   assert.equal(Object.keys(body.actions), ['destroy', 'pull', 'unlink', 'update']);
   assert.is((await jira.fixture.staff.post(`${jira.web.url}start/`)).status, 404);
@@ -204,7 +204,7 @@ projects('only staff delete a project', async () => {
   assert.equal(await collectStates(fixture, gone.url), ['Deletion Scheduled', 'Deleting', 'gone']);
 });
 
-projects('a project is an app: it counts in nc_app_count and in the category apps', async () => {
+projects('a project counts as an app in nc_app_count and in the category apps', async () => {
   const { clients, customer, fixture, project } = jira;
   assert.equal(await usages(fixture, project), {
     nc_app_count: 1,
@@ -216,7 +216,7 @@ projects('a project is an app: it counts in nc_app_count and in the category app
   assert.equal((await clients.owner.get(`${jira.settings.url}stats/`)).body, {});
 });
 
-projects('a project found at JIRA is imported with its key', async () => {
+projects('imports an existing JIRA project with its key', async () => {
   const { fixture, project, service, settings } = jira;
   await setOptions(fixture, settings, { simulator_inventory: 1 });
   fixture.clock.advance(1800);
@@ -232,7 +232,7 @@ projects('a project found at JIRA is imported with its key', async () => {
   assert.is((await fixture.staff.get(body.url)).body.backend_id, 'SIM1');
 });
 
-projects('access_url is the page of the project at the site', async () => {
+projects('access_url is the URL of the project at the site', async () => {
   const { fixture, web } = jira;
   const { db } = fixture.server.app;
   db.write(() => db.run(sql`UPDATE service_settings SET backend_url = 'https://jira.example.com/'`));

@@ -58,7 +58,7 @@ const byKey = async (key: string): Promise<Json> =>
 const lastComment = (): string =>
   jira.fixture.server.app.db.value<string>(sql`SELECT backend_id FROM jira_comment ORDER BY id DESC LIMIT 1`) as string;
 
-webhooks('it takes POST alone, needs no token and ignores one', async () => {
+webhooks('allows only POST, requires no token and ignores one', async () => {
   assert.equal(
     [(await jira.fixture.anonymous.get(path)).status, (await jira.fixture.anonymous.get(path)).headers.get('allow')],
     [405, 'POST, OPTIONS'],
@@ -73,7 +73,7 @@ webhooks('it takes POST alone, needs no token and ignores one', async () => {
   assert.equal([response.status, response.body], [201, { detail: 'Webhook was accepted.' }]);
 });
 
-webhooks('a secret that is missing or of no settings is 403, before the body is looked at', async () => {
+webhooks('rejects a missing or unknown secret with 403 before it reads the body', async () => {
   const { anonymous } = jira.fixture;
   const forbidden = { detail: 'You do not have permission to perform this action.' };
   for (const query of ['', '?secret=', '?secret=hush', '?secret=********', '?secret=hush%20hush,%20little%20baby%20']) {
@@ -82,7 +82,7 @@ webhooks('a secret that is missing or of no settings is 403, before the body is 
   }
 });
 
-webhooks('the secret of settings of another type opens nothing, nor does one that was taken away', async () => {
+webhooks('rejects the secret of settings of another type, and a removed one', async () => {
   const { clients, fixture } = jira;
   const other = await simulatedService(fixture, 'jira', jira, {
     name: 'Second',
@@ -97,7 +97,7 @@ webhooks('the secret of settings of another type opens nothing, nor does one tha
   assert.is((await receive('jira:issue_updated', 'WEB-1', undefined, 'short lived but long enough')).status, 403);
 });
 
-webhooks('the event, the issue key and, of comments, the comment id are required', async () => {
+webhooks('requires the event, the issue key and, for comments, the comment id', async () => {
   const { anonymous } = jira.fixture;
   const post = async (body: object): Promise<Json> =>
     (await anonymous.post(`${path}?secret=hush%20hush,%20little%20baby`, body)).body;
@@ -112,7 +112,7 @@ webhooks('the event, the issue key and, of comments, the comment id are required
   }
 });
 
-webhooks('an unknown project or issue is 400', async () => {
+webhooks('rejects an unknown project or issue with 400', async () => {
   const unknown = async (event: string, key: string): Promise<Json> => {
     const { body, status } = await receive(event, key, '1');
     assert.is(status, 400, event);
@@ -131,7 +131,7 @@ webhooks('an unknown project or issue is 400', async () => {
   }
 });
 
-webhooks('what JIRA sends besides is accepted with strict_input, too', async () => {
+webhooks('accepts additional members from JIRA even with strict_input', async () => {
   const { key } = await jira.issue();
   const response = await jira.fixture.anonymous.post(
     `${path}?secret=hush%20hush,%20little%20baby&user_id=ada&user_key=ada`,
@@ -146,7 +146,7 @@ webhooks('what JIRA sends besides is accepted with strict_input, too', async () 
   assert.equal([response.status, response.body], [201, { detail: 'Webhook was accepted.' }]);
 });
 
-webhooks('jira:issue_updated: the issue is read again from JIRA, and nothing else of the body is used', async () => {
+webhooks('jira:issue_updated: reads the issue from JIRA, and ignores the rest of the body', async () => {
   const { fixture } = jira;
   const issue = await jira.issue({ description: 'As it was' });
   changeAtJira('Issue', issue.key, {
@@ -171,7 +171,7 @@ webhooks('jira:issue_updated: the issue is read again from JIRA, and nothing els
   assert.ok(updated > before);
 });
 
-webhooks('jira:issue_created: an issue made at JIRA comes here, made by no one here', async () => {
+webhooks('jira:issue_created: imports an issue created at JIRA, without an author', async () => {
   const { clients, fixture } = jira;
   const mine = await jira.issue();
   atJira((setup) =>
@@ -206,13 +206,13 @@ webhooks('jira:issue_created: an issue made at JIRA comes here, made by no one h
   assert.is((await clients.owner.get(issue.url)).status, 404);
 });
 
-webhooks('jira:issue_created of what JIRA does not have makes nothing', async () => {
+webhooks('jira:issue_created: imports nothing if the issue does not exist at JIRA', async () => {
   assert.is((await receive('jira:issue_created', 'WEB-901')).status, 201);
   await work(jira.fixture);
   assert.is(await byKey('WEB-901'), undefined);
 });
 
-webhooks('jira:issue_deleted: an issue that is gone there goes here, one that is still there stays', async () => {
+webhooks('jira:issue_deleted: removes an issue only if it no longer exists at JIRA', async () => {
   const { fixture } = jira;
   const [gone, stored] = [await jira.issue(), await jira.issue()];
   removeAtJira('Issue', gone.key);
@@ -242,7 +242,7 @@ webhooks(
   },
 );
 
-webhooks('comment_updated: the text is read again, without the words that were added to it', async () => {
+webhooks('comment_updated: reads the text again, without the added author line', async () => {
   const { clients, fixture } = jira;
   const issue = await jira.issue();
   const { body: comment } = await clients.owner.post('/api/jira-comments/', { issue: issue.url, message: 'One' });
@@ -254,7 +254,7 @@ webhooks('comment_updated: the text is read again, without the words that were a
   assert.is((await clients.owner.get(comment.url)).body.message, 'Two');
 });
 
-webhooks('comment_deleted: a comment that is gone there goes here', async () => {
+webhooks('comment_deleted: removes a comment that no longer exists at JIRA', async () => {
   const { clients, fixture } = jira;
   const issue = await jira.issue();
   const { body: comment } = await clients.owner.post('/api/jira-comments/', { issue: issue.url, message: 'One' });
@@ -266,7 +266,7 @@ webhooks('comment_deleted: a comment that is gone there goes here', async () => 
   assert.is((await clients.owner.get(comment.url)).status, 404);
 });
 
-webhooks('a comment of another issue is none of this one', async () => {
+webhooks('ignores a comment of another issue', async () => {
   const { fixture } = jira;
   const [here, there] = [await jira.issue(), await jira.issue()];
   atJira((setup) =>
@@ -277,7 +277,7 @@ webhooks('a comment of another issue is none of this one', async () => {
   assert.equal((await fixture.staff.get(`/api/jira-comments/?issue=${here.url}`)).body, []);
 });
 
-webhooks('a webhook about what is being created here waits until that is done, and makes nothing twice', async () => {
+webhooks('a webhook about an object in creation waits for it, and creates no duplicate', async () => {
   const { clients, fixture, settings } = jira;
   const { priority, type } = await jira.issue();
   await setOptions(fixture, settings, { simulator_latency: 'create=5000,*=0' });
@@ -304,7 +304,7 @@ webhooks('a webhook about what is being created here waits until that is done, a
   await setOptions(fixture, settings, { simulator_latency: '0' });
 });
 
-webhooks('a webhook about what is being changed here is looked at after that', async () => {
+webhooks('a webhook about an object being changed is handled after the change', async () => {
   const { clients, fixture, settings } = jira;
   const issue = await jira.issue();
   await setOptions(fixture, settings, { simulator_latency: 'update=5000,*=0' });
@@ -322,7 +322,7 @@ webhooks('a webhook about what is being changed here is looked at after that', a
   await setOptions(fixture, settings, { simulator_latency: '0' });
 });
 
-webhooks('the same webhook again, before the first was looked at, is one job', async () => {
+webhooks('a repeated webhook is one job until the first is handled', async () => {
   const { key } = await jira.issue();
   for (let n = 0; n < 3; n++) assert.is((await receive('jira:issue_updated', key)).status, 201);
   const { db } = jira.fixture.server.app;

@@ -42,7 +42,7 @@ function contract(backend: Backend): void {
   const stopped = async (name = 'web'): Promise<Json> =>
     account.act(await account.created(await account.orderConnected(name)), 'stop');
 
-  test('a tenant comes with a network, a subnet and five security groups', async () => {
+  test('creates a tenant with a network, a subnet and five security groups', async () => {
     const { url } = await account.orderTenant('Second', { subnet_cidr: '192.168.7.0/24' });
     assert.is((await account.passage(url)).at(-1), 'OK');
     tenant = await account.read(url);
@@ -70,7 +70,7 @@ function contract(backend: Backend): void {
     assert.equal(await usages('network_count', 'subnet_count', 'security_group_count', 'volumes'), [1, 1, 5, 0]);
   });
 
-  test('a tenant has limits of quotas, and another password and name', async () => {
+  test('sets limits, the password and the name of a tenant', async () => {
     const { staff } = account.fixture;
     assert.is((await staff.post(`${tenant.url}set_quotas/`, { instances: 3, storage: 20_480 })).status, 202);
     assert.equal((await account.passage(tenant.url)).at(-1), 'OK');
@@ -124,7 +124,7 @@ function contract(backend: Backend): void {
     );
   });
 
-  test('a volume is created, grows, is stored in a snapshot and restored', async () => {
+  test('creates, extends, snapshots and restores a volume', async () => {
     const { url } = await account.orderVolume('disk', { description: 'data' });
     assert.equal(ends(await account.passage(url)), ['Creation Scheduled', 'Creating creating', 'OK available']);
     const disk = await account.read(url);
@@ -169,7 +169,7 @@ function contract(backend: Backend): void {
     assert.equal(some(copy, 'bootable', 'image', 'image_name'), some(root, 'bootable', 'image', 'image_name'));
   });
 
-  test('an instance comes with volumes, an address and a floating IP', async () => {
+  test('creates an instance with volumes, an address and a floating IP', async () => {
     const { url } = await account.orderConnected('web');
     assert.equal(ends(await account.passage(url)), ['Creation Scheduled', 'Creating BUILDING', 'OK ACTIVE']);
     const web = await account.read(url);
@@ -198,7 +198,7 @@ function contract(backend: Backend): void {
     );
   });
 
-  test('an instance is stopped, started and restarted, and gets another flavor', async () => {
+  test('stops, starts, restarts and resizes an instance', async () => {
     const web = await account.created(await account.order('web'));
     const way = async (action: string, body?: unknown): Promise<string[]> => {
       assert.is((await account.alice.post(`${web.url}${action}/`, body)).status, 202);
@@ -234,7 +234,7 @@ function contract(backend: Backend): void {
     assert.is((await account.read(web.url)).disk, 11_264);
   });
 
-  test('an instance gets other security groups, subnets and floating IPs', async () => {
+  test('changes security groups, subnets and floating IPs of an instance', async () => {
     const web = await account.created(await account.orderConnected('web'));
     const [{ url: ssh }] = (await list('security-groups')).filter(({ name }) => name === 'ssh');
     const secured = await account.act(web, 'update_security_groups', { security_groups: [{ url: ssh }] });
@@ -257,7 +257,7 @@ function contract(backend: Backend): void {
     assert.equal((await account.act(web, 'update_floating_ips', { floating_ips: [] })).external_ips, []);
   });
 
-  test('a deleted instance takes its volumes and floating IPs along, or leaves them', async () => {
+  test('deletes an instance with or without its volumes and floating IPs', async () => {
     const [web, other] = [await stopped(), await stopped('other')];
     assert.equal((await account.remove(web)).at(-1), 'gone');
     assert.equal(
@@ -288,7 +288,7 @@ function contract(backend: Backend): void {
     assert.equal([id, text], ['', 'Quota exceeded for instances: Requested 1, but already used 1 of 1 instances']);
   });
 
-  test('changes nothing by a pull or synchronisation without news', async () => {
+  test('a pull or synchronisation without news changes nothing', async () => {
     await account.created(await account.orderConnected('web'));
     const all = (await Promise.all(['instances', 'volumes', 'networks', 'subnets', 'floating-ips'].map(list))).flat();
     for (const object of all)

@@ -40,7 +40,7 @@ test('creates an instance with volumes, port and floating IP once after any lost
   assert.is(all('network/floatingips')[0].port_id, ports()[0].id);
 });
 
-test('a rejected server leaves neither port nor floating IP, and its volumes go with it', async () => {
+test('a rejected server leaves no port, floating IP or volume', async () => {
   const { fixture } = account;
   const { uuid: tenant } = await account.tenant();
   const message = 'Quota exceeded for instances: Requested 1, but already used 10 of 10 instances';
@@ -62,7 +62,7 @@ test('a rejected server leaves neither port nor floating IP, and its volumes go 
   assert.is(count('volume/volumes'), 0);
 });
 
-test('a server that ends in error shows why', async () => {
+test('a server in state ERROR shows the reason', async () => {
   account.vendor.contents.births['compute/servers'] = () => ({
     status: 'ERROR',
     fault: { message: 'No valid host was found. ' },
@@ -75,7 +75,7 @@ test('a server that ends in error shows why', async () => {
   );
 });
 
-test('an unknown status of a server is shown while it is waited for', async () => {
+test('shows an unknown server status while it waits', async () => {
   account.vendor.contents.births['compute/servers'] = ({ flavorRef }) => ({
     status: 'DREAMING',
     flavor: { id: flavorRef },

@@ -29,7 +29,7 @@ async function ended({ url }: Json): Promise<Json> {
   return account.read(url);
 }
 
-test('a rejected password is reported in the words of the cloud, without it', async () => {
+test('reports a rejected password with the message of the cloud, without the password', async () => {
   assert.equal(await connect({ password: 'wrong-password' }), [
     400,
     { non_field_errors: ['Wrong settings: The request you have made requires authentication.'] },
@@ -45,7 +45,7 @@ test('ping requires the role admin', async () => {
   assert.equal((await connect())[1], { non_field_errors: ['Wrong settings: Unable to validate credentials.'] });
 });
 
-test('a tenant is made in one go, with one log-in a project', async () => {
+test('creates a tenant without interruption, with one login per project', async () => {
   const { url } = await account.orderTenant('First');
   await account.pass(2);
   const tenant = await account.read(url);
@@ -72,7 +72,7 @@ test('deletes a tenant with a highly available router', async () => {
   assert.equal([names('network/routers'), names('network/networks'), names('network/ports')], [[], ['public'], []]);
 });
 
-test('a token of a tenant that is rejected is replaced, and the call repeated', async () => {
+test('replaces a rejected token of a tenant, and repeats the call', async () => {
   await account.tenant();
   account.vendor.tokens.clear();
   const volume = await ended(await account.orderVolume('data'));
@@ -101,7 +101,7 @@ test('creates nothing twice after any lost response', async () => {
   assert.equal(names('network/security-groups'), ['allow-all', 'ssh', 'ping', 'rdp', 'web']);
 });
 
-test('a volume whose order was lost before or after it was made is there once', async () => {
+test('creates a volume once even if the request or its response is lost', async () => {
   await account.tenant();
   for (const mishap of ['lost', 'reset'] as const) {
     account.vendor.server.mishap(makeVolume, mishap);
@@ -111,7 +111,7 @@ test('a volume whose order was lost before or after it was made is there once', 
   assert.equal(names('volume/volumes'), ['after lost', 'after reset']);
 });
 
-test('parts that the service gives no mark are reported from namesakes by their age', async () => {
+test('tells untagged parts from others with the same name by their age', async () => {
   const { fixture, vendor } = account;
   const tenant = await account.tenant();
   const namesake = vendor.contents.put('network/networks', {
@@ -128,7 +128,7 @@ test('parts that the service gives no mark are reported from namesakes by their 
   assert.is(names('network/networks').filter((name) => name === 'backend').length, 2);
 });
 
-test('reports a taken name in the words of the cloud and keeps foreign objects', async () => {
+test('reports a taken name with the message of the cloud, and keeps foreign objects', async () => {
   account.vendor.contents.put('identity/projects', { id: 'theirs', name: 'Lab', domain_id: 'default', tags: [] });
   const tenant = await ended(await account.orderTenant());
   assert.equal([tenant.state, tenant.backend_id, tenant.error_message], ['Erred', '', 'Lab is there.']);
@@ -136,7 +136,7 @@ test('reports a taken name in the words of the cloud and keeps foreign objects',
   assert.equal(names('identity/projects'), ['admin', 'Lab']);
 });
 
-test('unknown states of volumes are shown', async () => {
+test('shows unknown states of volumes', async () => {
   await account.tenant();
   const volume = await ended(await account.orderVolume('data'));
   Object.assign(account.vendor.contents.all('volume/volumes')[0], { status: 'awaiting-transfer' });
@@ -145,7 +145,7 @@ test('unknown states of volumes are shown', async () => {
   assert.equal([state, runtime], ['OK', 'awaiting-transfer']);
 });
 
-test('lists are read to their end', async () => {
+test('reads all pages of lists', async () => {
   const { fixture, vendor } = account;
   vendor.contents.largestPage = 3;
   for (let n = 1; n <= 7; n++) {

@@ -41,7 +41,7 @@ const counted = async (): Promise<Json[]> => [
 const volumes = async (name: string): Promise<Json[]> =>
   (await cloud.fixture.staff.get(`/api/openstack-volumes/?name=${name}&o=name`)).body;
 
-test('a tenant that fails is Erred, without parts and without an id', async () => {
+test('a failed tenant is Erred, without parts and without an id', async () => {
   await failing('Tenant.create');
   const [, body] = await post(cloud, '/api/openstack-tenants/', {
     service_project_link: cloud.link.url,
@@ -109,7 +109,7 @@ test('marks volumes of a failed instance as Erred and releases its floating IPs'
   cloud.fixture.events();
 });
 
-test('volumes of an instance that was never begun are removed', async () => {
+test('removes volumes of an instance whose creation never started', async () => {
   await failing('');
   const [, body] = await post(
     cloud,
@@ -128,7 +128,7 @@ test('volumes of an instance that was never begun are removed', async () => {
   cloud.fixture.events();
 });
 
-test('an action that fails leaves instance and quotas as they were', async () => {
+test('a failed action leaves instance and quotas unchanged', async () => {
   await act(cloud, web, 'stop');
   const before = await counted();
   cloud.fixture.events();
@@ -157,7 +157,7 @@ test('an action that fails leaves instance and quotas as they were', async () =>
   assert.equal(await counted(), before);
 });
 
-test('an attached volume that fails to grow makes its instance Erred with it', async () => {
+test('an attached volume that fails to grow also makes its instance Erred', async () => {
   await act(cloud, disk, 'attach', { instance: web.url });
   await failing('Volume.extend');
   await post(cloud, `${disk.url}extend/`, { disk_size: 10_240 });
@@ -197,7 +197,7 @@ test('attach, snapshot and delete of a volume fail', async () => {
   cloud.fixture.events();
 });
 
-test('a tenant that fails to be deleted keeps its parts', async () => {
+test('a tenant whose deletion fails keeps its parts', async () => {
   const other = await created(cloud, '/api/openstack-tenants/', {
     service_project_link: cloud.link.url,
     name: 'Sticky',
@@ -212,7 +212,7 @@ test('a tenant that fails to be deleted keeps its parts', async () => {
   cloud.fixture.events();
 });
 
-test('set_rules that fails gives its rules back', async () => {
+test('a failed set_rules restores the rules', async () => {
   const before = await counted();
   const ssh = await first(cloud, 'openstack-security-groups/?name_exact=ssh');
   await failing('set_rules');

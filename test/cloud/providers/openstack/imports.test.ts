@@ -107,7 +107,7 @@ test('an imported volume is attached to an imported instance', async () => {
   assert.equal([(await present(cloud, disk)).instance, (await present(cloud, disk)).device], [web.url, '/dev/vdb']);
 });
 
-test('every synchronisation copies quotas from the provider, and changes nothing else that is as it was', async () => {
+test('every synchronisation copies quotas from the provider, and changes no other unchanged values', async () => {
   const tenant = await first(cloud, 'openstack-tenants/?name=unmanaged');
   const before = await usages(cloud.fixture, tenant);
   const list = async (): Promise<Json> => (await cloud.fixture.staff.get('/api/resources/?o=name')).body;

@@ -65,14 +65,14 @@ test('an active instance is restarted', async () => {
   assert.equal(messages(cloud), ['Resource web has been scheduled to restart.', 'Resource web has been restarted.']);
 });
 
-test('the second of two requests sees the state that the first made', async () => {
+test('the second of two requests sees the state set by the first', async () => {
   await post(cloud, `${web.url}stop/`);
   assert.equal(await post(cloud, `${web.url}stop/`), [409, { detail: 'Valid states for operation: OK.' }]);
   await work(cloud.fixture);
   cloud.fixture.events();
 });
 
-test('a flavor differs from the present one, is of the same settings, and has no smaller disk', async () => {
+test('a new flavor differs from the current one, belongs to the same settings, and has no smaller disk', async () => {
   const change = async (name: string): Promise<[number, Json]> =>
     post(cloud, `${web.url}change_flavor/`, { flavor: (await flavor(cloud, name)).url });
   assert.equal(await change('m1.small'), [400, { flavor: ['New flavor is the same as current.'] }]);
@@ -93,7 +93,7 @@ test('a flavor differs from the present one, is of the same settings, and has no
   );
 });
 
-test('change_flavor passes RESIZE and VERIFY_RESIZE, and is counted once it is accepted', async () => {
+test('change_flavor passes through RESIZE and VERIFY_RESIZE, and counts when it is accepted', async () => {
   const [status, response] = await post(cloud, `${web.url}change_flavor/`, {
     flavor: (await flavor(cloud, 'm1.medium')).url,
   });
@@ -114,7 +114,7 @@ test('change_flavor passes RESIZE and VERIFY_RESIZE, and is counted once it is a
   assert.equal(messages(cloud), ['OpenStack Instance web has been updated.']);
 });
 
-test('a flavor that the tenant has no room for is rejected', async () => {
+test('rejects a flavor above the quotas of the tenant', async () => {
   await cloud.fixture.staff.post(`${cloud.tenant.url}set_quotas/`, { vcpu: 3 });
   await work(cloud.fixture);
   const [status, body] = await post(cloud, `${web.url}change_flavor/`, {
@@ -126,7 +126,7 @@ test('a flavor that the tenant has no room for is rejected', async () => {
   );
 });
 
-test('the flavor of an active instance stays', async () => {
+test('rejects another flavor for an active instance', async () => {
   await act(cloud, web, 'start');
   assert.equal(await post(cloud, `${web.url}change_flavor/`, { flavor: (await flavor(cloud, 'm1.large')).url }), [
     409,
@@ -214,7 +214,7 @@ test("a floating IP that an operation has chosen is nobody else's", async () => 
   assert.equal((await present(cloud, web)).external_ips, ['198.18.0.1']);
 });
 
-test('name and description go to the provider; tags do not', async () => {
+test('sends name and description to the provider, but not tags', async () => {
   const { admin } = cloud.people.clients;
   cloud.fixture.events();
   assert.is((await admin.patch(web.url, { tags: ['env:prod'] })).body.state, 'OK');
@@ -250,7 +250,7 @@ test('unlinks an instance during its creation together with its new parts', asyn
   assert.equal(await names(cloud, 'openstack-floating-ips/'), ['198.18.0.1']);
 });
 
-test('a subnet that is dropped takes its floating IP off the instance; others stay', async () => {
+test('disconnecting a subnet detaches its floating IP; others stay', async () => {
   const dmz = await first(cloud, 'openstack-subnets/?name_exact=dmz-sub');
   const both = [{ subnet: cloud.subnet.url }, { subnet: dmz.url }];
   const edge = await instance(cloud, { name: 'edge', internal_ips_set: both, floating_ips: both });

@@ -54,7 +54,7 @@ test('volumes have at least 1024 MiB', async () => {
   ]);
 });
 
-test('the tenant is of the same link, and ready', async () => {
+test('the tenant belongs to the same link, and is ready', async () => {
   const other = await simulatedService(cloud.fixture, 'openstack', cloud.people, { name: 'Elsewhere' });
   assert.equal(await create({ service_project_link: other.link.url }), [
     400,
@@ -128,7 +128,7 @@ test('creates an instance without a tenant in that of its first subnet or the on
   cloud.fixture.events();
 });
 
-test('the flavor has memory enough for the image, and the volume room', async () => {
+test('the flavor has enough memory for the image, and the volume enough space', async () => {
   assert.equal(await create({ flavor: (await flavor(cloud, 'm1.tiny')).url }), [
     400,
     { flavor: ['RAM of flavor is not enough for selected image 1024'] },
@@ -139,7 +139,7 @@ test('the flavor has memory enough for the image, and the volume room', async ()
   ]);
 });
 
-test('security groups and subnets are of the same tenant', async () => {
+test('security groups and subnets belong to the same tenant', async () => {
   const other = await created(cloud, '/api/openstack-tenants/', { service_project_link: cloud.link.url, name: 'Fab' });
   const ssh = await first(cloud, `openstack-security-groups/?name_exact=ssh&tenant_uuid=${other.uuid}`);
   assert.equal(await create({ security_groups: [{ url: ssh.url }] }), [
@@ -184,7 +184,7 @@ test('without internal_ips_set the tenant has an internal network', async () => 
   cloud.fixture.events();
 });
 
-test('floating IPs need an external network, a connected subnet, and an address that no one uses', async () => {
+test('floating IPs require an external network, a connected subnet, and an unused address', async () => {
   const bare = await simulatedService(cloud.fixture, 'openstack', cloud.people, { name: 'Closed' });
   const closed = await created(cloud, '/api/openstack-tenants/', {
     service_project_link: bare.link.url,
@@ -218,7 +218,7 @@ test('floating IPs need an external network, a connected subnet, and an address 
   await remove(web);
 });
 
-test('an instance comes with its volumes and floating IPs, each with its events', async () => {
+test('creates an instance with its volumes and floating IPs, each with its events', async () => {
   const { admin } = cloud.people.clients;
   const key = (await admin.post('/api/keys/', { name: 'laptop', public_key: publicKeys.ed25519 })).body;
   cloud.fixture.events();
@@ -357,7 +357,7 @@ test('an instance comes with its volumes and floating IPs, each with its events'
   );
 });
 
-test('it counts on project, customer, link and tenant', async () => {
+test('counts an instance on project, customer, link and tenant', async () => {
   assert.equal(await usages(cloud.fixture, cloud.people.project), {
     nc_private_cloud_count: 1,
     nc_resource_count: 4,
@@ -405,7 +405,7 @@ test('shows the usages of the provider in settings', async () => {
   });
 });
 
-test('instances are found by tenant, state at the provider and addresses, and ordered by flavor', async () => {
+test('instances can be filtered by tenant, runtime state and addresses, and ordered by flavor', async () => {
   const web = await first(cloud, 'openstack-instances/');
   const matches = async (query: string): Promise<number> =>
     (await names(cloud, `openstack-instances/?${query}`)).length;
@@ -421,14 +421,14 @@ test('instances are found by tenant, state at the provider and addresses, and or
   await remove(big);
 });
 
-test('an active instance is not destroyed', async () => {
+test('rejects destroying an active instance', async () => {
   assert.equal(await destroy(cloud, await first(cloud, 'openstack-instances/')), [
     409,
     { detail: 'Please stop the instance before its removal.' },
   ]);
 });
 
-test('without delete_volumes and release_floating_ips data volumes and addresses stay', async () => {
+test('keeps data volumes and addresses without delete_volumes and release_floating_ips', async () => {
   const web = await first(cloud, 'openstack-instances/');
   await post(cloud, `${web.url}stop/`);
   await work(cloud.fixture);
@@ -451,7 +451,7 @@ test('without delete_volumes and release_floating_ips data volumes and addresses
   assert.equal([address.address, address.runtime_state, address.instance], ['198.18.0.2', 'DOWN', null]);
 });
 
-test('a free floating IP is taken before one is created, and from then on it is free no more', async () => {
+test('uses a free floating IP before it creates one, and marks it as used', async () => {
   const floating = { floating_ips: [{ subnet: cloud.subnet.url }] };
   const [, web] = await create(floating);
   const [, other] = await create({ ...floating, name: 'other' });
@@ -466,7 +466,7 @@ test('a free floating IP is taken before one is created, and from then on it is 
   assert.is((await names(cloud, 'openstack-floating-ips/')).length, 0);
 });
 
-test('an instance whose volume has a snapshot stays, unless its volumes do', async () => {
+test('rejects deleting an instance whose volume has a snapshot, unless its volumes are kept', async () => {
   const web = await instance(cloud, { name: 'db', data_volume_size: 1024 });
   await post(cloud, `${web.url}stop/`);
   await work(cloud.fixture);
@@ -502,7 +502,7 @@ test('OPTIONS describes destroy by its flags and links by their lists', async ()
   await destroy(cloud, web);
 });
 
-test('quotas hold an instance together with its volumes', async () => {
+test('counts an instance together with its volumes', async () => {
   const { url } = cloud.people.project;
   const quota = (await cloud.fixture.staff.get(url)).body.quotas.find(({ name }: Json) => name === 'nc_volume_count');
   await cloud.fixture.staff.patch(quota.url, { limit: 1 });

@@ -8,7 +8,7 @@ const { act, ask, first, killDuring, killThrough, test, vendorsNames: names } = 
 
 let tenant: Json;
 
-test('a tenant and its parts are made, changed and deleted once', async () => {
+test('creates, changes and deletes a tenant and its parts once', async () => {
   tenant = await kill.makeTenant();
   await killDuring({
     'POST /network/networks': act(tenant, 'create_network', { name: 'backend' }),
@@ -59,7 +59,7 @@ test('a tenant and its parts are made, changed and deleted once', async () => {
   assert.equal([names('network/networks'), names('network/floatingips')], [['public', 'lab-int-net'], []]);
 });
 
-test('an instance is connected otherwise, started, and its volumes grow and are restored', async () => {
+test('reconnects and starts an instance, and extends and restores its volumes once', async () => {
   const { url: backend } = await ask('POST', `${tenant.url}create_network/`, { name: 'backend' });
   await kill.allIsWell();
   await ask('POST', `${backend}create_subnet/`, { name: 'machines', cidr: '192.168.9.0/24' });

@@ -9,7 +9,7 @@ const { act, ask, first, killDuring, killThrough, server, test, vendorsNames: na
 
 let tenant: Json;
 
-test('a tenant is made once with all its parts', async () => {
+test('creates a tenant once with all its parts', async () => {
   const parts = ['identity/projects', 'network/subnets', 'network/security-groups'].map((list) => `POST /${list}`);
   await killThrough(
     async () => {
@@ -34,7 +34,7 @@ test('a tenant is made once with all its parts', async () => {
   assert.equal(names('network/security-groups'), ['allow-all', 'ssh', 'ping', 'rdp', 'web']);
 });
 
-test('an instance is made once with volumes, port and floating IP', async () => {
+test('creates an instance once with volumes, port and floating IP', async () => {
   const { url: subnet } = await first('subnets');
   const parts = ['volume/volumes', 'network/ports', 'compute/servers', 'network/floatingips'];
   await killThrough(
@@ -53,7 +53,7 @@ test('an instance is made once with volumes, port and floating IP', async () => 
   assert.is(ip.port_id, port.id);
 });
 
-test('volumes and servers are made, changed and deleted once', async () => {
+test('creates, changes and deletes volumes and servers once', async () => {
   const web = await first('instances');
   const order = (name: string) => () =>
     ask('POST', '/api/openstack-volumes/', {

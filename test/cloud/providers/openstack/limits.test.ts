@@ -83,7 +83,7 @@ function limits(backend: Backend): void {
       `Requested ${need}G, quota is ${used}G and ${used}G has been consumed.`,
   ];
 
-  test('of gigabytes: a volume is not created, does not grow, and is not stored in a snapshot', async () => {
+  test('of gigabytes: reject creating, extending and snapshotting a volume', async () => {
     const disk = await account.created(await account.orderVolume('disk'));
     const { size, tenant_uuid } = disk;
     assert.equal([size, tenant_uuid], [1024, tenant.uuid]);
@@ -97,7 +97,7 @@ function limits(backend: Backend): void {
     assert.equal([state, runtime, after], ['OK', 'available', 1024]);
   });
 
-  test('of volumes and snapshots: one more is not created, and none is restored', async () => {
+  test('of volumes and snapshots: reject another one, and a restore', async () => {
     const disk = await account.created(await account.orderVolume('disk'));
     const stored = await created(`${disk.url}snapshot/`, { name: 'kept' });
     const { volumes } = await quotasOf();
@@ -111,7 +111,7 @@ function limits(backend: Backend): void {
     ]);
   });
 
-  test('of instances, cores and memory: no other instance, and no larger flavor', async () => {
+  test('of instances, cores and memory: reject another instance, and a larger flavor', async () => {
     const web = await account.act(await account.created(await account.order('web')), 'stop');
     const order = async (): Promise<string> => (await account.order('second')).url;
     assert.equal(reports(await crowdedOut(['instances', 'vcpu', 'ram'], 'POST /compute/servers', order)), [
@@ -130,7 +130,7 @@ function limits(backend: Backend): void {
     assert.equal([state, runtime, cores, ram], ['OK', 'SHUTOFF', 1, 2048]);
   });
 
-  test('of gigabytes: an attached volume does not grow, and stays attached', async () => {
+  test('of gigabytes: reject extending an attached volume, which stays attached', async () => {
     const web = await account.act(await account.created(await account.order('host')), 'stop');
     const disk = await account.act(await account.created(await account.orderVolume('part')), 'attach', {
       instance: web.url,

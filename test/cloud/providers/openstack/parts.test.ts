@@ -27,7 +27,7 @@ test.before(async () => {
 
 const tenantMembers = (): Json => ({ tenant: cloud.tenant.url, tenant_name: 'Lab', tenant_uuid: cloud.tenant.uuid });
 
-test('lists of sub-resources take no POST', async () => {
+test('lists of sub-resources reject POST', async () => {
   for (const kind of ['security-groups', 'floating-ips', 'networks', 'subnets']) {
     const response = await cloud.people.clients.admin.post(`/api/openstack-${kind}/`, {});
     assert.equal([response.status, response.body], [405, { detail: 'Method "POST" not allowed.' }], kind);
@@ -65,7 +65,7 @@ test('set_rules replaces all rules and counts them', async () => {
   assert.equal(messages(cloud), ['OpenStack SecurityGroup web has been updated.']);
 });
 
-test('set_rules takes the bare list, too, with the same errors', async () => {
+test('set_rules also accepts the bare list, with the same errors', async () => {
   const web = await group(cloud, 'web');
   const list = [{ protocol: 'tcp', from_port: 443, to_port: 443, cidr: '0.0.0.0/0' }];
   assert.equal(await act(cloud, web, 'set_rules', list), [202, { status: 'Rules update was successfully scheduled.' }]);
@@ -85,7 +85,7 @@ test('set_rules takes the bare list, too, with the same errors', async () => {
   messages(cloud);
 });
 
-test('a rule has a protocol, a range of ports that suits it, and an IPv4 network', async () => {
+test('a rule has a protocol, a matching range of ports, and an IPv4 network', async () => {
   const ssh = await group(cloud, 'ssh');
   const range = { non_field_errors: ['Invalid port range.'] };
   const network = { cidr: ['Enter a valid IPv4 CIDR.'] };
@@ -147,7 +147,7 @@ test('a security group is renamed at the provider, but never to default', async 
   ]);
 });
 
-test('floating IPs are never changed, and deleted only when nothing uses them', async () => {
+test('floating IPs cannot be changed, and can be deleted only while unused', async () => {
   const { admin } = cloud.people.clients;
   const web = await instance(cloud, { floating_ips: [{ subnet: cloud.subnet.url }] });
   const used = await first(cloud, 'openstack-floating-ips/');
@@ -229,7 +229,7 @@ test('rejects deleting a network with instances, and deletes its subnet with it'
   });
 });
 
-test('sub-resources are pulled one by one', async () => {
+test('pulls single sub-resources', async () => {
   const ping = await group(cloud, 'ping');
   assert.equal(await act(cloud, ping, 'pull'), [202, { detail: 'Pull operation was successfully scheduled.' }]);
   assert.is((await present(cloud, ping)).state, 'OK');
@@ -246,7 +246,7 @@ test('sub-resources are absent from the summary, its count, and the quotas of pr
   assert.is((await usages(cloud.fixture, cloud.people.project)).nc_resource_count, 3);
 });
 
-test('rights are those of resources', async () => {
+test('sub-resources have the rights of resources', async () => {
   const ping = await group(cloud, 'ping');
   const read = await asEachPersona(cloud.people, async (client) => (await client.get(ping.url)).status);
   assert.equal(read, {
@@ -270,7 +270,7 @@ test('rights are those of resources', async () => {
   }
 });
 
-test('a group that an instance has is not deleted', async () => {
+test('rejects deleting a group of an instance', async () => {
   const ssh = await group(cloud, 'ssh');
   const web = await instance(cloud, { security_groups: [{ url: ssh.url }] });
   assert.equal(await destroy(cloud, ssh), [409, { detail: 'Cannot delete security group that is in use.' }]);

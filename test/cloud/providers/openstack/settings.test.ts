@@ -16,7 +16,7 @@ const patch = async (options: Json): Promise<[number, Json]> => {
   return [response.status, response.body];
 };
 
-test('options are flattened into the settings, and latitude and longitude give the geolocation', async () => {
+test('options are members of the settings, and latitude and longitude form the geolocation', async () => {
   const options = {
     tenant_name: 'operators',
     availability_zone: 'nova',
@@ -39,7 +39,7 @@ test('options are flattened into the settings, and latitude and longitude give t
   });
 });
 
-test('latitude goes from -90 to 90, longitude from -180 to 180', async () => {
+test('latitude is from -90 to 90, longitude from -180 to 180', async () => {
   assert.equal(await patch({ latitude: 90.5, longitude: -181 }), [
     400,
     {
@@ -49,14 +49,14 @@ test('latitude goes from -90 to 90, longitude from -180 to 180', async () => {
   ]);
 });
 
-test('nameservers are a comma list of IP addresses', async () => {
+test('nameservers are comma-separated IP addresses', async () => {
   assert.equal(await patch({ dns_nameservers: '9.9.9.9,example.com' }), [
     400,
     { dns_nameservers: ['Enter a list of IP addresses.'] },
   ]);
 });
 
-test('an expression that no linear-time engine can run is no valid regular expression', async () => {
+test('rejects a regular expression that a linear-time engine cannot run', async () => {
   for (const expression of ['[', '(a)\\1', '(?=m1)', '(?<!m1)x', 'a{2000}']) {
     assert.equal(
       await patch({ flavor_exclude_regex: expression }),
@@ -66,7 +66,7 @@ test('an expression that no linear-time engine can run is no valid regular expre
   }
 });
 
-test('flavors whose name matches flavor_exclude_regex are left out, however slow the expression would be elsewhere', async () => {
+test('excludes flavors whose name matches flavor_exclude_regex, in linear time for any expression', async () => {
   await setOptions(cloud.fixture, cloud.settings, { flavor_exclude_regex: '^m1\\.(x?large|(i|i)+(i|i)+z)$' });
   cloud.fixture.clock.advance(1800);
   await work(cloud.fixture);
@@ -133,7 +133,7 @@ test('shows the totals of the provider in settings, read-only', async () => {
   );
 });
 
-test('a real driver needs username and password, and comes with a later version', async () => {
+test('a real driver requires username and password', async () => {
   const { status } = await cloud.fixture.staff.post('/api/service-settings/', {
     name: 'Real',
     type: 'OpenStack',

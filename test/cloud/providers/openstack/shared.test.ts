@@ -36,7 +36,7 @@ const tenant = async ({ fixture, link }: Shared, fields: Readonly<Record<string,
   return body;
 };
 
-test('only staff make tenants on shared settings', async () => {
+test('only staff create tenants on shared settings', async () => {
   const shared = await startShared({});
   const responses = await asEachPersona(shared.people, async (client, part) => {
     const { body, status } = await client.post('/api/openstack-tenants/', {
@@ -90,7 +90,7 @@ test('allows managers and administrators to delete tenants with manager_can_mana
   await shared.fixture.close();
 });
 
-test('with tenant_credentials_visible details show user and password to those who may change the tenant', async () => {
+test('with tenant_credentials_visible, details show user and password to users who may change the tenant', async () => {
   const shared = await startShared({ tenant_credentials_visible: true });
   const {
     url,
@@ -118,7 +118,7 @@ test('with tenant_credentials_visible details show user and password to those wh
   await shared.fixture.close();
 });
 
-test('change_password stores the new password when the provider has it', async () => {
+test('change_password stores the new password after the provider has accepted it', async () => {
   const shared = await startShared({ tenant_credentials_visible: true });
   const { fixture } = shared;
   const { url, user_password: password } = await tenant(shared);

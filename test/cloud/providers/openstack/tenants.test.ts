@@ -80,7 +80,7 @@ test('creates a tenant and records events of the tenant alone', async () => {
   fixture.events();
 });
 
-test('creation makes an internal network with a subnet, and five security groups', async () => {
+test('creation includes an internal network with a subnet, and five security groups', async () => {
   const [network] = (await cloud.fixture.staff.get('/api/openstack-networks/')).body;
   assert.equal(
     [network.name, network.state, network.is_external, network.tenant, network.backend_id],
@@ -133,7 +133,7 @@ test('quotas of a tenant have the limits of the provider', async () => {
   });
 });
 
-test('no one changes a quota of a tenant by itself', async () => {
+test('no one can change a single quota of a tenant', async () => {
   const rejection = await cloud.fixture.staff.patch(cloud.tenant.quotas[0].url, { limit: 1 });
   assert.equal(
     [rejection.status, rejection.body],
@@ -150,7 +150,7 @@ test('a tenant counts as a private cloud of the project and as a tenant of the s
   assert.equal(await usages(cloud.fixture, cloud.service), { tenant_count: 1 });
 });
 
-test('two tenants of one provider never share a name, and none is called like the project of the administrator', async () => {
+test('two tenants of one provider never share a name, and none has the name of the administrator project', async () => {
   assert.equal(await create({ name: 'Lab' }), [
     400,
     { name: ['Name "Lab" is already registered. Please choose another one.'] },
@@ -165,7 +165,7 @@ test('two tenants of one provider never share a name, and none is called like th
   await destroy(cloud, other);
 });
 
-test('the name of a tenant that the caller does not see is reported as a reserved one is', async () => {
+test('reports the name of an invisible tenant like a reserved one', async () => {
   const { fixture, people, service } = cloud;
   const there = await fixture.project('Hidden', people.customer);
   const link = await fixture.staff.post('/api/openstack-service-project-link/', {
@@ -197,7 +197,7 @@ test('the name of a tenant that the caller does not see is reported as a reserve
   fixture.events();
 });
 
-test('user names that are taken or reserved are rejected', async () => {
+test('rejects user names that are taken or reserved', async () => {
   const other = await created(cloud, '/api/openstack-tenants/', {
     service_project_link: cloud.link.url,
     name: 'Fab',
@@ -240,11 +240,11 @@ test('the dashboard of a simulated tenant is the option access_url, or none', as
   await setOptions(cloud.fixture, cloud.settings, { access_url: null });
 });
 
-test('the user of a tenant is hidden unless the app shows credentials', async () => {
+test('hides the user of a tenant unless credentials are visible', async () => {
   assert.is('user_username' in cloud.tenant || 'user_password' in cloud.tenant, false);
 });
 
-test('staff alone set quotas, and the limits change when the provider has them', async () => {
+test('only staff set quotas, and the limits change after the provider has accepted them', async () => {
   const { admin, staff } = cloud.people.clients;
   assert.is((await admin.post(`${cloud.tenant.url}set_quotas/`, { vcpu: 7 })).status, 403);
   assert.equal((await staff.post(`${cloud.tenant.url}set_quotas/`, { vcpu: 0 })).body, {
@@ -334,7 +334,7 @@ test('without an external network there are no floating IPs', async () => {
   cloud.fixture.events();
 });
 
-test('pull_floating_ips, pull_security_groups, pull_quotas and pull are scheduled, and are no events', async () => {
+test('schedules pull_floating_ips, pull_security_groups, pull_quotas and pull, without events', async () => {
   cloud.fixture.events();
   assert.equal(await act(cloud, cloud.tenant, 'pull_floating_ips'), [
     202,
@@ -409,7 +409,7 @@ test('unlinks a tenant without contents together with its parts, which stay at t
   assert.equal(await usages(cloud.fixture, cloud.link), {});
 });
 
-test('users who may change resources makes tenants on private settings', async () => {
+test('users who may change resources create tenants on private settings', async () => {
   const statuses = await asEachPersona(
     cloud.people,
     async (client, part) =>

@@ -46,7 +46,7 @@ const ofOne = { instances: 1, vcpu: 1, ram: 2048, volumes: 1, storage: 10_240 };
 const ofNone = { instances: 0, vcpu: 0, ram: 0, volumes: 0, storage: 0 };
 
 for (const [name, hear] of Object.entries(hearings)) {
-  test(`${name} during a creation leaves no room for a second one`, async () => {
+  test(`${name} during a creation still reserves its quotas against a second one`, async () => {
     await limit({ instances: 1 });
     await setOptions(fixture, cloud.settings, { simulator_latency: 'create=600000,*=0' });
     const [status, body] = await post(cloud, '/api/openstack-instances/', await instanceBody(cloud));
@@ -74,7 +74,7 @@ for (const [name, hear] of Object.entries(hearings)) {
   });
 }
 
-test('a pull during a change of flavor leaves no room for another change', async () => {
+test('a pull during a change of flavor still reserves its quotas against another change', async () => {
   const [one, two] = [await instance(cloud), await instance(cloud, { name: 'second' })];
   await limit({ vcpu: 3 });
   for (const machine of [one, two]) await post(cloud, `${machine.url}stop/`);
@@ -95,7 +95,7 @@ test('a pull during a change of flavor leaves no room for another change', async
   assert.is((await used()).vcpu, 3);
 });
 
-test('leaves failed resources out of the usages of the next pull', async () => {
+test('excludes failed resources from the usages of the next pull', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: 'Instance.create' });
   await post(cloud, '/api/openstack-instances/', await instanceBody(cloud));
   await work(fixture);

@@ -49,7 +49,7 @@ test('link, name and size are required', async () => {
   assert.equal(await create({ size: 1023 }), [400, { size: ['Ensure this value is greater than or equal to 1024.'] }]);
 });
 
-test('a volume has room for its image', async () => {
+test('a volume must be large enough for its image', async () => {
   const { url } = await image(cloud, 'Ubuntu');
   assert.equal(await create({ image: url }), [
     400,
@@ -176,7 +176,7 @@ test('a bootable volume is neither extended nor detached', async () => {
   assert.equal(await post(cloud, `${url}detach/`), [409, { detail: 'Volume cannot be bootable.' }]);
 });
 
-test('a volume is attached to an instance of its tenant that is OK and active or shut off, under a free device path', async () => {
+test('attaches a volume to an instance of its tenant that is OK and active or shut off, under a free device path', async () => {
   const attach = (body: Json): Promise<[number, Json]> => post(cloud, `${disk.url}attach/`, body);
   assert.equal(await attach({}), [400, { instance: ['This field is required.'] }]);
   assert.equal(await attach({ instance: web.url, device: '/dev/vda' }), [
@@ -223,14 +223,14 @@ test('a volume is attached to an instance of its tenant that is OK and active or
   assert.equal(messages(cloud), ['OpenStack Volume disk has been updated.']);
 });
 
-test('an attached volume is not destroyed', async () => {
+test('rejects destroying an attached volume', async () => {
   assert.equal(await destroy(cloud, disk), [
     409,
     { detail: 'Valid runtime states for operation: available, error, error_restoring, error_extending.' },
   ]);
 });
 
-test('an attached volume grows while its instance is shut off, and both are Updating together', async () => {
+test('extends an attached volume while its instance is shut off, and both are Updating', async () => {
   assert.equal(await post(cloud, `${disk.url}extend/`, { disk_size: 5120 }), [
     409,
     { detail: 'Volume instance should be in shutoff state.' },
@@ -248,7 +248,7 @@ test('an attached volume grows while its instance is shut off, and both are Upda
   cloud.fixture.events();
 });
 
-test('an instance whose volume is unlinked while it grows is free again', async () => {
+test('unlinking a growing volume ends the update of its instance', async () => {
   const other = await volume(cloud, { name: 'other' });
   await act(cloud, other, 'attach', { instance: web.url });
   await post(cloud, `${other.url}extend/`, { disk_size: 4096 });
@@ -259,7 +259,7 @@ test('an instance whose volume is unlinked while it grows is free again', async 
   cloud.fixture.events();
 });
 
-test('volumes are found by instance and state, and ordered by size and instance', async () => {
+test('volumes can be filtered by instance and state, and ordered by size and instance', async () => {
   assert.equal(await names(cloud, `openstack-volumes/?instance=${web.url}&o=size`), ['disk', 'web-system']);
   assert.equal(await names(cloud, `openstack-volumes/?instance_uuid=${web.uuid}&o=-size`), ['web-system', 'disk']);
   const loose = await volume(cloud, { name: 'loose' });
@@ -281,7 +281,7 @@ test('a volume is detached', async () => {
   cloud.fixture.events();
 });
 
-test('snapshots are made by volumes, not by POST to their list', async () => {
+test('snapshots are created by volumes, not by POST to their list', async () => {
   assert.is((await post(cloud, '/api/openstack-snapshots/', {}))[0], 405);
   assert.equal(await post(cloud, `${disk.url}snapshot/`, { name: 's', kept_until: '2018-01-01T00:00:00Z' }), [
     400,
@@ -315,7 +315,7 @@ test('snapshots are made by volumes, not by POST to their list', async () => {
   assert.equal(messages(cloud), ['Resource before creation has been scheduled.', 'Resource before has been created.']);
 });
 
-test('snapshots are found by their volume, and ordered by size and by its name', async () => {
+test('snapshots can be filtered by volume, and ordered by size and volume name', async () => {
   assert.equal(await names(cloud, `openstack-snapshots/?source_volume=${disk.url}`), ['before']);
   assert.equal(await names(cloud, `openstack-snapshots/?source_volume_uuid=${web.uuid}`), []);
   const small = await volume(cloud, { name: 'a small one', size: 1024 });
@@ -327,11 +327,11 @@ test('snapshots are found by their volume, and ordered by size and by its name',
   cloud.fixture.events();
 });
 
-test('a volume with snapshots stays', async () => {
+test('rejects deleting a volume with snapshots', async () => {
   assert.equal(await destroy(cloud, disk), [409, { detail: 'Volume has dependent snapshots.' }]);
 });
 
-test('a snapshot is restored to a new volume', async () => {
+test('restores a snapshot to a new volume', async () => {
   const [before] = (await cloud.fixture.staff.get('/api/openstack-snapshots/')).body;
   const [status, back] = await post(cloud, `${before.url}restore/`, { name: 'back', description: 'Restored' });
   assert.equal(
@@ -363,7 +363,7 @@ test('a snapshot is restored to a new volume', async () => {
   cloud.fixture.events();
 });
 
-test('a snapshot that is stored until an instant is deleted by the timer', async () => {
+test('the timer deletes a snapshot at its end', async () => {
   const snapshot = await created(cloud, `${disk.url}snapshot/`, { name: 'brief', kept_until: '2018-01-06T00:00:00Z' });
   assert.is(snapshot.kept_until, '2018-01-06T00:00:00Z');
   cloud.fixture.events();

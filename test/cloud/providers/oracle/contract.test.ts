@@ -26,7 +26,7 @@ function contract(backend: Backend): void {
     );
   });
 
-  test('a database is created', async () => {
+  test('creates a database', async () => {
     const ordered = await account.order('ledger', { backend_database_sid: 'LEDGER', description: 'Of 2018' });
     const states = (await account.passage(ordered.url)).filter((state) => state !== 'Creating');
     assert.equal(states, ['Creation Scheduled', 'Creating INITIATED', 'OK RUNNING']);
@@ -40,7 +40,7 @@ function contract(backend: Backend): void {
     assert.equal(reports(), ['Resource ledger creation has been scheduled.', 'Resource ledger has been created.']);
   });
 
-  test('it is stopped, started and restarted', async () => {
+  test('stops, starts and restarts a database', async () => {
     const way = async (action: string): Promise<string[]> => {
       assert.is((await account.alice.post(`${ledger.url}${action}/`)).status, 202);
       // Vendors take a moment to begin.
@@ -62,14 +62,14 @@ function contract(backend: Backend): void {
     );
   });
 
-  test('changes nothing by a pull or synchronisation without news', async () => {
+  test('a pull or synchronisation without news changes nothing', async () => {
     const before = await account.read(ledger.url);
     assert.equal(await account.act(ledger, 'pull'), before);
     assert.equal(await account.sync(), ['In Sync', '']);
     assert.equal(await account.read(ledger.url), before);
   });
 
-  test('it is deleted', async () => {
+  test('deletes a database', async () => {
     assert.equal((await account.remove(ledger)).slice(-2), ['Deleting DELETING', 'gone']);
     assert.equal(reports().at(-1), 'Oracle Database ledger has been deleted.');
   });

@@ -50,7 +50,7 @@ const present = async (object: Json): Promise<Json> => (await fixture.staff.get(
 const messages = (): string[] => fixture.events().map(({ message }) => message);
 const now = (): string => new Date(fixture.clock.now() / 1000).toISOString().replace('.000', '');
 
-test('a real driver needs username and password', () => {
+test('a real driver requires username and password', () => {
   const { missingCredentials: missing } = catalogue.type('Oracle');
   const required = ['This field is required.'];
   assert.equal(missing({}), { username: required, password: required });
@@ -72,7 +72,7 @@ test('zones have url, uuid, name and settings', async () => {
   assert.equal((await admin.get(zones[0].url)).body, zones[0]);
 });
 
-test('templates have a type besides, which is a filter', async () => {
+test('templates also have a type, which is a filter', async () => {
   const templates = (await admin.get('/api/oracle-templates/')).body;
   assert.equal(
     templates,
@@ -91,7 +91,7 @@ test('templates have a type besides, which is a filter', async () => {
   assert.equal((await admin.get('/api/oracle-templates/?type=Schema Platform Template')).body, [templates[2]]);
 });
 
-test('they are read by those who see the settings or a service on them, and written by no one', async () => {
+test('users who can see the settings or a service on them can read these properties; no one can write them', async () => {
   const counts = await asEachPersona(people, async (client) => (await client.get('/api/oracle-zones/')).body.length);
   assert.equal(counts, { staff: 2, support: 2, owner: 2, helper: 2, manager: 2, admin: 2, observer: 2, stranger: 0 });
   assert.is((await people.clients.stranger.get(zone.url)).status, 404);
@@ -113,7 +113,7 @@ test('zone, template, username, password, name and link are required', async () 
   ]);
 });
 
-test('zone and template are of the same settings', async () => {
+test('zone and template belong to the same settings', async () => {
   const other = await simulatedService(fixture, 'oracle', people, { name: 'Other' });
   const foreign = (await admin.get(`/api/oracle-zones/?settings_uuid=${other.settings.uuid}`)).body[0];
   assert.equal(await rejection(create({ zone: foreign.url })), [
@@ -130,7 +130,7 @@ test('requires a template of databases', async () => {
   ]);
 });
 
-test('SID and service name are short and of latin letters, digits and _', async () => {
+test('SID and service name are short and have Latin letters, digits and _', async () => {
   const sid = ['database_sid must be less than 8 chars and contain only latin letters and digits'];
   const service = ['service_name must be less than 28 chars and contain only latin letters and digits'];
   for (const [backend_database_sid, backend_service_name] of [
@@ -144,7 +144,7 @@ test('SID and service name are short and of latin letters, digits and _', async 
   }
 });
 
-test('a creation is accepted and counted as an application', async () => {
+test('accepts a creation and counts it as an application', async () => {
   const key = (await admin.post('/api/keys/', { name: 'laptop', public_key: publicKeys.ed25519 })).body;
   fixture.events();
   const created = await create({
@@ -208,7 +208,7 @@ test('SID and service name are optional', async () => {
   database = await present(database);
 });
 
-test('it is made: INITIATED, then RUNNING', async () => {
+test('creates the database: INITIATED, then RUNNING', async () => {
   fixture.events();
   database = (await create({ name: 'books' })).body;
   assert.equal(await collectStates(fixture, database.url), ['Creation Scheduled', 'Creating INITIATED', 'OK RUNNING']);
@@ -217,7 +217,7 @@ test('it is made: INITIATED, then RUNNING', async () => {
   assert.equal(messages(), ['Resource books creation has been scheduled.', 'Resource books has been created.']);
 });
 
-test('the password is encrypted and never shown, nor the user', async () => {
+test('encrypts the password, and never shows it or the user', async () => {
   const displayed = [
     await present(database),
     (await admin.get('/api/resources/')).body,
@@ -244,7 +244,7 @@ test('the password is encrypted and never shown, nor the user', async () => {
   );
 });
 
-test('a running database is not started', async () => {
+test('rejects starting a running database', async () => {
   assert.equal(await act('start'), [409, { detail: 'Valid runtime states for operation: STOPPED.' }]);
 });
 
@@ -272,7 +272,7 @@ test('stop: STOPPING, then STOPPED, without a start time', async () => {
   assert.equal(messages(), ['Resource books has been scheduled to stop.', 'Resource books has been stopped.']);
 });
 
-test('a stopped database is neither stopped nor restarted', async () => {
+test('rejects stopping or restarting a stopped database', async () => {
   for (const action of ['stop', 'restart'])
     assert.equal(await act(action), [409, { detail: 'Valid runtime states for operation: RUNNING.' }]);
 });
@@ -287,7 +287,7 @@ test('start: STARTING, then RUNNING', async () => {
   assert.equal(messages(), ['Resource books has been scheduled to start.', 'Resource books has been started.']);
 });
 
-test('a restart that fails leaves the database as it was, and Erred', async () => {
+test('a failed restart leaves the database unchanged, and Erred', async () => {
   await setOptions(fixture, cloud.settings, { simulator_failures: 'Database.restart' });
   await act('restart');
   assert.equal(await collectStates(fixture, database.url), [
@@ -303,7 +303,7 @@ test('a restart that fails leaves the database as it was, and Erred', async () =
   fixture.events();
 });
 
-test('an operation lasts at most 60 minutes', async () => {
+test('an operation times out after 60 minutes', async () => {
   await setOptions(fixture, cloud.settings, { simulator_latency: 'start=600000,stop=600000,*=0' });
   await act('stop');
   await step(fixture);
@@ -329,7 +329,7 @@ test('update is local', async () => {
   ]);
 });
 
-test('OPTIONS names the actions; resize is none of them', async () => {
+test('OPTIONS lists the actions, without resize', async () => {
   assert.equal(Object.keys((await admin.options(database.url)).body.actions), [
     'destroy',
     'pull',
@@ -349,7 +349,7 @@ test('databases cannot be imported', async () => {
     );
 });
 
-test('destroy: DELETING until it is gone', async () => {
+test('destroy: DELETING until it is removed', async () => {
   const { runtime_state: before } = await present(database);
   assert.equal(await rejection(admin.delete(database.url)), [202, { detail: 'Deletion was scheduled.' }]);
   assert.equal(await collectStates(fixture, database.url), [
@@ -363,7 +363,7 @@ test('destroy: DELETING until it is gone', async () => {
   ]);
 });
 
-test('a creation lasts at most 60 minutes, a deletion 25', async () => {
+test('a creation times out after 60 minutes, a deletion after 25', async () => {
   await setOptions(fixture, cloud.settings, { simulator_latency: 'create=600000,delete=600000,*=0' });
   const slow = (await create({ name: 'slow' })).body;
   await step(fixture);
@@ -383,7 +383,7 @@ test('a creation lasts at most 60 minutes, a deletion 25', async () => {
   await setOptions(fixture, cloud.settings, { simulator_latency: '0' });
 });
 
-test('a parent with databases is not deleted: the text names the kind', async () => {
+test('rejects deleting a parent with databases, and names the kind', async () => {
   assert.equal(await rejection(people.clients.owner.delete(people.project.url)), [
     409,
     { detail: 'Cannot delete project with existing databases' },

@@ -22,7 +22,7 @@ const result = async ({ url }: Json): Promise<unknown[]> => {
 };
 const count = (route: string): number => account.calls().filter((called) => called === route).length;
 
-test('an order is sent in the form of Oracle', async () => {
+test('sends an order in the format of Oracle', async () => {
   await account.created(await account.order('ledger', { backend_service_name: 'books', description: 'Of 2018' }));
   assert.equal(
     [...account.vendor.databases.values()].map(({ name, params, zone }) => ({ name, params, zone })),
@@ -36,7 +36,7 @@ test('an order is sent in the form of Oracle', async () => {
   );
 });
 
-test('a request is looked at every half minute', async () => {
+test('polls a request every half minute', async () => {
   const { url } = await account.order('ledger');
   const looks: number[] = [];
   for (let second = 0; second < 100; second++) {
@@ -80,7 +80,7 @@ test('sends no second order after a lost response when Oracle does not list exis
   assert.equal(await result(await account.order('books')), ['OK', 'RUNNING', '']);
 });
 
-test('two databases of one name are reported apart', async () => {
+test('distinguishes two databases with the same name', async () => {
   await account.created(await account.order('ledger'));
   account.vendor.server.mishap(create, 'lost');
   const second = await account.created(await account.order('ledger'));
@@ -103,7 +103,7 @@ test('finds running operations after lost responses and repeats those that never
   assert.is(count(`DELETE ${byRequest}`), 1);
 });
 
-test('databases that changed or vanished are seen at a synchronisation', async () => {
+test('a synchronisation finds changed and missing databases', async () => {
   const [ledger, books] = [
     await account.created(await account.order('ledger')),
     await account.created(await account.order('books')),
@@ -115,7 +115,7 @@ test('databases that changed or vanished are seen at a synchronisation', async (
   assert.equal(await result(books), ['Erred', '', 'Does not exist at backend.']);
 });
 
-test('another success than 200 is none', async () => {
+test('accepts only status 200 as success', async () => {
   account.vendor.server.mishap('GET /em/cloud/service_family_type/dbaas', { status: 204, text: '' }, 1);
   assert.equal(await account.sync(), ['Erred', 'Unexpected answer of backend']);
 });

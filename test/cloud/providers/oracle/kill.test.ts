@@ -8,7 +8,7 @@ const kill = new KillTest('kill -9 with Oracle', Oracle.start);
 const { ask, server, test } = kill;
 const list = 'oracle-databases';
 
-test('in the middle of every operation none is lost and nothing is made twice', async () => {
+test('a kill during any operation neither loses nor repeats it', async () => {
   const { vendor } = kill;
   const [username, password] = [...vendor.passwords][0] ?? [];
   const links = await server.connect('oracle', 3, { backend_url: vendor.url, username, password });
