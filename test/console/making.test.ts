@@ -224,6 +224,14 @@ browser('offers no creation and no selection to users who can only read', async 
   assert.is(await observer.button('Create').count(), 0);
   assert.is(await observer.page.getByRole('checkbox').count(), 0);
   assert.is(await observer.page.evaluate('document.documentElement.scrollWidth'), 360);
+  for (const [list, title] of [
+    ['openstack-volumes', 'OpenStack volumes'],
+    ['jira-priorities', 'JIRA priorities'],
+  ] as const) {
+    await observer.go(`/${list}/`, title);
+    await observer.page.getByText('Nothing here yet.').waitFor();
+    assert.is(await observer.page.locator('.empty .icon').count(), 1, list);
+  }
   await observer.go('/new-resource/', 'Create a resource');
   await observer.page.getByText('You cannot create resources.').waitFor();
   await observer.go('/new-resource/digitalocean-droplets/', 'New Droplet');

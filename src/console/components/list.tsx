@@ -7,6 +7,7 @@ import { useFailedActions } from '../api/failures.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, place, withParameter } from '../api/route.ts';
 import { scope, scopeNames, scopeParameters } from '../api/scope.ts';
+import { iconOfList } from '../format/kinds.ts';
 import { numberText, t } from '../i18n/words.ts';
 import type { Item } from '../item.ts';
 import { Callout, Empty, Loading, NoItems } from './card.tsx';
@@ -14,6 +15,7 @@ import { ColumnMenu, useVisibleColumns } from './column-menu.tsx';
 import { genericColumns } from './columns.tsx';
 import { Creation } from './creation.tsx';
 import { Filters } from './filters.tsx';
+import { hasIcon } from './icons.tsx';
 import { type Crumb, PageHeader } from './page.tsx';
 import { type Column, type Selection, Table } from './table.tsx';
 
@@ -133,6 +135,7 @@ export function List({
   const all = new URLSearchParams({ ...fixed, ...scoped, page_size: '1' });
   for (const name of hiddenFilters.filter(isSent)) if (query.has(name)) all.set(name, query.get(name) ?? '');
   const { value: total } = usePage(isFiltered && page && !page.problem ? `/api${path}?${all}` : '');
+  const icon = iconOfList(collection?.name ?? '');
   const cleared = new URLSearchParams([...query].filter(([name]) => hiddenFilters.includes(name)));
   return (
     <>
@@ -161,7 +164,7 @@ export function List({
         </Callout>
       ) : page.items.length === 0 ? (
         <NoItems cleared={isFiltered ? hrefOf(path, cleared) : undefined}>
-          {empty ?? <Empty icon={collection?.name ?? 'all'} title={t('Nothing here yet.')} />}
+          {empty ?? <Empty icon={hasIcon(icon) ? icon : 'all'} title={t('Nothing here yet.')} />}
         </NoItems>
       ) : (
         <WithDrawer drawer={drawer?.(page.items)}>
