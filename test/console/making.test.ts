@@ -138,7 +138,8 @@ browser('shows the requirements of a machine before its project is known', async
   assert.equal(facts.split('\n').filter(Boolean), [
     ...['Virtual machines', '+ 1', 'vCPUs', '+ 1', 'Memory', '+ 2 GiB', 'Storage', '+ 20 GiB'],
   ]);
-  await page.unroute('**/api/openstack-service-project-link/?*');
+  // A refresh may wait for its response in the handler.
+  await page.unrouteAll({ behavior: 'wait' });
 });
 
 browser('a card that exceeds a limit or does not fit the image says why', async () => {
