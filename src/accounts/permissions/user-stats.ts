@@ -19,14 +19,14 @@ const maxRoles = 3;
 interface Stats {
   readonly uuid: string;
   readonly last_seen: number | null;
-  readonly role_count: number;
-  /** JSON. */
+  /** JSON of `RoleStats`. */
   readonly roles: string;
 }
 
 interface RoleStats {
-  readonly scope_type: RoleScope;
-  readonly uuid: string;
+  /** Number of all roles, of which `shown` has the first. */
+  readonly count: number;
+  readonly shown: readonly { readonly scope_type: RoleScope; readonly uuid: string }[];
 }
 
 /** Selects the roles of the user `u` that the caller can read, customer roles first. */
@@ -55,26 +55,29 @@ function readStats(request: Request): Reply {
   const { base, caller, db } = request;
   const { headers, ids } = users.listing.pageIds(request, [listedUsers(request)]);
   const isShown = seesAll(caller) ? raw('TRUE') : sql`u.id = ${caller.userId}`;
-  const roles = rolesOf(request);
   const rows = db.deferrableAll<Stats>(sql`
     SELECT u.uuid,
       CASE WHEN ${isShown} THEN nullif(${lastSeen}, 0) END AS last_seen,
-      (SELECT count(*) FROM (${roles})) AS role_count,
-      (SELECT json_group_array(json_object('scope_type', scope_type, 'role', role, 'uuid', uuid, 'name', name))
-        FROM (SELECT * FROM (${roles}) ORDER BY scope_type, name COLLATE NOCASE, uuid LIMIT ${maxRoles})) AS roles
+      (SELECT json_object('count', ifnull(max(count), 0), 'shown',
+          json_group_array(json_object('scope_type', scope_type, 'role', role, 'uuid', uuid, 'name', name)))
+        FROM (SELECT *, count(*) OVER () AS count FROM (${rolesOf(request)})
+          ORDER BY scope_type, name COLLATE NOCASE, uuid LIMIT ${maxRoles})) AS roles
     FROM json_each(${JSON.stringify(ids)}) page CROSS JOIN user u ON u.id = page.value
     ORDER BY page.key`);
   return json(
-    rows.map(({ last_seen: seen, role_count, roles: some, uuid }) => ({
-      url: `${base}/api/users/${uuid}/`,
-      uuid,
-      last_seen: seen === null ? null : isoTime(seen),
-      role_count,
-      roles: (JSON.parse(some) as readonly RoleStats[]).map(({ uuid: scope, ...role }) => ({
-        ...role,
-        scope: `${base}/api/${role.scope_type}s/${scope}/`,
-      })),
-    })),
+    rows.map(({ last_seen: seen, roles, uuid }) => {
+      const { count, shown }: RoleStats = JSON.parse(roles);
+      return {
+        url: `${base}/api/users/${uuid}/`,
+        uuid,
+        last_seen: seen === null ? null : isoTime(seen),
+        role_count: count,
+        roles: shown.map(({ uuid: scope, ...role }) => ({
+          ...role,
+          scope: `${base}/api/${role.scope_type}s/${scope}/`,
+        })),
+      };
+    }),
     200,
     headers,
   );
