@@ -27,23 +27,25 @@ import { sql } from '../../kernel/db/sql.ts';
 import { kindName } from '../../kernel/http/body.ts';
 import { certifications } from '../certifications/certifications.ts';
 
-const certificationList: Json = listValue(
-  objectValue({
-    uuid: plainValue('s.uuid'),
-    url: linkValue('service-certifications', 's.uuid'),
-    name: notNullText('s.name'),
-    description: notNullText('s.description'),
-    link: textValue('s.link'),
-  }),
-  'project_certification pc JOIN service_certification s ON s.id = pc.certification_id WHERE pc.project_id = p.id',
-  's.name DESC',
-);
+/** The certifications of an object by descending name, from a table of links with the alias `l`. */
+export const certificationList = (links: string, condition: string): Json =>
+  listValue(
+    objectValue({
+      uuid: plainValue('s.uuid'),
+      url: linkValue('service-certifications', 's.uuid'),
+      name: notNullText('s.name'),
+      description: notNullText('s.description'),
+      link: textValue('s.link'),
+    }),
+    `${links} l JOIN service_certification s ON s.id = l.certification_id WHERE ${condition}`,
+    's.name DESC',
+  );
 
 /** The certifications of an object: a list of `{url}` in bodies, complete objects in responses (core.md 7.1, 7.6). */
 export const certificationsField = <const W extends { readonly required: boolean }>(
   writing: W,
 ): WritableField<readonly number[], IsRequired<W>> => ({
-  ...readOnlyList(certificationList),
+  ...readOnlyList(certificationList('project_certification', 'l.project_id = p.id')),
   constraints: { child: { type: 'nested object', required: true, read_only: false } },
   input: inputOf<readonly number[], v.GenericSchema<unknown, unknown[]>, W>(
     { ...writing, update: false, storedIn: false },

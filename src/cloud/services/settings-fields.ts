@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import * as v from 'valibot';
 import { customers } from '../../accounts/customers/customers.ts';
+import { certificationList } from '../../accounts/projects/certifications.ts';
 import { embeddedQuotas } from '../../activity/quotas/usage.ts';
 import { type ResolvedScope, resolveScope } from '../../activity/scopes/resolve.ts';
 import { customersWithRole } from '../../kernel/access/visibility.ts';
@@ -19,16 +20,7 @@ import {
 } from '../../kernel/collection/field.ts';
 import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { emptyAsNull, link, selfLink } from '../../kernel/collection/links.ts';
-import {
-  computedValue,
-  linkValue,
-  listValue,
-  notNullText,
-  objectValue,
-  plainValue,
-  render,
-  textValue,
-} from '../../kernel/collection/representation.ts';
+import { computedValue, render, textValue } from '../../kernel/collection/representation.ts';
 import { properName } from '../../kernel/collection/rules.ts';
 import { boolean, choice, nullableText, numberAsText, text, url } from '../../kernel/collection/values.ts';
 import { raw } from '../../kernel/db/sql.ts';
@@ -137,18 +129,7 @@ export const hostField: WritableField<ResolvedScope | null, false> = {
   ),
 };
 
-/** Certifications of settings, by descending name. */
-export const settingsCertifications = listValue(
-  objectValue({
-    uuid: plainValue('s.uuid'),
-    url: linkValue('service-certifications', 's.uuid'),
-    name: notNullText('s.name'),
-    description: notNullText('s.description'),
-    link: textValue('s.link'),
-  }),
-  'settings_certification sc JOIN service_certification s ON s.id = sc.certification_id WHERE sc.settings_id = st.id',
-  's.name DESC',
-);
+export const settingsCertifications = certificationList('settings_certification', 'l.settings_id = st.id');
 
 /** The location of the provider, from these options. */
 export const geolocations = computedValue(
