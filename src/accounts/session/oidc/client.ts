@@ -6,7 +6,7 @@ import { HttpClient, type HttpResponse } from '../../../kernel/net/http-client.t
 import type { Resolver } from '../../../kernel/net/resolver.ts';
 import { errorOf } from '../../../kernel/present.ts';
 import { urlOf } from '../../../kernel/url.ts';
-import { ProviderError } from './problems.ts';
+import { ProviderError, providerErrorIn } from './problems.ts';
 import type { OidcProvider } from './provider-file.ts';
 
 declare module '../../../kernel/app.ts' {
@@ -95,8 +95,7 @@ export class OidcClient {
   }
 
   #noteFailure(error: unknown, now: number): void {
-    const causes = [error, error instanceof Error ? error.cause : undefined];
-    const failure = causes.find((item) => item instanceof ProviderError);
+    const failure = providerErrorIn(error);
     if (failure)
       this.#failure = { since: this.#failure?.since ?? now, message: failure.message.slice(0, maxReasonLength) };
   }

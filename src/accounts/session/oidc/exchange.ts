@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import type { ClientAuth, Configuration, ServerMetadata } from 'openid-client';
 import { present } from '../../../kernel/present.ts';
 import type { OidcClient } from './client.ts';
-import { ProviderError, rejected } from './problems.ts';
+import { ProviderError, providerErrorIn, rejected, withCause } from './problems.ts';
 import type { OidcProvider } from './provider-file.ts';
 import { clockToleranceSeconds, signatureAlgorithms, verifySignedToken } from './signed-token.ts';
 
@@ -162,9 +162,10 @@ function explained(error: unknown, library: Library): unknown {
   }
   if (error instanceof library.ResponseBodyError)
     return rejected('invalid', `${error.error} ${error.error_description ?? ''}`.trim());
-  const chain = [error, error instanceof Error ? error.cause : undefined];
-  const failure = chain.find((item) => item instanceof ProviderError);
+  const failure = providerErrorIn(error);
   if (failure) return failure;
-  const code = chain.map((item) => (item instanceof Error && 'code' in item ? String(item.code) : '')).find(Boolean);
+  const code = withCause(error)
+    .map((item) => (item instanceof Error && 'code' in item ? String(item.code) : ''))
+    .find(Boolean);
   return malformed.test(code ?? '') ? new ProviderError('the response is malformed', { cause: error }) : error;
 }

@@ -16,6 +16,16 @@ export const rejected = (problem: keyof typeof messages, reason: string, options
 /** The provider did not respond, or violated the protocol. */
 export class ProviderError extends Error {}
 
+/** An error and its cause, if it has one. */
+export const withCause = (error: unknown): readonly unknown[] => [
+  error,
+  error instanceof Error ? error.cause : undefined,
+];
+
+/** Returns the ProviderError that an error is, or that caused it. */
+export const providerErrorIn = (error: unknown): ProviderError | undefined =>
+  withCause(error).find((item) => item instanceof ProviderError);
+
 /** Converts an error of a step to the rejection of the login. */
 export function rejectionOf(error: unknown): RejectedSignOn {
   if (error instanceof RejectedSignOn) return error;
