@@ -224,7 +224,7 @@ function grant(request: Request, user: number, { role, scope, structure }: Targe
 function update(request: Request, row: ServiceAccountRow, values: Values<typeof fields>, columns: Columns): void {
   const { db } = request;
   const changes = changesOf(row, columns);
-  if (Object.keys(changes).length > 0) db.update('service_account', row.id, changes);
+  db.update('service_account', row.id, changes);
   const user = userOf(request, row.user_id);
   updateUser(
     request,

@@ -237,7 +237,7 @@ export function updateUser(
   if (changes.is_support !== undefined) changes.support_source = null;
   if (values.agree_with_policy && row.agreement_date === null) changes.agreement_date = context.now;
   if (Object.keys(changes).length === 0 && !hasOtherChanges) return;
-  if (Object.keys(changes).length > 0) db.update('user', row.id, changes);
+  db.update('user', row.id, changes);
   if (values.email !== undefined) notifyNewEmail(context, row, values.email);
   const affected = affectedUser(userOf({ db }, row.id));
   if (changes.token_lifetime !== undefined) {

@@ -1,5 +1,6 @@
 import type { Context } from '../../kernel/access/context.ts';
 import { type App, newUuid } from '../../kernel/app.ts';
+import { changesOf } from '../../kernel/collection/changes.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { removeStep } from '../../kernel/db/writer.ts';
@@ -61,9 +62,9 @@ export function putAlert(context: Context, alert: AlertContent): { id: number; i
     notifyOf(context, 'alert_opened', { uuid, alert_type: alert.type, ...values }, scopeContext);
   if (present) {
     const isAcknowledged = alert.acknowledged ?? (present.closed === null && present.acknowledged === 1);
-    const change = { ...values, closed: null, acknowledged: Number(isAcknowledged) };
     // Each synchronisation raises the alerts of its resources again, and most of them are unchanged.
-    if (namesOf(change).some((column) => present[column] !== change[column])) db.update('alert', present.id, change);
+    const changes = changesOf(present, { ...values, closed: null, acknowledged: Number(isAcknowledged) });
+    db.update('alert', present.id, changes);
     if (present.closed !== null) report(present.uuid);
     return { id: present.id, isNew: false };
   }
