@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Caller } from '../access/caller.ts';
 import type { Request } from '../access/request.ts';
 import type { Config } from '../config/config.ts';
-import { controls, controlsInLines } from '../control-characters.ts';
+import { controls, controlsInLines, loneSurrogate } from '../control-characters.ts';
 import type { Sql, Value } from '../db/sql.ts';
 import { UploadedFile } from '../http/multipart.ts';
 import { ofBodies } from '../http/query.ts';
@@ -334,8 +334,7 @@ function oddOf(text: string, name: string): 'nul' | 'control' | 'string' | undef
   if (secretName.test(name)) return undefined;
   if (text.includes('\0')) return 'nul';
   if (linedNames.has(name) ? controlsInLines.test(text.replaceAll('\r', '')) : controls.test(text)) return 'control';
-  // A lone surrogate is not a character.
-  return /\p{Surrogate}/u.test(text) ? 'string' : undefined;
+  return loneSurrogate.test(text) ? 'string' : undefined;
 }
 
 /** Parses a form value as JSON; returns the text itself if it is not JSON. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Config } from '../config/config.ts';
-import { controls, controlsInLines } from '../control-characters.ts';
+import { controls, controlsInLines, loneSurrogate } from '../control-characters.ts';
 import { booleanWord } from '../http/query.ts';
 import { urlOf } from '../url.ts';
 import {
@@ -66,9 +66,6 @@ interface TextRules {
 
 const isTooLong = (text: string, max: number | undefined): boolean => max !== undefined && !isWithin(text, max);
 
-/** Created once, because the build turns the literal into a call. */
-const surrogate = /\p{Surrogate}/u;
-
 const isFilled = (text: string): boolean => text.trim() !== '';
 
 /** The schema of text: trimmed, normalized, at most `max` characters after that, then further rules. */
@@ -79,8 +76,7 @@ function textSchema({ blank, lines = 'one', max, normalize, pattern }: TextRules
     ...lineChecks(lines),
     ...(normalize ? [v.transform(normalize)] : []),
     v.check((text: string) => !text.includes('\0'), messages.nul),
-    // A lone surrogate is not a character: UTF-8, and therefore the database, cannot represent it.
-    v.check((text: string) => !surrogate.test(text), messages.string),
+    v.check((text: string) => !loneSurrogate.test(text), messages.string),
     ...(max === undefined
       ? []
       : [
