@@ -22,8 +22,9 @@ export const lastBackups = ({ clock, db }: App): LastBackups =>
     SELECT min(created) AS first, max(created) AS complete, max(created) FILTER (WHERE verified IS NOT NULL) AS verified
     FROM backup WHERE created <= ${clock.now()}`);
 
-/** The times of the overdue backups; undefined if none is overdue. */
+/** The newest backups, and the times of those that are overdue; undefined if none is. */
 interface OverdueBackups {
+  readonly last: LastBackups;
   /** Set if the newest backup is older than twice the schedule's interval. */
   readonly complete: number | undefined;
   /** Set if it is older than twice the verification interval, or twice the schedule's interval if that is longer. */
@@ -35,7 +36,8 @@ interface OverdueBackups {
 /** Returns which of the newest backups are overdue. Backups that only another machine can verify never are. */
 export function overdueBackups(app: App, schedule: string): OverdueBackups {
   const { clock, config } = app;
-  const { complete, first, verified } = lastBackups(app);
+  const last = lastBackups(app);
+  const { complete, first, verified } = last;
   const now = clock.now();
   const interval = intervalOf(parseSchedule(schedule), now);
   const isOlder = (at: number | null, age: number): at is number => at !== null && now - at > age;
@@ -43,6 +45,7 @@ export function overdueBackups(app: App, schedule: string): OverdueBackups {
   const verification = isVerifiable ? verificationIntervals[config.backup_verify] : undefined;
   const lastVerified = verified ?? first;
   return {
+    last,
     complete: isOlder(complete, 2 * interval) ? complete : undefined,
     verified:
       verification !== undefined && isOlder(lastVerified, 2 * Math.max(verification, interval))
@@ -56,11 +59,11 @@ export function overdueBackups(app: App, schedule: string): OverdueBackups {
 export function backupProblems(app: App): string[] {
   const { config, db } = app;
   if (config.backup_schedule === null) return [];
-  const { complete, isNeverVerified, verified } = overdueBackups(app, config.backup_schedule);
+  const { complete, isNeverVerified, last, verified } = overdueBackups(app, config.backup_schedule);
   const { error, isStarted } = db.one<{ error: string; isStarted: number }>(sql`
     SELECT verification_error AS error, installation IS NOT NULL AS isStarted FROM deployment`);
   return [
-    ...(isStarted === 1 && lastBackups(app).complete === null ? ['there is no complete backup at the target'] : []),
+    ...(isStarted === 1 && last.complete === null ? ['there is no complete backup at the target'] : []),
     ...(complete === undefined ? [] : [`the last complete backup was made on ${isoTime(complete)}`]),
     ...(error === '' ? [] : [`the verification of the newest backup failed: ${error}`]),
     ...(verified === undefined

@@ -124,11 +124,10 @@ export class ScheduledBackups {
 
   /** Notifies staff once when the newest complete or the newest verified backup is too old. */
   #reportOverdue(context: Context, schedule: string, { overdue: reported }: State): void {
-    const { complete, verified } = overdueBackups(context.app, schedule);
+    const { complete, last, verified } = overdueBackups(context.app, schedule);
     const since = complete ?? verified;
     if (since === undefined || since === reported) return;
     const { db } = context.app;
-    const last = lastBackups(context.app);
     const text = (at: number | null): string => (at === null ? '-' : isoTime(at));
     db.write(() => {
       db.update('deployment', 1, { backup_overdue: since });
