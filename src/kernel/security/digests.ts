@@ -10,14 +10,17 @@ const sealedFor = 'digest_key';
  * Returns the HMAC-SHA256 of a text under the deployment's digest key: equal for equal texts and purposes, and useless to
  * an attacker with only the database. Creates a missing key, inside a write or between two.
  */
-export function digestOf(app: App, purpose: string, text: string): Buffer {
-  const key = storedKey(app) ?? makeKey(app);
-  return createHmac('sha256', Buffer.from(key, 'hex')).update(`${purpose}\n${text}`).digest();
-}
+export const digestOf = (app: App, purpose: string, text: string): Buffer =>
+  digestWith(storedKey(app) ?? makeKey(app), purpose, text);
 
 /** Returns the digest; undefined if the deployment has no digest key yet, so that no stored digest can match. */
-export const knownDigestOf = (app: App, purpose: string, text: string): Buffer | undefined =>
-  storedKey(app) === undefined ? undefined : digestOf(app, purpose, text);
+export function knownDigestOf(app: App, purpose: string, text: string): Buffer | undefined {
+  const key = storedKey(app);
+  return key === undefined ? undefined : digestWith(key, purpose, text);
+}
+
+const digestWith = (key: string, purpose: string, text: string): Buffer =>
+  createHmac('sha256', Buffer.from(key, 'hex')).update(`${purpose}\n${text}`).digest();
 
 /** Returns the key in hexadecimal digits. */
 function storedKey({ db, secrets }: App): string | undefined {
