@@ -1,7 +1,8 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { CacheBudget } from '../../kernel/cache/generational-cache.ts';
 import { VersionedCache } from '../../kernel/cache/versioned-cache.ts';
 import type { Basis, Versions } from '../../kernel/cache/versions.ts';
+import { memoised } from '../../kernel/memoised.ts';
 import type { BackendReference, Inventory } from '../catalogue/driver.ts';
 import type { Store } from '../operations/job-handler.ts';
 
@@ -27,17 +28,8 @@ interface UnchangedSync {
   readonly bases: readonly Basis[];
 }
 
-const digests = new WeakMap<Inventory, string>();
-
 /** Returns a digest of everything that a provider returned. A driver may return the same object again. */
-export function digestOf(inventory: Inventory): string {
-  let digest = digests.get(inventory);
-  if (digest === undefined) {
-    digest = createHash('sha256').update(JSON.stringify(inventory)).digest('base64');
-    digests.set(inventory, digest);
-  }
-  return digest;
-}
+export const digestOf = memoised((inventory: Inventory): string => hash('sha256', JSON.stringify(inventory), 'base64'));
 
 /**
  * Caches synchronisations that changed nothing. While the provider returns the same inventory and the compared rows are
