@@ -5,6 +5,7 @@ import { globalAgent as httpsAgent } from 'node:https';
 import { tmpdir } from 'node:os';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { main } from 'tenantry';
+import './usual-priority.mjs';
 import type { Command, CommandEnd } from './command-host.ts';
 import { builtProgram, nativeCache } from './program.ts';
 

@@ -18,8 +18,9 @@ const test = suite('scheduled backups of a server');
 const fixture = new Fixture();
 let folder: string;
 let schedule: ScheduledBackups;
-/** Seconds that a command may take: it has a low priority, and other tests run beside it. */
+/** Seconds that a command may take beside other tests. */
 const timeoutSeconds = 110;
+const usualPriority = new URL('../../support/usual-priority.mjs', import.meta.url);
 /** Commands that the schedule has started, and those that have ended. */
 let [started, ended] = [0, 0];
 
@@ -56,6 +57,7 @@ function tick(settings: Readonly<Record<string, string>> = {}): void {
     ...process.env,
     TENANTRY_DATA: join(folder, 'data'),
     TENANTRY_NATIVE_CACHE: nativeCache,
+    NODE_OPTIONS: `--import ${usualPriority}`,
     ...settings,
   };
   const program = {
