@@ -208,11 +208,14 @@ bundle('keeps its threads and logins working after the first data folder of the 
   writeFileSync(
     join(folder, 'embedding.mjs'),
     `import { existsSync, readFileSync, rmSync } from 'node:fs';
-     import { createServer } from './tenantry.mjs';
+     import { createServer, settableClock } from './tenantry.mjs';
      const first = await createServer({ data: './first', port: 0, log_level: 'silent' });
      await first.close();
      rmSync('./first', { recursive: true });
-     const second = await createServer({ data: './second', port: 0, log_level: 'silent' });
+     // While its clock is stopped, later ticks write nothing beside the checkpoint.
+     const second = await createServer({ data: './second', port: 0, log_level: 'silent', clock: settableClock() });
+     second.tick();
+     await second.settled();
      const { db } = second.app;
      db.write(() => {
        for (let i = 0; i < 3000; i++) db.insert('address_failure', { address: i + 'x'.repeat(4000), at: Date.now() * 1000 });

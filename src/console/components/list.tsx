@@ -80,6 +80,8 @@ interface ListProperties {
   /** Renders the drawer with the details of a row. Receives the visible objects. */
   readonly drawer?: ((items: readonly Item[]) => ComponentChildren) | undefined;
   readonly openKey?: string | undefined;
+  /** Whether to wait with the first rows, for data that would change their height. */
+  readonly isWaiting?: boolean;
   readonly hrefOfItem?: ((item: Item) => string | undefined) | undefined;
 }
 
@@ -124,6 +126,7 @@ export function List({
   empty,
   fixed = {},
   drawer,
+  isWaiting = false,
   ...table
 }: ListProperties): JSX.Element {
   const { query } = place.value;
@@ -148,7 +151,7 @@ export function List({
         total={isFiltered ? total?.count : undefined}
         scopeIsUsed={isScoped}
       />
-      {!page ? (
+      {!page || isWaiting ? (
         <Loading />
       ) : page.problem ? (
         <Callout

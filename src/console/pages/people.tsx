@@ -25,18 +25,19 @@ export function PeoplePage(): JSX.Element {
       title={titleOf('users')}
       collection={collection}
       actions={collection && <Creation collection={collection} button={t('New user')} isPrimary />}
-      columns={() => userColumns(collection?.orderings ?? [], (user) => stats.get(textOf(user, 'uuid')))}
+      isWaiting={stats === undefined}
+      columns={() => userColumns(collection?.orderings ?? [], (user) => stats?.get(textOf(user, 'uuid')))}
     />
   );
 }
 
-/** Reads roles and last-seen times of the listed users. Keeps the previous page's until then. */
-function useStats(query: URLSearchParams): ReadonlyMap<string, Item> {
+/** Reads roles and last-seen times of the listed users. Keeps those of the previous page until then; undefined at first. */
+function useStats(query: URLSearchParams): ReadonlyMap<string, Item> | undefined {
   query.set('page_size', String(pageSize));
   const { value: page } = usePage(`/api/users/stats/?${query}`);
-  const latest = useRef<readonly Item[]>([]);
+  const latest = useRef<readonly Item[] | undefined>(undefined);
   if (page) latest.current = page.items;
-  return new Map(latest.current.map((item) => [textOf(item, 'uuid'), item]));
+  return latest.current && new Map(latest.current.map((item) => [textOf(item, 'uuid'), item]));
 }
 
 /** Global roles of a user, then their first other roles. */

@@ -31,9 +31,10 @@ const send = (url: URL, init: RequestInit): Promise<RoundTrip> =>
   new Promise((resolve, reject) => {
     const fail = (cause: Error): void => {
       // The server has closed the idle connection, which this process was too busy to see.
-      const wasIdle = sent.reusedSocket && (cause as NodeJS.ErrnoException).code === 'ECONNRESET';
+      const wasIdle =
+        sent.reusedSocket && ['ECONNRESET', 'EPIPE'].includes((cause as NodeJS.ErrnoException).code ?? '');
       if (wasIdle && ['GET', 'HEAD'].includes(sent.method)) send(url, init).then(resolve, reject);
-      else reject(new TypeError('fetch failed', { cause }));
+      else reject(new TypeError(`fetch failed: ${cause.message}`, { cause }));
     };
     const sent = request(url, { agent, method: init.method ?? 'GET', headers: headersOf(init) }, (message) => {
       const parts: Buffer[] = [];

@@ -182,7 +182,7 @@ metadata('replaces a key of an identity provider within the hour', async () => {
 
 const broken: Readonly<Record<string, readonly [text: string, reason: RegExp]>> = {
   'no XML': ['hello', /idp\.xml: /],
-  'another document': ['<a/>', /it is no metadata of SAML 2\.0/],
+  'another document': ['<a/>', /it is not SAML 2\.0 metadata/],
   'of services only': [
     federation(['<md:EntityDescriptor entityID="x"><md:SPSSODescriptor/></md:EntityDescriptor>']),
     /it tells of no identity provider with a signing key/,
