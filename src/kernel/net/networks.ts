@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 export type Network = ReturnType<typeof ipaddr.parseCIDR>;
@@ -10,9 +11,15 @@ export const parseNetworks = (texts: readonly string[]): readonly Network[] =>
     return ipaddr.parseCIDR(`${address}/${address.kind() === 'ipv4' ? 32 : 128}`);
   });
 
-/** Whether a text is an address or CIDR network. "10" and "10/8", which ipaddr.js reads in other ways, are not. */
-export const isNetwork = (text: string): boolean =>
-  (text.includes(':') || /^\d+(\.\d+){3}(\/|$)/.test(text)) && (ipaddr.isValid(text) || ipaddr.isValidCIDR(text));
+/**
+ * Whether a text is an address or CIDR network. Texts that ipaddr.js reads in other ways are not: `10`, `10/8`, and `010.1.1.1`, whose
+ * first number it takes as octal. Nor are addresses with a zone, which only have a meaning on one machine.
+ */
+export function isNetwork(text: string): boolean {
+  const [address = '', bits = '0'] = text.split('/');
+  if (isIP(address) === 0 || address.includes('%') || !/^(0|[1-9]\d*)$/.test(bits)) return false;
+  return ipaddr.isValid(text) || ipaddr.isValidCIDR(text);
+}
 
 /** Whether an address lies in one of the networks; an IPv4 address mapped into IPv6 counts as itself. */
 export function inNetworks(address: string, networks: readonly Network[]): boolean {

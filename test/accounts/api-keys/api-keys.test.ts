@@ -83,6 +83,15 @@ test('creates a key with a checksum, stores only its digest, and shows it once',
   ]);
 });
 
+test('rejects networks that programs read in different ways, or that only one machine knows', async () => {
+  for (const network of ['010.1.1.1', '10.0.0.0/08', '0x0a.1.1.1', '10.1', '::1%lo', 'fe80::1%eth0/64'])
+    assert.equal(
+      await rejection({ name: 'laptop', scopes: ['customers:read'], networks: [network] }),
+      [400, { networks: ['Enter a valid network.'] }],
+      network,
+    );
+});
+
 test('rejects invalid names, scopes, networks and ends, all at once', async () => {
   assert.equal(await rejection({ name: '', scopes: [], networks: ['10'], expires: 'soon' }), [
     400,

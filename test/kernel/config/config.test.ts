@@ -269,7 +269,18 @@ config('trusted_proxies lists addresses and networks', () => {
     '::1',
     '2001:db8::/32',
   ]);
-  for (const text of ['localhost', '10', '10/8', '10.0.0.0/33', '10.0.0.256', '*', '10.0.0.0-10.0.0.9']) {
+  const octal = ['010.1.1.1', '10.0.0.01', '10.0.0.0/08'];
+  for (const text of [
+    ...octal,
+    '::1%lo',
+    'localhost',
+    '10',
+    '10/8',
+    '10.0.0.0/33',
+    '10.0.0.256',
+    '*',
+    '10.0.0.0-10.0.0.9',
+  ]) {
     assert.is(
       rejection('trusted_proxies', text),
       `--trusted-proxies must list addresses or networks such as 10.0.0.0/8, but has "${text}"`,
