@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { ReadableStreamReadResult } from 'node:stream/web';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -43,8 +43,17 @@ class S3Error extends Error {
   }
 }
 
-/** Whether a retry would get the same response. Only 429 and server errors are worth a retry, except 507 (the store is full). */
-const finalStatus = (status: number): boolean => (status < 500 && status !== 429) || status === 507;
+/** Whether a retry would get the same response. Only 429 and server errors are worth a retry, except 501 and 507 (the store is full). */
+const finalStatus = (status: number): boolean => (status < 500 && status !== 429) || status === 501 || status === 507;
+
+/** Fills a buffer with the bytes of a file from `start`, because a read may return fewer. Rejects if the file is shorter. */
+async function fill(buffer: Buffer, handle: FileHandle, start: number): Promise<void> {
+  for (let at = 0; at < buffer.length; ) {
+    const { bytesRead } = await handle.read(buffer, at, buffer.length - at, start + at);
+    if (bytesRead === 0) throw new Error('the file was truncated during the upload');
+    at += bytesRead;
+  }
+}
 
 const messageIn = (text: string): string => {
   const message = tagIn(text, 'Message');
@@ -80,7 +89,7 @@ export class S3Target implements BackupTarget {
         const etags: string[] = [];
         for (let start = 0; start < size || start === 0; start += partBytes) {
           const body = Buffer.alloc(Math.min(partBytes, size - start));
-          await handle.read(body, 0, body.length, start);
+          await fill(body, handle, start);
           const query = { partNumber: String(etags.length + 1), uploadId: upload };
           const { headers } = await this.#send('upload a part', { method: 'PUT', key, query, body });
           etags.push(headers.get('etag') ?? '');
