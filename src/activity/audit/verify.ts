@@ -14,7 +14,7 @@ export interface StoredRecord {
   readonly private: string | null;
   /** In a database: the columns for filtering and ordering. */
   readonly columns?: RecordColumns;
-  /** In an export: the sequence of a head or checkpoint in the place of a record. */
+  /** In an export: the sequence of a head or checkpoint instead of a record. */
   readonly misplaced?: number;
 }
 

@@ -47,7 +47,7 @@ export const keyCommands: Commands = {
   },
 };
 
-/** Creates a key and prints it on a line by itself, for scripts. */
+/** Creates a key and prints it alone on a line, for scripts. */
 function addedKey(args: Arguments): Promise<void> {
   const scopes = itemsOf(args, 'scopes');
   if (scopes.length === 0) throw new UsageError('--scopes is required: see GET /api/api-keys/scopes/');

@@ -311,7 +311,7 @@ database('reports success to no request when the disk is full, and keeps committ
   assert.is(committed().length, heard[0] === undefined ? 3 : 2);
 });
 
-database('when the commit fails, every request of the turn is informed, and the next turn starts anew', async () => {
+database('when the commit fails, every request of the turn is informed, and the next turn starts afresh', async () => {
   db.script('CREATE TABLE child (item INTEGER REFERENCES item DEFERRABLE INITIALLY DEFERRED) STRICT');
   db.write(() => db.insert('child', { item: 99 }));
   const heard: unknown[] = [];

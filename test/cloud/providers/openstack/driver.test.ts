@@ -111,7 +111,7 @@ test('creates a volume once even if the request or its response is lost', async 
   assert.equal(names('volume/volumes'), ['after lost', 'after reset']);
 });
 
-test('tells untagged parts from others with the same name by their age', async () => {
+test('distinguishes untagged parts from others with the same name by their age', async () => {
   const { fixture, vendor } = account;
   const tenant = await account.tenant();
   const namesake = vendor.contents.put('network/networks', {
