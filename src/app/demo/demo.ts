@@ -30,8 +30,10 @@ export const demoPassword = 'demo-world-1';
 export async function demo(app: App, seed = defaultSeed): Promise<string> {
   const { db, log, passwords } = app;
   if (hasCustomers(app)) throw new Error('the database already has customers: sample data needs an empty one');
-  const hash = await passwords.hash(demoPassword);
+  // Another thread hashes while this one unpacks the snapshot.
+  const hashing = passwords.hash(demoPassword);
   const snapshot = seed === defaultSeed ? fittingSnapshot(app) : undefined;
+  const hash = await hashing;
   if (snapshot) {
     db.write(() => fillFrom(snapshot, app, hash));
     db.store();

