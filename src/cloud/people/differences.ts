@@ -47,8 +47,7 @@ const comparison = (catalogue: Catalogue, which: Sql): Sql => sql`
 
 const withMembers = ({ kinds }: Catalogue): Catalogue['kinds'] => kinds.filter(({ kind }) => kind.hasMembers);
 
-const isOfKind = (catalogue: Catalogue): Sql =>
-  sql`(${any(withMembers(catalogue).map(({ name }) => sql`r.kind = ${name}`))})`;
+const isOfKind = (catalogue: Catalogue): Sql => any(withMembers(catalogue).map(({ name }) => sql`r.kind = ${name}`));
 
 const mayBeMember: Sql = sql`u.is_active AND u.email <> ''`;
 

@@ -16,7 +16,7 @@ const operation = 'measure';
 
 /** Condition on `r` and `st`: a resource at a real provider, of a kind with usages. */
 const isMeasured = ({ kinds }: Catalogue): Sql => sql`
-  (${any(kinds.filter(({ kind }) => kind.ownQuotas?.usages).map(({ name }) => sql`r.kind = ${name}`))})
+  ${any(kinds.filter(({ kind }) => kind.ownQuotas?.usages).map(({ name }) => sql`r.kind = ${name}`))}
     AND r.state = 'OK' AND r.backend_id <> '' AND ${isCallable}`;
 
 function queueMeasuring(context: Context): void {

@@ -126,7 +126,7 @@ function evaluateServices(
 /** Condition: the object of the inventory in alias `i` has a kind and a state that can be imported, and is not yet a resource. */
 export const isImportable = memoised(
   ({ kinds }: Catalogue): Sql =>
-    sql`(${any(
+    sql`${any(
       kinds
         .filter(({ kind }) => kind.importing)
         .map(({ kind: { importing }, name }) =>
@@ -134,7 +134,7 @@ export const isImportable = memoised(
             ? sql`i.kind = ${name} AND i."values" ->> '$.runtime_state' IN (SELECT value FROM json_each(${JSON.stringify(importing.states)}))`
             : sql`i.kind = ${name}`,
         ),
-    )}) AND NOT EXISTS (SELECT 1 FROM resource r WHERE r.settings_id = i.settings_id AND r.kind = i.kind AND r.backend_id = i.backend_id)`,
+    )} AND NOT EXISTS (SELECT 1 FROM resource r WHERE r.settings_id = i.settings_id AND r.kind = i.kind AND r.backend_id = i.backend_id)`,
 );
 
 /** Whether the last synchronisation found objects that can still be imported. */

@@ -61,12 +61,12 @@ export const all = (pieces: readonly Sql[]): Sql =>
         pieces.flatMap((piece) => piece.values),
       );
 
-/** Returns `(a) OR (b) OR …`; FALSE for an empty list. */
+/** Returns `((a) OR (b) OR …)`, which other conditions can follow; FALSE for an empty list. */
 export const any = (pieces: readonly Sql[]): Sql =>
   pieces.length === 0
     ? raw('FALSE')
     : new Sql(
-        pieces.map((piece) => `(${piece.text})`).join(' OR '),
+        `(${pieces.map((piece) => `(${piece.text})`).join(' OR ')})`,
         pieces.flatMap((piece) => piece.values),
       );
 

@@ -46,4 +46,15 @@ test('does not remind of a time that had passed when the end was set', async () 
   assert.equal(received(), ['alice: The API key Build server expires on 2018-01-04T00:00:00Z.']);
 });
 
+test('does not remind of a key that was revoked or has expired', async () => {
+  await fixture.as('alice').delete(key.url);
+  await fixture.advance(59.5 * day);
+  assert.equal(received(), []);
+  const body = { name: 'Second server', scopes: ['customers:read'], expires: '2018-05-01T00:00:00Z' };
+  await fixture.as('alice').post('/api/api-keys/', body);
+  fixture.clock.advance(70 * day);
+  fixture.server.tick();
+  assert.equal(received(), []);
+});
+
 test.run();

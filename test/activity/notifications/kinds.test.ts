@@ -118,6 +118,16 @@ test('sends only the last of several missed reminders', async () => {
   assert.is(stranger?.length, 1);
 });
 
+test('sends no reminder of a role that has expired', async () => {
+  const day = 24 * 3600;
+  const end = new Date(fixture.clock.now() / 1000 + 20 * day * 1000).toISOString();
+  await fixture.grant(people.customer, people.users.stranger, 'support', end);
+  fixture.server.app.db.write(() => fixture.server.app.db.run(sql`DELETE FROM notification`));
+  fixture.clock.advance(20.5 * day);
+  fixture.server.tick();
+  assert.equal(await received(), {});
+});
+
 test('a failed provider account notifies the owners, for shared ones staff, once; so does its recovery', async () => {
   const { settings } = await simulatedService(fixture, 'digitalocean', people);
   await received();

@@ -17,7 +17,7 @@ composing('an interpolated value becomes a parameter, and nested SQL is inserted
 composing('joins nested SQL with the values in order', () => {
   assert.equal({ ...join([sql`a = ${1}`, sql`b = ${2}`], ', ') }, { text: 'a = ?, b = ?', values: [1, 2] });
   assert.equal({ ...all([sql`a = ${1}`, sql`b = ${2}`]) }, { text: '(a = ?) AND (b = ?)', values: [1, 2] });
-  assert.equal({ ...any([sql`a = ${1}`, sql`b = ${2}`]) }, { text: '(a = ?) OR (b = ?)', values: [1, 2] });
+  assert.equal({ ...any([sql`a = ${1}`, sql`b = ${2}`]) }, { text: '((a = ?) OR (b = ?))', values: [1, 2] });
 });
 
 composing('all of an empty list is true, any of one is false', () => {
