@@ -4,7 +4,7 @@ import { requireQuotas } from '../../activity/quotas/usage.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { type Fields, type NewValues, optional } from '../../kernel/collection/field.ts';
 import { validate } from '../../kernel/collection/validate.ts';
-import { foldedEmail } from '../../kernel/db/email-address.ts';
+import { hasEmail } from '../../kernel/db/email-address.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { conflict, gather, invalid } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
@@ -59,7 +59,7 @@ function acceptSignUp(request: Request): SignUp {
     },
   );
   rejectWeak(request.config, values.password, { username: values.username, email: row.email });
-  if (request.db.value(sql`SELECT 1 FROM user WHERE email_folded = ${foldedEmail(row.email)}`) !== undefined)
+  if (request.db.value(sql`SELECT 1 FROM user WHERE ${hasEmail(row.email)}`) !== undefined)
     throw invalid({ detail: `User with email "${row.email}" already exists.` });
   const { scope, structure } = targetOf(row);
   const customer = customerOfScope(request.db, structure, scope);

@@ -1,7 +1,7 @@
 import type { Context } from '../../kernel/access/context.ts';
 import { newUuid } from '../../kernel/app.ts';
 import { day, hour } from '../../kernel/clock.ts';
-import { foldedEmail } from '../../kernel/db/email-address.ts';
+import { hasEmail } from '../../kernel/db/email-address.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { removeStep } from '../../kernel/db/writer.ts';
 import { dueInstants } from '../../kernel/outbox/outcome.ts';
@@ -44,7 +44,7 @@ export function claimLink(
   link: { readonly id: number; readonly email: string; readonly created: number },
 ): UserRow | undefined {
   if (now >= link.created + lifetime) return undefined;
-  const user = db.get<UserRow>(sql`SELECT * FROM user WHERE email_folded = ${foldedEmail(link.email)} AND ${canReset}`);
+  const user = db.get<UserRow>(sql`SELECT * FROM user WHERE ${hasEmail(link.email)} AND ${canReset}`);
   if (!user) return undefined;
   const others = db.scalar<number>(sql`
     SELECT count(*) FROM password_reset

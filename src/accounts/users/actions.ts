@@ -27,7 +27,8 @@ import { selfOrStaff, serviceAccountReason, type UserRow, users } from './users.
 /** Members of the customer whose abbreviation is the user's organization, if unique (core.md 4.3 "member"). */
 const members = right('members of that customer', ({ caller, db }, { organization }: UserRow) => {
   if (organization === '') return false;
-  const [named, another] = db.values<number>(sql`SELECT id FROM customer WHERE abbreviation = ${organization} LIMIT 2`);
+  const [named, another] = db.values<number>(sql`
+    SELECT id FROM customer WHERE abbreviation = ${organization} AND abbreviation <> '' LIMIT 2`);
   if (named === undefined || another !== undefined) return false;
   const role = sql`${customersWithRole(callerId(caller))} AND customer_id = ${named}`;
   return db.value(role) !== undefined;

@@ -3,7 +3,7 @@ import { record } from '../../activity/events/record.ts';
 import { type Context, systemContext } from '../../kernel/access/context.ts';
 import { type App, newUuid } from '../../kernel/app.ts';
 import { check, FieldError, type Input } from '../../kernel/collection/field.ts';
-import { foldedEmail } from '../../kernel/db/email-address.ts';
+import { foldedEmail, hasEmail } from '../../kernel/db/email-address.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { loadCommonPasswords, passwordMessages, weakness } from './passwords.ts';
 import { newTokenLifetime, type UserRow, userOf, users } from './users.ts';
@@ -44,9 +44,8 @@ export function createUser(context: Context, user: Omit<NewUser, 'password'>, pa
   const email = parsed('email', users.spec.fields.email.input, user.email ?? '');
   if (db.value(sql`SELECT 1 FROM user WHERE username_folded = ${caseFold(username)}`))
     throw new Error('username: user with this username already exists.');
-  if (email !== '' && db.value(sql`SELECT 1 FROM user WHERE email_folded = ${foldedEmail(email)}`)) {
+  if (db.value(sql`SELECT 1 FROM user WHERE ${hasEmail(email)}`))
     throw new Error(`email: User with email "${email}" already exists.`);
-  }
   const id = db.insert('user', {
     uuid: newUuid(context.app),
     username,

@@ -2,10 +2,10 @@
 import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { connectedCustomers } from '../../kernel/access/visibility.ts';
-import { exact, type Filter } from '../../kernel/collection/filter.ts';
+import type { Filter } from '../../kernel/collection/filter.ts';
 import type { LinkTarget } from '../../kernel/collection/links.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { foldedEmail } from '../../kernel/db/email-address.ts';
+import { hasEmail } from '../../kernel/db/email-address.ts';
 import { all, any, caseFold, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { usersOfCustomers } from './user-filters.ts';
 
@@ -25,19 +25,20 @@ export function visibleUsers(caller: Caller, config: Config): Sql {
   return sql`(${others}) OR u.id = ${caller.userId}`;
 }
 
-/** A filter by exact text, ignoring case. The column contains the folded text. */
-const exactly = (column: string, fold: (text: string) => string, help: string): Filter => ({
-  ...exact(column, help),
+/** A filter by exact text, ignoring case. */
+const exactly = (condition: (text: string) => Sql, help: string): Filter => ({
+  type: 'string',
+  help,
   condition: ({ query }, name) => {
     const value = query.one(name);
-    return value === undefined ? undefined : sql`${raw(column)} = ${fold(value)}`;
+    return value === undefined ? undefined : condition(value);
   },
 });
 
 /** Filters that find a user by exact name or email. */
 export const filtersByName = {
-  username_exact: exactly('u.username_folded', caseFold, 'The exact username, in any case.'),
-  email_exact: exactly('u.email_folded', foldedEmail, 'The exact email, in any case.'),
+  username_exact: exactly((text) => sql`u.username_folded = ${caseFold(text)}`, 'The exact username, in any case.'),
+  email_exact: exactly((text) => hasEmail(text, 'u.email_folded'), 'The exact email, in any case.'),
 };
 
 /** Filters by fields that are hidden of users found only by exact name. */

@@ -1,7 +1,7 @@
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { foldedEmail } from '../../kernel/db/email-address.ts';
+import { foldedEmail, hasEmail } from '../../kernel/db/email-address.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { notifyNewEmail } from './notices.ts';
 import type { UserRow } from './users.ts';
@@ -37,4 +37,4 @@ export const verifiedEmail = ({
 
 /** Whether another user has this email address. */
 export const isEmailTaken = ({ db }: Pick<Request, 'db'>, user: UserRow, address: string): boolean =>
-  db.value(sql`SELECT 1 FROM user WHERE email_folded = ${foldedEmail(address)} AND id <> ${user.id}`) !== undefined;
+  db.value(sql`SELECT 1 FROM user WHERE ${hasEmail(address)} AND id <> ${user.id}`) !== undefined;

@@ -93,7 +93,9 @@ export function rejectTaken<T>({ unique }: Pick<Input<T>, 'unique'>, value: T, r
   if (!unique || value === null || value === '') return;
   const stored = unique.of(value, request);
   const within = unique.within?.(request, object.current) ?? raw('TRUE');
+  const column = raw(unique.column);
+  // The empty text may occur repeatedly, so indexes of some columns leave it out: SQLite uses them only with this condition.
   const taken = request.db.value(sql`SELECT 1 FROM ${raw(object.table)}
-    WHERE ${raw(unique.column)} = ${stored} AND id IS NOT ${object.current ?? null} AND ${within}`);
+    WHERE ${column} = ${stored} AND ${column} <> '' AND id IS NOT ${object.current ?? null} AND ${within}`);
   if (taken !== undefined) throw new FieldError([unique.message(value)]);
 }

@@ -1,5 +1,5 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
-import { caseFold } from './sql.ts';
+import { caseFold, raw, type Sql, sql } from './sql.ts';
 
 /*
  * An internationalised domain has two forms, `õun.ee` and `xn--un-bka.ee`, and mail servers accept both. Addresses are stored and
@@ -11,6 +11,13 @@ export function foldedEmail(address: string): string {
   const [local, domain] = partsOf(address);
   return caseFold(local + (/xn--/i.test(domain) ? unicodeOf(domain) : domain));
 }
+
+/**
+ * Condition: a column of folded addresses has this address. It repeats the condition of the partial index, without which SQLite
+ * would scan the table.
+ */
+export const hasEmail = (address: string, column = 'email_folded'): Sql =>
+  sql`${raw(column)} = ${foldedEmail(address)} AND ${raw(column)} <> ''`;
 
 /** Returns an address, or a part of one, in all spellings of its domain. */
 export function emailForms(text: string): readonly string[] {

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert';
+import type { Sql } from '../../../src/kernel/db/sql.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('the values that fields of users accept (core.md 4.1)', {
@@ -202,6 +203,27 @@ test('a competence is one of the setting user_competences, or empty', async () =
     { value: 'Engineer', display_name: 'Engineer' },
     { value: 'Lawyer', display_name: 'Lawyer' },
   ]);
+});
+
+test('finds another user with the same email by an index, not by reading all users', async () => {
+  const { db } = fixture.server.app;
+  const queries: Sql[] = [];
+  const { value } = db;
+  db.value = (query) => {
+    queries.push(query);
+    return value.call(db, query) as never;
+  };
+  try {
+    await create({ username: 'indexed', email: 'indexed@example.com' });
+  } finally {
+    db.value = value;
+  }
+  const plans = queries
+    .filter(({ text }) => text.includes('email_folded'))
+    .map(({ text, values }) => db.all<{ detail: string }>({ text: `EXPLAIN QUERY PLAN ${text}`, values }));
+  assert.ok(plans.length > 0);
+  for (const plan of plans)
+    assert.match(plan.map(({ detail }) => detail).join(), /^SEARCH user USING (COVERING )?INDEX user_email /);
 });
 
 test.run();

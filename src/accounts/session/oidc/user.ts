@@ -1,5 +1,5 @@
 import type { Request } from '../../../kernel/access/request.ts';
-import { foldedEmail } from '../../../kernel/db/email-address.ts';
+import { hasEmail } from '../../../kernel/db/email-address.ts';
 import { caseFold, sql } from '../../../kernel/db/sql.ts';
 import { acceptableValues } from '../../users/acceptable-values.ts';
 import { addIdentity, maxIdentities, ownerOfIdentity } from '../../users/identities.ts';
@@ -54,7 +54,7 @@ function userOfVerifiedEmail(request: Request, claims: Claims): UserRow | undefi
   if (claims.email_verified !== true || email === undefined) return undefined;
   return request.db.get<UserRow>(sql`
     SELECT * FROM user
-    WHERE email_folded = ${foldedEmail(email)} AND email <> '' AND email_verified AND is_active
+    WHERE ${hasEmail(email)} AND email_verified AND is_active
     AND NOT is_staff AND NOT is_support AND NOT is_service_account
     AND NOT EXISTS (SELECT 1 FROM second_factor WHERE user_id = user.id)
     AND (SELECT count(*) FROM user_identity WHERE user_id = user.id) < ${maxIdentities}`);
