@@ -130,24 +130,13 @@ const sinkReadings = (app: App): readonly Reading[] => [
   },
 ];
 
-/** Returns all counters and gauges of a deployment. `timerAgeMs` returns the milliseconds since the timer last ran. */
-export function readings(app: App, folder: string | undefined, timerAgeMs: () => number): readonly Reading[] {
-  const { db, metrics } = app;
-  const labelled = (list: ReturnType<typeof metrics.mails.list>): Sample[] =>
-    list.map(({ count, labels }) => [count, ...labels]);
+/** Requests, and lookups in the caches that serve them. */
+const requestReadings = ({ metrics }: App): readonly Reading[] => {
   const perCache = (name: string, { hits, misses }: CacheCounts): Sample[] => [
     [hits, name, 'hit'],
     [misses, name, 'miss'],
   ];
-  const sqlite = String(db.value(sql`SELECT sqlite_version()`));
   return [
-    {
-      name: 'tenantry_build_info',
-      help: 'Versions of the program, Node.js and SQLite; always 1.',
-      type: 'gauge',
-      labels: ['version', 'node', 'sqlite'],
-      read: () => [[1, version, process.versions.node, sqlite]],
-    },
     {
       name: 'tenantry_http_requests_total',
       help: 'Requests with a response. The route is the path pattern; "none" is an unknown path.',
@@ -172,75 +161,101 @@ export function readings(app: App, folder: string | undefined, timerAgeMs: () =>
       labels: ['cache', 'result'],
       read: () => namesOf(metrics.caches).flatMap((name) => perCache(name, metrics.caches[name])),
     },
+  ];
+};
+
+/** Messages that wait in the outboxes, and attempts to send them. */
+const outboxReadings = (app: App): readonly Reading[] => [
+  {
+    name: 'tenantry_outbox_depth',
+    help: `Pending messages, including retries; counted up to ${maxCount}.`,
+    type: 'gauge',
+    labels: ['outbox'],
+    read: () => outboxNames.map((name) => [outboxState(app, name).depth, name]),
+  },
+  {
+    name: 'tenantry_outbox_oldest_age_seconds',
+    help: 'Age of the oldest pending message.',
+    type: 'gauge',
+    labels: ['outbox'],
+    read: () =>
+      outboxNames.map((name) => {
+        const { oldest } = outboxState(app, name);
+        return [oldest === null ? 0 : Math.max(0, app.clock.now() - oldest) / second, name];
+      }),
+  },
+  {
+    name: 'tenantry_deliveries_total',
+    help: 'Attempts to send messages, by result.',
+    type: 'counter',
+    labels: ['outbox', 'result'],
+    read: () => labelled(app.metrics.deliveries),
+  },
+  {
+    name: 'tenantry_mails_total',
+    help: 'Mails sent to the mail server; skipped without one.',
+    type: 'counter',
+    labels: ['result'],
+    read: () => labelled(app.metrics.mails),
+  },
+];
+
+/** Jobs at providers and their calls. */
+const providerReadings = (app: App): readonly Reading[] => [
+  {
+    name: 'tenantry_jobs',
+    help: `Jobs at providers: running, due, and scheduled; counted up to ${maxCount}.`,
+    type: 'gauge',
+    labels: ['state'],
+    read: () => jobStates(app),
+  },
+  {
+    name: 'tenantry_provider_calls_total',
+    help: 'Calls of jobs to providers or the simulator, by type of provider.',
+    type: 'counter',
+    labels: ['provider'],
+    read: () => labelled(app.metrics.providerCalls),
+  },
+  {
+    name: 'tenantry_provider_failures_total',
+    help: 'Failed calls of jobs to providers, by class of error.',
+    type: 'counter',
+    labels: ['provider', 'error'],
+    read: () => labelled(app.metrics.providerFailures),
+  },
+];
+
+/** Returns all counters and gauges of a deployment. `timerAgeMs` returns the milliseconds since the timer last ran. */
+export function readings(app: App, folder: string | undefined, timerAgeMs: () => number): readonly Reading[] {
+  const { db, metrics } = app;
+  const sqlite = String(db.value(sql`SELECT sqlite_version()`));
+  return [
+    {
+      name: 'tenantry_build_info',
+      help: 'Versions of the program, Node.js and SQLite; always 1.',
+      type: 'gauge',
+      labels: ['version', 'node', 'sqlite'],
+      read: () => [[1, version, process.versions.node, sqlite]],
+    },
+    ...requestReadings(app),
     {
       name: 'tenantry_commit_failures_total',
       help: 'Failed commits by reason: full disk, broken disk, or another process that writes.',
       type: 'counter',
       labels: ['reason'],
-      read: () => labelled(db.commits.failures.list()),
+      read: () => labelled(db.commits.failures),
     },
     ...(folder === undefined ? [] : [...storage(folder), ...backupAges(app)]),
     leaseReading(app),
     ...sinkReadings(app),
-    {
-      name: 'tenantry_outbox_depth',
-      help: `Pending messages, including retries; counted up to ${maxCount}.`,
-      type: 'gauge',
-      labels: ['outbox'],
-      read: () => outboxNames.map((name) => [outboxState(app, name).depth, name]),
-    },
-    {
-      name: 'tenantry_outbox_oldest_age_seconds',
-      help: 'Age of the oldest pending message.',
-      type: 'gauge',
-      labels: ['outbox'],
-      read: () =>
-        outboxNames.map((name) => {
-          const { oldest } = outboxState(app, name);
-          return [oldest === null ? 0 : Math.max(0, app.clock.now() - oldest) / second, name];
-        }),
-    },
-    {
-      name: 'tenantry_deliveries_total',
-      help: 'Attempts to send messages, by result.',
-      type: 'counter',
-      labels: ['outbox', 'result'],
-      read: () => labelled(metrics.deliveries.list()),
-    },
-    {
-      name: 'tenantry_mails_total',
-      help: 'Mails sent to the mail server; skipped without one.',
-      type: 'counter',
-      labels: ['result'],
-      read: () => labelled(metrics.mails.list()),
-    },
-    {
-      name: 'tenantry_jobs',
-      help: `Jobs at providers: running, due, and scheduled; counted up to ${maxCount}.`,
-      type: 'gauge',
-      labels: ['state'],
-      read: () => jobStates(app),
-    },
-    {
-      name: 'tenantry_provider_calls_total',
-      help: 'Calls of jobs to providers or the simulator, by type of provider.',
-      type: 'counter',
-      labels: ['provider'],
-      read: () => labelled(metrics.providerCalls.list()),
-    },
-    {
-      name: 'tenantry_provider_failures_total',
-      help: 'Failed calls of jobs to providers, by class of error.',
-      type: 'counter',
-      labels: ['provider', 'error'],
-      read: () => labelled(metrics.providerFailures.list()),
-    },
+    ...outboxReadings(app),
+    ...providerReadings(app),
     {
       name: 'tenantry_logins_refused_total',
       help: 'Rejected logins: wrong credentials, locked usernames or networks, messages of single sign-on.',
       type: 'counter',
       labels: ['reason'],
-      read: () => labelled(metrics.rejectedLogins.list()),
+      read: () => labelled(metrics.rejectedLogins),
     },
     {
       name: 'tenantry_event_streams',
@@ -256,6 +271,10 @@ export function readings(app: App, folder: string | undefined, timerAgeMs: () =>
     },
   ];
 }
+
+/** Returns counts with their labels as samples. */
+const labelled = (counts: Pick<App['metrics']['mails'], 'list'>): Sample[] =>
+  counts.list().map(({ count, labels }) => [count, ...labels]);
 
 /** Returns the label of a route. */
 const routeLabel = (route: string): string => route || 'none';
