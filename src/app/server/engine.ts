@@ -1,32 +1,12 @@
-import { InvitationOutbox } from '../../accounts/invitations/outbox.ts';
-import { createFirstUser, firstUser } from '../../accounts/session/initial-password.ts';
-import { PasswordOutbox } from '../../accounts/session/password-reset-outbox.ts';
-import { MetadataRefresher } from '../../accounts/session/saml/refresh.ts';
-import { NoticeOutbox } from '../../accounts/users/notices.ts';
+import { firstUser } from '../../accounts/session/initial-password.ts';
 import { checkAuditSettings } from '../../activity/audit/config.ts';
-import { registerKey, signAtShutdown } from '../../activity/audit/heads.ts';
-import { AuditSinks } from '../../activity/audit/sinks/sinks.ts';
-import { indexAll, indexSome } from '../../activity/events/search.ts';
-import { HookOutbox } from '../../activity/hooks/outbox.ts';
-import { sealPlainTokens } from '../../activity/hooks/push-tokens.ts';
-import { NotificationOutbox } from '../../activity/notifications/mails.ts';
-import { ProviderWorker } from '../../cloud/operations/worker.ts';
 import type { App } from '../../kernel/app.ts';
-import { hour, minute } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { busyTimeout } from '../../kernel/durability/handle.ts';
-import type { ClockWatch } from '../../kernel/jobs/clock-watch.ts';
-import { type Task, Timer } from '../../kernel/jobs/timer.ts';
-import { DeliveryWorker } from '../../kernel/outbox/delivery-worker.ts';
-import type { OutboxName } from '../../kernel/outbox/outboxes.ts';
-import { errorOf } from '../../kernel/present.ts';
 import { checkBackupSettings } from '../backup/config.ts';
-import { compareCatalogue } from '../backup/scheduled.ts';
 import { type Opening, openDeployment } from '../compose/composition.ts';
-import { housekeeping } from '../compose/housekeeping.ts';
-import { backupTick, ScheduledBackups } from '../operation/scheduled-backups.ts';
-import { fencedBy } from '../replication/fence.ts';
 import { checkLeaseSettings } from '../replication/writing.ts';
+import { BackgroundWork } from './background-work.ts';
 import { type Dispatcher, dispatcher } from './dispatch.ts';
 
 /** A running deployment without a listener. Handles requests and runs background work. */
@@ -65,133 +45,49 @@ export async function startEngine(
   checkBackupSettings(config);
   checkLeaseSettings(config);
   checkAuditSettings(config);
-  let isPaused = isPassive;
-  const { app, router, issueToken, watch, watchData, close } = openDeployment(config, {
+  const deployment = openDeployment(config, {
     ...opening,
     purpose: 'serve',
     isCopy: isPassive,
-    wakeOutbox: (outbox, queues) => isPaused || outboxes[outbox].wake(queues),
+    wakeOutbox: (outbox, queues) => work.wake(outbox, queues),
   });
-  const { db } = app;
-  const outboxes = {
-    hooks: new DeliveryWorker(app, new HookOutbox(app)),
-    invitations: new DeliveryWorker(app, new InvitationOutbox(app)),
-    notices: new DeliveryWorker(app, new NoticeOutbox(app)),
-    notifications: new DeliveryWorker(app, new NotificationOutbox(app)),
-    passwords: new DeliveryWorker(app, new PasswordOutbox(app)),
-  } satisfies Record<OutboxName, unknown>;
-  const deliverers = Object.values(outboxes);
-  const worker = new ProviderWorker(app);
-  const auditSinks = new AuditSinks(app);
+  const { app, router, issueToken } = deployment;
+  const work = new BackgroundWork(deployment, isPassive);
   const closeData = async (): Promise<void> => {
     app.deployment.examination.close();
     app.deployment.backups?.close();
-    scheduledBackups.close();
     await app.samlThread.close();
     await app.readingThread?.close();
-    await db.stopCheckpoints();
-    close();
+    await app.db.stopCheckpoints();
+    deployment.close();
   };
-  const refresher = new MetadataRefresher(app);
-  const scheduledBackups = new ScheduledBackups();
-  isPaused ||= fencedBy(db) !== null;
-  const started = isPaused ? Promise.resolve(undefined) : startWork(app, opening.folder, watch, worker, refresher);
-  const initialPassword = await started.catch(
+  const initialPassword = await work.start(opening.folder).catch(
     // Close everything and unlock the folder, because an embedding program may try again.
     async (error: unknown) => {
       await closeData();
       throw error;
     },
   );
-  const pollDeliverers = (): void => {
-    for (const deliverer of deliverers) deliverer.poll();
-  };
-  const tasks: readonly Task[] = [
-    // Run this before all tasks that depend on the clock.
-    { name: 'watch the clock', every: 0, run: () => watch.look() },
-    ...housekeeping(app.catalogue),
-    { name: 'claim due deliveries', every: 0, run: pollDeliverers },
-    { name: 'poll for events of other processes', every: 0, run: () => app.eventStreams.poll() },
-    { name: 'claim due jobs', every: config.job_tick, run: () => worker.tick() },
-    { name: 'refresh identity providers', every: hour, run: () => refresher.poll() },
-    { name: 'send audit records', every: 0, run: () => auditSinks.poll() },
-    { name: 'watch the audit sinks', every: minute, run: (context) => auditSinks.watch(context) },
-    { name: 'make scheduled backups', every: backupTick, run: (context) => scheduledBackups.tick(context) },
-  ];
-  const timer = new Timer(app, [
-    { name: 'watch the database file', every: 0, run: watchData },
-    ...(isPaused ? [] : tasks),
-  ]);
-  timer.start();
-  const pause = async (): Promise<void> => {
-    isPaused = true;
-    timer.stop();
-    refresher.close();
-    await worker.stop(0);
-    await Promise.all(deliverers.map((deliverer) => deliverer.close(0)));
-    await auditSinks.close(0);
-    await worker.idle();
-  };
   return {
     app,
     dispatcher: dispatcher(app, router),
     initialPassword,
     issueToken: (username = firstUser) => issueToken(username),
-    timerAgeMs: () => timer.quiet(),
-    tick: (includesOnDemand) => timer.tick(includesOnDemand),
-    reopenFiles: () => auditSinks.reopen(),
-    settled: async () => {
-      await worker.idle();
-      await timer.idle();
-      await refresher.idle();
-      await Promise.all(deliverers.map((deliverer) => deliverer.idle()));
-      await auditSinks.idle();
-    },
+    timerAgeMs: () => work.timerAgeMs(),
+    tick: (includesOnDemand) => work.tick(includesOnDemand),
+    reopenFiles: () => work.reopenFiles(),
+    settled: () => work.idle(),
+    pause: () => work.pause(),
     close: async (graceMs) => {
-      db.waitFor(busyTimeout);
+      app.db.waitFor(busyTimeout);
       app.eventStreams.close();
-      timer.stop();
-      refresher.close();
-      await worker.stop(graceMs);
-      await Promise.all(deliverers.map((deliverer) => deliverer.close(graceMs)));
-      if (!isPaused) signAtShutdown(app);
-      await auditSinks.close(isPaused ? 0 : graceMs);
+      await work.close(graceMs);
       await closeData();
     },
-    pause,
     abandon: async () => {
       app.eventStreams.close();
-      await pause();
+      await work.pause();
       await closeData();
     },
   };
-}
-
-/**
- * Prepares the deployment for its first request, which includes reading the metadata of identity providers. Returns the path of
- * the first user's password. Rejects with a readable error, or with ConfigError for metadata files.
- */
-async function startWork(
-  app: App,
-  folder: string | undefined,
-  watch: ClockWatch,
-  worker: ProviderWorker,
-  refresher: MetadataRefresher,
-): Promise<string | undefined> {
-  watch.start();
-  worker.recover();
-  if (indexSome(app.db)) {
-    app.log.info('updating the full-text index of events');
-    indexAll(app.db);
-  }
-  sealPlainTokens(app);
-  registerKey(app);
-  const initialPassword = await createFirstUser(app, folder);
-  if (folder !== undefined && app.config.backup_schedule !== null)
-    // Do not wait: an unreachable target must not delay the start.
-    compareCatalogue(app).catch((error: unknown) =>
-      app.log.warn({ reason: errorOf(error).message }, 'failed to list the backups at the target'),
-    );
-  await refresher.start();
-  return initialPassword;
 }
