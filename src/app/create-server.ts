@@ -3,9 +3,10 @@ import { loadCommonPasswords } from '../accounts/users/passwords.ts';
 import type { App } from '../kernel/app.ts';
 import { isSettable, runningClock } from '../kernel/clock.ts';
 import { authorityOf } from '../kernel/config/address.ts';
+import type { Config } from '../kernel/config/config.ts';
 import { localOrigins } from '../kernel/http/cors.ts';
 import { HttpServer } from '../kernel/http/http-server.ts';
-import { openLog } from '../kernel/log.ts';
+import { type Log, openLog } from '../kernel/log.ts';
 import { Metrics } from '../kernel/metrics/metrics.ts';
 import { type SelfChecks, setSelfChecks } from '../kernel/verification.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
@@ -91,26 +92,10 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
 }
 
 async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server> {
-  const {
-    clock,
-    ephemeral,
-    follow,
-    hostProcess,
-    isProgram,
-    isTrial,
-    providers,
-    random,
-    resolve: resolver,
-    seed,
-    selfChecks,
-    ...given
-  } = options;
+  const { ephemeral, isProgram, isTrial, seed, selfChecks } = options;
   if (seed !== undefined && !ephemeral) throw new FixtureError('seed', 'is for servers in memory (ephemeral)');
   checkReplacements(options);
-  const config = {
-    ...loadConfig({ input: given }),
-    ...(ephemeral && localDefaults((name) => given[name] !== undefined)),
-  };
+  const config = configOf(options);
   checkLeaseSettings(config);
   if (selfChecks) setSelfChecks(selfChecks);
   const folder = ephemeral ? undefined : resolve(config.data);
@@ -120,76 +105,35 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   shutdown.add(closeLog);
   if (backup !== undefined) log.info({ file: backup }, 'database backed up before its upgrade');
 
-  const { lease_url: leaseUrl } = config;
-  const access =
-    folder !== undefined && !follow && leaseUrl !== null
-      ? await acquireLease(config, leaseUrl, { log, isServer: true })
-      : undefined;
-  // Closers run in reverse order, so the lease is released last.
-  if (access?.kind === 'held') shutdown.add(() => access.lease.release());
-
   const metrics = new Metrics();
-  // All resets share one clock.
-  const engineClock = clock ?? (ephemeral ? runningClock() : undefined);
-  const opening: Omit<Opening, 'folder'> = {
-    ...(engineClock && { clock: engineClock }),
-    ...(providers && { providers }),
-    ...(random && { random }),
-    ...(resolver && { resolve: resolver }),
+  const certificate = ServedCertificate.of(config, log);
+  const { access, engines, fence, follower, open } = await openEngines(options, {
+    config,
+    folder,
     log,
     metrics,
-    access,
-    hostProcess: {
-      ...(hostProcess ?? { sourceOf: (name) => (given[name] === undefined ? undefined : 'createServer') }),
-      ...((isTrial || seed === 'demo') && { demo: demoLogins() }),
-      ...(ephemeral &&
-        engineClock &&
-        isSettable(engineClock) && { advance: (milliseconds) => fixture.advance(milliseconds) }),
-    },
-    stop: shutdown.fail,
-  };
-  const open = (memory?: Memory): Promise<Engine> => startEngine(config, { ...opening, folder, memory });
-  const openCopy = (copy: string): Promise<Engine> =>
-    startEngine(
-      // Load the native module once, not from every copy.
-      { ...config, native_cache: config.native_cache ?? join(folder ?? copy, nativeFolder) },
-      { ...opening, folder: copy },
-      true,
-    );
-
-  const certificate = ServedCertificate.of(config, log);
-  const follower = follow && folder !== undefined ? new Follower({ ...follow, config, folder, log }) : undefined;
-  if (follower) shutdown.add(() => follower.close());
-  const engines = new EngineSwitch(await (follower ? follower.openFirst(openCopy) : open()));
-  // A server that fails to start has no audit records for a head to confirm.
-  shutdown.add((graceMs) => (shutdown.hasBegun ? engines.close(graceMs) : engines.engine.abandon()));
-  if (follower) startFollower(follower, engines, openCopy, shutdown);
-  const { initialPassword } = engines.engine;
-  const fence = folder === undefined || follower ? undefined : await startFence(engines.engine, shutdown, access);
+    shutdown,
+    advance: (milliseconds) => fixture.advance(milliseconds),
+  });
 
   let admin: AdminAccess | undefined;
   // Close it after the listener, so that operators can watch the shutdown.
   shutdown.add(() => admin?.close());
-  const listener = new HttpServer({
-    admit: engines.admit,
-    respond: engines.respond,
-    unsaved: engines.unsaved,
-    elsewhere: follower?.elsewhere ?? fence?.elsewhere,
-    afterCommit: engines.afterCommit,
-    lapsed: access?.kind === 'held' ? access.lease.failure : undefined,
-    bodyBudget: config.body_budget_bytes,
-    connections: { all: config.max_connections, each: config.max_connections_per_address },
-    keepAlive: config.keep_alive_timeout,
-    baseUrl: config.base_url,
-    trustedProxies: config.trusted_proxies,
-    allowedOrigins:
-      config.allowed_origins.length === 0 && (ephemeral || isTrial) ? localOrigins : config.allowed_origins,
-    log,
-    certificate: certificate?.current,
-    counts: metrics.requests,
-  });
-  const port = await listener.listen(config.host, config.port);
-  const url = `${certificate ? 'https' : 'http'}://${authorityOf({ host: config.host, port })}`;
+  const { listener, url } = await listen(
+    {
+      admit: engines.admit,
+      respond: engines.respond,
+      unsaved: engines.unsaved,
+      elsewhere: follower?.elsewhere ?? fence?.elsewhere,
+      afterCommit: engines.afterCommit,
+      lapsed: access?.kind === 'held' ? access.lease.failure : undefined,
+      log,
+      certificate: certificate?.current,
+      counts: metrics.requests,
+    },
+    config,
+    ephemeral === true || isTrial === true,
+  );
   shutdown.add(async (graceMs) => {
     // The listener waits for open responses, so end the event streams first.
     engines.engine.app.eventStreams.close();
@@ -216,21 +160,13 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   const fixture = new Fixture({ engines, url, seeded, open: folder === undefined ? open : undefined });
   shutdown.add(() => fixture.close());
   shutdown.start();
-  const { advance, as, asKey, events, failNext, issueToken, mails, reset, restore, seeded: find, snapshot } = fixture;
-  return {
+  return serverOf({
     url,
-    adminUrl: admin?.url,
-    get app() {
-      return engines.engine.app;
-    },
-    initialPassword,
-    get token() {
-      if (token === undefined) throw new Error('only a server in memory has a token from the start');
-      return fixture.adminToken(token);
-    },
-    tick: () => engines.engine.tick(),
-    settled: () => engines.engine.settled(),
-    ...{ advance, as, asKey, events, failNext, issueToken, mails, reset, restore, seeded: find, snapshot },
+    admin,
+    engines,
+    fixture,
+    token,
+    shutdown,
     isAlive: () => isTimerAlive(vitals),
     reload: () =>
       reloadAll(log, {
@@ -238,6 +174,169 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
         'the audit file': () => engines.engine.reopenFiles(),
         'the certificate': certificate && (() => certificate.reload(listener)),
       }),
+  });
+}
+
+/** Inputs for opening the data, besides the options. */
+interface Surroundings {
+  readonly config: Config;
+  /** The data folder; undefined for data in memory. */
+  readonly folder: string | undefined;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly shutdown: Shutdown;
+  /** Advances a settable clock by milliseconds. */
+  readonly advance: (milliseconds: number) => Promise<void>;
+}
+
+/** The current engine, how to open further ones, and what decides whether this server may write. */
+interface OpenedEngines {
+  readonly engines: EngineSwitch;
+  /** Opens another engine with the data, or with content in memory. */
+  readonly open: (memory?: Memory) => Promise<Engine>;
+  /** Undefined without the setting lease_url. */
+  readonly access: WriteAccess | undefined;
+  /** Undefined for data in memory, and for followers. */
+  readonly fence: Fence | undefined;
+  /** Undefined unless the server follows another one. */
+  readonly follower: Follower | undefined;
+}
+
+/** Acquires the lease, opens the data and starts background work. Rejects with a readable error. */
+async function openEngines(options: ServerOptions, surroundings: Surroundings): Promise<OpenedEngines> {
+  const { clock, ephemeral, follow, providers, random } = options;
+  const { advance, config, folder, log, metrics, shutdown } = surroundings;
+  const { lease_url: leaseUrl } = config;
+  const access =
+    folder !== undefined && !follow && leaseUrl !== null
+      ? await acquireLease(config, leaseUrl, { log, isServer: true })
+      : undefined;
+  // Closers run in reverse order, so the lease is released last.
+  if (access?.kind === 'held') shutdown.add(() => access.lease.release());
+
+  // All resets share one clock.
+  const engineClock = clock ?? (ephemeral ? runningClock() : undefined);
+  const opening: Omit<Opening, 'folder'> = {
+    ...(engineClock && { clock: engineClock }),
+    ...(providers && { providers }),
+    ...(random && { random }),
+    ...(options.resolve && { resolve: options.resolve }),
+    log,
+    metrics,
+    access,
+    hostProcess: { ...hostProcessOf(options), ...(ephemeral && engineClock && isSettable(engineClock) && { advance }) },
+    stop: shutdown.fail,
+  };
+  const open = (memory?: Memory): Promise<Engine> => startEngine(config, { ...opening, folder, memory });
+  const openCopy = (copy: string): Promise<Engine> =>
+    startEngine(
+      // Load the native module once, not from every copy.
+      { ...config, native_cache: config.native_cache ?? join(folder ?? copy, nativeFolder) },
+      { ...opening, folder: copy },
+      true,
+    );
+
+  const follower = follow && folder !== undefined ? new Follower({ ...follow, config, folder, log }) : undefined;
+  if (follower) shutdown.add(() => follower.close());
+  const engines = new EngineSwitch(await (follower ? follower.openFirst(openCopy) : open()));
+  // A server that fails to start has no audit records for a head to confirm.
+  shutdown.add((graceMs) => (shutdown.hasBegun ? engines.close(graceMs) : engines.engine.abandon()));
+  if (follower) startFollower(follower, engines, openCopy, shutdown);
+  const fence = folder === undefined || follower ? undefined : await startFence(engines.engine, shutdown, access);
+  return { engines, open, access, fence, follower };
+}
+
+/** Returns the settings among the options. */
+function givenSettings(options: ServerOptions): GivenSettings {
+  const {
+    clock,
+    ephemeral,
+    follow,
+    hostProcess,
+    isProgram,
+    isTrial,
+    providers,
+    random,
+    resolve,
+    seed,
+    selfChecks,
+    ...given
+  } = options;
+  return given;
+}
+
+/** Loads the settings. Servers in memory have defaults for development. */
+function configOf(options: ServerOptions): Config {
+  const given = givenSettings(options);
+  return {
+    ...loadConfig({ input: given }),
+    ...(options.ephemeral && localDefaults((name) => given[name] !== undefined)),
+  };
+}
+
+/** Returns the program that runs the server, or the embedding one, and the logins of the sample data. */
+function hostProcessOf(options: ServerOptions): HostProcess {
+  const given = givenSettings(options);
+  const { hostProcess, isTrial, seed } = options;
+  return {
+    ...(hostProcess ?? { sourceOf: (name) => (given[name] === undefined ? undefined : 'createServer') }),
+    ...((isTrial || seed === 'demo') && { demo: demoLogins() }),
+  };
+}
+
+type Listening = ConstructorParameters<typeof HttpServer>[0];
+
+/** Listens with the limits of the settings. A local server allows requests from pages of this machine. Returns its base URL. */
+async function listen(
+  handlers: Omit<
+    Listening,
+    'bodyBudget' | 'connections' | 'keepAlive' | 'baseUrl' | 'trustedProxies' | 'allowedOrigins'
+  >,
+  config: Config,
+  isLocal: boolean,
+): Promise<{ readonly listener: HttpServer; readonly url: string }> {
+  const listener = new HttpServer({
+    ...handlers,
+    bodyBudget: config.body_budget_bytes,
+    connections: { all: config.max_connections, each: config.max_connections_per_address },
+    keepAlive: config.keep_alive_timeout,
+    baseUrl: config.base_url,
+    trustedProxies: config.trusted_proxies,
+    allowedOrigins: config.allowed_origins.length === 0 && isLocal ? localOrigins : config.allowed_origins,
+  });
+  const port = await listener.listen(config.host, config.port);
+  const protocol = handlers.certificate ? 'https' : 'http';
+  return { listener, url: `${protocol}://${authorityOf({ host: config.host, port })}` };
+}
+
+interface ServerParts extends Pick<Server, 'url' | 'isAlive' | 'reload'> {
+  readonly admin: AdminAccess | undefined;
+  readonly engines: EngineSwitch;
+  readonly fixture: Fixture;
+  /** The first token of `admin`; undefined if the data is in a folder. */
+  readonly token: string | undefined;
+  readonly shutdown: Shutdown;
+}
+
+/** Returns the public interface of a running server. */
+function serverOf({ admin, engines, fixture, isAlive, reload, shutdown, token, url }: ServerParts): Server {
+  const { advance, as, asKey, events, failNext, issueToken, mails, reset, restore, seeded, snapshot } = fixture;
+  return {
+    url,
+    adminUrl: admin?.url,
+    get app() {
+      return engines.engine.app;
+    },
+    initialPassword: engines.engine.initialPassword,
+    get token() {
+      if (token === undefined) throw new Error('only a server in memory has a token from the start');
+      return fixture.adminToken(token);
+    },
+    tick: () => engines.engine.tick(),
+    settled: () => engines.engine.settled(),
+    ...{ advance, as, asKey, events, failNext, issueToken, mails, reset, restore, seeded, snapshot },
+    isAlive,
+    reload,
     close: shutdown.close,
     closed: shutdown.closed,
   };

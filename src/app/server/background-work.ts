@@ -22,7 +22,7 @@ import { housekeeping } from '../compose/housekeeping.ts';
 import { backupTick, ScheduledBackups } from '../operation/scheduled-backups.ts';
 import { fencedBy } from '../replication/fence.ts';
 
-/** What the work needs of an open deployment. */
+/** The parts of an open deployment that the work uses. */
 interface Deployment {
   readonly app: App;
   readonly watch: ClockWatch;
