@@ -92,7 +92,7 @@ rejected = (
         "One of several fields is needed.",
     ),
     (
-        r"should be greater|exceeds|holds more than|^More than|does not work any more|is not available|is not ready|is ready\.$|must be (less|greater) than",
+        r"should be greater|exceeds|cannot be (extended|changed)|not allowed to be decreased|has several tenants|holds more than|^More than|does not work any more|is not available|is not ready|is ready\.$|must be (less|greater) than",
         "The value does not suit what there is.",
     ),
     (

@@ -41,6 +41,8 @@ export async function schemathesis(steps: Steps, { requests }: { readonly reques
       const url = serving.url.replace('127.0.0.1', 'localhost');
       const matches = await examine(programs, url, program.folder, requests);
       print(matches.figures);
+      // The causes of 5xx.
+      process.stdout.write(serving.errors());
       return matches;
     });
     await steps.step('all of its phases ran, over every operation', async () => {
