@@ -1,6 +1,7 @@
 /** Tests of a connection before it is stored: which check fails, at every vendor (services.md 4.3). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { sql } from '../../../src/kernel/db/sql.ts';
 import { certificate } from '../../support/certificate.ts';
 import type { Client, Json } from '../../support/fixture.ts';
 import { createPersonas } from '../../support/personas.ts';
@@ -102,6 +103,25 @@ test('names an untrusted certificate, and a response from something other than t
 
 test('passes for the simulator, without a certificate', async () => {
   assert.equal((await fixture.staff.post(path, valid)).body, checks());
+});
+
+test('evaluates the options of the simulator, of which it stores nothing', async () => {
+  const rows = (): unknown =>
+    fixture.server.app.db.all(
+      sql`SELECT * FROM simulated_counter UNION ALL SELECT id, kind, ordinal FROM simulated_object`,
+    );
+  const before = rows();
+  assert.equal((await fixture.staff.post(path, { ...valid, simulator_inventory: 3 })).body, checks());
+  const failing = { ...valid, simulator_inventory: 3, simulator_failures: 'sync=1' };
+  assert.equal((await fixture.staff.post(path, failing)).body, {
+    is_successful: false,
+    checks: names.map((name) => ({
+      name,
+      status: name === 'inventory' ? 'failed' : name === 'certificate' ? 'skipped' : 'passed',
+      message: name === 'inventory' ? 'Simulated failure of sync' : '',
+    })),
+  });
+  assert.equal(rows(), before);
 });
 
 test('has the rights and rules of a creation', async () => {

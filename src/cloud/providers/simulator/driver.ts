@@ -31,6 +31,11 @@ export class SimulatorDriver implements Driver {
     this.#tuning = new Tuning(settings.options);
   }
 
+  /** Whether the settings are stored: a connection test has none, and nothing may refer to them. */
+  get #isStored(): boolean {
+    return this.settings.id !== 0;
+  }
+
   async ping(): Promise<void> {
     await this.#pass('ping');
   }
@@ -38,7 +43,7 @@ export class SimulatorDriver implements Driver {
   async sync(): Promise<Inventory> {
     await this.#pass('sync');
     return this.app.db.write(() => {
-      this.#objects.addUnmanaged(Number(this.settings.options.simulator_inventory ?? 0));
+      if (this.#isStored) this.#objects.addUnmanaged(Number(this.settings.options.simulator_inventory ?? 0));
       const { inventory, objects } = this.#listing();
       return this.#vanish(objects) ? this.#listing().inventory : inventory;
     });
@@ -187,8 +192,7 @@ export class SimulatorDriver implements Driver {
       ? (this.#tuning.askedLatency(operation, kind) ?? 0)
       : this.#tuning.latency(operation, kind);
     if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
-    // Credentials that are checked before the settings are stored have no stored backend yet.
-    const run = this.settings.id === 0 ? 1 : this.app.db.write(() => this.#backend.next(`runs ${operation}`));
+    const run = this.#isStored ? this.app.db.write(() => this.#backend.next(`runs ${operation}`)) : 1;
     const failure = this.#failure(operation, kind, '', run);
     if (failure !== undefined) throw new ProviderError('invalid', failure);
   }
