@@ -3,13 +3,21 @@ import ipaddr from 'ipaddr.js';
 
 export type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** Parses addresses and CIDR networks of settings. */
+/** Parses addresses and CIDR networks. Networks of IPv4 addresses mapped into IPv6 become IPv4 networks. */
 export const parseNetworks = (texts: readonly string[]): readonly Network[] =>
   texts.map((text) => {
-    if (text.includes('/')) return ipaddr.parseCIDR(text);
-    const address = ipaddr.process(text);
-    return ipaddr.parseCIDR(`${address}/${address.kind() === 'ipv4' ? 32 : 128}`);
+    if (!text.includes('/')) {
+      const address = ipaddr.process(text);
+      return ipaddr.parseCIDR(`${address}/${address.kind() === 'ipv4' ? 32 : 128}`);
+    }
+    const network = ipaddr.parseCIDR(text);
+    const [address, bits] = network;
+    const isMapped = 'isIPv4MappedAddress' in address && address.isIPv4MappedAddress() && bits >= mappedBits;
+    return isMapped ? [address.toIPv4Address(), bits - mappedBits] : network;
   });
+
+/** Length of the prefix `::ffff:0:0/96`, into which IPv4 addresses are mapped. */
+const mappedBits = 96;
 
 /**
  * Whether a text is an address or CIDR network. Texts that ipaddr.js reads in other ways are not: `10`, `10/8`, and `010.1.1.1`, whose

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { prefixOf, siteOf } from '../../../src/kernel/net/networks.ts';
+import { inNetworks, parseNetworks, prefixOf, siteOf } from '../../../src/kernel/net/networks.ts';
 
 const test = suite('prefixes of client addresses');
 
@@ -19,5 +19,17 @@ for (const [address, prefix, site] of forms)
   test(`"${address}" counts as "${prefix}"`, () => {
     assert.equal([prefixOf(address), siteOf(address)], [prefix, site]);
   });
+
+test('an IPv4 address lies in its network, also if either is mapped into IPv6', () => {
+  const has = (network: string, address: string): boolean => inNetworks(address, parseNetworks([network]));
+  for (const network of ['10.0.0.0/8', '::ffff:10.0.0.0/104', '::ffff:a00:0/104']) {
+    assert.ok(has(network, '10.1.2.3'), network);
+    assert.ok(has(network, '::ffff:10.1.2.3'), network);
+    assert.not.ok(has(network, '11.1.2.3'), network);
+    assert.not.ok(has(network, '2001:db8::1'), network);
+  }
+  assert.ok(has('::ffff:10.1.2.3', '10.1.2.3'));
+  assert.not.ok(has('::/0', '10.1.2.3'), 'a network of IPv6 has no IPv4 addresses');
+});
 
 test.run();
