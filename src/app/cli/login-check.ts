@@ -33,10 +33,21 @@ async function checkLoginsOfArguments({ config, words: [name] }: Arguments): Pro
       readMetadataOnThread({ samlThread: thread }, metadata),
   };
   const checks = await checkLogins(setup, name).finally(() => thread.close());
-  if (!checks) throw new Error(`No identity provider of the settings has the name "${name}"`);
+  const ignored = ignoredSettings(config);
+  if (!checks) throw new Error([`No identity provider of the settings has the name "${name}"`, ...ignored].join('; '));
   if (checks.length === 0) process.stdout.write('no identity providers\n');
+  for (const line of ignored) process.stdout.write(`${line}\n`);
   for (const check of checks) print(check);
-  if (!checks.every(hasPassed)) process.exitCode = 1;
+  if (ignored.length > 0 || !checks.every(hasPassed)) process.exitCode = 1;
+}
+
+/** Returns a sentence for each login method whose providers are set but not enabled. */
+function ignoredSettings(config: Arguments['config']): string[] {
+  const { authentication_methods: methods, saml_idp_metadata_files: files, saml_idp_metadata_urls: urls } = config;
+  const isSet = { OIDC: config.oidc_providers_file !== null, SAML2: files.length + urls.length > 0 };
+  return (['OIDC', 'SAML2'] as const)
+    .filter((method) => isSet[method] && !methods.includes(method))
+    .map((method) => `authentication_methods does not include ${method}, so its identity providers are not used`);
 }
 
 const protocols = { oidc: 'OpenID Connect', saml: 'SAML' } as const;

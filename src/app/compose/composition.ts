@@ -4,6 +4,7 @@ import { hasFactor } from '../../accounts/session/factors/factor-store.ts';
 import { InitialLink } from '../../accounts/session/initial-link-secret.ts';
 import { forgetInitialPassword } from '../../accounts/session/initial-password.ts';
 import { oidcClients } from '../../accounts/session/oidc/client.ts';
+import { failuresIn } from '../../accounts/session/oidc/failures.ts';
 import { sourceOf } from '../../accounts/session/oidc/group-grants.ts';
 import { readProviders } from '../../accounts/session/oidc/provider-file.ts';
 import { samlThread } from '../../accounts/session/saml/saml-thread.ts';
@@ -213,7 +214,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     limits: memory ? copyOf(memory.limits) : rateLimits(),
     samlKeys,
     samlThread: samlThread(),
-    oidcClients: oidcClients(oidcProviders, resolve),
+    oidcClients: oidcClients(oidcProviders, resolve, failuresIn(db)),
     roleSources: new Map(oidcProviders.map((provider) => [sourceOf(provider), provider.label])),
     identityIssuers: new Map(oidcProviders.map(({ issuer, name }) => [name, issuer])),
     initialLink: new InitialLink(),

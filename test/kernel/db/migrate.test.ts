@@ -99,6 +99,7 @@ const hashes: Readonly<Record<string, string>> = {
   '0059_passkey_challenges': '43d909992bdd22421fff6f2483f43f1850dd004995e652d434006221a0f11ae3',
   '0060_staff_networks': 'fcae7fed163c109d103fcee8fdaa3d60e63e85a8d5196354afc371878efd29c5',
   '0061_pending_sign_ons': '2b50ec19af43b586708f78944ce7e5774861251a6abcff01c2ad58e1e75f705c',
+  '0062_oidc_failures': '85c1e20d3e809a6c8ea1796b8bb050a1cdf0189a26463a8a7407d336a186889d',
 };
 
 migrations('released migrations are never edited, because existing databases have applied them', () => {

@@ -6,6 +6,7 @@ import { HttpClient, type HttpResponse } from '../../../kernel/net/http-client.t
 import type { Resolver } from '../../../kernel/net/resolver.ts';
 import { errorOf } from '../../../kernel/present.ts';
 import { urlOf } from '../../../kernel/url.ts';
+import type { FailureStore, ProviderFailure } from './failures.ts';
 import { ProviderError, providerErrorIn } from './problems.ts';
 import type { OidcProvider } from './provider-file.ts';
 
@@ -33,14 +34,6 @@ interface Fetched<T> {
   readonly at: number;
 }
 
-/** The failure of a provider. */
-interface ProviderFailure {
-  /** Time of the first failure, in microseconds. */
-  readonly since: number;
-  /** The last reason. */
-  readonly message: string;
-}
-
 /** A provider: its cached documents, and the HTTP client for its URLs. Failed fetches are not cached. */
 export class OidcClient {
   readonly #own: HttpClient;
@@ -55,10 +48,13 @@ export class OidcClient {
   #responses = 0;
   #failure: ProviderFailure | undefined;
 
+  /** Without a store, failures are known only in memory. */
   constructor(
     readonly provider: OidcProvider,
     resolve: Resolver,
+    private readonly failures?: FailureStore,
   ) {
+    this.#failure = failures?.load(provider.issuer);
     // The operator chose the issuer, so it may be in a private network. Other URLs in its documents must be public.
     this.#own = new HttpClient({ resolve, allows: () => true, ...limits });
     this.#others = new HttpClient({ resolve, allows: addressRule([]), ...limits });
@@ -86,7 +82,7 @@ export class OidcClient {
     const before = this.#responses;
     try {
       const result = await work();
-      if (this.#responses > before) this.#failure = undefined;
+      if (this.#responses > before) this.#setFailure(undefined);
       return result;
     } catch (error) {
       this.#noteFailure(error, now);
@@ -97,7 +93,14 @@ export class OidcClient {
   #noteFailure(error: unknown, now: number): void {
     const failure = providerErrorIn(error);
     if (failure)
-      this.#failure = { since: this.#failure?.since ?? now, message: failure.message.slice(0, maxReasonLength) };
+      this.#setFailure({ since: this.#failure?.since ?? now, message: failure.message.slice(0, maxReasonLength) });
+  }
+
+  /** Stores only changes, so that repeated failures do not write. */
+  #setFailure(failure: ProviderFailure | undefined): void {
+    if (this.#failure?.message === failure?.message) return;
+    this.#failure = failure;
+    this.failures?.save(this.provider.issuer, failure);
   }
 
   /** Returns the discovery document. Rejects with ProviderError. */
@@ -248,5 +251,9 @@ export function checkedKeys(document: Members): JSONWebKeySet {
 }
 
 /** Creates the clients of these providers, by name. */
-export const oidcClients = (providers: readonly OidcProvider[], resolve: Resolver): ReadonlyMap<string, OidcClient> =>
-  new Map(providers.map((provider) => [provider.name, new OidcClient(provider, resolve)]));
+export const oidcClients = (
+  providers: readonly OidcProvider[],
+  resolve: Resolver,
+  failures?: FailureStore,
+): ReadonlyMap<string, OidcClient> =>
+  new Map(providers.map((provider) => [provider.name, new OidcClient(provider, resolve, failures)]));

@@ -4,7 +4,10 @@ import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { HandmadeFixture } from '../../../support/handmade-fixture.ts';
 import type { HandmadeIssuer } from '../../../support/handmade-provider.ts';
-import { failedLogin, tokenOf } from '../../../support/oidc-fixture.ts';
+import { failedLogin, oidcSettings, tokenOf } from '../../../support/oidc-fixture.ts';
+import { Program } from '../../../support/program.ts';
+import { Files } from '../../../support/saml-fixture.ts';
+import { wordsOf } from '../../../support/saml-login.ts';
 
 const test = suite('failing OpenID Connect providers');
 const unreachable = failedLogin('The identity provider cannot be reached.');
@@ -100,6 +103,33 @@ test('logins by password and at another provider work while one does not respond
   tokenOf(await logIn('two'));
   for (const release of held) release();
   assert.equal(new Set(await Promise.all(slow)), new Set([unreachable]));
+});
+
+test('a failure is known after a kill, and to doctor, until the provider responds', async () => {
+  const files = new Files();
+  const program = new Program(undefined);
+  try {
+    const { authentication_methods: methods, ...settings } = oidcSettings(files, [{ name: 'one', issuer: one.url }]);
+    const words = wordsOf({ ...settings, authentication_methods: methods.join(','), data: 'data' });
+    const logInAt = async (url: string): Promise<void> => {
+      await fetch(`${url}/api-auth/oidc/one/login/`, { redirect: 'manual' });
+    };
+    const line = /^identity provider one has failed since \S+Z: \S+: the response had status 503$/m;
+    one.handlers.set('openid-configuration', fails(503));
+    const first = await program.serve(words);
+    await logInAt(first.url);
+    await first.kill();
+    assert.match((await program.run(['doctor', ...words])).stdout, line);
+    const second = await program.serve(words);
+    assert.match((await program.run(['doctor', ...words])).stdout, line, 'beside a server');
+    one.handlers.clear();
+    await logInAt(second.url);
+    assert.is((await program.run(['doctor', ...words])).stdout, 'no problems\n');
+    assert.is(await second.stop(), 0);
+  } finally {
+    await program.end();
+    files.remove();
+  }
 });
 
 test.run();

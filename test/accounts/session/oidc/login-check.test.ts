@@ -221,6 +221,14 @@ check('the command prints the steps at a real provider, and exits with 1 unless 
       [unknown.stderr, unknown.code],
       ['tenantry: No identity provider of the settings has the name "other"\n', 1],
     );
+    const disabled = await program.run(['login-check', ...wordsOf({ ...settings, base_url: base })]);
+    assert.equal(
+      [disabled.stdout, disabled.code],
+      [
+        'no identity providers\nauthentication_methods does not include OIDC, so its identity providers are not used\n',
+        1,
+      ],
+    );
   } finally {
     await program.end();
     await provider.close();
