@@ -1,6 +1,8 @@
 /** Rows of lists in the console: their columns, actions, counts, and the words for failures. */
 import * as assert from 'uvu/assert';
 import { resourceStates } from '../../src/cloud/catalogue/resource-row.ts';
+import { present } from '../../src/kernel/present.ts';
+import { Console, password } from '../support/console.ts';
 import { suiteWithDemoConsole } from '../support/demo-console.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Json } from '../support/fixture.ts';
@@ -45,6 +47,29 @@ browser('names the failed action of a resource in lists and on its page', async 
   await row.getByText('Simulated failure of stop').click();
   await staff.heading(stopped.name).waitFor();
   await staff.status('Stop failed');
+});
+
+browser('offers to fix a failed resource only to users who can', async (demo) => {
+  const { ask, staff } = demo;
+  const failed: Json = (await ask('/api/resources/?state=Erred&name=node-1'))[0];
+  const [other] = await ask('/api/projects/?name=Client portal');
+  const manager = await ask('/api/users/', 'POST', { username: 'manager', email: 'manager@example.com' });
+  await ask(`${manager.url}password/`, 'POST', { password });
+  await ask('/api/project-permissions/', 'POST', { user: manager.url, project: other.url, role: 'manager' });
+  await ask('/api/project-permissions/', 'POST', { user: manager.url, project: failed.project, role: 'support' });
+  const place = new URL(failed.url).pathname.replace(/^\/api/, '');
+  const visitor = await Console.open(present(staff.page.context().browser()), `${demo.server.url}/`);
+  try {
+    for (const { page } of [staff, await visitor.signIn('manager').then(() => visitor)]) {
+      await page.evaluate(`location.hash = ${JSON.stringify(place)}`);
+      await page.getByText('It does not exist at the provider').waitFor();
+    }
+    await staff.button('Remove').waitFor();
+    await visitor.settled();
+    assert.is(await visitor.button('Remove').count(), 0);
+  } finally {
+    await visitor.close();
+  }
 });
 
 browser('shows and hides columns, and keeps the choice', async (demo) => {

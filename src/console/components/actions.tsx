@@ -66,6 +66,9 @@ const prominent = [
   'sync',
 ];
 
+/** Whether the user can perform the named action of an object. */
+export type Can = (action: string) => boolean;
+
 /** Returns the buttons (at most two), the menu and the open dialog of an object. */
 export function useActions(
   target: Target,
@@ -75,6 +78,8 @@ export function useActions(
   readonly menu: readonly MenuItem[];
   readonly dialog: ComponentChildren;
   readonly isLoaded: boolean;
+  /** Whether the user can perform an action now; false until the actions are loaded. */
+  readonly can: Can;
 } {
   const { actions, reload } = useActionList(target);
   const again = async (): Promise<void> => {
@@ -102,6 +107,7 @@ export function useActions(
     menu: menuOf(rest, start),
     dialog,
     isLoaded: actions !== undefined,
+    can: (name) => actions?.some((action) => action.name === name && action.reason === undefined) === true,
   };
 }
 

@@ -6,6 +6,7 @@ import { useFailedActions } from '../api/failures.ts';
 import { refresh, usePage } from '../api/reading.ts';
 import { go, hrefOf } from '../api/route.ts';
 import { collections } from '../api/session.ts';
+import type { Can } from '../components/actions.tsx';
 import { Button } from '../components/button.tsx';
 import { Callout, Card } from '../components/card.tsx';
 import { mayHaveRight } from '../components/creation.tsx';
@@ -17,14 +18,13 @@ import { nameOf, ObjectLink } from '../components/values.tsx';
 import { statusOf } from '../format/status.ts';
 import { joinedText } from '../format/text.ts';
 import { serverText, t } from '../i18n/words.ts';
-import { canManageResources } from './attention.tsx';
 import { maker } from './new-resource.tsx';
 
 /**
  * Why a resource failed, and what can be done: to create it again or to remove it, or to read its present state. The `action` of
  * the resource is the one that failed, once it is known.
  */
-export function FailedResource({ resource }: { readonly resource: Item }): JSX.Element {
+export function FailedResource({ resource, can }: { readonly resource: Item; readonly can: Can }): JSX.Element {
   const path = pathOf(textOf(resource, 'url'));
   const exists = textOf(resource, 'backend_id') !== '';
   return (
@@ -33,11 +33,11 @@ export function FailedResource({ resource }: { readonly resource: Item }): JSX.E
       title={t(statusOf(resource).word)}
       action={
         exists ? (
-          canManageResources() && <PostButton title={t('Refresh')} path={`${path}pull/`} about={nameOf(resource)} />
+          can('pull') && <PostButton title={t('Refresh')} path={`${path}pull/`} about={nameOf(resource)} />
         ) : (
           <span class="row">
             <CreateAgain path={path} />
-            {canManageResources() && <Removal resource={resource} path={path} />}
+            {can('destroy') && <Removal resource={resource} path={path} />}
           </span>
         )
       }

@@ -8,7 +8,7 @@ import { refresh, useObject, useRepeated } from '../api/reading.ts';
 import { noteRecent } from '../api/recents.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { followObject } from '../api/scope.ts';
-import { useActions } from '../components/actions.tsx';
+import { type Can, useActions } from '../components/actions.tsx';
 import { Callout, Card, FieldFacts, isEmptyValue, Loading } from '../components/card.tsx';
 import { CopyButton, Source } from '../components/copy.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -41,7 +41,7 @@ export interface ObjectRecipe {
     readonly content: (item: Item, reload: () => Promise<void>) => ComponentChildren;
   }[];
   /** A problem with its fix, above the content. */
-  readonly problem?: ((item: Item, reload: () => Promise<void>) => ComponentChildren) | undefined;
+  readonly problem?: ((item: Item, can: Can) => ComponentChildren) | undefined;
   readonly badge?: ((item: Item) => ComponentChildren) | undefined;
   /** Links before and after the tabs. Default: links to the nested lists. */
   readonly firstLinks?: ((item: Item) => readonly Tab[]) | undefined;
@@ -112,7 +112,7 @@ function OpenObject({
   readonly reload: () => Promise<void>;
 }): JSX.Element {
   const ownButtons = recipe.buttons?.(item);
-  const { buttons, dialog, isLoaded, menu } = useActions(
+  const { buttons, can, dialog, isLoaded, menu } = useActions(
     { path, item, etag, collection, reload, titles: recipe.actionTitles?.() },
     ownButtons ? 0 : 2,
   );
@@ -179,7 +179,7 @@ function OpenObject({
         menu={menu}
       />
       <Tabs tabs={tabs} />
-      {recipe.problem?.(failed ?? item, reload) ??
+      {recipe.problem?.(failed ?? item, can) ??
         (textOf(item, 'error_message') !== '' && (
           <Callout tone="bad" title={titleOf('error_message')}>
             {serverText(textOf(item, 'error_message'))}

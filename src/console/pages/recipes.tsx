@@ -33,7 +33,8 @@ const resource: ObjectRecipe = {
   overview: (item) => <ResourceOverview resource={item} />,
   facts: (item) => <ResourceFacts resource={item} />,
   links: resourceLinks,
-  problem: (item) => (textOf(item, 'state') === 'Erred' ? <FailedResource resource={item} /> : machineProblem(item)),
+  problem: (item, can) =>
+    textOf(item, 'state') === 'Erred' ? <FailedResource resource={item} can={can} /> : machineProblem(item),
   tabs: [
     {
       name: 'monitoring',
