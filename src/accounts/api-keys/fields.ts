@@ -1,5 +1,4 @@
 /** The fields of API keys (core.md 2.9). */
-import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
@@ -33,7 +32,7 @@ import {
 } from '../../kernel/collection/representation.ts';
 import { text } from '../../kernel/collection/values.ts';
 import { kindName } from '../../kernel/http/body.ts';
-import { isNetwork } from '../../kernel/net/networks.ts';
+import { isNetwork, normalNetwork } from '../../kernel/net/networks.ts';
 import { boundFields } from './bounds.ts';
 
 declare module '../../kernel/app.ts' {
@@ -83,21 +82,15 @@ function textList(name: string, options: TextListOptions): WritableField<string,
   };
 }
 
-/** Normalises an address or network: converts IPv4 in IPv6 to IPv4 and clears host bits. Throws FieldError. */
-function normalNetwork(network: string): string {
-  const trimmed = network.trim();
+/** Normalises an address or network. Throws FieldError. */
+function networkIn(text: string): string {
+  const trimmed = text.trim();
   if (!isNetwork(trimmed)) throw new FieldError(['Enter a valid network.']);
-  if (!trimmed.includes('/')) return ipaddr.process(trimmed).toString();
-  const [address, bits] = ipaddr.parseCIDR(trimmed);
-  if (address.kind() === 'ipv4') return `${ipaddr.IPv4.networkAddressFromCIDR(trimmed)}/${bits}`;
-  const plain = ipaddr.process(address.toString());
-  return plain.kind() === 'ipv4' && bits >= 96
-    ? `${ipaddr.IPv4.networkAddressFromCIDR(`${plain}/${bits - 96}`)}/${bits - 96}`
-    : `${ipaddr.IPv6.networkAddressFromCIDR(trimmed)}/${bits}`;
+  return normalNetwork(trimmed);
 }
 
 /** Returns normalised networks without duplicates. Throws FieldError. */
-export const normalNetworks = (networks: readonly string[]): string[] => [...new Set(networks.map(normalNetwork))];
+export const normalNetworks = (networks: readonly string[]): string[] => [...new Set(networks.map(networkIn))];
 
 /** Returns sorted scopes without duplicates. Throws FieldError for an unknown one. */
 export function checkScopes(names: readonly string[], app: Pick<App, 'apiKeyScopes'>): string[] {

@@ -3,30 +3,39 @@ import ipaddr from 'ipaddr.js';
 
 export type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
-/** Parses addresses and CIDR networks. Networks of IPv4 addresses mapped into IPv6 become IPv4 networks. */
+/** Bits of an IPv6 network before the IPv4 address that it contains. */
+const mappedBits = 96;
+
+/** Parses addresses and CIDR networks. IPv4 networks mapped into IPv6 become IPv4, as the addresses of clients do. */
 export const parseNetworks = (texts: readonly string[]): readonly Network[] =>
   texts.map((text) => {
-    if (!text.includes('/')) {
-      const address = ipaddr.process(text);
-      return ipaddr.parseCIDR(`${address}/${address.kind() === 'ipv4' ? 32 : 128}`);
-    }
-    const network = ipaddr.parseCIDR(text);
-    const [address, bits] = network;
-    const isMapped = 'isIPv4MappedAddress' in address && address.isIPv4MappedAddress() && bits >= mappedBits;
-    return isMapped ? [address.toIPv4Address(), bits - mappedBits] : network;
+    const [address = '', bits] = text.split('/');
+    const plain = ipaddr.process(address);
+    if (bits === undefined) return ipaddr.parseCIDR(`${plain}/${plain.kind() === 'ipv4' ? 32 : 128}`);
+    const isMapped = plain.kind() === 'ipv4' && address.includes(':') && Number(bits) >= mappedBits;
+    return ipaddr.parseCIDR(isMapped ? `${plain}/${Number(bits) - mappedBits}` : text);
   });
 
-/** Length of the prefix `::ffff:0:0/96`, into which IPv4 addresses are mapped. */
-const mappedBits = 96;
+/** Returns the usual form of a network: without host bits, and an address without its length. */
+export function normalNetwork(text: string): string {
+  const [[address, bits]] = parseNetworks([text]) as [Network];
+  if (!text.includes('/')) return address.toString();
+  const cidr = `${address}/${bits}`;
+  const first = address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6;
+  return `${first.networkAddressFromCIDR(cidr)}/${bits}`;
+}
 
 /**
  * Whether a text is an address or CIDR network. Texts that ipaddr.js reads in other ways are not: `10`, `10/8`, and `010.1.1.1`, whose
- * first number it takes as octal. Nor are addresses with a zone, which only have a meaning on one machine.
+ * first number it takes as octal. Nor are addresses with a zone, which only have a meaning on one machine, and networks with a mapped
+ * IPv4 address that are larger than all of IPv4, such as `::ffff:10.0.0.0/8`.
  */
 export function isNetwork(text: string): boolean {
-  const [address = '', bits = '0'] = text.split('/');
-  if (isIP(address) === 0 || address.includes('%') || !/^(0|[1-9]\d*)$/.test(bits)) return false;
-  return ipaddr.isValid(text) || ipaddr.isValidCIDR(text);
+  const [address = '', bits] = text.split('/');
+  if (isIP(address) === 0 || address.includes('%')) return false;
+  if (bits === undefined) return ipaddr.isValid(text);
+  const isMapped = address.includes(':') && ipaddr.process(address).kind() === 'ipv4';
+  return /^(0|[1-9]\d*)$/.test(bits) && ipaddr.isValidCIDR(text) && !(isMapped && Number(bits) < mappedBits);
 }
 
 /** Whether an address lies in one of the networks; an IPv4 address mapped into IPv6 counts as itself. */

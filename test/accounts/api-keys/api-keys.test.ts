@@ -83,8 +83,16 @@ test('creates a key with a checksum, stores only its digest, and shows it once',
   ]);
 });
 
-test('rejects networks that programs read in different ways, or that only one machine knows', async () => {
-  for (const network of ['010.1.1.1', '10.0.0.0/08', '0x0a.1.1.1', '10.1', '::1%lo', 'fe80::1%eth0/64'])
+test('rejects networks that programs read in different ways, that only one machine knows, or with more than IPv4', async () => {
+  for (const network of [
+    '010.1.1.1',
+    '10.0.0.0/08',
+    '0x0a.1.1.1',
+    '10.1',
+    '::1%lo',
+    'fe80::1%eth0/64',
+    '::ffff:10.0.0.0/8',
+  ])
     assert.equal(
       await rejection({ name: 'laptop', scopes: ['customers:read'], networks: [network] }),
       [400, { networks: ['Enter a valid network.'] }],

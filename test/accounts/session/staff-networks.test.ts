@@ -8,7 +8,7 @@ import { enrol } from '../../support/second-factors.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('staff_networks', {
-  staff_networks: ['127.0.0.0/8', '2001:db8::/32'],
+  staff_networks: ['127.0.0.0/8', '2001:db8::/32', '::ffff:198.51.100.0/120'],
   trusted_proxies: ['127.0.0.1'],
 });
 const outside = { 'X-Forwarded-For': '192.0.2.7' };
@@ -36,6 +36,17 @@ test.before(async () => {
   stan = await fixture.user('stan', { is_staff: true });
   await fixture.user('gina', { is_support: true });
   await fixture.grant(bolt, stan, 'support');
+});
+
+test('a network of IPv4 mapped into IPv6 is that of IPv4', async () => {
+  for (const [address, count] of [
+    ['198.51.100.7', 2],
+    ['::ffff:198.51.100.7', 2],
+    ['198.51.101.7', 1],
+  ] as const) {
+    const stan = at(fixture.as('stan'), { 'X-Forwarded-For': address });
+    assert.is((await names(stan, '/api/customers/')).length, count, address);
+  }
 });
 
 test('a session of staff acts like another user elsewhere, also after cached responses', async () => {
