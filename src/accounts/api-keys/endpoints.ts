@@ -90,6 +90,8 @@ const current: Endpoint = {
       allowedFor: 'Callers with an API key.',
       output: { status: 204 },
       rejections: { 404: true },
+      // A person who finds a leaked key is usually outside of its networks.
+      ignoresKeyNetworks: true,
       handle: endCurrent,
     },
   },

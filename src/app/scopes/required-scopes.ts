@@ -17,6 +17,8 @@ interface Rule {
   readonly requires: Requirement;
   /** Default: the same as for reads. */
   readonly writes?: Requirement;
+  /** Default: the same as for reads. */
+  readonly options?: Requirement;
   /** Operations that concern no object to which a key can be bound: all of them, writes, or creation. */
   readonly unbound?: 'all' | 'writes' | 'creation';
   /** An additional scope that writes require. */
@@ -73,7 +75,7 @@ const collections: Readonly<Record<string, Rule>> = {
   'resource-sla': { requires: 'resources' },
   resources: { requires: 'resources' },
   'second-factors': { requires: 'closed' },
-  'service-accounts': { requires: 'api-keys', writes: 'closed' },
+  'service-accounts': { requires: 'api-keys', writes: 'closed', options: 'closed' },
   'service-certifications': { requires: 'services', unbound: 'writes' },
   'service-metadata': { requires: 'services' },
   'service-settings': { requires: 'services' },
@@ -118,8 +120,14 @@ function ruleOf(catalogue: Catalogue, absent: readonly string[], path: string): 
 /** The API key requirement of an operation: a list of scopes (all required), `closed` or `none`. */
 export type RequiredScopes = readonly Scope[] | 'closed' | 'none';
 
-function scopesIn({ requires, writes = requires, writesAlso }: Rule, level: ScopeLevel): RequiredScopes {
-  const required = level === 'read' ? requires : writes;
+/** What the requirement of a method depends on. */
+type Access = ScopeLevel | 'options';
+
+const accessOf = (method: string): Access => (method === 'OPTIONS' ? 'options' : isReading(method) ? 'read' : 'write');
+
+function scopesIn({ options, requires, writes = requires, writesAlso }: Rule, access: Access): RequiredScopes {
+  const required = access === 'write' ? writes : ((access === 'options' ? options : undefined) ?? requires);
+  const level = access === 'write' ? 'write' : 'read';
   if (required === 'closed' || required === 'none') return required;
   return [`${required}:${level}`, ...(level === 'write' && writesAlso ? [writesAlso] : [])];
 }
@@ -130,7 +138,7 @@ export const requiredScopes = (
   { open = false, path }: Pick<Endpoint, 'open' | 'path'>,
   method: string,
   absent: readonly string[] = [],
-): RequiredScopes => (open ? 'none' : scopesIn(ruleOf(catalogue, absent, path), isReading(method) ? 'read' : 'write'));
+): RequiredScopes => (open ? 'none' : scopesIn(ruleOf(catalogue, absent, path), accessOf(method)));
 
 /** Whether an operation concerns no object to which a key can be bound. */
 function isUnbound({ unbound }: Rule, path: string, method: string): boolean {
@@ -139,8 +147,12 @@ function isUnbound({ unbound }: Rule, path: string, method: string): boolean {
   return unbound === 'writes' || !path.includes(':');
 }
 
-/** Caches the endpoints that a key may read and write. A changed key is a new object. */
-const permitted = memoised((_: ApiKey) => ({ read: new WeakSet<Endpoint>(), write: new WeakSet<Endpoint>() }));
+/** Caches the endpoints that a key may use. A changed key is a new object. */
+const permitted = memoised((_: ApiKey) => ({
+  read: new WeakSet<Endpoint>(),
+  write: new WeakSet<Endpoint>(),
+  options: new WeakSet<Endpoint>(),
+}));
 
 /**
  * Throws 403 if the operation requires the user in person and the caller is not, if the caller's API key lacks a scope, or if the
@@ -154,7 +166,7 @@ export function requireScopes(
 ): void {
   const reason = closedReason(caller);
   if (reason === undefined) return;
-  const known = caller.apiKey && permitted(caller.apiKey)[isReading(method) ? 'read' : 'write'];
+  const known = caller.apiKey && permitted(caller.apiKey)[accessOf(method)];
   if (known?.has(endpoint)) return;
   requireScopesOf(app, caller.apiKey, endpoint, method, reason);
   known?.add(endpoint);

@@ -54,7 +54,7 @@ export class RequestRun {
     app.db.catchUp();
     this.expireDue(now);
     const isProtected = match ? !match.endpoint.open : /^\/(api|api-auth|docs)\//.test(incoming.path);
-    const actor = isProtected && !this.#isServedWithoutToken(now) ? authenticate(app, incoming, now) : null;
+    const actor = isProtected && !this.#isServedWithoutToken(now) ? this.#authenticate(now) : null;
     this.#actor = actor;
     this.caller = actor?.uuid;
     if (!match) throw notFound();
@@ -68,6 +68,12 @@ export class RequestRun {
       requireEnrolment(request, match.endpoint);
     }
     return { endpoint: match.endpoint, request };
+  }
+
+  #authenticate(now: number): Caller {
+    const { app, incoming, match } = this;
+    const operation = isMethod(incoming.method) ? match?.endpoint.operations[incoming.method] : undefined;
+    return authenticate(app, incoming, now, operation?.ignoresKeyNetworks);
   }
 
   #isServedWithoutToken(now: number): boolean {

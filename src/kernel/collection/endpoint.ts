@@ -81,6 +81,8 @@ export interface Operation {
   readonly isLogin?: boolean;
   /** Whether a GET changes something or must be recorded: it runs in a transaction and is not cached, like other methods. */
   readonly isWriting?: boolean;
+  /** Whether API keys can use it from every address, whatever their `networks`. */
+  readonly ignoresKeyNetworks?: boolean;
   /** Describes the permitted callers. */
   readonly allowedFor?: string | undefined;
 }

@@ -126,9 +126,15 @@ function callerAt(
   return { ...caller, id: caller.id - restrictedIds, isRestricted: true };
 }
 
-/** Does the same and records the use. */
-export function authenticateApiKey(app: App, text: string, now: number, address: string): Caller {
-  const known = usableApiKey(app, text, now, address);
+/** Does the same and records the use. `ignoresNetworks` permits every address. */
+export function authenticateApiKey(
+  app: App,
+  text: string,
+  now: number,
+  address: string,
+  ignoresNetworks: boolean,
+): Caller {
+  const known = usableApiKey(app, text, now, ignoresNetworks ? undefined : address);
   const caller = callerAt(app, known, address);
   if (!caller.apiKey) return caller;
   app.apiKeyUse.note(caller.apiKey.id, known.lastUsed, now, address);
@@ -140,13 +146,14 @@ export function authenticateApiKey(app: App, text: string, now: number, address:
   return caller;
 }
 
-function usableApiKey(app: App, text: string, now: number, address: string): KnownApiKey {
+/** Returns a valid key. Without an address, it may be used from everywhere. */
+function usableApiKey(app: App, text: string, now: number, address: string | undefined): KnownApiKey {
   const known = app.knownApiKeys.get(text) ?? findApiKey(app, text);
   if (known.isRevoked && known.isOwnerActive) throw denial('Invalid token.');
   if (known.hasEnded || (known.expires !== null && known.expires <= now)) throw denial('API key has expired.');
   if (!known.isOwnerActive) throw denial('User inactive or deleted.');
   if (!app.config.api_keys_enabled) throw denial('API keys are switched off.');
-  if (known.networks.length > 0 && !inNetworks(address, known.networks))
+  if (address !== undefined && known.networks.length > 0 && !inNetworks(address, known.networks))
     throw forbidden('This API key cannot be used from this address.');
   return known;
 }

@@ -37,12 +37,12 @@ const examined = new WeakMap<Database, number>();
 
 /**
  * Returns the owner of the token or API key in the Authorization header, and extends the token's lifetime. Throws 401 (core.md
- * 2.2, 2.9), and 403 for a key from a network that is not allowed.
+ * 2.2, 2.9), and 403 for a key from a network that is not allowed, unless `ignoresKeyNetworks`.
  */
-export function authenticate(app: App, incoming: IncomingRequest, now: number): Caller {
+export function authenticate(app: App, incoming: IncomingRequest, now: number, ignoresKeyNetworks = false): Caller {
   const { address, headers } = incoming;
   const token = presentedToken(headers.authorization);
-  if (isApiKey(token)) return authenticateApiKey(app, token, now, address);
+  if (isApiKey(token)) return authenticateApiKey(app, token, now, address, ignoresKeyNetworks);
   const caller = ownerOfToken(app, token, now, address);
   if (caller.tokenId !== null) app.tokenUse.note(caller.tokenId, now);
   return caller;

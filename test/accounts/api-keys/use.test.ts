@@ -72,6 +72,29 @@ test('a key is limited to its current networks', async () => {
   assert.is(await from('192.0.3.1'), 200);
 });
 
+test('a leaked key can be revoked with itself from every address, and nothing else works there', async () => {
+  const key = await keyOf(fixture.as('alice'), ['*:read'], { networks: ['192.0.2.0/24'] });
+  const elsewhere = new Client(fixture, key.token, { 'X-Forwarded-For': '198.51.100.7' });
+  const denied = [403, { detail: 'This API key cannot be used from this address.' }];
+  assert.equal(await reports(elsewhere.get('/api/api-keys/current/')), denied);
+  assert.equal(await reports(elsewhere.options('/api/api-keys/current/')), denied);
+  assert.equal(await reports(elsewhere.delete(key.url)), denied);
+  assert.is((await elsewhere.delete('/api/api-keys/current/')).status, 204);
+  assert.equal(await reports(elsewhere.delete('/api/api-keys/current/')), [401, { detail: 'Invalid token.' }]);
+  assert.equal((await fixture.as('alice').get('/api/api-keys/')).body, []);
+});
+
+test('a network of IPv4 mapped into IPv6 is that of IPv4', async () => {
+  const key = await keyOf(fixture.as('alice'), ['*:read'], { networks: ['::ffff:192.0.2.77/120'] });
+  assert.equal((await fixture.as('alice').get(key.url)).body.networks, ['192.0.2.0/24']);
+  for (const [address, status] of [
+    ['192.0.2.9', 200],
+    ['::ffff:192.0.2.9', 200],
+    ['192.0.3.9', 403],
+  ] as const)
+    assert.is((await key.get('/api/', { 'X-Forwarded-For': address })).status, status, address);
+});
+
 test('a scope permits the reads or the writes of its group', async () => {
   const customer = await fixture.customer('Acme');
   await fixture.staff.post('/api/customer-permissions/', { role: 'owner', user: alice.url, customer: customer.url });
@@ -116,7 +139,10 @@ test('operations for people are closed to keys, and so are their OPTIONS', async
     `${key.url}rotate/`,
     '/api/api-keys/revoke_all/',
     `/api/user-invitations/${'0'.repeat(32)}/accept/`,
+    '/api/service-accounts/',
+    `/api/service-accounts/${'0'.repeat(32)}/`,
   ];
+  assert.is((await key.get('/api/service-accounts/')).status, 200);
   for (const path of paths) assert.equal(await reports(key.options(path)), [403, closed], path);
   assert.equal(await reports(key.post('/api/api-keys/', {})), [403, closed]);
   assert.equal(await reports(key.delete(key.url)), [403, closed]);
@@ -133,6 +159,19 @@ test('fields of users that give access are closed to keys', async () => {
     assert.equal(await reports(key.patch(alice.url, change)), [403, closed], JSON.stringify(change));
   assert.equal(await reports(key.post('/api/users/', { username: 'bob', is_support: true })), [403, closed]);
   assert.is((await key.post('/api/users/', { username: 'bob', email: 'bob@example.com' })).status, 201);
+});
+
+test('fields that the owner cannot write are ignored, as in a session', async () => {
+  const session = fixture.as('alice');
+  const key = await keyOf(session, ['users:write']);
+  const identities = [{ provider: 'one', subject: '7' }];
+  for (const client of [key, session]) {
+    const body = { job_title: 'Engineer', is_staff: true, is_support: true, identities };
+    const { body: changed, status } = await client.patch(alice.url, { ...body, agree_with_policy: true });
+    assert.equal([status, changed.job_title, changed.identities], [200, 'Engineer', []]);
+    const { is_staff, is_support } = (await fixture.staff.get(alice.url)).body;
+    assert.equal([is_staff, is_support], [false, false]);
+  }
 });
 
 test('shows no token, and a logout revokes nothing', async () => {
