@@ -107,7 +107,26 @@ people('creates, lists and revokes API keys', async () => {
     await run('key', 'add', 'carol', 'Build server', '--scopes', 'users:read'),
     failed('API key with this name already exists.'),
   );
-  assert.equal(await run('key', 'add', 'carol', 'x', '--scopes', 'all'), failed('"all" is not a valid choice.'));
+  const invalid: [string[], string][] = [
+    [['--scopes', 'all'], '--scopes: "all" is not a valid choice.'],
+    [['--scopes', '*:read', '--networks', '10'], '--networks: Enter a valid network.'],
+    [
+      ['--scopes', '*:read', '--networks', Array(21).fill('10.0.0.0/8').join()],
+      '--networks: Ensure this field has no more than 20 elements.',
+    ],
+    [['--scopes', '*:read', '--until', '2001-02-03T04:05Z'], '--until must be in the future'],
+  ];
+  for (const [words, message] of invalid)
+    assert.equal(await run('key', 'add', 'carol', 'x', ...words), failed(message));
+  assert.match(
+    (await run('key', 'add', 'carol', 'x', '--scopes', '*:read', '--until', '9999d')).stderr,
+    /^tenantry: --until: Ensure this value is less than or equal to /,
+  );
+  await json('POST', '/api/customers/', { name: 'Hidden' });
+  assert.equal(
+    await run('key', 'add', 'carol', 'x', '--scopes', '*:read', '--customer', 'Hidden'),
+    failed('the user "carol" cannot see the customer "Hidden"'),
+  );
   assert.equal(await run('key', 'revoke', listed.uuid), success('The API key "Build server" of carol is revoked.\n'));
   assert.is((await call('GET', '/api/customers/', undefined, key)).status, 401);
   assert.equal(await run('key', 'revoke', listed.uuid), failed(`there is no API key "${listed.uuid}"`));

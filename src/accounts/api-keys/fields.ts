@@ -74,7 +74,6 @@ function textList(name: string, options: TextListOptions): WritableField<string,
         coerce: (value, form) => (form && value !== null ? listOfForm(value) : value),
         resolve: (texts, request) => {
           if (isRequired && texts.length === 0) throw new FieldError(['This list may not be empty.']);
-          if (texts.length > max) throw new FieldError([`Ensure this field has no more than ${max} elements.`]);
           return JSON.stringify(resolve(texts, request));
         },
       },
@@ -89,11 +88,19 @@ function networkIn(text: string): string {
   return normalNetwork(trimmed);
 }
 
-/** Returns normalised networks without duplicates. Throws FieldError. */
-export const normalNetworks = (networks: readonly string[]): string[] => [...new Set(networks.map(networkIn))];
+function checkLength(texts: readonly string[], max: number): void {
+  if (texts.length > max) throw new FieldError([`Ensure this field has no more than ${max} elements.`]);
+}
 
-/** Returns sorted scopes without duplicates. Throws FieldError for an unknown one. */
+/** Returns normalised networks without duplicates. Throws FieldError, also for too many. */
+export function normalNetworks(networks: readonly string[]): string[] {
+  checkLength(networks, maxNetworks);
+  return [...new Set(networks.map(networkIn))];
+}
+
+/** Returns sorted scopes without duplicates. Throws FieldError for an unknown one, and for too many. */
 export function checkScopes(names: readonly string[], app: Pick<App, 'apiKeyScopes'>): string[] {
+  checkLength(names, maxScopes);
   const unknown = names.find((name) => !app.apiKeyScopes.has(name));
   if (unknown !== undefined) throw new FieldError([messages.choice(unknown)]);
   return [...new Set(names)].sort();

@@ -3,7 +3,9 @@ import { takenName } from '../../accounts/api-keys/api-keys.ts';
 import { checkNewEnd, checkScopes, latestEnd, normalNetworks } from '../../accounts/api-keys/fields.ts';
 import { insertApiKey } from '../../accounts/api-keys/insert.ts';
 import type { RoleScope } from '../../accounts/roles/roles.ts';
+import type { UserRow } from '../../accounts/users/users.ts';
 import { systemContext } from '../../kernel/access/context.ts';
+import { connectedCustomers, connectedProjects } from '../../kernel/access/visibility.ts';
 import type { App } from '../../kernel/app.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { FieldError } from '../../kernel/collection/field.ts';
@@ -34,18 +36,20 @@ export function addKey(app: App, username: string, { bounds, name, networks, sco
   if (denial !== undefined) throw new Error(denial);
   const idsOf = (structure: RoleScope): number[] => {
     const nameOrUuid = bounds[structure];
-    return nameOrUuid === undefined ? [] : [idOf(app, { structure, nameOrUuid })];
+    if (nameOrUuid === undefined) return [];
+    const id = idOf(app, { structure, nameOrUuid });
+    if (!sees(app, user, structure, id))
+      throw new Error(`the user "${username}" cannot see the ${structure} "${nameOrUuid}"`);
+    return [id];
   };
-  const columns = withSentence(() => {
-    const expires = until === undefined ? latestEnd(context) : instantOf(until, context.now);
-    checkNewEnd(expires, context);
-    return {
-      name,
-      scopes: JSON.stringify(checkScopes(scopes, app)),
-      networks: JSON.stringify(normalNetworks(networks)),
-      expires,
-    };
-  });
+  const expires = until === undefined ? latestEnd(context) : instantOf(until, context.now);
+  inOption('until', () => checkNewEnd(expires, context));
+  const columns = {
+    name,
+    scopes: JSON.stringify(inOption('scopes', () => checkScopes(scopes, app))),
+    networks: JSON.stringify(inOption('networks', () => normalNetworks(networks))),
+    expires,
+  };
   let text = '';
   store(app, () => {
     const inserted = {
@@ -63,12 +67,20 @@ export function addKey(app: App, username: string, { bounds, name, networks, sco
 const tooManyKeys = ({ config: { api_keys_per_user: max }, db }: App, user: number): string | undefined =>
   countApiKeys(db, user) < max ? undefined : `the user already has ${max} API keys`;
 
-/** Runs a check of fields. Joins its messages into one readable error. */
-function withSentence<T>(check: () => T): T {
+/** Whether a user can see a customer or project. */
+function sees({ db }: App, { id: user, is_staff, is_support }: UserRow, structure: RoleScope, id: number): boolean {
+  if (is_staff || is_support) return true;
+  const visible = structure === 'customer' ? connectedCustomers : connectedProjects;
+  return db.values<number>(visible(sql`${user}`)).includes(id);
+}
+
+/** Runs the check of an option. Joins its messages into one readable error that names the option. */
+function inOption<T>(name: string, check: () => T): T {
   try {
     return check();
   } catch (error) {
-    throw error instanceof FieldError ? new Error(error.messages.map(String).join(' '), { cause: error }) : error;
+    if (!(error instanceof FieldError)) throw error;
+    throw new Error(`--${name}: ${error.messages.map(String).join(' ')}`, { cause: error });
   }
 }
 
