@@ -1,6 +1,12 @@
 /** An object store that speaks S3, checks signatures, and fails on request. */
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import aws4 from 'aws4';
 
@@ -20,7 +26,7 @@ export class ObjectStore {
   readonly uploads = new Map<string, Upload>();
   readonly credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
   /** Decides about each request: `PUT part`, `POST complete`, `GET list` … Undefined: it succeeds. */
-  fault: (what: string) => Fault | undefined = () => undefined;
+  fault: (what: string, headers: IncomingHttpHeaders) => Fault | undefined = () => undefined;
   readonly requests: string[] = [];
   /** Whether writes of objects depend on If-Match and If-None-Match. */
   honorsConditions = true;
@@ -71,7 +77,7 @@ export class ObjectStore {
     const { searchParams: query } = url;
     const what = `${request.method} ${this.#kindOf(request.method ?? '', query)}`;
     this.requests.push(what);
-    const fault = this.fault(what);
+    const fault = this.fault(what, request.headers);
     const send = (status: number, text = '', headers: Record<string, string> = {}): unknown =>
       fault === 'cut after' ? request.socket.destroy() : response.writeHead(status, headers).end(text);
     if (fault === 'cut') return request.socket.destroy();

@@ -55,17 +55,20 @@ export function overdueBackups(app: App, schedule: string): OverdueBackups {
   };
 }
 
-/** Returns one line for each problem with the scheduled backups. */
+/** Returns one line for each problem with the backups at the target. Only a schedule makes their ages a problem. */
 export function backupProblems(app: App): string[] {
   const { config, db } = app;
-  if (config.backup_schedule === null) return [];
-  const { complete, isNeverVerified, last, verified } = overdueBackups(app, config.backup_schedule);
   const { error, isStarted } = db.one<{ error: string; isStarted: number }>(sql`
     SELECT verification_error AS error, installation IS NOT NULL AS isStarted FROM deployment`);
+  const failures = error === '' ? [] : [`the last verification of a backup failed: ${error}`];
+  if (config.backup_schedule === null) return failures;
+  const { complete, isNeverVerified, last, verified } = overdueBackups(app, config.backup_schedule);
   return [
-    ...(isStarted === 1 && last.complete === null ? ['there is no complete backup at the target'] : []),
+    ...(isStarted === 1 && last.complete === null
+      ? ['no complete backup is known: a start of the server lists those at the target']
+      : []),
     ...(complete === undefined ? [] : [`the last complete backup was made on ${isoTime(complete)}`]),
-    ...(error === '' ? [] : [`the verification of the newest backup failed: ${error}`]),
+    ...failures,
     ...(verified === undefined
       ? []
       : [
@@ -77,10 +80,10 @@ export function backupProblems(app: App): string[] {
 /** The start of the line that `backupSummary` returns. */
 export const summaryPrefix = 'last complete backup: ';
 
-/** Returns one line with the ages of the newest backups, or none without a schedule. */
+/** Returns one line with the ages of the newest backups; none if there are no backups and no schedule makes any. */
 export function backupSummary(app: App): string[] {
-  if (app.config.backup_schedule === null) return [];
   const { complete, verified } = lastBackups(app);
+  if (app.config.backup_schedule === null && complete === null) return [];
   const now = app.clock.now();
   const text = (at: number | null): string => (at === null ? 'none' : `${isoTime(at)} (${ageOf(now - at)} ago)`);
   return [`${summaryPrefix}${text(complete)}; last verified: ${text(verified)}`];

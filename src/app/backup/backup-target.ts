@@ -20,7 +20,12 @@ export interface BackupTarget {
   list(): Promise<readonly StoredFile[]>;
   /** Opens a file for reading. */
   get(name: string): Promise<Readable>;
+  /** Creates or replaces a small file. */
+  write(name: string, content: string): Promise<void>;
   remove(name: string): Promise<void>;
-  /** Removes leftovers of failed uploads. */
-  removeRemains(): Promise<void>;
+  /** Removes what failed uploads of an installation left behind more than a day ago. */
+  removeRemains(installation: string): Promise<void>;
 }
+
+/** Whether this is the name of a backup of an installation. */
+export const isBackupOf = (installation: string, name: string): boolean => backupName.exec(name)?.[7] === installation;

@@ -6,7 +6,7 @@ import { day } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { errorOf } from '../../kernel/present.ts';
-import { type BackupTarget, backupName, type StoredFile } from './backup-target.ts';
+import { type BackupTarget, isBackupOf, type StoredFile } from './backup-target.ts';
 import { s3Location } from './config.ts';
 import { S3Bucket, type S3Request, tagIn } from './s3-bucket.ts';
 
@@ -218,15 +218,20 @@ export class S3Target implements BackupTarget {
     await this.#send('remove a backup', { method: 'DELETE', key: this.#prefix + name });
   }
 
-  /** Aborts uploads of backups that began more than a day ago. */
-  async removeRemains(): Promise<void> {
+  async write(name: string, content: string): Promise<void> {
+    const body = Buffer.from(content);
+    await this.#send('write a verification', { method: 'PUT', key: this.#prefix + name, body });
+  }
+
+  /** Aborts uploads that began more than a day ago. */
+  async removeRemains(installation: string): Promise<void> {
     const { text } = await this.#send('list the uploads', {
       method: 'GET',
       query: { uploads: '', prefix: this.#prefix },
     });
     for (const [, content = ''] of text.matchAll(/<Upload>(.*?)<\/Upload>/gs)) {
       const [key, upload, began] = ['Key', 'UploadId', 'Initiated'].map((tag) => tagIn(content, tag) ?? '');
-      const isOurs = backupName.test(key?.slice(this.#prefix.length) ?? '');
+      const isOurs = isBackupOf(installation, key?.slice(this.#prefix.length) ?? '');
       if (isOurs && upload && Date.now() - Date.parse(began ?? '') > day / 1000) await this.#abort(key ?? '', upload);
     }
   }

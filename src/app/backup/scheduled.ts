@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { systemContext } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import { day } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
@@ -13,16 +12,25 @@ import { sql } from '../../kernel/db/sql.ts';
 import { makeFolder } from '../../kernel/files.ts';
 import type { Addon } from '../../kernel/native/native.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
+import { errorOf } from '../../kernel/present.ts';
+import { digestOf as keyedDigestOf } from '../../kernel/security/digests.ts';
 import { databaseFile, requiredBytes } from '../data/data-folder.ts';
 import { decrypted, encryptFile } from './age.ts';
 import { backUp } from './backup.ts';
-import { type BackupTarget, backupName } from './backup-target.ts';
+import { type BackupTarget, backupName, type StoredFile } from './backup-target.ts';
 import { recipientsIn } from './config.ts';
 import { recordBackup } from './records.ts';
 import { restore } from './restore.ts';
 import { keptInstants, parseRetention } from './retention.ts';
-import { digestOf, draftPrefix, targetOf } from './target.ts';
+import { digestOf, draftFolderPrefix, targetOf } from './target.ts';
 import { makeTemporaryFolder, removeOldFolders, requireSpace, withTemporaryFolder } from './temporary-folder.ts';
+import {
+  type BackupContent,
+  digestPurpose,
+  importVerifications,
+  storeSuccess,
+  verificationFile,
+} from './verifications.ts';
 
 /** Tolerated clock difference to another machine. */
 const maxClockErrorMs = day / 1000;
@@ -46,14 +54,19 @@ function backupOf({ name, size }: { readonly name: string; readonly size: number
 }
 
 /** Lists the complete backups at the target, newest first. Rejects with a readable error. */
-export async function listBackups(target: BackupTarget): Promise<CompleteBackup[]> {
-  const files = await target.list();
+export const listBackups = async (target: BackupTarget): Promise<CompleteBackup[]> => backupsIn(await target.list());
+
+function backupsIn(files: readonly StoredFile[]): CompleteBackup[] {
   return files.flatMap((file) => backupOf(file) ?? []).sort((a, b) => b.madeMs - a.madeMs);
 }
 
 /** Returns the id of this installation in backup names; undefined before its first backup. */
 export const knownInstallation = ({ db }: App): string | undefined =>
   db.value<string | null>(sql`SELECT installation FROM deployment`) ?? undefined;
+
+/** Whether the target of the settings can have backups of this deployment. */
+export const hasBackups = (app: App): boolean =>
+  app.config.backup_schedule !== null || knownInstallation(app) !== undefined;
 
 /** Returns the id of this installation, and creates it for the first backup. */
 function installationOf(app: App): string {
@@ -76,8 +89,12 @@ export async function makeBackup(app: App, folder: string, addon: Addon | undefi
   const isEncrypted = config.backup_recipients_file !== null;
   const name = `tenantry-${stamp}-${installation}.db.gz${isEncrypted ? '.age' : ''}`;
   requireTarget(app, target);
-  await target.removeRemains();
-  const prefix = target.kind === 'folder' ? join(target.place, draftPrefix) : join(folder, 'backup-');
+  // The backup must contain the key that authenticates the records of its verification.
+  keyedDigestOf(app, digestPurpose, '');
+  db.store();
+  await target.removeRemains(installation);
+  const prefix =
+    target.kind === 'folder' ? join(target.place, draftFolderPrefix(installation)) : join(folder, 'backup-');
   makeFolder(dirname(prefix));
   removeOldFolders(prefix);
   requireSpace(dirname(prefix), spaceFor(folder));
@@ -101,7 +118,7 @@ export async function makeBackup(app: App, folder: string, addon: Addon | undefi
     recordBackup(app, 'made', name);
   });
   db.store();
-  await removeOld(app, target, installation, name);
+  await removeOld(app, target, name);
   return name;
 }
 
@@ -128,15 +145,14 @@ function requireTarget({ config, db }: App, { kind, place }: BackupTarget): void
  * a failed verification. Backups dated in the future stay until that date. Logs failed removals, such as those that an object
  * lock prevents.
  */
-async function removeOld(app: App, target: BackupTarget, installation: string, made: string): Promise<void> {
+async function removeOld(app: App, target: BackupTarget, made: string): Promise<void> {
   const { config, db, log } = app;
-  if (db.scalar<string>(sql`SELECT verification_error FROM deployment`) !== '') return;
-  const backups = await listBackups(target).catch((error: unknown) => {
+  const all = await compareCatalogue(app).catch((error: unknown) => {
     // The new backup is complete.
     log.warn({ reason: plainReason(error) }, 'failed to list the backups that backup_keep removes');
     return [];
   });
-  const all = backups.filter((backup) => backup.installation === installation);
+  if (db.scalar<string>(sql`SELECT verification_error FROM deployment`) !== '') return;
   const madeMs = all.find(({ name }) => name === made)?.madeMs ?? 0;
   const own = all.filter((backup) => backup.madeMs <= madeMs);
   const verified = new Set(db.values<string>(sql`SELECT name FROM backup WHERE verified IS NOT NULL`));
@@ -148,7 +164,7 @@ async function removeOld(app: App, target: BackupTarget, installation: string, m
   for (const { madeMs: at, name } of own) {
     if (kept.has(at) || protectedNames.includes(name)) continue;
     try {
-      await target.remove(name);
+      await removeBackup(target, name);
       db.write(() => {
         db.run(sql`DELETE FROM backup WHERE name = ${name}`);
         recordBackup(app, 'removed', name);
@@ -161,13 +177,23 @@ async function removeOld(app: App, target: BackupTarget, installation: string, m
   db.store();
 }
 
-/** Updates the catalogue from the backups of this installation at the target. Rejects if they cannot be listed. */
-export async function compareCatalogue(app: App): Promise<void> {
+/** Removes a backup and the record of its verification. Rejects with a readable error if the backup stays. */
+export async function removeBackup(target: BackupTarget, name: string): Promise<void> {
+  await target.remove(name);
+  await target.remove(verificationFile(name)).catch(() => undefined);
+}
+
+/**
+ * Updates the catalogue from the backups of this installation at the target and the records of their verifications. Returns the
+ * backups, newest first. Rejects if they cannot be listed.
+ */
+export async function compareCatalogue(app: App): Promise<CompleteBackup[]> {
   const { config, db } = app;
   const target = targetOf(config);
   requireTarget(app, target);
   const own = knownInstallation(app);
-  const backups = (await listBackups(target)).filter(({ installation }) => installation === own);
+  const files = await target.list();
+  const backups = backupsIn(files).filter(({ installation }) => installation === own);
   const names = JSON.stringify(backups.map(({ name }) => name));
   db.write(() => {
     db.run(sql`
@@ -179,6 +205,8 @@ export async function compareCatalogue(app: App): Promise<void> {
         VALUES (${name}, ${target.place}, ${size}, '', ${Number(isEncrypted)}, ${madeMs * 1000})
         ON CONFLICT (name) DO UPDATE SET size = excluded.size`);
   });
+  await importVerifications(app, target, new Set(files.map(({ name }) => name)));
+  return backups;
 }
 
 /**
@@ -235,62 +263,69 @@ interface Verified {
   readonly name: string;
   /** True if the backup was restored and examined; false if it was only compared, for lack of an identity. */
   readonly isRestored: boolean;
+  /** Why no record of it was written beside the backup; undefined if one was, or if none is needed. */
+  readonly unrecorded?: string;
 }
 
-/** Checks a restored data folder. Returns one line for each problem. */
-type Examine = (config: Config, folder: string) => Promise<readonly string[]>;
-
-/** Facts about backups from the server's database. */
-export interface KnownBackups {
-  /** The installation whose newest backup to select; undefined on a machine without the data. */
-  readonly installation: string | undefined;
-  readonly sha256Of: (name: string) => string | undefined;
+/** The result of an examination of a restored data folder. */
+export interface Examined {
+  /** One line for each problem. */
+  readonly problems: readonly string[];
+  /** The signature of the verification, by the key in the backup. */
+  readonly signature: string | undefined;
 }
+
+/** Examines a restored data folder and signs the success of a verification at this time. */
+type Examine = (config: Config, folder: string, content: BackupContent, at: number) => Promise<Examined>;
 
 /**
- * Downloads a backup, compares its size and, if known, its digest, decrypts it, restores it into a temporary folder and examines
- * that folder. Without an identity for an encrypted backup, it only compares. Rejects with a readable error.
+ * Downloads a backup, compares its size and, if the catalogue has it, its digest, decrypts it, restores it into a temporary folder
+ * and examines that folder. Then writes a record beside the backup, which servers import. Without an identity for an encrypted
+ * backup, it only compares. Rejects with a readable error.
  */
 export async function verifyBackup(
   config: Config,
-  name: string | undefined,
-  { installation, sha256Of }: KnownBackups,
+  backup: CompleteBackup,
+  sha256Of: (name: string) => string | undefined,
   examine: Examine,
 ): Promise<Verified> {
+  const { name } = backup;
   const target = targetOf(config);
-  const backup = await chosenBackup(target, name, installation);
   const prefix = join(tmpdir(), 'tenantry-verify-');
   removeOldFolders(prefix);
   return withTemporaryFolder(
     () => makeTemporaryFolder(prefix),
     async (temporary) => {
       const file = join(temporary, 'backup');
-      await pipeline(await target.get(backup.name), createWriteStream(file, { mode: 0o600 }));
+      await pipeline(await target.get(name), createWriteStream(file, { mode: 0o600 }));
       const { sha256, size } = await digestOf(file);
-      const expected = sha256Of(backup.name);
+      const expected = sha256Of(name);
       if (size !== backup.size || (expected !== undefined && sha256 !== expected))
-        throw new Error(`${backup.name} differs from what was written`);
+        throw new Error(`${name} differs from what was written`);
       const identity = config.backup_identity_file;
-      if (backup.isEncrypted && identity === null) return { name: backup.name, isRestored: false };
+      if (backup.isEncrypted && identity === null) return { name, isRestored: false };
       const plain = await contentOf(createReadStream(file), backup, identity);
       const folder = join(temporary, 'data');
       await restore(plain, folder, config);
-      const problems = await examine(config, folder);
-      if (problems.length > 0) throw new Error(`${backup.name} is damaged: ${problems[0]}`);
-      return { name: backup.name, isRestored: true };
+      const [content, at] = [{ name, size, sha256 }, Date.now()];
+      const { problems, signature } = await examine(config, folder, content, at);
+      if (problems.length > 0) throw new Error(`${name} is damaged: ${problems[0]}`);
+      const unrecorded = await storeRecord(target, content, at, signature);
+      return { name, isRestored: true, ...(unrecorded !== undefined && { unrecorded }) };
     },
   );
 }
 
-/** Stores the result of a verification. */
-export function recordVerification(app: App, result: Verified | Error): void {
-  const { db } = app;
-  const { now } = systemContext(app);
-  db.write(() => {
-    const error = result instanceof Error ? result.message : '';
-    db.update('deployment', 1, { verification_at: now, verification_error: error });
-    if (result instanceof Error) return;
-    if (result.isRestored) db.run(sql`UPDATE backup SET verified = ${now} WHERE name = ${result.name}`);
-    recordBackup(app, result.isRestored ? 'verified' : 'fetched', result.name);
-  });
+/** Writes the record of a success. Returns the reason if that fails. */
+async function storeRecord(
+  target: BackupTarget,
+  content: BackupContent,
+  at: number,
+  signature: string | undefined,
+): Promise<string | undefined> {
+  if (signature === undefined) return 'the backup was made by an older version';
+  return storeSuccess(target, content, at, signature).then(
+    () => undefined,
+    (error: unknown) => errorOf(error).message,
+  );
 }

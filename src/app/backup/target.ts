@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, readdirSync, rmSync, type Stats, statSync } from 'node:fs';
+import { createReadStream, createWriteStream, readdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { day } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { makeFolder, placeNew, syncFolder } from '../../kernel/files.ts';
+import { makeFolder, place, placeNew, syncFolder } from '../../kernel/files.ts';
 import { plainReason } from '../../kernel/plain-reason.ts';
 import { codeOf } from '../../kernel/present.ts';
-import type { BackupTarget, StoredFile } from './backup-target.ts';
+import { type BackupTarget, isBackupOf, type StoredFile } from './backup-target.ts';
 import { backupFolder } from './before-upgrade.ts';
 import { isS3 } from './config.ts';
 import { S3Target } from './s3.ts';
@@ -21,7 +21,10 @@ export function targetOf(config: Config): BackupTarget {
 }
 
 /** Prefix of unfinished files in a folder. */
-export const draftPrefix = '.partial-';
+const draftPrefix = '.partial-';
+
+/** Returns the prefix of temporary folders of an installation in the folder of its backups. */
+export const draftFolderPrefix = (installation: string): string => `${draftPrefix}${installation}-`;
 
 class FolderTarget implements BackupTarget {
   readonly kind = 'folder';
@@ -33,6 +36,8 @@ class FolderTarget implements BackupTarget {
     try {
       makeFolder(this.place);
       await pipeline(createReadStream(file), createWriteStream(draft, { mode: 0o600 }));
+      const [stored, size] = [statSync(draft).size, statSync(file).size];
+      if (stored !== size) throw new Error(`${stored} of ${size} bytes were written`);
       placeNew(draft, join(this.place, name));
     } catch (error) {
       rmSync(draft, { force: true });
@@ -59,6 +64,17 @@ class FolderTarget implements BackupTarget {
     return createReadStream(file);
   }
 
+  async write(name: string, content: string): Promise<void> {
+    const draft = join(this.place, `${draftPrefix}${name}`);
+    try {
+      writeFileSync(draft, content, { mode: 0o600 });
+      place(draft, join(this.place, name));
+    } catch (error) {
+      rmSync(draft, { force: true });
+      throw this.#failure('write', error);
+    }
+  }
+
   async remove(name: string): Promise<void> {
     try {
       rmSync(join(this.place, name), { force: true });
@@ -68,11 +84,14 @@ class FolderTarget implements BackupTarget {
     }
   }
 
-  /** Removes drafts older than a day. Younger ones may belong to another server that writes to the same folder. */
-  async removeRemains(): Promise<void> {
+  /** Removes drafts older than a day. Another command may still write younger ones. */
+  async removeRemains(installation: string): Promise<void> {
+    const isOurs = (name: string): boolean =>
+      name.startsWith(draftFolderPrefix(installation)) ||
+      (name.startsWith(draftPrefix) && isBackupOf(installation, name.slice(draftPrefix.length)));
     try {
       for (const { name, stats } of this.#entries())
-        if (name.startsWith(draftPrefix) && Date.now() - stats.mtimeMs > day / 1000)
+        if (isOurs(name) && Date.now() - stats.mtimeMs > day / 1000)
           rmSync(join(this.place, name), { recursive: true, force: true });
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return;

@@ -1,28 +1,37 @@
 /** Commands for the backups at the target in the settings. */
 import { rmSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { notify, staffUsers } from '../../activity/notifications/notify.ts';
 import { systemContext } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import { isoTime } from '../../kernel/clock.ts';
+import type { Config } from '../../kernel/config/config.ts';
 import { sql } from '../../kernel/db/sql.ts';
+import { openHandle } from '../../kernel/durability/handle.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { lowerPriority } from '../../kernel/threads/priority.ts';
 import { checkBackupSettings } from '../backup/config.ts';
 import { recordBackup } from '../backup/records.ts';
 import {
+  chosenBackup,
   compareCatalogue,
+  type Examined,
   fetchBackup,
-  type KnownBackups,
   knownInstallation,
   listBackups,
   makeBackup,
-  recordVerification,
   verifyBackup,
 } from '../backup/scheduled.ts';
 import { targetOf } from '../backup/target.ts';
+import {
+  type BackupContent,
+  recordFailure,
+  recordSuccess,
+  signVerification,
+  storeFailure,
+} from '../backup/verifications.ts';
 import { withDeployment } from '../compose/composition.ts';
-import { hasDatabase, prepareFolder, requireDatabase } from '../data/data-folder.ts';
+import { databaseFile, hasDatabase, prepareFolder, requireDatabase } from '../data/data-folder.ts';
 import { examine } from '../doctor/doctor.ts';
 import { type Arguments, type Commands, groups, printSuccess, quiet, withProgress } from './command-line.ts';
 
@@ -98,18 +107,35 @@ function reportFailure(app: App, message: string, name?: string): void {
 
 async function printList({ config, flags }: Arguments): Promise<void> {
   checkBackupSettings(config);
-  const backups = await listBackups(targetOf(config));
-  if (flags.json) return void process.stdout.write(`${JSON.stringify(backups.map(publicForm), null, 2)}\n`);
-  for (const { madeMs, name, size } of backups)
-    process.stdout.write(`${isoTime(madeMs * 1000)}  ${String(size).padStart(12)}  ${name}\n`);
+  const verified = verifiedIn(config);
+  const backups = (await listBackups(targetOf(config))).map(({ isEncrypted, madeMs, name, size }) => ({
+    name,
+    created: isoTime(madeMs * 1000),
+    size,
+    is_encrypted: isEncrypted,
+    verified: verified.get(name) ?? null,
+  }));
+  if (flags.json) return void process.stdout.write(`${JSON.stringify(backups, null, 2)}\n`);
+  for (const { created, name, size, verified: at } of backups)
+    process.stdout.write(`${created}  ${String(size).padStart(12)}  ${name}${at === null ? '' : `  verified ${at}`}\n`);
 }
 
-const publicForm = ({ isEncrypted, madeMs, name, size }: Awaited<ReturnType<typeof listBackups>>[number]) => ({
-  name,
-  created: isoTime(madeMs * 1000),
-  size,
-  is_encrypted: isEncrypted,
-});
+/** Returns when each backup was verified, by name. Lists must work without the database, and with a damaged one. */
+function verifiedIn(config: Config): ReadonlyMap<string, string> {
+  const folder = resolve(config.data);
+  if (!hasDatabase(folder)) return new Map();
+  try {
+    const handle = openHandle(join(folder, databaseFile), prepareFolder(config, folder), { readonly: true });
+    try {
+      const rows = handle.prepare('SELECT name, verified FROM backup WHERE verified IS NOT NULL').all();
+      return new Map((rows as { name: string; verified: number }[]).map((row) => [row.name, isoTime(row.verified)]));
+    } finally {
+      handle.close();
+    }
+  } catch {
+    return new Map();
+  }
+}
 
 async function fetchNamed({ config, flags, words }: Arguments): Promise<void> {
   const [name = '', file = ''] = words;
@@ -134,26 +160,40 @@ async function recordFetched(config: Arguments['config'], name: string, file: st
 async function verify({ config, flags, words: [name] }: Arguments): Promise<void> {
   checkBackupSettings(config);
   lowerPriority();
-  const check = (known: KnownBackups) => withProgress(flags, () => verifyBackup(config, name, known, problemsIn));
-  // Without the database, there is no stored size or digest to compare.
-  if (!hasDatabase(resolve(config.data)))
-    return printVerified(flags, await check({ installation: undefined, sha256Of: () => undefined }));
+  if (!hasDatabase(resolve(config.data))) return verifyElsewhere(config, flags, name);
   await withDeployment({ config }, async ({ app }) => {
-    const known: KnownBackups = {
-      installation: knownInstallation(app),
-      sha256Of: (one) => app.db.value<string>(sql`SELECT sha256 FROM backup WHERE name = ${one} AND sha256 <> ''`),
-    };
+    const sha256Of = (one: string) =>
+      app.db.value<string>(sql`SELECT sha256 FROM backup WHERE name = ${one} AND sha256 <> ''`);
     try {
       await compareCatalogue(app);
-      const result = await check(known);
-      recordVerification(app, result);
+      const backup = await chosenBackup(targetOf(config), name, knownInstallation(app));
+      const result = await withProgress(flags, () => verifyBackup(config, backup, sha256Of, examineRestored));
+      recordSuccess(app, { ...result, at: app.clock.now() });
       printVerified(flags, result);
     } catch (error) {
-      recordVerification(app, errorOf(error));
-      reportFailure(app, `the verification failed: ${errorOf(error).message}`, name);
+      const { message } = errorOf(error);
+      recordFailure(app, message, app.clock.now());
+      reportFailure(app, `the verification failed: ${message}`, name);
       throw error;
     }
   });
+}
+
+/** Verifies on a machine without the data, such as the one with the identity. The server finds the result at the target. */
+async function verifyElsewhere(config: Config, flags: Arguments['flags'], name: string | undefined): Promise<void> {
+  const target = targetOf(config);
+  const backup = await chosenBackup(target, name);
+  const sha256Of = (): undefined => undefined;
+  const result = await withProgress(flags, () => verifyBackup(config, backup, sha256Of, examineRestored)).catch(
+    async (error: unknown) => {
+      // The first error matters more than one of the record.
+      await storeFailure(target, backup.name, errorOf(error).message).catch(() => undefined);
+      throw error;
+    },
+  );
+  printVerified(flags, result);
+  if (result.unrecorded !== undefined)
+    throw new Error(`the server does not learn that ${backup.name} is verified: ${result.unrecorded}`);
 }
 
 const printVerified = (
@@ -167,16 +207,18 @@ const printVerified = (
       : `Backup ${name} is as it was written. Without backup_identity_file it cannot be restored, and stays unverified.\n`,
   );
 
-/** Examines a restored data folder as `tenantry doctor` does. */
-async function problemsIn(config: Arguments['config'], folder: string): Promise<readonly string[]> {
-  const problems: string[] = [];
+/** Examines a restored data folder as `tenantry doctor` does, and signs the result. */
+async function examineRestored(config: Config, folder: string, content: BackupContent, at: number): Promise<Examined> {
+  let result: Examined = { problems: [], signature: undefined };
   // A backup of an older version is upgraded first.
   const settings = { ...config, data: folder, backup_before_upgrade: false, lease_url: null };
   await withDeployment(
     { config: settings },
-    ({ app }) => void problems.push(...examine(app, false).problems),
+    ({ app }) => {
+      result = { problems: examine(app, false).problems, signature: signVerification(app, content, at) };
+    },
     'command',
     folder,
   );
-  return problems;
+  return result;
 }

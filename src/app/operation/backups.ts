@@ -12,6 +12,7 @@ import { empty, json, type Reply, streamed } from '../../kernel/http/reply.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { isS3 } from '../backup/config.ts';
 import { backupUuid } from '../backup/records.ts';
+import { removeBackup } from '../backup/scheduled.ts';
 import { targetOf } from '../backup/target.ts';
 import type { Backup, BackupFolder } from './backup-folder.ts';
 import { pageOfValues, requireStaff } from './requests.ts';
@@ -106,7 +107,7 @@ function find(request: Request): [BackupFolder, ListedBackup] {
 /** Removes a scheduled backup from its target. Rejects with 409 and the reason. */
 async function removeAt({ config }: Request, place: string, name: string): Promise<void> {
   try {
-    await targetOf({ ...config, backup_target: place }).remove(name);
+    await removeBackup(targetOf({ ...config, backup_target: place }), name);
   } catch (error) {
     throw conflict(`The backup cannot be removed: ${errorOf(error).message}.`);
   }

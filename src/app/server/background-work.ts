@@ -17,7 +17,7 @@ import { type Task, Timer } from '../../kernel/jobs/timer.ts';
 import { DeliveryWorker } from '../../kernel/outbox/delivery-worker.ts';
 import type { OutboxName } from '../../kernel/outbox/outboxes.ts';
 import { errorOf } from '../../kernel/present.ts';
-import { compareCatalogue } from '../backup/scheduled.ts';
+import { compareCatalogue, hasBackups } from '../backup/scheduled.ts';
 import { housekeeping } from '../compose/housekeeping.ts';
 import { backupTick, ScheduledBackups } from '../operation/scheduled-backups.ts';
 import { fencedBy } from '../replication/fence.ts';
@@ -96,7 +96,7 @@ export class BackgroundWork {
   }
 
   async #prepare(folder: string | undefined): Promise<string | undefined> {
-    const { config, db, log } = this.#app;
+    const { db, log } = this.#app;
     this.#watch.start();
     this.#worker.recover();
     if (indexSome(db)) {
@@ -106,7 +106,7 @@ export class BackgroundWork {
     sealPlainTokens(this.#app);
     registerKey(this.#app);
     const initialPassword = await createFirstUser(this.#app, folder);
-    if (folder !== undefined && config.backup_schedule !== null)
+    if (folder !== undefined && hasBackups(this.#app))
       // Do not wait: an unreachable target must not delay the start.
       compareCatalogue(this.#app).catch((error: unknown) =>
         log.warn({ reason: errorOf(error).message }, 'failed to list the backups at the target'),

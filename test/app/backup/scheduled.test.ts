@@ -73,6 +73,9 @@ test('makes, lists, verifies, fetches and restores a backup in a folder', async 
   assert.equal(row, { name, sha256, is_encrypted: 0, verified: null });
   const verified = `Backup ${name} is verified: it was restored and has no problems.\n`;
   assert.equal(await run(['backups', 'verify']), { code: 0, stdout: verified, stderr: '' });
+  assert.match((await run(['backups', 'list'])).stdout, new RegExp(`^\\S+Z +\\d+  ${name}  verified \\S+Z\n$`));
+  const [listed] = JSON.parse((await run(['backups', 'list', '--json'])).stdout);
+  assert.match(listed.verified, /Z$/);
   assert.is((rows('SELECT verified FROM backup WHERE verified IS NOT NULL') as unknown[]).length, 1);
   await run(['backups', 'fetch', name, 'copy']);
   assert.ok(readFileSync(path('copy')).equals(file));
@@ -84,9 +87,15 @@ test('makes, lists, verifies, fetches and restores a backup in a folder', async 
   assert.is((await run(['restore', 'copy', '--data', 'again'])).code, 0);
   assert.is((await run(['doctor', '--data', 'again'])).stdout, 'no problems\n');
   const age = String.raw`\S+Z \(\d minutes ago\)`;
-  assert.match(
-    (await run(['doctor'], ['--backup-schedule', '03:00'])).stdout,
-    new RegExp(`^no problems\nlast complete backup: ${age}; last verified: ${age}\n$`),
+  for (const options of [[], ['--backup-schedule', '03:00']])
+    assert.match(
+      (await run(['doctor'], options)).stdout,
+      new RegExp(`^no problems\nlast complete backup: ${age}; last verified: ${age}\n$`),
+    );
+  assert.is(
+    (await run(['doctor', '--data', 'again'], ['--backup-schedule', '03:00'])).stdout,
+    'no complete backup is known: a start of the server lists those at the target\n' +
+      'last complete backup: none; last verified: none\n',
   );
 });
 
@@ -121,7 +130,7 @@ test('a backup made by a fast clock neither hides nor removes the others', async
   await nextSecond();
   const made = await run(['backups', 'now'], ['--backup-keep', '1d']);
   const name = namePattern.exec(made.stdout)?.[0] as string;
-  assert.equal(readdirSync(path('data/backups')).sort(), [name, ahead]);
+  assert.equal(readdirSync(path('data/backups')).sort(), [name, ahead, `${ahead}.verification`]);
   assert.match(
     (await run(['doctor'], ['--backup-schedule', '03:00'])).stdout,
     /\nlast complete backup: \S+Z \(\d minutes ago\); last verified: none\n$/,
@@ -297,10 +306,14 @@ test('accepts a complete upload although the response of the store was lost', as
 });
 
 test('completes an upload again after a conflict, and without a condition in stores that do not support it', async () => {
-  for (const status of [409, 501]) {
-    let count = 0;
-    store.fault = (what) => (what === 'POST complete' && count++ === 0 ? status : undefined);
-    assert.is((await run(['backups', 'now'], encrypted())).code, 0, String(status));
+  let conflicts = 0;
+  const faults: Readonly<Record<string, ObjectStore['fault']>> = {
+    conflict: () => (conflicts++ === 0 ? 409 : undefined),
+    unsupported: (_what, headers) => (headers['if-none-match'] === undefined ? undefined : 501),
+  };
+  for (const [name, fault] of Object.entries(faults)) {
+    store.fault = (what, headers) => (what === 'POST complete' ? fault(what, headers) : undefined);
+    assert.is((await run(['backups', 'now'], encrypted())).code, 0, name);
     assert.is(store.requests.filter((what) => what === 'POST complete').length, 2);
     store.requests.length = 0;
     await nextSecond();
@@ -361,18 +374,112 @@ test('a backup that was changed at the target is not verified', async () => {
   ]);
   assert.match(
     (await run(['doctor'], ['--backup-schedule', '03:00'])).stdout,
-    /the verification of the newest backup failed/,
+    /the last verification of a backup failed: /,
   );
 });
 
-test('verifies on a machine without the data', async () => {
-  await run(['backups', 'now'], encrypted());
-  mkdirSync(path('elsewhere'));
-  const { stdout } = await run(
-    ['backups', 'verify', '--data', 'none'],
-    [...store.options(), '--backup-recipients-file', 'recipients', ...withIdentity],
+/** Verifies on a machine that has the identity and not the data. */
+const verifyElsewhere = (...words: readonly string[]): Promise<Ended> =>
+  run(['backups', 'verify', ...words, '--data', 'none'], [...encrypted(), ...withIdentity]);
+const nowKeepingOneDay = (): Promise<Ended> => run(['backups', 'now'], [...encrypted(), '--backup-keep', '1d']);
+
+test('imports a verification by a machine without the data, and never removes that backup as the last verified one', async () => {
+  const name = namePattern.exec((await run(['backups', 'now'], encrypted())).stdout)?.[0] as string;
+  assert.match((await verifyElsewhere()).stdout, /is verified: it was restored and has no problems/);
+  await nextSecond();
+  const second = namePattern.exec((await nowKeepingOneDay()).stdout)?.[0] as string;
+  await nextSecond();
+  const third = namePattern.exec((await nowKeepingOneDay()).stdout)?.[0] as string;
+  assert.equal(
+    [...store.objects.keys()].sort(),
+    [`prod/${name}`, `prod/${name}.verification`, `prod/${third}`].sort(),
+    'the second one was removed',
   );
-  assert.match(stdout, /is verified: it was restored and has no problems/);
+  assert.equal(rows('SELECT name, verified IS NOT NULL AS is_verified FROM backup ORDER BY id'), [
+    { name, is_verified: 1 },
+    { name: third, is_verified: 0 },
+  ]);
+  assert.equal(recorded(), [
+    ['backup.made', name],
+    ['backup.made', second],
+    ['backup.verified', name],
+    ['backup.made', third],
+    ['backup.removed', second],
+  ]);
+  await verifyElsewhere();
+  await nextSecond();
+  await nowKeepingOneDay();
+  assert.not(
+    [...store.objects.keys()].some((key) => key.includes(name)),
+    'the record goes with its backup',
+  );
+});
+
+test('knows after the loss of a machine which backups were verified', async () => {
+  const name = namePattern.exec((await run(['backups', 'now'], encrypted())).stdout)?.[0] as string;
+  assert.is((await run(['backups', 'verify'], [...encrypted(), ...withIdentity])).code, 0);
+  const source = ['restore', 's3://backups/prod', '--identity', 'identity', '--data', 'machine'];
+  assert.is((await run(source, ['--backup-s3-endpoint', store.url])).code, 0);
+  await nextSecond();
+  const settings = [...encrypted(), '--backup-keep', '1d', '--data', 'machine'];
+  for (let i = 0; i < 2; i++) {
+    assert.is((await run(['backups', 'now'], settings)).code, 0);
+    await nextSecond();
+  }
+  assert.match((await run(['backups', 'list'], settings)).stdout, new RegExp(`${name}  verified \\S+Z\n$`));
+});
+
+test('ignores the record of a verification that its writer could not make, or that is of other content', async () => {
+  const name = namePattern.exec((await run(['backups', 'now'], encrypted())).stdout)?.[0] as string;
+  await verifyElsewhere();
+  const key = `prod/${name}.verification`;
+  const record = JSON.parse(String(store.objects.get(key)));
+  const isImported = async (changes: object): Promise<boolean> => {
+    store.objects.set(key, Buffer.from(JSON.stringify({ ...record, ...changes })));
+    await run(['backups', 'verify'], encrypted());
+    return (rows('SELECT 1 FROM backup WHERE verified IS NOT NULL') as unknown[]).length > 0;
+  };
+  const sha256 = '0'.repeat(64);
+  for (const changes of [{ hmac: '' }, { hmac: sha256 }, { sha256 }, { size: 1 }, { at: record.at + 1 }, { at: 'now' }])
+    assert.is(await isImported(changes), false, JSON.stringify(changes));
+  assert.is(await isImported({}), true);
+});
+
+test('removes nothing after a failed verification on another machine, until the newest backup is verified', async () => {
+  const name = namePattern.exec((await run(['backups', 'now'], encrypted())).stdout)?.[0] as string;
+  const content = store.objects.get(`prod/${name}`) as Buffer;
+  store.objects.set(`prod/${name}`, Buffer.alloc(content.length));
+  assert.is((await verifyElsewhere()).code, 1);
+  const error = (): string =>
+    (rows('SELECT verification_error AS text FROM deployment') as { text: string }[])[0]?.text ?? '';
+  await nextSecond();
+  await nowKeepingOneDay();
+  assert.match(error(), new RegExp(`^on another machine: ${name}, \\S+Z: `));
+  assert.match((await run(['doctor'])).stdout, /^the last verification of a backup failed: on another machine: /);
+  assert.is((rows('SELECT 1 FROM backup') as unknown[]).length, 2);
+  // The server without the identity only compares.
+  await run(['backups', 'verify'], encrypted());
+  assert.not.equal(error(), '');
+  store.objects.set(`prod/${name}`, content);
+  await run(['backups', 'verify', name], [...encrypted(), ...withIdentity]);
+  assert.not.equal(error(), '', 'an older backup proves nothing about the newest one');
+  await verifyElsewhere();
+  await nextSecond();
+  await nowKeepingOneDay();
+  assert.is(error(), '');
+  assert.not((rows('SELECT name FROM backup') as { name: string }[]).some((row) => row.name === name));
+});
+
+test('reports that the record of a verification cannot be written', async () => {
+  await run(['backups', 'now'], encrypted());
+  store.fault = (what) => (what === 'PUT object' ? 403 : undefined);
+  const { code, stderr, stdout } = await verifyElsewhere();
+  assert.is(code, 1);
+  assert.match(stdout, /is verified: /);
+  assert.match(
+    stderr,
+    /^tenantry: the server does not learn that tenantry-\S+ is verified: cannot write a verification in /,
+  );
 });
 
 test('a killed backup leaves nothing that is listed, and the next one removes its remains', async () => {
@@ -384,16 +491,23 @@ test('a killed backup leaves nothing that is listed, and the next one removes it
   store.fault = () => undefined;
   assert.equal((await run(['backups', 'list'], encrypted())).stdout, '');
   assert.is(store.uploads.size, 1);
-  for (const [id, upload] of store.uploads) store.uploads.set(id, { ...upload, began: '2026-01-01T00:00:00.000Z' });
+  for (const [id, upload] of store.uploads) {
+    const began = '2026-01-01T00:00:00.000Z';
+    store.uploads.set(id, { ...upload, began });
+    store.uploads.set('other', { ...upload, began, key: upload.key.replace(/-[0-9a-f]{8}\./, '-00000000.') });
+  }
   assert.is((await run(['backups', 'now'], encrypted())).code, 0);
-  assert.equal([store.uploads.size, store.objects.size], [0, 1]);
+  assert.equal([[...store.uploads.keys()], store.objects.size], [['other'], 1], 'only its own upload is aborted');
   // What it left in the data folder is removed a day later, too: another backup may still be written.
-  const [left, ...others] = readdirSync(path('data')).filter((name) => name.startsWith('backup-'));
-  assert.equal([left !== undefined, others], [true, []]);
+  const [left, ...more] = readdirSync(path('data')).filter((name) => name.startsWith('backup-'));
+  assert.equal([left !== undefined, more], [true, []]);
   const old = new Date(Date.now() - 25 * 3_600_000);
   utimesSync(path(`data/${left}`), old, old);
-  for (const name of ['.partial-old', '.partial-new']) writeFileSync(path(name), '');
-  utimesSync(path('.partial-old'), old, old);
+  const [{ installation }] = rows('SELECT installation FROM deployment') as [{ installation: string }];
+  const draftOf = (id: string): string => `.partial-tenantry-20260101T030000Z-${id}.db.gz`;
+  const [ours, others, young] = [draftOf(installation), draftOf('00000000'), `.partial-${installation}-young`];
+  for (const name of [ours, others, young]) writeFileSync(path(name), '');
+  for (const name of [ours, others]) utimesSync(path(name), old, old);
   await nextSecond();
   assert.is((await run(['backups', 'now'], encrypted())).code, 0);
   assert.equal(
@@ -402,8 +516,10 @@ test('a killed backup leaves nothing that is listed, and the next one removes it
   );
   assert.is((await run(['backups', 'now'], ['--backup-target', '.'])).code, 0);
   assert.equal(
-    readdirSync(program.folder).filter((name) => name.startsWith('.partial-')),
-    ['.partial-new'],
+    readdirSync(program.folder)
+      .filter((name) => name.startsWith('.partial-'))
+      .sort(),
+    [others, young].sort(),
   );
 });
 

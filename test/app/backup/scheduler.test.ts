@@ -44,7 +44,7 @@ test.after.each(async () => {
 
 const backups = (): string[] => {
   try {
-    return readdirSync(join(folder, 'data/backups')).filter((name) => name.startsWith('tenantry-'));
+    return readdirSync(join(folder, 'data/backups')).filter((name) => name.endsWith('.db.gz'));
   } catch {
     return [];
   }
