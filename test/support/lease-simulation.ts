@@ -1,9 +1,7 @@
 /** Two servers, an object store and the network between them in simulated time, for the protocol of the lease. */
 import { Lease, type LeaseTime } from '../../src/app/replication/lease.ts';
 import type { LeaseObject, Leases } from '../../src/app/replication/lease-store.ts';
-import { openLog } from '../../src/kernel/log.ts';
-
-const { log } = openLog('silent');
+import type { Log } from '../../src/kernel/log.ts';
 
 /** Simulated time in milliseconds, and what happens at which of them. */
 export class Simulation {
@@ -42,6 +40,8 @@ export class Machine {
   lease: Lease | undefined;
   error: unknown;
   epoch = 0;
+  /** What it has logged as an error, and when. */
+  readonly errors: { readonly at: number; readonly message: string }[] = [];
 
   constructor(readonly simulation: Simulation) {}
 
@@ -96,6 +96,10 @@ export class Machine {
   acquire(takesOver = false, holder?: string): void {
     this.error = undefined;
     const { store, time } = this;
+    const skip = (): void => undefined;
+    const error = (_details: object, message: string): void =>
+      void this.errors.push({ at: this.simulation.at, message });
+    const log = { info: skip, warn: skip, error } as unknown as Log;
     const own = { epoch: this.epoch, holder };
     void Lease.acquire({ store, own, takesOver, log, time, changed: () => undefined }).then(
       (lease) => {

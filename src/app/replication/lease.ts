@@ -27,6 +27,9 @@ const maxWaitMs = 60_000;
 /** Why the previous holder must wait. */
 const takeOverRuns = 'a command takes the lease over: run it again if it was interrupted';
 
+/** Why the lease has expired while the first renewal since the last success still waits for its response. */
+const noResponse = 'the object store of lease_url has not responded yet';
+
 /** Returns the error for a write without the lease. */
 export const noLease = (): StorageError =>
   new StorageError('lease', 'This server does not hold the lease and does not accept changes.');
@@ -103,6 +106,7 @@ export class Lease {
     const lease = new Lease(options);
     await lease.#acquire();
     lease.#renewing = lease.#keepRenewing();
+    void lease.#watchDeadline();
     return lease;
   }
 
@@ -122,8 +126,7 @@ export class Lease {
   /** Returns a message for operators if the lease has expired; undefined while this process holds it. */
   problem(): string | undefined {
     if (this.secondsLeft() > 0) return undefined;
-    const reason = this.#lastFailure === undefined ? '' : `: ${this.#lastFailure}`;
-    return `the lease has expired, and no changes are accepted${reason}`;
+    return `the lease has expired, and no changes are accepted: ${this.#lastFailure ?? noResponse}`;
   }
 
   /** Sets the callback for a newer holder, and calls it immediately if one exists. */
@@ -241,6 +244,17 @@ export class Lease {
     }
   }
 
+  /** Reports the end of the lease when it happens, although a renewal is still waiting for its response. */
+  async #watchDeadline(): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted && this.#supersededBy === undefined) {
+      const left = this.secondsLeft() * 1000;
+      // After a suspension of the machine, the end comes earlier than by the clock of the timer.
+      await this.#time.pause(left > 0 ? Math.min(Math.ceil(left), retryMs) : retryMs, signal);
+      if (!signal.aborted) this.#report();
+    }
+  }
+
   /** Returns whether the store has confirmed the renewal. */
   async #renew(): Promise<boolean> {
     const { store } = this.options;
@@ -292,7 +306,7 @@ export class Lease {
     if (this.#isExpiryReported === (problem !== undefined)) return;
     this.#isExpiryReported = !this.#isExpiryReported;
     if (problem === undefined) log.warn('the lease is held again: changes are accepted');
-    else log.error({ reason: this.#lastFailure }, 'the lease has expired: no changes are accepted');
+    else log.error({ reason: this.#lastFailure ?? noResponse }, 'the lease has expired: no changes are accepted');
   }
 
   #store(isAcquired: boolean, isSynced = !isAcquired): void {

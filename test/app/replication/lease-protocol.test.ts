@@ -134,6 +134,22 @@ test('stops 25 s after the last renewal was sent, by either clock, and continues
   assert.is(a.isWriting, false);
 });
 
+test('logs the end of the lease when it happens, although a renewal still waits for its response', async () => {
+  const { a, simulation } = pair();
+  a.acquire();
+  await simulation.pass(9000);
+  // A request is lost after 20 s, and again after 25 s, and 4 s pass before it counts as failed.
+  a.outcome = () => ({ lost: 'request', ms: 0 });
+  while (a.isWriting) await simulation.pass(10);
+  const ended = simulation.at;
+  await simulation.pass(60_000);
+  assert.equal(
+    a.errors.map(({ message }) => message),
+    ['the lease has expired: no changes are accepted'],
+  );
+  assert.ok(Math.abs(ended - (a.errors[0]?.at ?? 0)) <= 20, `${a.errors[0]?.at} instead of ${ended}`);
+});
+
 test('continues after renewals and an acquisition whose responses were lost', async () => {
   const { a, simulation } = pair();
   let count = 0;

@@ -157,6 +157,24 @@ test('leaves the lease to a stopped server when a promotion fails', async () => 
   assert.is(leased.object?.epoch, epoch);
 });
 
+test('continues with the data of the old server when the machine of a promotion has died', async () => {
+  const old = await leased.serve();
+  await created(old.url, 'Before');
+  await old.stop();
+  const { epoch = 0 } = leased.object ?? {};
+  const dead = { epoch: epoch + 1, holder: 'dead', ttl: 30, renewals: 0, isTakeOver: true };
+  leased.store.objects.set('lease', Buffer.from(JSON.stringify(dead)));
+  const start = await leased.run(['serve', '--port', '0', '--log-level', 'error']);
+  assert.equal(start, failed('a command takes the lease over: run it again if it was interrupted'));
+  assert.is((await leased.run(['backup', 'saved', '--data', 'data'])).code, 0);
+  const restored = await leased.run(['restore', 'saved', '--data', 'again']);
+  assert.is(restored.code, 0, restored.stderr);
+  const next = await leased.serve(['--data', 'again']);
+  assert.equal(await names(next.url), ['Before']);
+  await created(next.url, 'After');
+  assert.equal(await (await create((await leased.serve()).url, 'Too late')).json(), fenced);
+});
+
 test('fences a killed server forever when its copy was promoted', async () => {
   const old = await leased.serve(['--replicated']);
   await created(old.url, 'Before');

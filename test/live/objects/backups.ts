@@ -291,7 +291,10 @@ export class Backups {
     const [made] = await this.#listed();
     assert.equal(
       await this.#bucket.keys(),
-      [old('00000000', '01'), `${prefix}/other.txt`, `${prefix}/${newest?.name}`, `${prefix}/${made?.name}`].sort(),
+      [
+        ...[old('00000000', '01'), `${prefix}/other.txt`, `${prefix}/${made?.name}`],
+        ...[newest?.name, `${newest?.name}.verification`].map((name) => `${prefix}/${name}`),
+      ].sort(),
     );
   }
 
