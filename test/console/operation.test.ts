@@ -70,6 +70,24 @@ browser('refreshes an object, but not below an open form', async () => {
   owner.complaints.splice(0);
 });
 
+browser('reads the first page once, and again after five seconds', async () => {
+  const visitor = await Console.open(started(), `${fixture.url}/`);
+  const { page } = visitor;
+  await page.clock.install();
+  // The time before the sign-in counts for nothing.
+  await page.clock.fastForward(10_000);
+  await visitor.signIn('owner');
+  await visitor.settled();
+  const readings = (): number => visitor.requests.filter((line) => line.includes('/api/events/?')).length;
+  assert.is(readings(), 1);
+  await page.clock.fastForward(2_000);
+  await visitor.settled();
+  assert.is(readings(), 1);
+  await page.clock.fastForward(5_000);
+  await eventually('the page is read again', () => readings() === 2);
+  await visitor.close();
+});
+
 browser('reads nothing in a hidden tab', async () => {
   const { page } = owner;
   const hide = (isHidden: boolean): Promise<unknown> =>

@@ -26,6 +26,10 @@ const idleTimeoutMs = (): number => Math.min(300_000, (lifetime.value ?? Infinit
 
 let lastInput = Date.now();
 let lastRefresh = 0;
+// The first page of a session has just been read.
+effect(() => {
+  if (me.value !== null) lastRefresh = Date.now();
+});
 
 for (const kind of ['pointerdown', 'pointermove', 'keydown', 'scroll', 'hashchange'])
   addEventListener(
