@@ -10,6 +10,15 @@ export function urlOf(text: string, base?: string): URL | undefined {
   }
 }
 
+/** Maximum length of a host name (RFC 1035). */
+const maxHostLength = 253;
+
+/**
+ * Whether a host name is short enough for DNS. OpenSSL stores the error of a TLS connection to a longer name and reports it from an
+ * unrelated later call, such as reading a private key.
+ */
+export const isHostLength = ({ hostname }: URL): boolean => hostname.replace(/\.$/, '').length <= maxHostLength;
+
 /** Removes trailing slashes from a URL, for appending paths. */
 export const baseOf = (address: string): string => address.replace(/\/+$/, '');
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Config } from '../config/config.ts';
 import { controls, controlsInLines, loneSurrogate } from '../control-characters.ts';
 import { booleanWord } from '../http/query.ts';
-import { urlOf } from '../url.ts';
+import { isHostLength, urlOf } from '../url.ts';
 import {
   exampleShape,
   type Field,
@@ -178,8 +178,9 @@ export const url = <const O extends Writing<string> & { max: number }>(
   options: O,
 ): WritableField<string, IsRequired<O>> =>
   refine(text({ ...options, type: 'url' }), (address) => {
-    if (address !== '' && !(urlOf(address) && /^https?:\/\/[^/\s]/i.test(address)))
-      throw new FieldError([messages.url]);
+    if (address === '') return;
+    const parsed = urlOf(address);
+    if (!parsed || !isHostLength(parsed) || !/^https?:\/\/[^/\s]/i.test(address)) throw new FieldError([messages.url]);
   });
 
 interface IntegerOptions extends Writing<never> {

@@ -10,6 +10,7 @@ import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { rootCertificates } from 'node:tls';
 import { errorOf } from '../present.ts';
+import { isHostLength } from '../url.ts';
 import { type AddressRule, isDestinationAllowed, type PortRule, rejectedDestination } from './destination.ts';
 import type { Resolver } from './resolver.ts';
 
@@ -92,6 +93,8 @@ export class HttpClient {
     const { allows, allowsPort, maxBytes, pausedBy, timeout } = this.options;
     const pause = pausedBy?.();
     if (pause !== undefined) return Promise.reject(new NoResponseError(pause));
+    if (!isHostLength(request.url))
+      return Promise.reject(new NoResponseError('The name of the host is too long.', true));
     if (!isDestinationAllowed(request.url, allows, allowsPort))
       return Promise.reject(new NoResponseError(rejectedDestination, true));
     return new Promise((resolve, reject) => {

@@ -1,7 +1,9 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import type { LookupAddress } from 'node:dns';
 import * as assert from 'uvu/assert';
 import { loadConfig } from '../../../src/app/settings.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
+import { HttpClient } from '../../../src/kernel/net/http-client.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { Receiver } from '../../support/receiver.ts';
 import { suiteWithServer } from '../../support/suite.ts';
@@ -287,6 +289,33 @@ test('checks a literal address again at delivery', async () => {
   await fixture.server.settled();
   assert.is((await fixture.staff.get(`${hook.url}deliveries/`)).body[0].error_message, 'Destination is not allowed.');
   assert.equal(receiver.take(), []);
+});
+
+test('names that are longer than DNS allows are not valid, and no call connects to them', async () => {
+  const label = 'a'.repeat(61);
+  const longest = `${[label, label, label, label].join('.')}.test`.slice(-253);
+  const tooLong = `${'a'.repeat(10)}.${longest}`;
+  const hook = (host: string): Promise<Json> =>
+    fixture.staff.post('/api/hooks-web/', {
+      destination_url: `https://${host}/in`,
+      event_types: ['custom_notification'],
+    });
+  assert.is((await hook(longest)).status, 201);
+  assert.equal((await hook(tooLong)).body, { destination_url: ['Enter a valid URL.'] });
+  const client = new HttpClient({
+    resolve: (_, callback) => callback(null, []),
+    allows: () => true,
+    timeout: 1000,
+    maxBytes: 1,
+  });
+  const call = client.send({ method: 'GET', url: new URL(`https://${tooLong}/`) });
+  await call.then(
+    () => assert.unreachable(),
+    (error: Error) => assert.is(error.message, 'The name of the host is too long.'),
+  );
+  // OpenSSL would report the name from here.
+  const { privateKey } = generateKeyPairSync('ed25519');
+  createPrivateKey({ key: privateKey.export({ type: 'pkcs8', format: 'der' }), format: 'der', type: 'pkcs8' });
 });
 
 test.run();
