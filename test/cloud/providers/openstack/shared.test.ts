@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Fixture, type Json } from '../../../support/fixture.ts';
+import { Client, Fixture, type Json } from '../../../support/fixture.ts';
 import { asEachPersona, createPersonas, type PersonaName, type Personas } from '../../../support/personas.ts';
 import { work } from '../../../support/simulated.ts';
 
@@ -116,6 +116,25 @@ test('with tenant_credentials_visible, details show user and password to users w
   const { db } = shared.fixture.server.app;
   assert.is(db.serialize().includes(password), false, 'nothing holds the password in the clear');
   await shared.fixture.close();
+});
+
+test('an API key shows the password only with resources:write', async () => {
+  const shared = await startShared({ tenant_credentials_visible: true });
+  const { fixture } = shared;
+  const { url, user_password: password, user_username: user } = await tenant(shared);
+  const shownTo = async (scope: string): Promise<unknown> => {
+    const { body } = await fixture.staff.post('/api/api-keys/', { name: scope, scopes: [scope] });
+    const { body: displayed } = await new Client(fixture, body.key).get(url);
+    return [displayed.user_username, displayed.user_password];
+  };
+  for (const [scope, shown] of [
+    ['resources:read', undefined],
+    ['*:read', undefined],
+    ['resources:write', password],
+    ['*:write', password],
+  ])
+    assert.equal(await shownTo(scope), [user, shown], scope);
+  await fixture.close();
 });
 
 test('change_password stores the new password after the provider has accepted it', async () => {
