@@ -371,6 +371,16 @@ fails(
   /azp|aud|authorized party/i,
   withClaims(() => ({ azp: 'other' })),
 );
+attack('clocks that differ by 59 seconds are no attack', async () => {
+  const changes: Json[] = [
+    { iat: one.now() + 59, nbf: one.now() + 59 },
+    { iat: one.now() - 300, exp: one.now() - 59 },
+  ];
+  for (const [i, change] of changes.entries()) {
+    one.idToken = (claims) => one.sign({ ...claims, ...change });
+    tokenOf(await rig.logIn('one', { sub: `skewed-${i}` }));
+  }
+});
 fails(
   'a token that expired 61 seconds ago',
   invalid,
