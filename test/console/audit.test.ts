@@ -23,7 +23,7 @@ tests.before(async () => {
   await fixture.grant(customer, olga, 'owner');
   for (let i = 0; i < 40; i++) await fixture.staff.patch(customer.url, { phone_number: `+372 ${i}` });
   await fixture.anonymous.post('/api-auth/password/', { username: 'olga', password: 'wrong' });
-  staff = await Console.as(started(), fixture, 'boss');
+  staff = await Console.signedIn(started(), fixture, 'boss');
 });
 tests.after(() => chromium?.close());
 

@@ -21,7 +21,7 @@ tests.before(async () => {
   const [boss] = (await fixture.staff.get('/api/users/?username=boss')).body;
   await fixture.staff.post(`${boss.url}password/`, { password });
   place = `/users/${users.owner.uuid}/`;
-  owner = await Console.as(started(), fixture, 'owner');
+  owner = await Console.signedIn(started(), fixture, 'owner');
 });
 tests.after(() => chromium?.close());
 
@@ -42,7 +42,7 @@ browser('marks the current session, and offers a button only for the others', as
 });
 
 browser('one button ends all other sessions, and disappears without any', async () => {
-  const other = await Console.as(started(), fixture, 'owner');
+  const other = await Console.signedIn(started(), fixture, 'owner');
   for (let i = 0; i < 2; i++) await fixture.anonymous.post('/api-auth/password/', { username: 'owner', password });
   await owner.page.reload();
   await sessionsIn(owner).getByRole('button', { name: 'End all others: Sessions' }).click();
@@ -55,7 +55,7 @@ browser('one button ends all other sessions, and disappears without any', async 
 });
 
 browser('signing out during a read logs no error', async () => {
-  const leaving = await Console.as(started(), fixture, 'owner');
+  const leaving = await Console.signedIn(started(), fixture, 'owner');
   const { page } = leaving;
   let held = 0;
   // Reads arrive at the server only when the token has been revoked.
@@ -90,11 +90,11 @@ browser('signing out during a read logs no error', async () => {
 });
 
 browser('staff end the sessions of other users, who see only their own', async () => {
-  const stranger = await Console.as(started(), fixture, 'stranger');
+  const stranger = await Console.signedIn(started(), fixture, 'stranger');
   await stranger.go(place, /owner/);
   assert.is(await sessionsIn(stranger).count(), 0);
   await stranger.close();
-  const boss = await Console.as(started(), fixture, 'boss');
+  const boss = await Console.signedIn(started(), fixture, 'boss');
   await boss.go(place, /owner/);
   await sessionsIn(boss)
     .getByRole('button', { name: /^End session/ })

@@ -13,6 +13,10 @@ export const greeting = /^Good (morning|afternoon|evening)/;
 /** Timeout of an action of the page, in milliseconds: the machine may be busy. */
 export const defaultTimeoutMs = 30_000;
 
+/** Stores a token as a sign-in would, when the tab opens and not when it loads again. */
+const beginSession = (url: string, token: string): string =>
+  `if (name === '') { name = 'begun'; sessionStorage.setItem('tenantry ${new URL(url).pathname}', '${token}'); }`;
+
 /** Resolves when three frames have been drawn. */
 const threeFrames = `(async () => {
   for (let frame = 0; frame < 3; frame++) await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
@@ -53,17 +57,25 @@ export class Console {
     page.on('pageerror', (error) => this.complaints.push(error.message));
   }
 
-  /** Opens the console at a URL without a login; each has its own session. */
-  static async open(browser: Browser, url: string, width = 1300, locale = 'en-GB'): Promise<Console> {
+  /** Opens the console at a URL without a login, or with the session of a token; each has its own session. */
+  static async open(browser: Browser, url: string, width = 1300, locale = 'en-GB', token?: string): Promise<Console> {
     const context = await browser.newContext({ viewport: { width, height: 900 }, locale });
     const opened = new Console(await context.newPage(), url);
+    if (token) await opened.page.addInitScript(beginSession(url, token));
     await opened.page.goto(url);
     return opened;
   }
 
-  /** The same with a login of a user by the common password. */
-  static async as(browser: Browser, fixture: Fixture, username: string, width?: number): Promise<Console> {
-    const opened = await Console.open(browser, `${fixture.url}/`, width);
+  /** The home page of a user whose session has begun: the sign-in is tested elsewhere. */
+  static async as(browser: Browser, { server }: Fixture, username: string, width?: number): Promise<Console> {
+    const opened = await Console.open(browser, `${server.url}/`, width, undefined, server.issueToken(username));
+    await opened.heading(greeting).waitFor();
+    return opened;
+  }
+
+  /** The same by the form of the sign-in, with the common password. */
+  static async signedIn(browser: Browser, fixture: Fixture, username: string): Promise<Console> {
+    const opened = await Console.open(browser, `${fixture.url}/`);
     await opened.signIn(username);
     return opened;
   }
