@@ -163,7 +163,8 @@ ssize_t write(int fd, const void *data, size_t length) {
   REAL(write);
   const char *path = path_of(fd);
   if (!path) return real(fd, data, length);
-  off_t offset = lseek(fd, 0, SEEK_CUR);
+  /* A file that was opened for appending is written at its end. */
+  off_t offset = lseek(fd, 0, fcntl(fd, F_GETFL) & O_APPEND ? SEEK_END : SEEK_CUR);
   if (refuses(fd, offset + length)) return -1;
   pthread_mutex_lock(&lock);
   ssize_t written = real(fd, data, length);

@@ -28,6 +28,7 @@ import { start } from './kill-start.ts';
 import { lease } from './lease.ts';
 import type { Given, Part } from './part.ts';
 import { loseNothing } from './power.ts';
+import { auditPower } from './power-audit.ts';
 import { replica } from './replica-part.ts';
 
 /** One line per part. */
@@ -47,6 +48,7 @@ const parts: Readonly<Record<string, Part>> = {
   bytes,
   eio,
   power: loseNothing,
+  'audit-power': auditPower,
   syncs,
   'syncs-of-commands': syncsOfCommands,
   clock: ({ jumps, program }) => jumpClock(jumps, program),

@@ -12,6 +12,7 @@ import { killCommands } from './kill-commands.ts';
 import { killMigrations } from './kill-migration.ts';
 import { killScheduled } from './kill-scheduled.ts';
 import { killStarts } from './kill-start.ts';
+import { cutPowerOfSinks } from './power-audit.ts';
 
 const test = suite('short chaos tests');
 /** Less than in the long forms. */
@@ -53,6 +54,11 @@ test('leaves all changes of a killed demo or rotate-key, or none', async () => {
 test('keeps the audit trail whole, and sends all of it, while the server and commands are killed', async () => {
   const { rounds, writes } = await killAudited(4);
   assert.equal([rounds, writes > 0], [4, true]);
+});
+
+(canFail ? test : test.skip)('loses no record of the audit trail in its sinks when the power fails', async () => {
+  const { cuts, received } = await cutPowerOfSinks(50, 4000, [builtProgram]);
+  assert.equal([cuts, received > 0], [50, true]);
 });
 
 test('returns changes of other writers, stores writes or responds 503, and loses nothing beside them', async () => {

@@ -63,7 +63,7 @@ test('waits while the disk is full, and then continues without a gap', async () 
   assert.is(await errorOf(), '');
 });
 
-test('replaces a truncated line, and keeps foreign content', async () => {
+test('replaces a truncated line and sectors that a power failure lost, and keeps foreign content', async () => {
   await fixture.open({ audit_file: file });
   await fixture.advance(1);
   await fixture.customer('Alice');
@@ -88,6 +88,10 @@ test('replaces a truncated line, and keeps foreign content', async () => {
   await interrupt(complete.slice(0, last + 40));
   assert.is(readFileSync(file, 'utf8'), complete);
   await interrupt(complete);
+  assert.is(readFileSync(file, 'utf8'), complete);
+  // The power failed before the sync of the batch: the disk has its last sectors, and zeros instead of the others.
+  const first = complete.slice(0, last - 1).lastIndexOf('\n') + 1;
+  await interrupt(`${complete.slice(0, first)}${'\0'.repeat(last - first + 40)}${complete.slice(last + 40)}`);
   assert.is(readFileSync(file, 'utf8'), complete);
   await interrupt('a text of another program');
   const [foreign, ...lines] = readFileSync(file, 'utf8').split('\n').slice(0, -1);

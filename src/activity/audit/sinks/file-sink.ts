@@ -2,31 +2,19 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { second } from '../../../kernel/clock.ts';
 import { plainReason } from '../../../kernel/plain-reason.ts';
+import { codeOf } from '../../../kernel/present.ts';
 import type { Batch, Sink } from './sink.ts';
 
 const mode = 0o640;
-
-/** Number of bytes at the end of the file to search for its last line: initially, and at most. */
-const minTail = 64 * 1024;
-const maxTail = 64 * 1024 * 1024;
-
-/** The end of a file at the time it was opened. */
-interface Tail {
-  /** Offset of the end of the last complete line. */
-  readonly end: number;
-  /** The rest of the file: a line truncated by a kill or a full disk. */
-  readonly partial: Buffer;
-  /** The last complete line; empty without one. */
-  readonly line: string;
-}
+const newline = 0x0a;
 
 /** `audit_file`: appends one line per record, and confirms it once it is on disk. */
 export class FileSink implements Sink {
   readonly name = 'file';
   readonly maxRetryDelay = 5 * second;
   #file: FileHandle | undefined;
-  /** Undefined after the first append. */
-  #tail: Tail | undefined;
+  /** Size of the file when it was opened; undefined after the first append, and if it is no regular file. */
+  #openedSize: number | undefined;
   #mustReopen = false;
 
   constructor(private readonly path: string) {}
@@ -54,19 +42,41 @@ export class FileSink implements Sink {
     void this.#release().catch(() => undefined);
   }
 
-  /** Appends the records that the file lacks, because an interrupted attempt may have written the first ones. */
+  /** Appends the records, after those that an interrupted attempt has written. */
   async #append(file: FileHandle, { records }: Batch): Promise<void> {
-    const { end = 0, line: last, partial = Buffer.alloc(0) } = this.#tail ?? {};
-    const missing = records.slice(records.findIndex(({ line }) => line === last) + 1);
-    const bytes = Buffer.from(missing.map(({ line }) => `${line}\n`).join(''));
-    if (partial.length > 0) {
-      const isOwn = bytes.subarray(0, partial.length).equals(partial);
-      if (isOwn) await file.truncate(end);
-      else await file.appendFile('\n');
-    }
-    this.#tail = undefined;
-    await file.appendFile(bytes);
+    const bytes = Buffer.from(records.map(({ line }) => `${line}\n`).join(''));
+    const written = this.#openedSize === undefined ? 0 : await this.#rewrite(file, bytes, this.#openedSize);
+    this.#openedSize = undefined;
+    await file.appendFile(bytes.subarray(written));
     await file.sync();
+  }
+
+  /**
+   * Writes the start of a batch at the end of the file again, in place, and returns its length. After a power failure, sectors of
+   * it can be zero; after a failed sync, the system considers pages written that are not on disk. Ends a line of another program.
+   */
+  async #rewrite(file: FileHandle, bytes: Buffer, size: number): Promise<number> {
+    const start = Math.max(0, size - bytes.length - 1);
+    const tail = Buffer.alloc(size - start);
+    await file.read(tail, 0, tail.length, start);
+    const written = tornPrefixLength(tail, bytes, start === 0) ?? 0;
+    if (written > 0 && (await this.#overwrite(bytes.subarray(0, written), size - written))) return written;
+    if (size > 0 && tail.at(-1) !== newline) await file.appendFile('\n');
+    return 0;
+  }
+
+  /** Writes bytes into the file. Returns false if it is append-only. */
+  async #overwrite(bytes: Buffer, position: number): Promise<boolean> {
+    const writer = await open(this.path, 'r+').catch((error: unknown) => {
+      if (codeOf(error) === 'EPERM') return undefined;
+      throw error;
+    });
+    try {
+      await writer?.write(bytes, 0, bytes.length, position);
+    } finally {
+      await writer?.close();
+    }
+    return writer !== undefined;
   }
 
   async #open(): Promise<FileHandle> {
@@ -80,31 +90,29 @@ export class FileSink implements Sink {
     // The umask may have removed bits. Only the owner can set them.
     if ((stats.mode & 0o777) !== mode) await file.chmod(mode).catch(() => undefined);
     if (stats.size === 0) await syncFolderOf(this.path);
-    this.#tail = await tailOf(file, stats.size);
+    this.#openedSize = stats.size;
     return file;
   }
 
   async #release(): Promise<void> {
     const file = this.#file;
     this.#file = undefined;
-    this.#tail = undefined;
+    this.#openedSize = undefined;
     await file?.close();
   }
 }
 
-/** Reads the end of a file. Rejects if its last line is too long to be a record. */
-async function tailOf(file: FileHandle, size: number): Promise<Tail> {
-  for (let length = minTail; length <= maxTail; length *= 2) {
-    const start = Math.max(0, size - length);
-    const bytes = Buffer.alloc(size - start);
-    await file.read(bytes, 0, bytes.length, start);
-    const end = bytes.lastIndexOf('\n') + 1;
-    const lastStart = end > 1 ? bytes.lastIndexOf('\n', end - 2) + 1 : 0;
-    if (lastStart === 0 && start > 0) continue;
-    const line = bytes.toString('utf8', lastStart, Math.max(lastStart, end - 1));
-    return { end: start + end, partial: bytes.subarray(end), line };
+/**
+ * Returns how many bytes at the end of a tail are the first bytes of a batch, or zeros in their place; undefined if the tail ends
+ * inside of a different line. The batch starts after the end of a line, or at the start of the file if the tail is the whole file.
+ */
+function tornPrefixLength(tail: Buffer, batch: Buffer, isWhole: boolean): number | undefined {
+  for (let start = isWhole ? 0 : tail.indexOf('\n') + 1; ; start = tail.indexOf('\n', start) + 1) {
+    if (start === 0 && !isWhole) return undefined;
+    const rest = tail.subarray(start);
+    if (rest.length <= batch.length && rest.every((byte, i) => byte === 0 || byte === batch[i])) return rest.length;
+    if (tail.indexOf('\n', start) === -1) return undefined;
   }
-  throw new Error('the last line of the file is not a record');
 }
 
 /** Resolves when the name of a new file is on disk. */
