@@ -135,7 +135,7 @@ function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResul
     const { env, path } = fileOf(file);
     const source = join(root, path);
     const compiled = isProject ? compiledFile(source) : compiledFile(source, root, outside);
-    const assignment: Assignment = { file: compiled, env, timeoutMs, isTitlesOnly: values.titles };
+    const assignment: Assignment = { file: compiled, env, timeoutMs, isTitlesOnly: values.titles, isTimed: values.cpu };
     shard.send(assignment);
   });
 }

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { startBrowser } from '../support/browser.ts';
+import { launchBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
 import { startTenantry } from './processes.ts';
 import { footprintTable, median } from './report.ts';
@@ -37,7 +37,7 @@ const observeShifts = `
   });`;
 
 /** First paints in new browser sessions. */
-async function paints(browser: Awaited<ReturnType<typeof startBrowser>> & object, url: string): Promise<number[]> {
+async function paints(browser: Awaited<ReturnType<typeof launchBrowser>> & object, url: string): Promise<number[]> {
   const matches: number[] = [];
   for (let i = 0; i < openings; i++) {
     const visitor = await Console.open(browser, `${url}/`);
@@ -54,7 +54,7 @@ async function paints(browser: Awaited<ReturnType<typeof startBrowser>> & object
 
 /** Measures the console; returns nothing where no browser runs. */
 export async function run(folder: string, bundle: string): Promise<string> {
-  const browser = await startBrowser();
+  const browser = await launchBrowser();
   if (!browser) return '';
   const data = mkdtempSync(join(folder, 'console-'));
   execFileSync(process.execPath, [bundle, 'demo', '--data', data], { stdio: 'ignore' });

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { createServer } from 'tenantry';
-import { startBrowser } from '../support/browser.ts';
+import { launchBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
 import type { Json } from '../support/fixture.ts';
 
@@ -87,7 +87,7 @@ async function takeManual(browser: Browser): Promise<void> {
   await visitor.close();
 }
 
-const chromium = (await startBrowser()) as Browser | undefined;
+const chromium = (await launchBrowser()) as Browser | undefined;
 if (chromium && wanted[0] === 'manual') {
   await takeManual(chromium);
   await chromium.close();

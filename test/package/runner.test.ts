@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
 import { compiled } from '../support/compiled.ts';
+import { eventually } from '../support/eventually.ts';
+import { cpuOfProcess, cpuOfSession } from '../support/runner/process-cpu.ts';
 import { suiteOfBuild } from '../support/unchanged.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -188,5 +190,19 @@ runner(
     assert.is(code, 1);
   },
 );
+
+const onLinux = process.platform === 'linux' ? runner : runner.skip;
+
+onLinux('counts the CPU time of processes that their parent does not wait for', async () => {
+  const busy = 'while (process.cpuUsage().user < 300_000); setInterval(() => {}, 100_000)';
+  const browser = spawn('sh', ['-c', '"$0" --eval "$1" & sleep 100', process.execPath, busy], { detached: true });
+  const session = browser.pid as number;
+  try {
+    await eventually('its page has worked', () => cpuOfSession(session) >= 0.3, 60);
+    assert.ok(cpuOfProcess(session) < 0.1);
+  } finally {
+    process.kill(-session, 'SIGKILL');
+  }
+});
 
 runner.run();

@@ -8,11 +8,32 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Browser, chromium } from 'playwright-core';
+import { atEnd, otherCpu } from './runner/at-end.ts';
+import { cpuOfSession } from './runner/process-cpu.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Starts a browser. Where none can run, prints the reason in one line and returns undefined: its tests are then skipped. */
+let shared: Browser | undefined;
+
+/** Returns the browser of this process, for tests, which starts with the first file that needs it. `close` closes its pages. */
 export async function startBrowser(): Promise<Browser | undefined> {
+  if (shared?.isConnected()) return shared;
+  const browser = await launchBrowser();
+  if (!browser) return undefined;
+  const end = browser.close.bind(browser);
+  const { processInfo } = await (await browser.newBrowserCDPSession()).send('SystemInfo.getProcessInfo');
+  // Its processes are a session.
+  const session = processInfo.find(({ type }) => type === 'browser')?.id;
+  otherCpu.ofBrowser = () => (session === undefined ? 0 : cpuOfSession(session));
+  atEnd(() => end());
+  shared = Object.assign(browser, {
+    close: async () => void (await Promise.all(browser.contexts().map((context) => context.close()))),
+  });
+  return shared;
+}
+
+/** Starts a browser. Where none can run, prints the reason in one line and returns undefined: its tests are then skipped. */
+export async function launchBrowser(): Promise<Browser | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     console.log(`No browser runs here: the package has one for linux-x64, not ${process.platform}-${process.arch}`);
     return undefined;

@@ -8,5 +8,5 @@ export const atEnd = (ending: () => Promise<void>): void => void endings.push(en
 /** Ends what tests share. */
 export const endShared = async (): Promise<void> => void (await Promise.all(endings.map((ending) => ending())));
 
-/** CPU time of processes that run longer than a test file, for the figures of the file. */
-export const otherCpu = { seconds: 0 };
+/** CPU time of processes that run longer than a test file, for the figures of the file: of commands, and of browsers. */
+export const otherCpu = { seconds: 0, ofBrowser: (): number => 0 };

@@ -1,8 +1,8 @@
 /** A process of the runner: it receives compiled test files one after the other, runs each and reports the results. */
-import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { endShared, otherCpu } from './at-end.ts';
 import { checkedFetch } from './fetch.ts';
+import { cpuOfProcess } from './process-cpu.ts';
 import { sourcePlaces } from './source-places.ts';
 import type { Title } from './uvu.ts';
 
@@ -11,7 +11,7 @@ export interface FileResult {
   readonly failed: number;
   readonly skipped: number;
   readonly milliseconds: number;
-  /** CPU time of the process and of the children that it has waited for. */
+  /** CPU time of the process, of the children that it has waited for, and of its browser. */
   readonly cpuSeconds: number;
   /** Seconds of it by test and hook, if significant. */
   readonly cpuByTest: readonly (readonly [what: string, seconds: number])[];
@@ -26,6 +26,8 @@ export interface Assignment {
   readonly timeoutMs: number;
   /** Whether to return the titles of the tests without running them. */
   readonly isTitlesOnly: boolean;
+  /** Whether to measure CPU time. */
+  readonly isTimed: boolean;
 }
 
 /** A message of a shard: the output of a file, the titles of its tests, the test that starts, the number of passed tests, and the final result. */
@@ -58,20 +60,21 @@ for (const stream of [process.stdout, process.stderr]) {
   }) as typeof stream.write;
 }
 
-/** Seconds of CPU time of this process and of its children that have ended. */
+/** Whether the runner prints CPU times. */
+let isTimed = false;
+
+/** Seconds of CPU time of this process, of its children that have ended, and of those that it shares. */
 function cpuSeconds(): number {
+  if (!isTimed) return 0;
   if (process.platform !== 'linux') return process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6;
-  const fields = readFileSync('/proc/self/stat', 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  // utime, stime, cutime and cstime, in hundredths of a second.
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) / 100, otherCpu.seconds);
+  return cpuOfProcess('self') + otherCpu.seconds + otherCpu.ofBrowser();
 }
 
 const usualEnv = { ...process.env };
 
-async function runFile({ env, file, isTitlesOnly, timeoutMs }: Assignment): Promise<FileResult> {
+async function runFile({ env, file, isTitlesOnly, timeoutMs, ...assigned }: Assignment): Promise<FileResult> {
   const started = performance.now();
+  isTimed = assigned.isTimed;
   const cpuBefore = cpuSeconds();
   const suites: SuiteRun[] = [];
   uvu.UVU_QUEUE = [suites];
