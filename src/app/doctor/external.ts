@@ -1,3 +1,4 @@
+import { storedFailures } from '../../accounts/session/oidc/failures.ts';
 import { failedSources } from '../../accounts/session/saml/identity-providers.ts';
 import { sinkProblems } from '../../activity/audit/sinks/lag.ts';
 import type { App } from '../../kernel/app.ts';
@@ -62,13 +63,23 @@ export const metadataProblems = (db: Database): string[] =>
     ({ error, name }) => `metadata of identity providers ${withoutCredentials(name)} could not be read: ${error}`,
   );
 
-/** Returns a line for each OpenID Connect provider that failed at its last use. */
-const failingProviders = ({ oidcClients }: App): string[] =>
-  [...oidcClients.values()].flatMap(({ failure, provider }) =>
-    failure
-      ? [`identity provider ${provider.name} has failed since ${isoTime(failure.since)}: ${failure.message}`]
-      : [],
+/**
+ * Returns a line for each OpenID Connect provider that failed at its last use. A command without the settings of the server knows
+ * only the issuers.
+ */
+function failingProviders({ db, oidcClients }: App): string[] {
+  const clients = [...oidcClients.values()];
+  const known = new Set(clients.map(({ provider }) => provider.issuer));
+  const failures = [
+    ...clients.flatMap(({ failure, provider: { name } }) => (failure ? [{ ...failure, name }] : [])),
+    ...storedFailures(db).flatMap(({ issuer, ...failure }) =>
+      known.has(issuer) ? [] : [{ ...failure, name: issuer }],
+    ),
+  ];
+  return failures.map(
+    ({ message, name, since }) => `identity provider ${name} has failed since ${isoTime(since)}: ${message}`,
   );
+}
 
 /** Maximum number of lines per kind. */
 const maxLines = 20;

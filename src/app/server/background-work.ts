@@ -1,5 +1,6 @@
 import { InvitationOutbox } from '../../accounts/invitations/outbox.ts';
 import { createFirstUser } from '../../accounts/session/initial-password.ts';
+import { removeOtherFailures } from '../../accounts/session/oidc/failures.ts';
 import { PasswordOutbox } from '../../accounts/session/password-reset-outbox.ts';
 import { MetadataRefresher } from '../../accounts/session/saml/refresh.ts';
 import { NoticeOutbox } from '../../accounts/users/notices.ts';
@@ -111,6 +112,8 @@ export class BackgroundWork {
       compareCatalogue(this.#app).catch((error: unknown) =>
         log.warn({ reason: errorOf(error).message }, 'failed to list the backups at the target'),
       );
+    const issuers = [...this.#app.oidcClients.values()].map(({ provider }) => provider.issuer);
+    db.write(() => removeOtherFailures(db, issuers));
     await this.#refresher.start();
     return initialPassword;
   }

@@ -33,3 +33,13 @@ export const failuresIn = (db: Database): FailureStore => ({
     }
   },
 });
+
+/** Returns the stored failures, with the issuers. */
+export const storedFailures = (db: Database): readonly (ProviderFailure & { readonly issuer: string })[] =>
+  db.all(sql`SELECT issuer, since, message FROM oidc_failure ORDER BY issuer`);
+
+/** Removes the failures of all issuers except these. Must run inside a write. */
+export const removeOtherFailures = (db: Database, issuers: readonly string[]): void =>
+  void db.run(
+    sql`DELETE FROM oidc_failure WHERE issuer NOT IN (SELECT value FROM json_each(${JSON.stringify(issuers)}))`,
+  );

@@ -120,12 +120,25 @@ test('a failure is known after a kill, and to doctor, until the provider respond
     await logInAt(first.url);
     await first.kill();
     assert.match((await program.run(['doctor', ...words])).stdout, line);
+    assert.match(
+      (await program.run(['doctor', '--data', 'data'])).stdout,
+      /^identity provider http:\S+ has failed since \S+Z: \S+: the response had status 503\n$/,
+      'without the settings of the server',
+    );
     const second = await program.serve(words);
     assert.match((await program.run(['doctor', ...words])).stdout, line, 'beside a server');
     one.handlers.clear();
     await logInAt(second.url);
     assert.is((await program.run(['doctor', ...words])).stdout, 'no problems\n');
     assert.is(await second.stop(), 0);
+    one.handlers.set('openid-configuration', fails(503));
+    const third = await program.serve(words);
+    await logInAt(third.url);
+    assert.is(await third.stop(), 0);
+    assert.match((await program.run(['doctor', ...words])).stdout, line);
+    const without = await program.serve(['--data', 'data']);
+    assert.is(await without.stop(), 0);
+    assert.is((await program.run(['doctor', ...words])).stdout, 'no problems\n', 'started without the provider');
   } finally {
     await program.end();
     files.remove();
