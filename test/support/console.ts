@@ -59,7 +59,8 @@ export class Console {
 
   /** Opens the console at a URL without a login, or with the session of a token; each has its own session. */
   static async open(browser: Browser, url: string, width = 1300, locale = 'en-GB', token?: string): Promise<Console> {
-    const context = await browser.newContext({ viewport: { width, height: 900 }, locale });
+    // Each frame of a motion is painted by the processor.
+    const context = await browser.newContext({ viewport: { width, height: 900 }, locale, reducedMotion: 'reduce' });
     const opened = new Console(await context.newPage(), url);
     if (token) await opened.page.addInitScript(beginSession(url, token));
     await opened.page.goto(url);
