@@ -87,6 +87,18 @@ browser('performs the actions of the page, and offers only the available ones', 
   await stranger.close();
 });
 
+browser('offers only the actions of the page after >', async () => {
+  await owner.go(`/projects/${cast.project.uuid}/`, 'Rocket');
+  await seek(owner, '>');
+  await option(owner, 'Edit').waitFor();
+  assert.is(await owner.page.getByText('Recent', { exact: true }).count(), 0);
+  assert.is(await owner.page.getByRole('listbox').getByText('Pages', { exact: true }).count(), 0);
+  await owner.page.keyboard.type(' edi');
+  await owner.page.keyboard.press('Enter');
+  await owner.dialog().getByLabel('Name *', { exact: true }).waitFor();
+  await owner.page.keyboard.press('Escape');
+});
+
 browser('Escape returns the focus', async () => {
   await owner.link('Events').first().focus();
   await seek(owner, 'x');

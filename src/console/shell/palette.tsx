@@ -47,6 +47,9 @@ const maxPerList = 5;
 const maxPlaces = 8;
 const maxActions = 6;
 
+/** Typed first, it restricts the choices to the actions of the page. */
+const actionsPrefix = '>';
+
 /** Debounce of the search, in milliseconds. */
 const searchDelayMs = 150;
 
@@ -90,10 +93,14 @@ const close = (): void => {
 function PaletteDialog(): JSX.Element {
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
-  const { objects, problem } = useObjects(text);
+  const isOfActions = text.startsWith(actionsPrefix);
+  const sought = isOfActions ? text.slice(actionsPrefix.length).trim() : text;
+  const { objects, problem } = useObjects(isOfActions ? '' : text);
   const id = useId();
   // Server results come last, so that the first choices do not move.
-  const choices = [...recentsFor(text), ...pagesFor(text), ...actionsFor(text), ...objects];
+  const choices = isOfActions
+    ? actionsFor(sought)
+    : [...recentsFor(text), ...pagesFor(text), ...actionsFor(text, maxActions), ...objects];
   const current = choices[Math.min(at, choices.length - 1)];
   const optionId = ({ key }: Choice): string => `${id}-${key}`;
   useEffect(() => {
@@ -157,7 +164,7 @@ function PaletteDialog(): JSX.Element {
             >
               <Icon name={hasIcon(choice.icon) ? choice.icon : 'next'} />
               <span>
-                <Highlighted title={choice.title} text={text} />
+                <Highlighted title={choice.title} text={sought} />
               </span>
               {choice.item && <StatusText item={choice.item} />}
               <small>{choice.kind}</small>
@@ -182,6 +189,10 @@ function PaletteDialog(): JSX.Element {
         <span aria-hidden="true">
           <kbd class="key">Enter</kbd>
           {t('open')}
+        </span>
+        <span aria-hidden="true">
+          <kbd class="key">{actionsPrefix}</kbd>
+          {t('actions only')}
         </span>
         <span aria-hidden="true">
           <kbd class="key">Esc</kbd>
@@ -291,7 +302,7 @@ function pagesFor(text: string): readonly Choice[] {
 }
 
 /** Returns the enabled buttons of the page, except those of forms. */
-function actionsFor(text: string): readonly Choice[] {
+function actionsFor(text: string, max?: number): readonly Choice[] {
   const buttons = [...document.querySelectorAll<HTMLButtonElement>('main .acts > button, main .card > header button')];
   const fromMenu = pageMenu.value
     .filter(({ onSelect, reason }) => onSelect !== undefined && reason === undefined)
@@ -309,7 +320,7 @@ function actionsFor(text: string): readonly Choice[] {
     }));
   return [...fromButtons, ...fromMenu]
     .filter(({ title }) => title !== '' && matches(title, text))
-    .slice(0, maxActions)
+    .slice(0, max)
     .map(({ act, title }, index) => ({
       key: `action-${index}`,
       group: t('On this page'),
