@@ -262,6 +262,21 @@ browser('the guide reports a disabled simulator', async () => {
   owner.complaints.splice(0);
 });
 
+browser('a file field shows the chosen file on a button of the console', async () => {
+  await owner.go('/add-provider/OpenStack/', 'Add an account at OpenStack');
+  const field = owner.page.locator('input[type=file]');
+  await field.waitFor({ state: 'attached' });
+  await owner.page.evaluate("for (const fold of document.querySelectorAll('form details')) fold.open = true");
+  await field.setInputFiles({ name: 'ca.pem', mimeType: 'application/x-pem-file', buffer: Buffer.from('pem') });
+  await owner.page.locator('.file').getByText('ca.pem').waitFor();
+  await owner.page.locator('.file').getByText('Choose file…').waitFor();
+  // A click on the button reaches the input.
+  const chooser = owner.page.waitForEvent('filechooser');
+  await owner.page.locator('.file').click({ position: { x: 20, y: 16 } });
+  await chooser;
+  assert.equal(await owner.findings(), []);
+});
+
 browser('hides the guide from users who may not add an account', async () => {
   for (const name of ['support', 'helper', 'manager', 'stranger'] as const) {
     const visitor = await Console.as(started(), fixture, name);

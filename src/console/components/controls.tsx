@@ -82,7 +82,12 @@ export function Control({
           <label for={id}>
             {field.label} {field.isRequired && <span aria-hidden="true">*</span>}
           </label>
-          <Single field={field} common={common} typed={typeof typed === 'string' ? typed : ''} onInput={onInput} />
+          <Single
+            field={field}
+            common={common}
+            typed={typed instanceof File ? typed.name : typeof typed === 'string' ? typed : ''}
+            onInput={onInput}
+          />
         </>
       )}
       {field.page && (
@@ -142,12 +147,16 @@ function Single({ field, common, typed, onInput }: SingleProperties): JSX.Elemen
       return <textarea {...text} rows={4} onInput={(event) => onInput(event.currentTarget.value)} />;
     case 'file':
       return (
-        <input
-          {...common}
-          class="input"
-          type="file"
-          onInput={(event) => onInput(event.currentTarget.files?.[0] ?? '')}
-        />
+        <span class="file">
+          <input {...common} type="file" onInput={(event) => onInput(event.currentTarget.files?.[0] ?? '')} />
+          {/* The input covers them and announces the name of its file. */}
+          <span class="btn" aria-hidden="true">
+            {t('Choose file…')}
+          </span>
+          <span class="note" aria-hidden="true">
+            {typed}
+          </span>
+        </span>
       );
     case 'secret':
       return <input {...text} {...typing} type="password" autoComplete="new-password" />;
