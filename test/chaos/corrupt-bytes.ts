@@ -121,7 +121,9 @@ async function check(program: Program, observer: Observer, file: File): Promise<
     requireLine(1, server.message.replace('the server did not listen: ', ''));
     return 'rejected';
   }
-  const matches = await compare(server, observer);
+  const matches = await compare(server, observer).catch((error: Error) => {
+    throw new Error(`${error.message}\n${server.errors()}`, { cause: error });
+  });
   const ended = await server.stop();
   if (ended !== 0 && !/failed to save pending work/.test(server.errors()))
     throw new Error(`The server ended with ${ended}`);

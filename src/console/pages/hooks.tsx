@@ -49,7 +49,7 @@ export function HooksPage(): JSX.Element {
         columns={() => columns(counts, failures)}
         empty={
           <Empty icon="hooks" title={t('No notifications yet.')}>
-            {t('A notification tells a program, a mailbox or a phone what happens here.')}
+            {t('Notifications send events and alerts to a program, a mailbox or a phone.')}
           </Empty>
         }
         rowActions={(hook) => {

@@ -21,16 +21,22 @@ export const options = {
     max: 255,
     help: 'Project of the administrator, for calls about the whole provider; default: admin.',
   }),
-  availability_zone: text({ max: 255, help: 'Zone of servers and volumes.' }),
-  external_network_id: text({ max: 255, help: 'Id of the network of floating IPs and gateways.' }),
+  availability_zone: text({ max: 255, help: 'Availability zone of new servers and volumes.' }),
+  external_network_id: text({
+    max: 255,
+    help: 'ID of the external network, which provides floating IPs and gateways.',
+  }),
   latitude: degrees(90),
   longitude: degrees(180),
-  access_url: url({ max: 255, help: 'Dashboard that tenants point to.' }),
-  dns_nameservers: refine(text({ max: 255, help: 'Comma list of IP addresses, for subnets.' }), (input) => {
-    if (!addressList(input).every(isAddress)) throw new FieldError(['Enter a list of IP addresses.']);
-  }),
+  access_url: url({ max: 255, help: 'URL of the OpenStack dashboard, shown to users of private clouds.' }),
+  dns_nameservers: refine(
+    text({ max: 255, help: 'Name servers of new subnets: IP addresses, separated by commas.' }),
+    (input) => {
+      if (!addressList(input).every(isAddress)) throw new FieldError(['Enter a list of IP addresses.']);
+    },
+  ),
   flavor_exclude_regex: pattern('Flavors whose name matches are left out.'),
-  create_ha_routers: boolean({ help: 'Whether routers are made highly available.' }),
+  create_ha_routers: boolean({ help: 'Create highly available routers.' }),
 };
 
 /** Name of the administrator's project, reserved for it. */
