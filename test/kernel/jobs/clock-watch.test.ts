@@ -393,6 +393,7 @@ const others: Readonly<Record<string, readonly string[]>> = {
       'jira_issue.updated',
     ],
     ...['saml_source.refreshed', 'hook_confirmation.used', 'invitation_mail.finished', 'password_reset.finished'],
+    'oidc_failure.since',
     ...['delivery', 'invitation_mail', 'user_notice', 'password_reset', 'notification_mail'].map(
       (table) => `${table}.last_attempt`,
     ),
