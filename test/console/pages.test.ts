@@ -52,7 +52,7 @@ browser('the next page replaces the previous one without moving the page links',
   const held = (route: Route): void => {
     pending.push(() => route.fallback());
   };
-  await page.route('**/api/customers/?page=2&**', held, { times: 1 });
+  await page.route('**/api/customers/?page=2&**', held);
   await visitor.link('Next').click();
   await page.getByRole('link', { name: 'Previous' }).waitFor();
   assert.equal(await seen(), before, 'while the request is pending');

@@ -17,9 +17,10 @@ export const defaultTimeoutMs = 30_000;
 const beginSession = (url: string, token: string): string =>
   `if (name === '') { name = 'begun'; sessionStorage.setItem('tenantry ${new URL(url).pathname}', '${token}'); }`;
 
-/** Resolves when three frames have been drawn. */
+/** Resolves with true when three frames have been drawn. */
 const threeFrames = `(async () => {
   for (let frame = 0; frame < 3; frame++) await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+  return true;
 })()`;
 
 /** Disables transitions, so that only final colours are checked. */
@@ -97,10 +98,14 @@ export class Console {
 
   /** Waits until all requests of the page have responses, and these are rendered. */
   async settled(): Promise<void> {
+    const deadline = performance.now() + defaultTimeoutMs;
     let before: number;
     do {
       before = this.#changes;
-      await this.page.evaluate(threeFrames);
+      // An evaluation has no timeout: it would wait forever for a page that draws nothing.
+      await this.page.waitForFunction(threeFrames);
+      if (performance.now() > deadline)
+        throw new Error(`not settled, without a response: ${[...this.#pending].map((request) => request.url())}`);
     } while (this.#pending.size > 0 || this.#changes !== before);
   }
 
