@@ -104,9 +104,14 @@ export class Console {
       before = this.#changes;
       // An evaluation has no timeout: it would wait forever for a page that draws nothing.
       await this.page.waitForFunction(threeFrames);
-      if (performance.now() > deadline)
-        throw new Error(`not settled, without a response: ${[...this.#pending].map((request) => request.url())}`);
+      if (performance.now() > deadline) throw new Error(`The page keeps sending requests, or waits: ${this.#latest()}`);
     } while (this.#pending.size > 0 || this.#changes !== before);
+  }
+
+  /** The pending requests of the page, and the latest ones. */
+  #latest(): string {
+    const pending = [...this.#pending].map((request) => request.url());
+    return JSON.stringify({ pending, latest: this.requests.slice(-20) });
   }
 
   /**
