@@ -161,6 +161,8 @@ async function verify({ config, flags, words: [name] }: Arguments): Promise<void
   checkBackupSettings(config);
   lowerPriority();
   if (!hasDatabase(resolve(config.data))) return verifyElsewhere(config, flags, name);
+  // A wrong name says nothing about the backups: it must not count as a failed verification.
+  if (name !== undefined) await chosenBackup(targetOf(config), name);
   await withDeployment({ config }, async ({ app }) => {
     const sha256Of = (one: string) =>
       app.db.value<string>(sql`SELECT sha256 FROM backup WHERE name = ${one} AND sha256 <> ''`);

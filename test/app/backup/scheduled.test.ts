@@ -378,6 +378,14 @@ test('a backup that was changed at the target is not verified', async () => {
   );
 });
 
+test('a wrong name is no failed verification', async () => {
+  await run(['backups', 'now']);
+  const unknown = failed(`there is no backup monday in ${path('data/backups')}`);
+  assert.equal(await run(['backups', 'verify', 'monday']), unknown);
+  assert.equal(rows('SELECT verification_error FROM deployment'), [{ verification_error: '' }]);
+  assert.match((await run(['doctor'])).stdout, /^no problems\n/);
+});
+
 /** Verifies on a machine that has the identity and not the data. */
 const verifyElsewhere = (...words: readonly string[]): Promise<Ended> =>
   run(['backups', 'verify', ...words, '--data', 'none'], [...encrypted(), ...withIdentity]);
