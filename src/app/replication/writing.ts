@@ -47,6 +47,8 @@ export async function acquireLease(
   { isServer = false, log, takesOver = false }: AcquireOptions,
 ): Promise<WriteAccess> {
   const folder = resolve(config.data);
+  // Otherwise a second server of the folder would wait for the first one, and replace the state that its commands read.
+  if (isServer) lockFolder(folder, prepareFolder(config, folder))();
   const store = new LeaseStore(config, url);
   const own = ownEpoch(config, folder);
   if (own.fencedBy !== null && !takesOver) return { kind: 'superseded', epoch: own.fencedBy };

@@ -133,6 +133,13 @@ test('shares the lease with commands while a server runs, and acquires it for ot
   assert.is(leased.object?.epoch, epoch + 1, 'only the server acquired it');
 });
 
+test('rejects a second server of the same folder at once, and leaves the first one alone', async () => {
+  await leased.serve();
+  const second = ['serve', '--port', '0', '--data', 'data', '--log-level', 'error'];
+  assert.equal(await leased.run(second), failed(`another server uses the data folder ${leased.path('data')}`));
+  assert.is((await leased.run(['user', 'add', 'bob', '--data', 'data'])).code, 0);
+});
+
 test('leaves the lease to its last holder when a command that takes it over fails', async () => {
   const server = await leased.serve();
   await server.stop();
