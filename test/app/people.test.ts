@@ -91,6 +91,11 @@ people('revokes all tokens of a disabled user immediately, and enables the user 
   assert.equal(await messages(2), ['User carol has been activated.', 'User carol has been deactivated.']);
 });
 
+people('says on stderr that a list has no rows', async () => {
+  assert.equal(await run('key', 'list'), { code: 0, stdout: '', stderr: 'tenantry: nothing found\n' });
+  assert.equal(await run('key', 'list', '--json'), { code: 0, stdout: '[]\n', stderr: '' });
+});
+
 people('creates, lists and revokes API keys', async () => {
   const added = await run('key', 'add', 'carol', 'Build server', '--scopes', 'customers:read', '--until', '30d');
   assert.equal([added.code, added.stderr], [0, '']);

@@ -33,7 +33,15 @@ import {
 import { withDeployment } from '../compose/composition.ts';
 import { databaseFile, hasDatabase, prepareFolder, requireDatabase } from '../data/data-folder.ts';
 import { examine } from '../doctor/doctor.ts';
-import { type Arguments, type Commands, groups, printSuccess, quiet, withProgress } from './command-line.ts';
+import {
+  type Arguments,
+  type Commands,
+  groups,
+  nothingFound,
+  printSuccess,
+  quiet,
+  withProgress,
+} from './command-line.ts';
 
 const { data: group } = groups;
 
@@ -116,6 +124,7 @@ async function printList({ config, flags }: Arguments): Promise<void> {
     verified: verified.get(name) ?? null,
   }));
   if (flags.json) return void process.stdout.write(`${JSON.stringify(backups, null, 2)}\n`);
+  if (backups.length === 0) process.stderr.write(nothingFound);
   for (const { created, name, size, verified: at } of backups)
     process.stdout.write(`${created}  ${String(size).padStart(12)}  ${name}${at === null ? '' : `  verified ${at}`}\n`);
 }

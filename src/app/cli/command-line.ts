@@ -56,6 +56,9 @@ export interface Arguments {
 /** The option that names a configuration file. */
 export const fileOption = 'config';
 
+/** The message on stderr of a list without rows. */
+export const nothingFound = 'tenantry: nothing found\n';
+
 /** A mistake on the command line: printed on one line, exit code 2. */
 export class UsageError extends Error {}
 

@@ -8,7 +8,7 @@ import { withDeployment } from '../compose/composition.ts';
 import { requireDatabase } from '../data/data-folder.ts';
 import { type DisplayRow, listAccounts, listUsers, showUser, tableOf } from '../people/listing.ts';
 import { grant, type RoleSpec, recoveryUrl, revoke, setActive, setPassword } from '../people/people.ts';
-import { type Arguments, type Commands, groups, UsageError } from './command-line.ts';
+import { type Arguments, type Commands, groups, nothingFound, UsageError } from './command-line.ts';
 import { withReadable } from './readable-folder.ts';
 
 /** The option of commands that can print JSON. */
@@ -197,7 +197,9 @@ function printUser(args: Arguments): Promise<void> {
   });
 }
 
-/** Prints rows as a table, or as JSON with --json. */
+/** Prints rows as a table, or as JSON with --json. Without rows, says so on stderr, because scripts count the lines. */
 export function printRows({ flags }: Arguments, rows: readonly DisplayRow[]): void {
-  process.stdout.write(flags.json ? `${JSON.stringify(rows, null, 2)}\n` : tableOf(rows));
+  if (flags.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+  else if (rows.length > 0) process.stdout.write(tableOf(rows));
+  else process.stderr.write(nothingFound);
 }

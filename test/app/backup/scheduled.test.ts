@@ -497,7 +497,8 @@ test('a killed backup leaves nothing that is listed, and the next one removes it
   child.kill('SIGKILL');
   await once(child, 'close');
   store.fault = () => undefined;
-  assert.equal((await run(['backups', 'list'], encrypted())).stdout, '');
+  const none = { code: 0, stdout: '', stderr: 'tenantry: nothing found\n' };
+  assert.equal(await run(['backups', 'list'], encrypted()), none);
   assert.is(store.uploads.size, 1);
   for (const [id, upload] of store.uploads) {
     const began = '2026-01-01T00:00:00.000Z';
