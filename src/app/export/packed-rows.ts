@@ -166,8 +166,7 @@ export function storeTables(app: App, tables: readonly PackedTable[], origin: Or
     const values = columns.map((column) => unpackColumn(column, origin));
     const marks = columns.map(() => '?').join(', ');
     const text = `INSERT INTO ${quoted(name)} (${columnList(columns.map((column) => column.name))}) VALUES (${marks})`;
-    const count = values[0]?.length ?? 0;
-    for (let row = 0; row < count; row++) db.run({ text, values: values.map((column) => column[row] ?? null) });
+    db.insertAll(text, rowsOf(values));
   }
   for (const { columns, name } of tables) {
     const ids = unpackColumn(
@@ -180,6 +179,15 @@ export function storeTables(app: App, tables: readonly PackedTable[], origin: Or
         if (secret === null) continue;
         db.update(name, id, { [column.name]: secrets.seal(String(secret), ownerOf(app, name, column.name, id)) });
       }
+  }
+}
+
+/** Yields the rows of columns, each in the same array. */
+function* rowsOf(columns: readonly (readonly Value[])[]): Generator<readonly Value[]> {
+  const row: Value[] = columns.map(() => null);
+  for (let n = 0; n < (columns[0]?.length ?? 0); n++) {
+    for (let column = 0; column < columns.length; column++) row[column] = columns[column]?.[n] ?? null;
+    yield row;
   }
 }
 

@@ -246,6 +246,12 @@ export class Reader {
     this.versions.changed(access.changes);
   }
 
+  /** Records that any table may have changed. */
+  protected changedAll(): void {
+    this.#deferredReads = undefined;
+    this.versions.changedAll();
+  }
+
   /** Returns the part of a table; undefined for a view, whose row changes are unknown. */
   #tableOf(table: string): readonly [Part] | undefined {
     const part = partOf(table);

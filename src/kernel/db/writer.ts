@@ -110,6 +110,23 @@ export abstract class Writer extends Rows {
     return { id: Number(lastInsertRowid), changes };
   }
 
+  /**
+   * Inserts many rows by one text with a mark for each value. Does not plan which tables it changes, but invalidates everything
+   * cached. Must run inside `write`.
+   */
+  insertAll(text: string, rows: Iterable<readonly Value[]>): void {
+    if (this.#depth === 0) throw new Error('A change outside Database.write');
+    const batch = this.#begin();
+    if (batch.failure !== undefined) throw batch.failure;
+    const insert = this.handle.prepare(text);
+    const wasTorn = batch.isTorn;
+    batch.isTorn = true;
+    for (const row of rows) insert.run(row);
+    batch.isTorn = wasTorn;
+    this.versions.writes++;
+    this.changedAll();
+  }
+
   /** Runs a change before the commit of this batch, unless the calling work is rolled back. Must run inside `write`. */
   changeLast(change: () => void): void {
     if (this.#depth === 0) throw new Error('A change outside Database.write');
