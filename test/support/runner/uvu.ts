@@ -36,9 +36,12 @@ export function takeProblems(): readonly string[] {
   return problems.splice(0);
 }
 
-/** Converts a thrown value to an Error; uvu reads `name` and `stack` of any value. */
+/** Converts a thrown value to an Error; uvu reads `name` and `stack` of any value, and prints no cause. */
 export function asError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(`threw ${inspect(thrown)}, which is no Error`);
+  if (!(thrown instanceof Error)) return new Error(`threw ${inspect(thrown)}, which is no Error`);
+  // The message of fetch is only that it failed.
+  if (thrown.cause instanceof Error) thrown.message += ` (${thrown.cause.message})`;
+  return thrown;
 }
 
 /** Rejects when the work exceeds the timeout of a test. */
