@@ -48,7 +48,7 @@ export const notificationKinds = {
     level: 'warning',
     title: { en: 'Quota nearly used up', et: 'Kvoot on peaaegu täis' },
     message: {
-      en: 'The quota {quota_name}[ of {detail}] is used to {percent} % ({quota_usage} of {quota_limit}).',
+      en: 'The quota {quota_name}[ of {detail}] is {percent}% used ({quota_usage} of {quota_limit}).',
       et: 'Kvoot {quota_name}[ ({detail})] on {percent} % ulatuses kasutatud ({quota_usage} / {quota_limit}).',
     },
     context: about(contexts.anyObject, 'quota_uuid', 'quota_name', 'quota_limit', 'quota_usage', 'percent'),
@@ -126,8 +126,8 @@ export const notificationKinds = {
     level: 'error',
     title: { en: 'The disk is nearly full', et: 'Ketas on peaaegu täis' },
     message: {
-      en: 'The disk with the data folder has {free_bytes} bytes left.',
-      et: 'Andmekausta kettal on vaba {free_bytes} baiti.',
+      en: 'The disk with the data folder has {free_bytes} left.',
+      et: 'Andmekausta kettal on vaba {free_bytes}.',
     },
     context: { required: ['free_bytes'], optional: [] },
     isForStaff: true,

@@ -85,7 +85,20 @@ export const messageOf = (
   kind: NotificationKind,
   language: Language,
   values: Readonly<Record<string, string>>,
-): string => rendered(kindOf(kind).message[language], values);
+): string =>
+  rendered(
+    kindOf(kind).message[language],
+    Object.fromEntries(Object.entries(values).map(([key, value]) => [key, formats[key]?.(value) ?? value])),
+  );
+
+const withoutZero = (value: string): string => value.replace(/\.0$/, '');
+
+/** Formats of context values that people read in another form than programs. */
+const formats: Readonly<Record<string, (value: string) => string>> = {
+  quota_usage: withoutZero,
+  quota_limit: withoutZero,
+  free_bytes: (value) => `${Math.floor(Number(value) / 1e6)} MB`,
+};
 
 const textsOf = (context: EventContext): Record<string, string> =>
   Object.fromEntries(

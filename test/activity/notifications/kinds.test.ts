@@ -70,7 +70,7 @@ test('a quota notifies at 80 and 100 %, and again only after it was 5 points bel
   const at = (percent: number, limit: number) =>
     each(
       ['owner'],
-      `quota_nearly_used warning: The quota nc_project_count of ${name} is used to ${percent} % (100.0 of ${limit}.0).`,
+      `quota_nearly_used warning: The quota nc_project_count of ${name} is ${percent}% used (100 of ${limit}).`,
     );
   assert.equal(await use(79), {});
   assert.equal(await use(80), at(80, 125));

@@ -48,7 +48,7 @@ test('staff are notified when less than 1 GB is free, and again only after 2 GB 
   };
   assert.is(await minute(1e9), 0);
   assert.is(await minute(999_999_000), 1);
-  assert.equal(await messages(), ['admin disk_low error: The disk with the data folder has 999999000 bytes left.']);
+  assert.equal(await messages(), ['admin disk_low error: The disk with the data folder has 999 MB left.']);
   assert.is(await minute(500e6), 1);
   assert.is(await minute(1.9e9), 1);
   assert.is(await minute(500e6), 1);
