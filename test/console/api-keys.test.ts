@@ -42,9 +42,9 @@ browser('creates a key with explained scopes, warns of lasting access, and shows
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Build server');
   const customers = dialog.getByLabel('Customers', { exact: true });
-  await customers.selectOption({ label: 'Can read' });
+  await customers.selectOption({ label: 'Read only' });
   await dialog.getByText('Read customers and their images.').waitFor();
-  await dialog.getByLabel('Invitations').selectOption({ label: 'Can read and change' });
+  await dialog.getByLabel('Invitations').selectOption({ label: 'Read and write' });
   await dialog.getByText('With invitations:write this key can create access').waitFor();
   assert.equal(await owner.findings(), []);
   await dialog.getByLabel('Invitations').selectOption({ label: 'No access' });
@@ -68,7 +68,7 @@ browser('asks for the password when the session is not confirmed, and then conti
   await keysOf(owner).getByRole('button', { name: 'New API key' }).click();
   const dialog = page.getByRole('dialog', { name: 'New API key' });
   await dialog.getByLabel('Name').fill('Confirmed');
-  await dialog.getByLabel('Projects', { exact: true }).selectOption({ label: 'Can read' });
+  await dialog.getByLabel('Projects', { exact: true }).selectOption({ label: 'Read only' });
   await dialog.getByRole('button', { name: 'Create' }).click();
   const question = page.getByRole('dialog', { name: 'Confirm your identity' });
   await question.getByLabel('Password').fill('wrong-password-1');
@@ -135,7 +135,7 @@ browser('owners create a service account of a project and its key', async () => 
   await owner.heading('Nightly deployment').waitFor();
   await keysOf(owner).getByRole('button', { name: 'New API key' }).click();
   await owner.dialog().getByLabel('Name').fill('Pipeline');
-  await owner.dialog().getByLabel('Resources', { exact: true }).selectOption({ label: 'Can read' });
+  await owner.dialog().getByLabel('Resources', { exact: true }).selectOption({ label: 'Read only' });
   await owner.dialog().getByRole('button', { name: 'Create' }).click();
   const key = await savedKey(owner);
   const program = new Client(fixture, key);

@@ -38,7 +38,7 @@ const boundField = (kind: BoundKind, target: () => LinkTarget): WritableField<re
       'o.id',
     ),
   ),
-  help: `Limits the key to these ${kind}s and to those of the other list; both empty: no limit.`,
+  help: `Limits the key to these ${kind}s. The key is unlimited if it names no customers and no projects.`,
   constraints: { child: { type: 'field', required: true, read_only: false } },
   input: inputOf<readonly number[], v.GenericSchema<unknown, string[]>>(
     {},

@@ -112,7 +112,7 @@ export const latestEnd = ({ app: { config }, now }: Context): number | null =>
 
 /** The requested expiry of a key. */
 const end = datetime({
-  help: 'When the key expires; default: after the longest lifetime that is allowed.',
+  help: 'When the key expires. Default: after the longest allowed lifetime.',
   example: '2030-12-31T23:59:59Z',
 });
 
@@ -160,7 +160,7 @@ export const apiKeyFields = {
   scopes: requiredOnCreation({ ...scopes, input: { ...scopes.input, required: true } }, messages.required),
   ...boundFields,
   networks: textList('networks', {
-    help: 'Addresses and networks that the key can be used from; empty: any.',
+    help: 'Addresses and networks from which the key can be used. Empty: any address.',
     max: maxNetworks,
     example: ['192.0.2.0/24', '2001:db8::/48'],
     items: { type: 'string' },

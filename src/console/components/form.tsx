@@ -26,7 +26,7 @@ interface FormProps extends SectionOptions {
   readonly onCancel?: () => void;
   /** Receives all input after every change. */
   readonly onTyped?: (input: Input) => void;
-  /** Content above the buttons, or beside the sections if there are any. */
+  /** Content above the folded fields and the buttons, or beside the sections if there are any. */
   readonly children?: ComponentChildren;
 }
 
@@ -107,8 +107,8 @@ export function Form({
       ) : (
         <>
           <Controls fields={fields.filter(({ isFolded }) => !isFolded)} state={state} />
-          <FoldedFields fields={fields} state={state} />
           {children}
+          <FoldedFields fields={fields} state={state} />
           {foot}
         </>
       )}

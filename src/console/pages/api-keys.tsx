@@ -122,6 +122,9 @@ function Creation({ account }: { readonly account: Item | undefined }): JSX.Elem
 /** Fields with a special control, or set by the page. */
 const ownFields = new Set(['scopes', 'service_account']);
 
+/** Fields that limit where a key works, which few keys need. */
+const limits = new Set(['customers', 'projects', 'networks']);
+
 function CreationDialog({
   post,
   account,
@@ -132,7 +135,9 @@ function CreationDialog({
   readonly onClose: () => void;
 }): JSX.Element {
   const [scopes, setScopes] = useState<readonly string[]>([]);
-  const fields = formFieldsOf(post, collections.value.get(list)).filter(({ name }) => !ownFields.has(name));
+  const fields = formFieldsOf(post, collections.value.get(list))
+    .filter(({ name }) => !ownFields.has(name))
+    .map((field) => ({ ...field, isFolded: limits.has(field.name) }));
   return (
     <Dialog
       title={account ? t('New API key of {name}', { name: nameOf(account) }) : t('New API key')}
@@ -174,7 +179,7 @@ function Scopes({
 }): JSX.Element {
   const { value: response } = useRequest<readonly Item[]>('GET', `/api/${list}/scopes/`);
   const all = response?.isOk ? response.body : [];
-  const groups = [...new Set(all.map((one) => groupOf(textOf(one, 'scope'))))];
+  const groups = [...new Set(['*', ...all.map((one) => groupOf(textOf(one, 'scope')))])];
   const granting = all
     .filter((one) => one.grants_access === true && chosen.includes(textOf(one, 'scope')))
     .map((one) => textOf(one, 'scope'));
@@ -184,7 +189,7 @@ function Scopes({
         {titleOf('scopes')} <span aria-hidden="true">*</span>
       </legend>
       {response ? (
-        <div class="section">
+        <div class="scopes">
           {groups.map((group) => (
             <Group
               key={group}
@@ -226,7 +231,7 @@ function Group({
   const explanation = textOf(explained, 'description');
   return (
     <div class="field">
-      <label for={id}>{group === '*' ? t('Everything') : titleOf(titles[group] ?? group)}</label>
+      <label for={id}>{titleOfGroup(group)}</label>
       <select
         id={id}
         class="select"
@@ -237,7 +242,7 @@ function Group({
         <option value="">{t('No access')}</option>
         {scopes.map((one) => (
           <option key={textOf(one, 'scope')} value={textOf(one, 'scope')}>
-            {textOf(one, 'scope').endsWith(':write') ? t('Can read and change') : t('Can read')}
+            {textOf(one, 'scope').endsWith(':write') ? t('Read and write') : t('Read only')}
           </option>
         ))}
       </select>
@@ -248,9 +253,14 @@ function Group({
   );
 }
 
-/** Titles of groups that are not named after a list. */
-const titles: Readonly<Record<string, string>> = {
-  permissions: 'role',
+/** Returns the title of a group of operations. */
+function titleOfGroup(group: string): string {
+  if (group === '*') return t('Everything');
+  return group === 'permissions' ? t('Roles') : titleOf(lists[group] ?? group);
+}
+
+/** The lists of groups with another name. */
+const lists: Readonly<Record<string, string>> = {
   invitations: 'user-invitations',
   services: 'service-settings',
   'ssh-keys': 'keys',
