@@ -112,8 +112,10 @@ export class BackgroundWork {
       compareCatalogue(this.#app).catch((error: unknown) =>
         log.warn({ reason: errorOf(error).message }, 'failed to list the backups at the target'),
       );
-    const issuers = [...this.#app.oidcClients.values()].map(({ provider }) => provider.issuer);
-    db.write(() => removeOtherFailures(db, issuers));
+    removeOtherFailures(
+      db,
+      [...this.#app.oidcClients.values()].map(({ provider }) => provider.issuer),
+    );
     await this.#refresher.start();
     return initialPassword;
   }

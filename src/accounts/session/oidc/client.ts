@@ -22,6 +22,8 @@ const limits = { maxBytes: 1024 * 1024, timeout: 10_000 };
 /** How long to cache discovery documents and keys. */
 const maxAge = hour;
 const minRefreshInterval = minute;
+/** Minimum time between stored reasons of one failure. */
+const minStoreInterval = minute;
 /** Maximum number of logins that wait for one provider. */
 const maxWaiting = 64;
 /** Maximum length of a recorded failure, which may quote the provider. */
@@ -47,6 +49,9 @@ export class OidcClient {
   /** Counts complete responses without a server error. */
   #responses = 0;
   #failure: ProviderFailure | undefined;
+  /** The stored failure. Its reason may be older than that of `#failure`. */
+  #storedFailure: ProviderFailure | undefined;
+  #lastStored = Number.NEGATIVE_INFINITY;
 
   /** Without a store, failures are known only in memory. */
   constructor(
@@ -54,7 +59,8 @@ export class OidcClient {
     resolve: Resolver,
     private readonly failures?: FailureStore,
   ) {
-    this.#failure = failures?.load(provider.issuer);
+    this.#storedFailure = failures?.load(provider.issuer);
+    this.#failure = this.#storedFailure;
     // The operator chose the issuer, so it may be in a private network. Other URLs in its documents must be public.
     this.#own = new HttpClient({ resolve, allows: () => true, ...limits });
     this.#others = new HttpClient({ resolve, allows: addressRule([]), ...limits });
@@ -82,7 +88,7 @@ export class OidcClient {
     const before = this.#responses;
     try {
       const result = await work();
-      if (this.#responses > before) this.#setFailure(undefined);
+      if (this.#responses > before) this.#setFailure(undefined, now);
       return result;
     } catch (error) {
       this.#noteFailure(error, now);
@@ -93,13 +99,18 @@ export class OidcClient {
   #noteFailure(error: unknown, now: number): void {
     const failure = providerErrorIn(error);
     if (failure)
-      this.#setFailure({ since: this.#failure?.since ?? now, message: failure.message.slice(0, maxReasonLength) });
+      this.#setFailure({ since: this.#failure?.since ?? now, message: failure.message.slice(0, maxReasonLength) }, now);
   }
 
-  /** Stores only changes, so that repeated failures do not write. */
-  #setFailure(failure: ProviderFailure | undefined): void {
-    if (this.#failure?.message === failure?.message) return;
+  /** Stores only changes, and another reason at most once a minute, so that each failed login does not write. */
+  #setFailure(failure: ProviderFailure | undefined, now: number): void {
     this.#failure = failure;
+    const stored = this.#storedFailure;
+    if (stored?.message === failure?.message) return;
+    const isRecent = now >= this.#lastStored && now - this.#lastStored < minStoreInterval;
+    if (stored && failure && isRecent) return;
+    this.#storedFailure = failure;
+    this.#lastStored = now;
     this.failures?.save(this.provider.issuer, failure);
   }
 

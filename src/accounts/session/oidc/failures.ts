@@ -38,8 +38,11 @@ export const failuresIn = (db: Database): FailureStore => ({
 export const storedFailures = (db: Database): readonly (ProviderFailure & { readonly issuer: string })[] =>
   db.all(sql`SELECT issuer, since, message FROM oidc_failure ORDER BY issuer`);
 
-/** Removes the failures of all issuers except these. Must run inside a write. */
-export const removeOtherFailures = (db: Database, issuers: readonly string[]): void =>
-  void db.run(
-    sql`DELETE FROM oidc_failure WHERE issuer NOT IN (SELECT value FROM json_each(${JSON.stringify(issuers)}))`,
-  );
+/** Removes the failures of all issuers except these. Begins a write only if there are any. */
+export function removeOtherFailures(db: Database, issuers: readonly string[]): void {
+  const others = storedFailures(db).filter(({ issuer }) => !issuers.includes(issuer));
+  if (others.length === 0) return;
+  db.write(() => {
+    for (const { issuer } of others) db.run(sql`DELETE FROM oidc_failure WHERE issuer = ${issuer}`);
+  });
+}

@@ -1,6 +1,8 @@
 /** services.md 11.1: a provider that fails is recorded for staff, and stops only the logins at it. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { removeOtherFailures, storedFailures } from '../../../../src/accounts/session/oidc/failures.ts';
+import { sql } from '../../../../src/kernel/db/sql.ts';
 import type { Json } from '../../../support/fixture.ts';
 import { HandmadeFixture } from '../../../support/handmade-fixture.ts';
 import type { HandmadeIssuer } from '../../../support/handmade-provider.ts';
@@ -87,6 +89,48 @@ test('a provider that rejects the client is recorded, one that rejects a code is
   assert.equal(await troubles(), [
     'identity provider one has failed since 2026-03-01T10:00:00Z: the provider rejects the service: invalid_client',
   ]);
+});
+
+test('reasons that alternate are reported at once, but stored at most once a minute', async () => {
+  const { db } = rig.fixture.server.app;
+  const stored = () => db.values<string>(sql`SELECT message FROM oidc_failure`).map((text) => /\d+$/.exec(text)?.[0]);
+  const failWith = async (status: number): Promise<void> => {
+    rig.fixture.clock.advance(1);
+    one.handlers.set('openid-configuration', fails(status));
+    await begin();
+    assert.match((await troubles())[0], new RegExp(`status ${status}$`));
+  };
+  rig.fixture.clock.advance(7200);
+  await failWith(503);
+  for (let i = 0; i < 3; i++) {
+    await failWith(502);
+    await failWith(504);
+  }
+  assert.equal(stored(), ['503']);
+  rig.fixture.clock.advance(60);
+  await failWith(504);
+  assert.equal(stored(), ['504']);
+  one.handlers.clear();
+  tokenOf(await logIn());
+  assert.equal(stored(), [], 'the end of a failure is stored at once');
+  assert.equal(await troubles(), []);
+});
+
+test('a start without failures of other providers begins no write', async () => {
+  const { db } = rig.fixture.server.app;
+  const reading = new Proxy(db, {
+    get: (target, name) => {
+      assert.is.not(name, 'write', 'no write is needed');
+      const member = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+  removeOtherFailures(reading, []);
+  one.handlers.set('token', fails(500));
+  assert.is(await logIn(), unreachable);
+  removeOtherFailures(reading, [one.url]);
+  removeOtherFailures(db, ['https://other.example.com']);
+  assert.is(storedFailures(db).length, 0);
 });
 
 test('logins by password and at another provider work while one does not respond', async () => {
