@@ -163,9 +163,11 @@ export class OidcClient {
     });
   }
 
-  /** The `fetch` of the protocol library. Throws ProviderError if the provider does not respond. */
+  /** The `fetch` of the protocol library. Throws ProviderError if the provider does not respond, or with a server error. */
   readonly fetch = async (address: string, { body, headers, method }: CustomFetchOptions): Promise<Response> => {
-    const response = await this.send(method, new URL(address), { ...headers }, body?.toString());
+    const url = new URL(address);
+    const response = await this.send(method, url, { ...headers }, body?.toString());
+    if (response.status >= 500) throw statusError(url, response.status);
     const hasBody = response.status !== 204 && response.status !== 205 && response.status !== 304;
     return new Response(hasBody ? new Uint8Array(response.body) : null, {
       status: response.status,
@@ -199,7 +201,7 @@ export class OidcClient {
   /** Fetches a JSON object, bypassing the cache. Rejects with ProviderError. */
   async read(url: URL): Promise<Pick<HttpResponse, 'headers'> & { readonly document: Members }> {
     const { body, headers, status } = await this.send('GET', url, { Accept: 'application/json' });
-    if (status !== 200) throw new ProviderError(`${url.host}${url.pathname}: the response had status ${status}`);
+    if (status !== 200) throw statusError(url, status);
     const document = parsed(body);
     if (!document) throw new ProviderError(`${url.host}${url.pathname}: the response is not a JSON object`);
     return { document, headers };
@@ -214,6 +216,10 @@ export class OidcClient {
     return started;
   }
 }
+
+/** Returns the failure of a URL whose response has an unusable status. */
+export const statusError = ({ host, pathname }: URL, status: number): ProviderError =>
+  new ProviderError(`${host}${pathname}: the response had status ${status}`);
 
 const isFresh = ({ at }: Fetched<unknown>, now: number): boolean => now >= at && now - at < maxAge;
 

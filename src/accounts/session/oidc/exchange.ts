@@ -1,7 +1,7 @@
 /** Exchanges an authorization code for claims about a user, with openid-client. */
 import type { KeyObject } from 'node:crypto';
 import type { ClientAuth, Configuration, ServerMetadata } from 'openid-client';
-import { present } from '../../../kernel/present.ts';
+import { errorOf, present } from '../../../kernel/present.ts';
 import type { OidcClient } from './client.ts';
 import { ProviderError, providerErrorIn, rejected, withCause } from './problems.ts';
 import type { OidcProvider } from './provider-file.ts';
@@ -29,10 +29,14 @@ interface Completion {
 
 type Library = typeof import('openid-client');
 
-/** Returns the current configuration of the library. Rejects with ProviderError. */
-export async function configure(client: OidcClient, library: Library, now: number): Promise<Configuration> {
+/** Returns the configuration of the library for a discovery document. */
+export async function configure(
+  client: OidcClient,
+  library: Library,
+  now: number,
+  metadata: ServerMetadata,
+): Promise<Configuration> {
   const { isInsecure, provider } = client;
-  const metadata = await client.metadata(now);
   const published = metadata.id_token_signing_alg_values_supported ?? ['RS256'];
   const server: ServerMetadata = {
     ...metadata,
@@ -76,14 +80,15 @@ const signingKey = (key: KeyObject): Promise<CryptoKey> =>
     ['sign'],
   );
 
-/** Returns the URL of the provider's login page. Rejects with ProviderError. */
+/** Returns the URL of the login page in a discovery document. */
 export async function loginUrl(
   client: OidcClient,
   now: number,
+  metadata: ServerMetadata,
   { nonce, state, url, verifier }: Completion,
 ): Promise<string> {
   const library = await import('openid-client');
-  const configuration = await configure(client, library, now);
+  const configuration = await configure(client, library, now, metadata);
   const { prompt, scopes } = client.provider;
   const address = library.buildAuthorizationUrl(configuration, {
     redirect_uri: url.href,
@@ -103,7 +108,9 @@ export async function loginUrl(
  */
 export async function exchangeCode(client: OidcClient, now: number, completion: Completion): Promise<ProviderLogin> {
   const library = await import('openid-client');
-  const configuration = await configure(client, library, now);
+  const metadata = await client.metadata(now);
+  const configuration = await configure(client, library, now, metadata);
+  let endpoint = metadata.token_endpoint;
   try {
     const tokens = await library.authorizationCodeGrant(configuration, completion.url, {
       expectedState: completion.state,
@@ -114,12 +121,11 @@ export async function exchangeCode(client: OidcClient, now: number, completion: 
     const idToken = present(tokens.id_token);
     const { sid, ...claims } = await verifySignedToken(client, idToken, now, ['exp', 'sub', 'nonce']);
     const subject = subjectOf(claims.sub);
-    const userInfo = configuration.serverMetadata().userinfo_endpoint
-      ? await library.fetchUserInfo(configuration, tokens.access_token, subject)
-      : {};
+    endpoint = metadata.userinfo_endpoint;
+    const userInfo = endpoint ? await library.fetchUserInfo(configuration, tokens.access_token, subject) : {};
     return { subject, sid: typeof sid === 'string' ? sid : undefined, claims: merged(claims, userInfo), idToken };
   } catch (error) {
-    throw explained(error, library);
+    throw explained(error, library, endpoint);
   }
 }
 
@@ -151,8 +157,16 @@ function serviceRejection(error: unknown, library: Library): string | undefined 
   return error instanceof library.WWWAuthenticateChallengeError ? `status ${error.status}` : undefined;
 }
 
+/** Returns the failure of an endpoint whose response the library cannot read. */
+export function malformedResponse(error: unknown, endpoint: string | undefined): ProviderError {
+  const { host, pathname } = new URL(present(endpoint));
+  return new ProviderError(`${host}${pathname}: the response is malformed (${errorOf(error).message})`, {
+    cause: error,
+  });
+}
+
 /** Classifies a failed exchange: the provider rejected the login, is unusable, or sent an invalid response. */
-function explained(error: unknown, library: Library): unknown {
+function explained(error: unknown, library: Library, endpoint: string | undefined): unknown {
   if (error instanceof library.AuthorizationResponseError)
     return rejected('refused', `the identity provider returned ${error.error} ${error.error_description ?? ''}`.trim());
   const rejection = serviceRejection(error, library);
@@ -167,5 +181,5 @@ function explained(error: unknown, library: Library): unknown {
   const code = withCause(error)
     .map((item) => (item instanceof Error && 'code' in item ? String(item.code) : ''))
     .find(Boolean);
-  return malformed.test(code ?? '') ? new ProviderError('the response is malformed', { cause: error }) : error;
+  return malformed.test(code ?? '') ? malformedResponse(error, endpoint) : error;
 }

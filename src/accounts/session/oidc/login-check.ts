@@ -4,8 +4,9 @@ import { second } from '../../../kernel/clock.ts';
 import { errorOf } from '../../../kernel/present.ts';
 import { urlOf } from '../../../kernel/url.ts';
 import { type LoginCheck, type LoginCheckStep, passed } from '../sso/login-check.ts';
-import { checkedKeys, checkedMetadata, discoveryUrl, type OidcClient } from './client.ts';
-import { configure, loginUrl } from './exchange.ts';
+import { checkedKeys, checkedMetadata, discoveryUrl, type OidcClient, statusError } from './client.ts';
+import { configure, loginUrl, malformedResponse } from './exchange.ts';
+import { providerErrorIn } from './problems.ts';
 import { clockToleranceSeconds } from './signed-token.ts';
 
 /** State shared by the steps. `redirectUri` is undefined if the service has no URL. */
@@ -63,11 +64,14 @@ export async function checkProvider(
       try {
         return { ...found, metadata: checkedMetadata({ ...document, issuer: provider.issuer }, provider) };
       } catch (error) {
-        return { ...found, problem: `Correct the discovery document ${url}: ${errorOf(error).message}.` };
+        const reason = errorOf(error).message.replace(/^the discovery document /, 'it ');
+        return { ...found, problem: `Correct the discovery document ${url}: ${reason}.` };
       }
     } catch (error) {
+      // The sentence names the URL already.
+      const reason = reasonOf(error).replace(`${url.host}${url.pathname}: `, '');
       return {
-        problem: `Check the issuer, the network and certificates: the discovery document ${url} cannot be read (${errorOf(error).message}).`,
+        problem: `Check the issuer, the network and certificates: the discovery document ${url} cannot be read (${reason}).`,
       };
     }
   }
@@ -80,8 +84,10 @@ interface Discovered {
   readonly problem?: string;
 }
 
-const sentenceOf = (error: unknown): string =>
-  `Make the provider respond: ${errorOf(error).message.replace(/\.$/, '')}.`;
+/** Returns the message of an error as part of a sentence. */
+const reasonOf = (error: unknown): string => errorOf(error).message.replace(/\.$/, '');
+
+const sentenceOf = (error: unknown): string => `Make the provider respond: ${reasonOf(error)}.`;
 
 const issuerResult = ({ provider }: OidcClient, issuer: string): string =>
   issuer === provider.issuer
@@ -111,12 +117,13 @@ async function checkKeys({ client }: Subject, { jwks_uri: address = '' }: Server
 const needsUser = /^(login|interaction|consent|account_selection)_required$/;
 
 /** Starts a login without user interaction. A provider that knows the redirect URI returns an error to it. */
-async function checkRedirect({ client, now, redirectUri }: Subject): Promise<string> {
+async function checkRedirect({ client, now, redirectUri }: Subject, metadata: ServerMetadata): Promise<string> {
   if (!redirectUri) return 'Set base_url: the provider sends browsers back to it.';
   const secrets = { url: redirectUri, state: 'login-check', nonce: 'login-check', verifier: 'login-check'.repeat(4) };
-  const url = new URL(await loginUrl(client, now, secrets));
+  const url = new URL(await loginUrl(client, now, metadata, secrets));
   url.searchParams.set('prompt', 'none');
   const { headers, status } = await client.send('GET', url, { Accept: 'text/html' });
+  if (status >= 500) throw statusError(url, status);
   const target = urlOf(headers.location ?? '');
   if (target && target.origin + target.pathname === redirectUri.href) {
     const error = target.searchParams.get('error');
@@ -128,9 +135,9 @@ async function checkRedirect({ client, now, redirectUri }: Subject): Promise<str
 }
 
 /** Exchanges an invalid code. A provider that accepts the client rejects only the code. */
-async function checkClient({ client, now, redirectUri }: Subject): Promise<string> {
+async function checkClient({ client, now, redirectUri }: Subject, metadata: ServerMetadata): Promise<string> {
   const library = await import('openid-client');
-  const configuration = await configure(client, library, now);
+  const configuration = await configure(client, library, now, metadata);
   const uri = redirectUri?.href ?? 'http://localhost/';
   try {
     await library.genericGrantRequest(configuration, 'authorization_code', {
@@ -143,7 +150,7 @@ async function checkClient({ client, now, redirectUri }: Subject): Promise<strin
     if (error instanceof library.ResponseBodyError && error.error === 'invalid_grant') return passed;
     const isRejected =
       error instanceof library.ResponseBodyError || error instanceof library.WWWAuthenticateChallengeError;
-    if (!isRejected) throw error;
+    if (!isRejected) throw providerErrorIn(error) ?? malformedResponse(error, metadata.token_endpoint);
     const file = typeof client.provider.credential === 'string' ? 'client_secret_file' : 'private_key_file';
     const reason = error instanceof library.ResponseBodyError ? error.error : `status ${error.status}`;
     return `Check client_id and ${file}: the provider rejects the client (${reason}).`;

@@ -38,12 +38,10 @@ async function prepare(request: Request): Promise<Start> {
   const recognized = recognizeBrowser(request);
   const secrets = secretsOf(recognized.secret, request.app.random(32).toString('base64url'));
   const url = redirectUri(request, client.provider.name);
+  const { now } = request;
+  const start = async (): Promise<string> => loginUrl(client, now, await client.metadata(now), { ...secrets, url });
   try {
-    return {
-      recognized,
-      secrets,
-      url: await waitFor(request, client, () => loginUrl(client, request.now, { ...secrets, url })),
-    };
+    return { recognized, secrets, url: await waitFor(request, client, start) };
   } catch (error) {
     if (error instanceof HttpError) throw error;
     return { rejection: rejectionOf(error) };

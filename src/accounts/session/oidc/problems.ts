@@ -35,5 +35,5 @@ export function rejectionOf(error: unknown): RejectedSignOn {
 /** Returns the messages of an error and its causes. They contain no tokens, which libraries put only into other members. */
 function reasonOf(error: unknown): string {
   const { cause, message } = errorOf(error);
-  return cause instanceof Error && cause.message !== message ? `${message}: ${cause.message}` : message;
+  return cause instanceof Error && !message.includes(cause.message) ? `${message}: ${cause.message}` : message;
 }

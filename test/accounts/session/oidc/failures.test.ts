@@ -71,13 +71,37 @@ test('a failure hidden by cached documents stays recorded when another login sta
   assert.is(await logIn(), unreachable);
   assert.ok((await begin())?.startsWith(one.url), 'the discovery document is cached');
   assert.equal(await troubles(), [
-    'identity provider one has failed since 2026-03-01T10:00:00Z: the response is malformed',
+    `identity provider one has failed since 2026-03-01T10:00:00Z: ${new URL(one.url).host}/one/token: the response had status 500`,
   ]);
   tokenOf(await logIn('two'));
   assert.is((await troubles()).length, 1, 'the other provider proves nothing');
   one.handlers.clear();
   tokenOf(await logIn());
   assert.equal(await troubles(), []);
+});
+
+test('a failure names the endpoint and the reason once', async () => {
+  const { host } = new URL(one.url);
+  const pages: readonly (readonly [string, string])[] = [
+    ['token', '<p>Login</p>'],
+    ['userinfo', '['],
+  ];
+  for (const [name, body] of pages) {
+    const type = name === 'token' ? 'text/html' : 'application/json';
+    one.handlers.set(name, (_incoming, outgoing) => outgoing.writeHead(200, { 'Content-Type': type }).end(body));
+    assert.is(await logIn(), unreachable);
+    assert.match((await troubles())[0], new RegExp(`Z: ${host}/one/${name}: the response is malformed \\([^()]+\\)$`));
+    const [reason = ''] = rig.reasons.slice(-1);
+    assert.match(reason, new RegExp(`^${host}/one/${name}: the response is malformed \\([^()]+\\)$`));
+    one.handlers.clear();
+  }
+  one.handlers.set('token', (_incoming, outgoing) =>
+    outgoing.writeHead(200, { 'Content-Type': 'application/json' }).end(`"${'x'.repeat(2 ** 20)}"`),
+  );
+  assert.is(await logIn(), unreachable);
+  assert.is(rig.reasons.at(-1), `${host}/one/token: the response was too long`);
+  one.handlers.clear();
+  tokenOf(await logIn());
 });
 
 test('a provider that rejects the client is recorded, one that rejects a code is not', async () => {

@@ -65,7 +65,7 @@ check('a provider that does not respond fails the discovery, which the other ste
   const { discovery, ...rest } = await resultsOf('down');
   assert.match(
     discovery,
-    /^Check the issuer, the network and certificates: .*127\.0\.0\.1:9.* cannot be read \(.+\)\.$/,
+    /^Check the issuer, the network and certificates: the discovery document http:\S+ cannot be read \([^:]+[^.]\)\.$/,
   );
   for (const result of Object.values(rest))
     assert.is(result, 'Make the discovery document readable first: this step needs it.');
@@ -81,8 +81,7 @@ for (const [title, step, expected, breakIt] of [
   [
     'a document without a token endpoint',
     'discovery',
-    () =>
-      `Correct the discovery document ${one.url}/.well-known/openid-configuration: the discovery document has no valid token_endpoint.`,
+    () => `Correct the discovery document ${one.url}/.well-known/openid-configuration: it has no valid token_endpoint.`,
     () => delete one.document.token_endpoint,
   ],
   [
@@ -131,6 +130,28 @@ for (const [title, step, expected, breakIt] of [
       ),
   ],
   [
+    'a token endpoint with a server error',
+    'client',
+    () => `Make the provider respond: ${new URL(one.url).host}/one/token: the response had status 503.`,
+    () => one.handlers.set('token', (_incoming, outgoing) => outgoing.writeHead(503).end()),
+  ],
+  [
+    'a token endpoint with a page',
+    'client',
+    () =>
+      `Make the provider respond: ${new URL(one.url).host}/one/token: the response is malformed (unexpected response content-type).`,
+    () =>
+      one.handlers.set('token', (_incoming, outgoing) =>
+        outgoing.writeHead(200, { 'Content-Type': 'text/html' }).end('<p>Login</p>'),
+      ),
+  ],
+  [
+    'a login page with a server error',
+    'redirect_uri',
+    () => `Make the provider respond: ${new URL(one.url).host}/one/authorize: the response had status 503.`,
+    () => one.handlers.set('authorize', (_incoming, outgoing) => outgoing.writeHead(503).end()),
+  ],
+  [
     'a clock that is five minutes ahead',
     'clock',
     () => 'Synchronise the clock of this machine or of the provider: this one is 300 seconds ahead.',
@@ -152,6 +173,15 @@ for (const [title, step, expected, breakIt] of [
     const needed = step === 'discovery' ? ['keys', 'redirect_uri', 'client'] : [];
     for (const [name, other] of Object.entries(rest)) if (!needed.includes(name)) assert.is(other, 'ok', name);
   });
+
+check('reads the discovery document for every step, not a cached one', async () => {
+  await fetch(`${rig.fixture.url}/api-auth/oidc/one/login/`, { redirect: 'manual' });
+  one.document.token_endpoint = `${one.url}/moved`;
+  one.document.authorization_endpoint = `${one.url}/moved`;
+  const { client, redirect_uri: redirect } = await resultsOf();
+  assert.match(redirect, /^Register the redirect URI .* status 404\.$/);
+  assert.match(client, /^Check client_id and client_secret_file: the provider rejects the client \(not_found\)\.$/);
+});
 
 check('checks the metadata of SAML identity providers', async () => {
   const files = new Files();
