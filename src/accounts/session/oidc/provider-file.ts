@@ -145,19 +145,35 @@ function credentialOf(item: Members): string | KeyObject {
   if ((secretFile === undefined) === (keyFile === undefined))
     throw new Error('needs either client_secret_file or private_key_file');
   if (keyFile !== undefined) return privateKey(keyFile);
-  const secret = readFileSync(secretFile ?? '', 'utf8').trim();
-  if (secret === '') throw new Error(`${secretFile} is empty`);
+  const secret = contentOf('client_secret_file', secretFile ?? '').trim();
+  if (secret === '') throw new Error(`client_secret_file: ${secretFile} is empty`);
   return secret;
+}
+
+/** Reads the file that a member names. Throws an error that names the member. */
+function contentOf(name: Member, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`${name}: ${errorOf(error).message}`, { cause: error });
+  }
 }
 
 /** Reads the PEM key for private_key_jwt: RSA of at least 2048 bits, P-256 or Ed25519. */
 function privateKey(file: string): KeyObject {
-  const key = createPrivateKey(readFileSync(file));
+  const rule = `private_key_file: ${file} must hold`;
+  const pem = contentOf('private_key_file', file);
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(pem);
+  } catch (error) {
+    throw new Error(`${rule} a private key in PEM without a passphrase`, { cause: error });
+  }
   const { modulusLength = 0, namedCurve } = key.asymmetricKeyDetails ?? {};
   const isUsable =
     (key.asymmetricKeyType === 'rsa' && modulusLength >= 2048) ||
     (key.asymmetricKeyType === 'ec' && namedCurve === 'prime256v1') ||
     key.asymmetricKeyType === 'ed25519';
-  if (!isUsable) throw new Error(`${file} must hold an RSA key of at least 2048 bits, a P-256 key or an Ed25519 key`);
+  if (!isUsable) throw new Error(`${rule} an RSA key of at least 2048 bits, a P-256 key or an Ed25519 key`);
   return key;
 }

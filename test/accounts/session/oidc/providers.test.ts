@@ -113,6 +113,31 @@ for (const [title, change, message] of [
     );
   });
 
+test('rejects files without a usable secret or key, naming the member and the file', () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const pem = (passphrase?: string): string =>
+    String(
+      privateKey.export({ type: 'pkcs8', format: 'pem', ...(passphrase && { cipher: 'aes-256-cbc', passphrase }) }),
+    );
+  const other = generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey;
+  const p384 = String(other.export({ type: 'pkcs8', format: 'pem' }));
+  const cases: readonly (readonly [string, string | undefined, string])[] = [
+    ['client_secret_file', undefined, "ENOENT: no such file or directory, open 'FILE'"],
+    ['client_secret_file', ' \n', 'FILE is empty'],
+    ['private_key_file', undefined, "ENOENT: no such file or directory, open 'FILE'"],
+    ['private_key_file', 'secret', 'FILE must hold a private key in PEM without a passphrase'],
+    ['private_key_file', pem('secret'), 'FILE must hold a private key in PEM without a passphrase'],
+    ['private_key_file', p384, 'FILE must hold an RSA key of at least 2048 bits, a P-256 key or an Ed25519 key'],
+  ];
+  for (const [member, content, message] of cases) {
+    const file = content === undefined ? `${files.folder}/missing` : files.write('credential', content);
+    assert.throws(
+      () => read([{ ...minimal(), client_secret_file: undefined, [member]: file }]),
+      (error: Error) => error.message.endsWith(`provider "company": ${member}: ${message.replace('FILE', file)}`),
+    );
+  }
+});
+
 test('rejects a file that is no list, an invalid name and a repeated one', () => {
   const cases: [unknown, RegExp][] = [
     ['{', /providers\.json: .*JSON/],
