@@ -34,7 +34,9 @@ export function lockoutWarning(
   const [remote] = (env.SSH_CONNECTION ?? '').split(' ').filter((word) => word !== '');
   const own = ['127.0.0.1', '::1', ...(remote === undefined ? [] : [remote])];
   if (networks.length === 0 || own.some((address) => inNetworks(address, parseNetworks(networks)))) return undefined;
-  return `staff_networks contains neither this machine${remote === undefined ? '' : ` nor ${remote}`}: you will have no staff rights from here`;
+  const missing =
+    remote === undefined ? 'does not contain this machine' : `contains neither this machine nor ${remote}`;
+  return `staff_networks ${missing}: you will have no staff rights from here`;
 }
 
 /** `tenantry config`: prints the settings with their values and sources. */
