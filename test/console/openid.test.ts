@@ -134,6 +134,16 @@ browser('shows why a login at the provider has failed', async () => {
   await visitor.close();
 });
 
+browser('opens the start page after a sign-in by password that follows a failed login', async () => {
+  await oidc.provider.next({ accountId: 'c-1', error: 'access_denied' });
+  const visitor = await Console.open(started(), `${url}/`);
+  await visitor.link(button).click();
+  await visitor.page.getByText('The identity provider refused the login.').waitFor();
+  await visitor.signIn('admin');
+  assert.is(visitor.page.url(), `${url}/#/`);
+  await visitor.close();
+});
+
 browser('starts the sign-in automatically if the provider is configured so, but not after a sign-out', async () => {
   await oidc.provider.next({ accountId: 'c-1' });
   const visitor = await Console.open(started(), 'about:blank');

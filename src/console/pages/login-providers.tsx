@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { LoginProvider } from '../api/configuration.ts';
 import { storageKeyOf } from '../api/connection.ts';
-import { place } from '../api/route.ts';
+import { place, replace } from '../api/route.ts';
 import { departFor, hasSignedOut, resumeProblem } from '../api/session.ts';
 import { t } from '../i18n/words.ts';
 
@@ -13,6 +13,11 @@ const failedPage = '/sign-in-failed/';
 /** Returns the English message of a failed provider login; empty if none has failed. */
 export const failureOfLogin = (): string =>
   place.value.path === failedPage ? (place.value.query.get('message') ?? '') : '';
+
+/** Replaces the page of a failed login, which shows nothing to a signed-in user, by the start page. */
+export function leaveFailure(): void {
+  if (place.value.path === failedPage) replace('/');
+}
 
 /** Returns the URL that starts a sign-in and returns to the current page afterwards. */
 function addressOf({ url }: LoginProvider): string {

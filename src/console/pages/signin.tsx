@@ -27,7 +27,7 @@ import { Version } from '../components/version.tsx';
 import { serverText, t } from '../i18n/words.ts';
 import { FirstStart } from './first-start.tsx';
 import { SignUp } from './invitation.tsx';
-import { failureOfLogin, LoginProviders } from './login-providers.tsx';
+import { failureOfLogin, LoginProviders, leaveFailure } from './login-providers.tsx';
 import { SecondStep } from './second-step.tsx';
 
 /** The pages before sign-in. Links in mails have separate pages. */
@@ -74,6 +74,7 @@ export function Entrance(): JSX.Element {
 function SignIn(): JSX.Element {
   useEffect(() => {
     void readConfiguration();
+    return leaveFailure;
   }, []);
   const { demo, methods: offered, providers = [] } = configuration.value ?? {};
   const failure = resumeProblem.value || serverText(failureOfLogin());
