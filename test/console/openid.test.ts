@@ -134,6 +134,13 @@ browser('shows why a login at the provider has failed', async () => {
   await visitor.close();
 });
 
+browser('does not show the message of a failed login that this tab has not started', async () => {
+  const visitor = await Console.open(started(), `${url}/#/sign-in-failed/?message=Call%20555%20now`);
+  await visitor.link(button).waitFor();
+  assert.is(await visitor.page.getByText('Call 555 now').count(), 0);
+  await visitor.close();
+});
+
 browser('opens the start page after a sign-in by password that follows a failed login', async () => {
   await oidc.provider.next({ accountId: 'c-1', error: 'access_denied' });
   const visitor = await Console.open(started(), `${url}/`);

@@ -174,6 +174,9 @@ export function takeDeparture(): string | undefined {
   return Date.now() - Number(time) < maxAbsence ? provider : undefined;
 }
 
+/** Whether the page was opened at the end of a login that this tab has started. */
+export const hasReturned = signal(false);
+
 /** Whether the page was opened with a login that this tab has not started, such as by a link from another user. */
 export const isForeignLogin = signal(false);
 

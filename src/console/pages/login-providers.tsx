@@ -4,15 +4,18 @@ import { useEffect } from 'preact/hooks';
 import type { LoginProvider } from '../api/configuration.ts';
 import { storageKeyOf } from '../api/connection.ts';
 import { place, replace } from '../api/route.ts';
-import { departFor, hasSignedOut, resumeProblem } from '../api/session.ts';
+import { departFor, hasReturned, hasSignedOut, resumeProblem } from '../api/session.ts';
 import { t } from '../i18n/words.ts';
 
 /** The page of a failed login, if login_failed_url is `…/#/sign-in-failed/`. */
 const failedPage = '/sign-in-failed/';
 
-/** Returns the English message of a failed provider login; empty if none has failed. */
+/**
+ * Returns the English message of a failed provider login; empty if this tab has not started one, because then another person may
+ * have written the message.
+ */
 export const failureOfLogin = (): string =>
-  place.value.path === failedPage ? (place.value.query.get('message') ?? '') : '';
+  place.value.path === failedPage && hasReturned.value ? (place.value.query.get('message') ?? '') : '';
 
 /** Replaces the page of a failed login, which shows nothing to a signed-in user, by the start page. */
 export function leaveFailure(): void {
