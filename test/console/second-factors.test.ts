@@ -127,6 +127,8 @@ browser('a user who must set up a second factor can do nothing else', async () =
   await dialog.getByLabel('Code from your authenticator app').fill(code);
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
   await dialog.getByRole('button', { name: 'I have saved them' }).click();
+  await region(visitor).getByText('Not used yet').waitFor();
+  assert.is(await region(visitor).getByRole('link').count(), 0, 'no other page is available yet');
   await visitor.button('Continue').click();
   await visitor.heading(greeting).waitFor();
 });

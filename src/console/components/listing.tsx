@@ -61,7 +61,7 @@ export function Listing({
   readonly size?: number;
   readonly actions?: ComponentChildren;
   readonly hasCount?: boolean;
-  /** The text of the link to the list. */
+  /** The text of the link to the list; empty for no link. */
   readonly all?: string;
   /** The first objects, if the page reads them itself. */
   readonly given?: Page | undefined;
@@ -74,7 +74,7 @@ export function Listing({
     <Card
       title={title}
       count={hasCount && page && page.count > size ? page.count : undefined}
-      more={isEmpty ? undefined : [hrefOf(path, new URLSearchParams(query)), all]}
+      more={isEmpty || all === '' ? undefined : [hrefOf(path, new URLSearchParams(query)), all]}
       actions={actions}
       problem={page?.problem}
       isLoading={page === undefined}

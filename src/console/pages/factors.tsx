@@ -6,6 +6,7 @@ import { type ApiResponse, saveFile } from '../api/connection.ts';
 import { type FormField, plainField } from '../api/fields.ts';
 import { createPasskey, hasPasskeys } from '../api/passkeys.ts';
 import { refresh, usePage } from '../api/reading.ts';
+import { mustEnrol } from '../api/session.ts';
 import type { EditResponse } from '../components/conflict.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { product } from '../components/focus.ts';
@@ -31,6 +32,7 @@ export function SecondFactors({ user, isOwn }: { readonly user: string; readonly
       empty={t('Logins require only the password.')}
       size={10}
       lines={linesOf(isOwn)}
+      {...(mustEnrol.value && { all: '' })}
       actions={
         isOwn ? (
           <>
