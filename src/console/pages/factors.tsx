@@ -29,7 +29,7 @@ export function SecondFactors({ user, isOwn }: { readonly user: string; readonly
       title={titleOf('second-factors')}
       path="/second-factors/"
       query={query}
-      empty={t('Logins require only the password.')}
+      empty={mustEnrol.value ? t('No second factor yet.') : t('Logins require only the password.')}
       size={10}
       lines={linesOf(isOwn)}
       {...(mustEnrol.value && { all: '' })}
