@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { eventually } from '../../../support/eventually.ts';
 import type { Json } from '../../../support/fixture.ts';
 import { Account } from '../../../vendors/digitalocean/account.ts';
 import type { Mishap } from '../../../vendors/digitalocean/stand-in.ts';
@@ -377,12 +378,11 @@ test('a shutdown does not wait for a backend that does not respond', async () =>
   const other = await Account.open();
   other.vendor.mishap('GET /account', 'no response');
   other.fixture.clock.advance(30 * 60);
-  for (let n = 0; n < 2; n++) {
+  await eventually('the synchronisation waits for the backend', async () => {
     other.fixture.clock.advance(2);
     other.fixture.server.tick();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  assert.is((await other.settings()).state, 'Syncing');
+    return (await other.settings()).state === 'Syncing';
+  });
   const started = performance.now();
   await other.close();
   assert.ok(performance.now() - started < 30_000, 'closed before the call times out');
