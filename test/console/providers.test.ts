@@ -43,7 +43,7 @@ browser('the guide asks for the credentials of the provider, and saves only work
   const { page } = owner;
   await page.getByLabel('Token').waitFor();
   assert.is(await page.getByLabel('Password').count(), 0);
-  assert.is(await page.getByLabel('Simulator seed').isVisible(), false);
+  assert.is(await page.getByLabel('Simulator seed').count(), 0);
   assert.equal(await owner.findings(), []);
   await owner.button('Test and continue').click();
   await page.getByText('Name cannot be empty').waitFor();
@@ -108,8 +108,6 @@ browser('the guide marks the address that does not respond, and opens the permis
 browser('adds a working account and follows it until it is synchronised', async () => {
   const { page } = owner;
   await page.getByLabel('Provider URL').fill('simulator://droplets');
-  await page.getByText('More options', { exact: true }).click();
-  await page.getByLabel('Simulator latency').fill('0');
   await owner.button('Test and continue').click();
   await owner.heading(/^Droplets/).waitFor();
   await page.getByText('was created. It is simulated: nothing is created at a provider.').waitFor();
@@ -204,6 +202,16 @@ browser(
     await page.getByRole('radio', { name: /^Simulator/ }).check();
     await page.getByText('Runs on this server and needs no credentials.').waitFor();
     assert.equal([await address.count(), await page.getByLabel('Token').count()], [0, 0]);
+    // Only an account on the simulator has options of the simulator.
+    const seed = page.getByLabel('Simulator seed');
+    await page.getByText('More options', { exact: true }).click();
+    await seed.fill('7');
+    await page.getByRole('radio', { name: /^DigitalOcean/ }).check();
+    await address.waitFor();
+    assert.is(await seed.count(), 0);
+    await page.getByRole('radio', { name: /^Simulator/ }).check();
+    await seed.waitFor({ state: 'attached' });
+    assert.is(await seed.inputValue(), '7');
     assert.equal(await owner.findings(), []);
     // The customer has several projects: the next step asks which of them use the account, never under another step.
     await page.evaluate(`new MutationObserver((_, observer) => {
@@ -260,6 +268,19 @@ browser('the guide reports a disabled simulator', async () => {
   await owner.page.getByRole('alert').getByText('Simulation is switched off.').waitFor();
   await owner.page.unroute('**/api/digitalocean/');
   owner.complaints.splice(0);
+});
+
+browser('only the form of a simulated account has options of the simulator', async () => {
+  const common = { type: 'DigitalOcean', customer: cast.customer.url };
+  const real = { ...common, name: 'Real sea', backend_url: `${vendor.url}/v2`, token: 'no-such-token' };
+  for (const [account, count] of [[real, 0] as const, [{ ...common, name: 'Simulated sea' }, 1] as const]) {
+    const { body } = await fixture.staff.post('/api/service-settings/', account);
+    await owner.go(`/service-settings/${body.uuid}/`, new RegExp(`^${account.name}`));
+    await owner.act('Edit');
+    await owner.dialog().getByLabel('Name *', { exact: true }).waitFor();
+    assert.is(await owner.dialog().getByLabel('Simulator seed').count(), count, account.name);
+    await owner.button('Cancel').click();
+  }
 });
 
 browser('a file field shows the chosen file on a button of the console', async () => {

@@ -66,6 +66,9 @@ export interface ControlProperties {
   readonly required: boolean;
 }
 
+/** Whether only simulated provider accounts have the field. */
+export const isOfSimulator = (name: string): boolean => name.startsWith('simulator_');
+
 const secrets = /^(password|current_password|token|secret|.*_secret|.*_password)$/;
 const long = new Set(['description', 'contact_details', 'user_data', 'public_key', 'message']);
 

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Item, isItem, pathOf, problemOf, request, textOf } from '../api/api.ts';
 import { configuration } from '../api/configuration.ts';
 import type { Collection } from '../api/document.ts';
-import { type FormField, formFieldsOf } from '../api/fields.ts';
+import { type FormField, formFieldsOf, isOfSimulator } from '../api/fields.ts';
 import { refresh, useReading } from '../api/reading.ts';
 import { go } from '../api/route.ts';
 import { actAs, me } from '../api/session.ts';
@@ -335,7 +335,8 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
           {(guard, isBlocked) => (
             <Form
               key={`${path} ${open.title}`}
-              fields={open.fields}
+              // The API accepts the options of the simulator for every account.
+              fields={open.fields.filter(({ name }) => item.is_simulated !== false || !isOfSimulator(name))}
               {...(open.method === 'PATCH' ? { item: version.item } : { given: givenOf(open, item) })}
               button={open.method === 'PATCH' ? t('Save') : open.title}
               isDangerous={open.isDestructive}

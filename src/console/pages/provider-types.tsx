@@ -1,7 +1,7 @@
 /** Facts about each provider for the guide: credentials, their labels, and the rights that they need. */
 import type { JSX } from 'preact';
 import { type Item, itemsIn, rankIn, textOf } from '../api/api.ts';
-import type { FormField } from '../api/fields.ts';
+import { type FormField, isOfSimulator } from '../api/fields.ts';
 import { Card } from '../components/card.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Badge } from '../components/status.tsx';
@@ -86,13 +86,17 @@ export const firstFields = ['name', 'customer'];
 /** Fields for a later step, or only for programs. */
 const later = new Set(['project', 'available_for_all', 'scope', 'settings']);
 
-/** Returns the fields for a type, ordered by importance. The simulator needs no credentials. */
+/**
+ * Returns the fields for a type, ordered by importance. The simulator needs no credentials; a real provider has none of the
+ * simulator's options.
+ */
 export function guidedFields(fields: readonly FormField[], type: string, isSimulated: boolean): readonly FormField[] {
   const { helps = {}, labels = {}, used } = vendorOf(type);
   const wanted = isSimulated ? [] : used;
   const order = [...firstFields, ...wanted];
   const rank = ({ name }: FormField): number => rankIn(order, name);
-  const isOther = (name: string): boolean => !wanted.includes(name) && [...credentials, ...used].includes(name);
+  const isOther = (name: string): boolean =>
+    (!isSimulated && isOfSimulator(name)) || (!wanted.includes(name) && [...credentials, ...used].includes(name));
   return fields
     .filter(({ name }) => !later.has(name) && !isOther(name))
     .sort((a, b) => rank(a) - rank(b))
