@@ -117,7 +117,8 @@ browser('rotates a key with an overlap, and revokes it', async () => {
 browser('owners create a service account of a project and its key', async () => {
   const { page } = owner;
   await owner.go(`/projects/${cast.project.uuid}/`, 'Rocket');
-  await page.getByRole('link', { name: 'Service accounts' }).click();
+  await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: /^Team/ }).click();
+  await page.getByRole('navigation', { name: 'Team' }).getByRole('link', { name: 'Service accounts' }).click();
   const region = page.getByRole('region', { name: 'Service accounts' });
   await region.getByText(/No service accounts yet/).waitFor();
   assert.equal(await owner.findings(), []);
@@ -148,9 +149,10 @@ browser('owners create a service account of a project and its key', async () => 
   assert.equal(await owner.findings(), []);
 });
 
-browser('other members do not see the tab', async () => {
+browser('other members do not see service accounts in the team', async () => {
   const helper = await Console.as(chromium as Browser, fixture, 'helper');
-  await helper.go(`/customers/${cast.customer.uuid}/`, 'Alice');
+  await helper.go(`/customers/${cast.customer.uuid}/?tab=team`, 'Alice');
+  await helper.page.getByRole('region', { name: 'Roles', exact: true }).waitFor();
   assert.is(await helper.page.getByRole('link', { name: 'Service accounts' }).count(), 0);
   await helper.close();
   assert.equal(owner.complaints, []);

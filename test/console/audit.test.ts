@@ -72,6 +72,10 @@ browser('every object has a history for those who may read it, at 390 pixels and
   await owner.go(`/customers/${customer.uuid}/?tab=history`, 'Alice Ltd');
   const history = owner.page.getByRole('region', { name: /^(History|Ajalugu)$/ });
   await history.getByText('+372 39').waitFor();
+  // The tabs scroll; the current one is visible.
+  const tab = owner.page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Activity' });
+  const { x = 0, width: tabWidth = 0 } = (await tab.boundingBox()) ?? {};
+  assert.ok(x >= 0 && x + tabWidth <= 390, `the current tab is at ${x}`);
   assert.equal(await owner.findings(), []);
   await owner.switchLanguage();
   await owner.page.getByRole('link', { name: 'Näita vanemaid' }).click();

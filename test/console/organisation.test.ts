@@ -49,8 +49,27 @@ browser('the tabs of a customer lead to its lists, with counts, and to every fie
   await staff.go(placeOf(customer.url), customer.name);
   const tab = (name: string) => staff.page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name });
   await tab('Projects 3').waitFor();
+  const tabs = staff.page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
+  assert.equal(
+    (await tabs.allInnerTexts()).map((text) => text.replace(/\s*\d+$/, '')),
+    ['Overview', 'Projects', 'Resources', 'Team', 'Provider accounts', 'Quotas', 'Activity', 'Settings'],
+  );
   await tab('Team 11').waitFor();
   await tab('Provider accounts 3').waitFor();
+  await fixture.staff.patch(customer.url, { phone_number: '+49 555 0102' });
+  await tab('Activity').click();
+  const events = staff.page.getByRole('region', { name: /^Events/ });
+  await events.getByRole('listitem').first().waitFor();
+  assert.not.match(await events.innerText(), new RegExp(`· ${customer.name}`), 'the page names the customer');
+  await staff.page.getByRole('navigation', { name: 'Activity' }).getByRole('link', { name: 'History' }).click();
+  await region('History').waitFor();
+  await tab('Activity').and(staff.page.locator('[aria-current=page]')).waitFor();
+  assert.equal(await findFaults(staff), []);
+  // The address from before the tab Team had service accounts.
+  await staff.go(`${placeOf(customer.url)}?tab=service-accounts`, customer.name);
+  await region('Service accounts').waitFor();
+  await tab('Team 11').and(staff.page.locator('[aria-current=page]')).waitFor();
+  assert.equal(await findFaults(staff), []);
   await tab('Settings').click();
   await region('Identity').getByText('Native name').waitFor();
   await tab('Resources 40').click();

@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { numberText, t } from '../i18n/words.ts';
 import { Icon } from './icons.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
@@ -98,16 +98,32 @@ export interface Tab {
 }
 
 /** Tabs for the parts of an object or the types within a list. Each tab has an address. */
-export const Tabs = ({ tabs, label = t('Sections') }: { readonly tabs: readonly Tab[]; readonly label?: string }) => (
-  <nav class="tabs" aria-label={label}>
-    {tabs.map(({ count, href, isCurrent, title }) => (
-      <a key={href} href={href} aria-current={isCurrent ? 'page' : undefined}>
-        {title}
-        {count !== undefined && count > 0 && <span class="count">{numberText(count)}</span>}
-      </a>
-    ))}
-  </nav>
-);
+export function Tabs({
+  tabs,
+  label = t('Sections'),
+}: {
+  readonly tabs: readonly Tab[];
+  readonly label?: string;
+}): JSX.Element {
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On narrow screens, the tabs scroll.
+    const [row, current] = [nav.current, nav.current?.querySelector<HTMLElement>('[aria-current]')];
+    if (!row || !current) return;
+    const [around, own] = [row.getBoundingClientRect(), current.getBoundingClientRect()];
+    if (own.left < around.left || own.right > around.right) row.scrollLeft += own.left - around.left;
+  }, [tabs.findIndex(({ isCurrent }) => isCurrent)]);
+  return (
+    <nav ref={nav} class="tabs" aria-label={label}>
+      {tabs.map(({ count, href, isCurrent, title }) => (
+        <a key={href} href={href} aria-current={isCurrent ? 'page' : undefined}>
+          {title}
+          {count !== undefined && count > 0 && <span class="count">{numberText(count)}</span>}
+        </a>
+      ))}
+    </nav>
+  );
+}
 
 /** A switch between a few views of the same data, such as periods. */
 export const Choices = ({ tabs, label }: { readonly tabs: readonly Tab[]; readonly label: string }): JSX.Element => (

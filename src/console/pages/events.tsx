@@ -326,9 +326,14 @@ export const Activity = ({
   item,
   within = item,
   given,
+  ...rest
 }: {
   readonly item: Item;
   readonly within?: Item;
+  /** Default: Activity. */
+  readonly title?: string;
+  /** Maximum number of events. Default: 5. */
+  readonly size?: number;
   /** The events, if the page reads them itself. */
   readonly given?: Page;
 }): JSX.Element => (
@@ -340,5 +345,6 @@ export const Activity = ({
     all={t('All events')}
     lines={(events) => <EventTimeline events={events} within={within} />}
     given={given}
+    {...rest}
   />
 );

@@ -1,7 +1,7 @@
 /** The page of any object: an overview, then every field and the JSON under Details. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Item, problemOf, textOf, uuidIn } from '../api/api.ts';
+import { type Item, listIn, problemOf, textOf, uuidIn } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { useFailedActions } from '../api/failures.ts';
 import { refresh, useObject, useRepeated } from '../api/reading.ts';
@@ -12,7 +12,7 @@ import { type Can, useActions } from '../components/actions.tsx';
 import { Callout, Card, FieldFacts, isEmptyValue, Loading } from '../components/card.tsx';
 import { CopyButton, Source } from '../components/copy.tsx';
 import { Icon } from '../components/icons.tsx';
-import { type Crumb, PageHeader, type Tab, Tabs } from '../components/page.tsx';
+import { Choices, type Crumb, PageHeader, type Tab, Tabs } from '../components/page.tsx';
 import { isSecret } from '../components/secret.tsx';
 import { SimulatedBadge, StatusBadge } from '../components/status.tsx';
 import { Details, isObjectLink, nameOf, Time } from '../components/values.tsx';
@@ -22,6 +22,27 @@ import { fieldLabel, groups } from '../i18n/labels.ts';
 import { serverText, t, titleOf } from '../i18n/words.ts';
 import { canManageResources } from './attention.tsx';
 import { History, mayReadTrail } from './audit.tsx';
+import { Activity } from './events.tsx';
+
+/** Content of an object's page at a value of `tab` in the address. */
+interface Part {
+  readonly name: string;
+  readonly title: string;
+  /** Default: always. */
+  readonly isShown?: (item: Item) => boolean;
+  readonly content: (item: Item, reload: () => Promise<void>) => ComponentChildren;
+}
+
+/** A tab between Overview and Details. */
+export interface ObjectTab extends Part {
+  readonly count?: (item: Item) => number | undefined;
+  /** Further parts with their own addresses. A switch above the content leads to them. */
+  readonly parts?: readonly Part[];
+  /** The title of the tab's own content in the switch. */
+  readonly partTitle?: string;
+  /** Links after the tab. */
+  readonly linksAfter?: (item: Item) => readonly Tab[];
+}
 
 /** Customises the page of a kind of object. */
 export interface ObjectRecipe {
@@ -31,15 +52,7 @@ export interface ObjectRecipe {
   readonly facts?: ((item: Item) => ComponentChildren) | undefined;
   /** Buttons before the action buttons. */
   readonly buttons?: ((item: Item) => ComponentChildren) | undefined;
-  /** Tabs between Overview and Details, by the value of `tab` in the address. */
-  readonly tabs?: readonly {
-    readonly name: string;
-    readonly title: string;
-    /** Default: always. */
-    readonly isShown?: (item: Item) => boolean;
-    readonly count?: (item: Item) => number | undefined;
-    readonly content: (item: Item, reload: () => Promise<void>) => ComponentChildren;
-  }[];
+  readonly tabs?: readonly ObjectTab[];
   /** A problem with its fix, above the content. */
   readonly problem?: ((item: Item, can: Can) => ComponentChildren) | undefined;
   readonly badge?: ((item: Item) => ComponentChildren) | undefined;
@@ -131,26 +144,27 @@ function OpenObject({
     noteRecent({ path, title: name, kind: owner || collection.title, icon });
   }, [path, name]);
   const present = place.value.query.get('tab') ?? '';
-  const history = historyTab(collection.name);
-  const own = [...(recipe.tabs ?? []), history].filter(({ isShown }) => isShown?.(item) ?? true);
-  const tab = own.find((one) => one.name === present);
-  const tabOf = (one: (typeof own)[number]): Tab => ({
-    href: hrefOf(path, { tab: one.name }),
-    title: one.title,
-    count: one.count?.(item),
-    isCurrent: one === tab,
-  });
+  const isAvailable = ({ isShown }: Part): boolean => isShown?.(item) ?? true;
+  const own = (recipe.tabs ?? []).filter(isAvailable);
+  const partsOf = (one: ObjectTab): readonly Part[] => (one.parts ?? []).filter(isAvailable);
+  const hasHistory = !own.some(({ parts }) => parts?.includes(historyPart)) && isAvailable(historyPart);
+  const history = hasHistory ? [historyPart] : [];
+  const tab = [...own, ...history].find((one) => [one, ...partsOf(one)].some(({ name }) => name === present));
+  const tabsOf = (one: ObjectTab): readonly Tab[] => [
+    { href: hrefOf(path, { tab: one.name }), title: one.title, count: one.count?.(item), isCurrent: one === tab },
+    ...(one.linksAfter?.(item) ?? []),
+  ];
   const tabs: readonly Tab[] = [
     { href: hrefOf(path), title: t('Overview'), isCurrent: !tab && present !== 'details' },
     ...(recipe.firstLinks?.(item) ?? []),
-    ...own.filter((one) => one !== history).map(tabOf),
+    ...own.flatMap(tabsOf),
     ...(recipe.links?.(item) ??
       collection.lists.map((list) => ({
         href: hrefOf(`${path}${list}/`),
         title: listTitles()[list] ?? titleOf(list),
         isCurrent: false,
       }))),
-    ...own.filter((one) => one === history).map(tabOf),
+    ...history.flatMap(tabsOf),
     {
       href: hrefOf(path, { tab: 'details' }),
       title: recipe.detailsTitle ?? t('Details'),
@@ -191,7 +205,7 @@ function OpenObject({
           <Raw item={item} path={path} />
         </div>
       ) : tab ? (
-        tab.content(item, reload)
+        <TabContent path={path} tab={tab} parts={partsOf(tab)} item={item} reload={reload} />
       ) : (
         (recipe.overview?.(item, reload) ?? <GenericOverview item={item} />)
       )}
@@ -200,17 +214,73 @@ function OpenObject({
   );
 }
 
-/** The tab with the audit records of an object, for staff and owners of its customer. */
-const historyTab = (list: string): NonNullable<ObjectRecipe['tabs']>[number] => ({
+/** The content of a tab, with a switch between its parts if it has several. */
+function TabContent({
+  path,
+  tab,
+  parts,
+  item,
+  reload,
+}: {
+  readonly path: string;
+  readonly tab: ObjectTab;
+  readonly parts: readonly Part[];
+  readonly item: Item;
+  readonly reload: () => Promise<void>;
+}): JSX.Element {
+  const present = place.value.query.get('tab');
+  const part = parts.find(({ name }) => name === present) ?? tab;
+  const choiceOf = (one: Part, title: string): Tab => ({
+    href: hrefOf(path, { tab: one.name }),
+    title,
+    isCurrent: one === part,
+  });
+  return (
+    <div class="stack">
+      {parts.length > 0 && (
+        <Choices
+          label={tab.title}
+          tabs={[choiceOf(tab, tab.partTitle ?? tab.title), ...parts.map((one) => choiceOf(one, one.title))]}
+        />
+      )}
+      {part.content(item, reload)}
+    </div>
+  );
+}
+
+/** The audit records of an object, for staff and owners of its customer. */
+const historyPart: Part = {
   name: 'history',
-  title: t('History'),
+  // A getter, because the language may change.
+  get title() {
+    return t('History');
+  },
   isShown: (item) =>
     textOf(item, 'uuid') !== '' &&
     mayReadTrail(
-      list === 'customers' ? textOf(item, 'uuid') : textOf(item, 'customer_uuid') || uuidIn(textOf(item, 'customer')),
+      listIn(textOf(item, 'url')) === 'customers'
+        ? textOf(item, 'uuid')
+        : textOf(item, 'customer_uuid') || uuidIn(textOf(item, 'customer')),
     ),
   content: (item) => <History uuid={textOf(item, 'uuid')} />,
-});
+};
+
+/** The events of a customer, project or resource, and its audit records. */
+export const activityTab: ObjectTab = {
+  name: 'activity',
+  get title() {
+    return t('Activity');
+  },
+  get partTitle() {
+    return t('Events');
+  },
+  content: (item) => {
+    // Entries do not repeat the customer or project of the page.
+    const within = { ...item, [`${listIn(textOf(item, 'url')).replace(/s$/, '')}_name`]: nameOf(item) };
+    return <Activity item={item} within={within} title={t('Events')} size={20} />;
+  },
+  parts: [historyPart],
+};
 
 /** Titles of nested lists that share their name with a field. */
 const listTitles = (): Readonly<Record<string, string>> => ({ usage: t('Usage by customer'), users: t('Team') });

@@ -22,11 +22,10 @@ import { numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
 import { Attention, canManageResources, expiresSoon, useExpiringRoles, useProblems } from './attention.tsx';
 import { Activity, eventsPath } from './events.tsx';
 import { maker } from './new-resource.tsx';
-import type { ObjectRecipe } from './object.tsx';
+import { activityTab, type ObjectRecipe } from './object.tsx';
 import { Projects, usageOf } from './projects.tsx';
 import { guide, mayAddAccounts } from './provider-guide.tsx';
 import { byShare, CustomerQuotas, ProjectLimits, quotasTab, useAmounts, useClouds } from './quotas.tsx';
-import { serviceAccountsTab } from './service-accounts.tsx';
 import { UsageTimeline } from './statistics.tsx';
 import { isTeamOpen, TeamButtons, teamTab } from './team.tsx';
 
@@ -39,8 +38,8 @@ export const organisation = (kind: Kind): ObjectRecipe => ({
   badge: (item) => <Health item={item} kind={kind} />,
   buttons: (item) => (isTeamOpen() ? <TeamButtons item={item} kind={kind} /> : <Buttons item={item} kind={kind} />),
   firstLinks: (item) => firstLinksOf(item, kind),
-  links: (item) => [{ href: eventsOf(item), title: t('Activity'), isCurrent: false }],
-  tabs: [teamTab(kind), quotasTab(kind), serviceAccountsTab(kind)],
+  links: () => [],
+  tabs: [teamTab(kind, (item) => [accountsLink(item, kind)]), quotasTab(kind), activityTab],
   get detailsTitle() {
     return t('Settings');
   },
@@ -58,29 +57,31 @@ const withinOf = (item: Item, kind: Kind): Scope =>
         project: scopeObject(item),
       };
 
+const linkOf = (item: Item, title: string, href: string, quota: string): Tab => ({
+  href,
+  title,
+  count: usageOf(item, quota),
+  isCurrent: false,
+});
+
 /** Links to the lists of a customer's or project's objects, with their counts. */
 function firstLinksOf(item: Item, kind: Kind): readonly Tab[] {
   const uuid = textOf(item, 'uuid');
-  const link = (title: string, href: string, quota = ''): Tab => ({
-    href,
-    title,
-    count: usageOf(item, quota),
-    isCurrent: false,
-  });
   return [
     ...(kind === 'customer'
-      ? [link(titleOf('projects'), hrefOf('/projects/', { customer: uuid }), 'nc_project_count')]
+      ? [linkOf(item, titleOf('projects'), hrefOf('/projects/', { customer: uuid }), 'nc_project_count')]
       : []),
-    link(titleOf('resources'), hrefOf('/resources/', { [`${kind}_uuid`]: uuid }), 'nc_resource_count'),
-    link(
-      titleOf('service-settings'),
-      hrefOf('/services/', { [`${kind}_uuid`]: uuid }),
-      kind === 'customer' ? 'nc_service_count' : 'nc_service_project_link_count',
-    ),
+    linkOf(item, titleOf('resources'), hrefOf('/resources/', { [`${kind}_uuid`]: uuid }), 'nc_resource_count'),
   ];
 }
 
-const eventsOf = (item: Item): string => hrefOf('/events/', { scope: textOf(item, 'url') });
+const accountsLink = (item: Item, kind: Kind): Tab =>
+  linkOf(
+    item,
+    titleOf('service-settings'),
+    hrefOf('/services/', { [`${kind}_uuid`]: textOf(item, 'uuid') }),
+    kind === 'customer' ? 'nc_service_count' : 'nc_service_project_link_count',
+  );
 
 /** The worst problem, beside the name. */
 function Health({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX.Element | null {

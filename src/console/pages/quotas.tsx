@@ -17,7 +17,7 @@ import { nameOf } from '../components/values.tsx';
 import { quotaTitle } from '../format/text.ts';
 import { isQuotaInMebibytes } from '../i18n/labels.ts';
 import { t, titleOf } from '../i18n/words.ts';
-import type { ObjectRecipe } from './object.tsx';
+import type { ObjectTab } from './object.tsx';
 
 type Kind = 'customer' | 'project';
 
@@ -128,7 +128,7 @@ const quotaTabLink = (kind: Kind, item: Item): readonly [href: string, words: st
 ];
 
 /** The tab with every quota. */
-export const quotasTab = (kind: Kind): NonNullable<ObjectRecipe['tabs']>[number] => ({
+export const quotasTab = (kind: Kind): ObjectTab => ({
   name: 'quotas',
   get title() {
     return t('Quotas');

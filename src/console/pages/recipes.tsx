@@ -12,12 +12,12 @@ import { HookBadge, HookFacts } from './hooks.tsx';
 import { machineProblem } from './machine.tsx';
 import { isMeasured, Measurements } from './measured.tsx';
 import { maker } from './new-resource.tsx';
-import type { ObjectRecipe } from './object.tsx';
+import { activityTab, type ObjectRecipe } from './object.tsx';
 import { BackupContent } from './operation.tsx';
 import { organisation } from './organisation.tsx';
 import { PersonBadge, PersonFacts, PersonOverview } from './person.tsx';
 import { AccountOverview, FailedAccount, LastSync } from './providers.tsx';
-import { cloudLinks, providerPage, ResourceFacts, ResourceOverview, resourceLinks } from './resource.tsx';
+import { cloudLinks, providerPage, ResourceFacts, ResourceOverview } from './resource.tsx';
 import { serviceAccount } from './service-accounts.tsx';
 import { QuotaHistory } from './statistics.tsx';
 import { invitationActions } from './team.tsx';
@@ -32,7 +32,8 @@ export function recipeOf(collection: Collection): ObjectRecipe {
 const resource: ObjectRecipe = {
   overview: (item) => <ResourceOverview resource={item} />,
   facts: (item) => <ResourceFacts resource={item} />,
-  links: resourceLinks,
+  // The activity of a resource is a tab.
+  links: () => [],
   problem: (item, can) =>
     textOf(item, 'state') === 'Erred' ? <FailedResource resource={item} can={can} /> : machineProblem(item),
   tabs: [
@@ -49,6 +50,7 @@ const resource: ObjectRecipe = {
         </div>
       ),
     },
+    activityTab,
   ],
 };
 

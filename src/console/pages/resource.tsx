@@ -64,11 +64,6 @@ export const providerPage = (resource: Item): string => {
   return /^https?:\/\//.test(address) ? address : '';
 };
 
-/** Links from a resource to its events, beside the tabs. */
-export const resourceLinks = (resource: Item): readonly Tab[] => [
-  { href: hrefOf('/events/', { scope: textOf(resource, 'url') }), title: t('Activity'), isCurrent: false },
-];
-
 /** The Overview of a resource. */
 export function ResourceOverview({ resource }: { readonly resource: Item }): JSX.Element {
   const list = listIn(textOf(resource, 'url'));

@@ -13,7 +13,7 @@ import { Badge } from '../components/status.tsx';
 import { nameOf, ObjectLink } from '../components/values.tsx';
 import { t, titleOf } from '../i18n/words.ts';
 import { ApiKeys } from './api-keys.tsx';
-import type { ObjectRecipe } from './object.tsx';
+import type { ObjectRecipe, ObjectTab } from './object.tsx';
 
 const list = 'service-accounts';
 
@@ -25,8 +25,8 @@ const roles: Readonly<Record<Kind, readonly string[]>> = {
   project: ['admin', 'manager', 'support'],
 };
 
-/** The tab of a customer or project, for users who may manage service accounts anywhere. */
-export const serviceAccountsTab = (kind: Kind): NonNullable<ObjectRecipe['tabs']>[number] => ({
+/** A part of the Team tab of a customer or project, for users who may manage service accounts anywhere. */
+export const serviceAccountsPart = (kind: Kind): ObjectTab => ({
   name: list,
   get title() {
     return titleOf(list);

@@ -18,8 +18,9 @@ import { matches } from '../format/search.ts';
 import { inOrder, numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
 import { expiresSoon } from './attention.tsx';
-import type { ObjectRecipe } from './object.tsx';
+import type { ObjectTab } from './object.tsx';
 import { usageOf } from './projects.tsx';
+import { serviceAccountsPart } from './service-accounts.tsx';
 
 type Kind = 'customer' | 'project';
 
@@ -29,13 +30,19 @@ const maxRoles = 300;
 /** Number of initially visible rows. */
 const shownRoles = 20;
 
-export const teamTab = (kind: Kind): NonNullable<ObjectRecipe['tabs']>[number] => ({
+/** The tab with the people of a customer or project, their roles and invitations, and its service accounts. */
+export const teamTab = (kind: Kind, linksAfter: NonNullable<ObjectTab['linksAfter']>): ObjectTab => ({
   name: 'team',
   get title() {
     return t('Team');
   },
   count: (item) => usageOf(item, 'nc_user_count'),
   content: (item) => <Team item={item} kind={kind} />,
+  get partTitle() {
+    return t('People');
+  },
+  parts: [serviceAccountsPart(kind)],
+  linksAfter,
 });
 
 /** Whether the team tab is open. */
