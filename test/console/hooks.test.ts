@@ -62,6 +62,27 @@ browser('creates a webhook with a form that shows errors beside the field, and s
   assert.equal([hook.destination_url, hook.event_groups], [`${receiver.url}/in`, ['projects']]);
 });
 
+browser('the tabs of a webhook are its deliveries, the events that it gets, and its settings', async () => {
+  const { page } = owner;
+  const tabs = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
+  const [hook] = (await fixture.as('owner').get('/api/hooks-web/')).body;
+  const count = hook.event_types.length;
+  assert.ok(count > 1);
+  assert.equal(
+    (await tabs.allInnerTexts()).map((text) => text.replace(/\s+/g, ' ')),
+    ['Deliveries', `Subscribed events ${count}`, 'Settings'],
+  );
+  await tabs.nth(1).click();
+  const events = page.getByRole('region', { name: 'Subscribed events' });
+  await events.getByText('Project creation succeeded', { exact: true }).waitFor();
+  assert.is(await events.getByRole('listitem').count(), count);
+  assert.equal(await owner.findings(), []);
+  await tabs.nth(2).click();
+  await page.getByRole('region', { name: 'Raw' }).waitFor();
+  await tabs.first().click();
+  await page.getByRole('region', { name: 'Deliveries' }).waitFor();
+});
+
 browser('follows a test delivery until the receiver has responded', async () => {
   const { page } = owner;
   const deliveries = page.getByRole('region', { name: 'Deliveries' });
@@ -74,6 +95,7 @@ browser('follows a test delivery until the receiver has responded', async () => 
   fixture.clock.advance(60);
   await deliver();
   await deliveries.getByText('Failed', { exact: true }).waitFor();
+  await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Deliveries 1' }).waitFor();
   const payloads = receiver.takeJson();
   assert.equal(
     payloads.map(({ message, type }) => [message, type]),

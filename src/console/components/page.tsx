@@ -94,6 +94,8 @@ export interface Tab {
   readonly href: string;
   readonly title: string;
   readonly count?: number | undefined;
+  /** A component that reads the count. */
+  readonly mark?: ComponentChildren;
   readonly isCurrent: boolean;
 }
 
@@ -115,9 +117,10 @@ export function Tabs({
   }, [tabs.findIndex(({ isCurrent }) => isCurrent)]);
   return (
     <nav ref={nav} class="tabs" aria-label={label}>
-      {tabs.map(({ count, href, isCurrent, title }) => (
+      {tabs.map(({ count, href, isCurrent, mark, title }) => (
         <a key={href} href={href} aria-current={isCurrent ? 'page' : undefined}>
           {title}
+          {mark}
           {count !== undefined && count > 0 && <span class="count">{numberText(count)}</span>}
         </a>
       ))}

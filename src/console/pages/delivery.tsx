@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { type Item, isItem, pathOf, problemOf, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
-import { useLinked, useList, useObject, useRequest } from '../api/reading.ts';
+import { useLinked, useList, useObject, usePage, useRequest } from '../api/reading.ts';
 import { hrefOf, place } from '../api/route.ts';
 import { Callout, Card, Fact, Facts, FieldFacts, Loading, Skeleton } from '../components/card.tsx';
 import { fieldColumn, timeColumn } from '../components/columns.tsx';
@@ -16,7 +16,7 @@ import { WordBadge } from '../components/status.tsx';
 import { type Column, NameCell, Table } from '../components/table.tsx';
 import { Details, nameOf, Time } from '../components/values.tsx';
 import { choiceText, durationText } from '../format/text.ts';
-import { phrase, serverText, t, titleOf } from '../i18n/words.ts';
+import { numberText, phrase, serverText, t, titleOf } from '../i18n/words.ts';
 
 /** Whether the user may change the hook at this path and therefore redeliver. */
 function useIsManaged(hook: string): boolean {
@@ -275,6 +275,12 @@ export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
       />
     </div>
   );
+}
+
+/** The number of deliveries of a webhook, in its tab. */
+export function DeliveryCount({ hook }: { readonly hook: Item }): JSX.Element | null {
+  const { value: page } = usePage(`${pathOf(textOf(hook, 'url'))}deliveries/?page_size=1&field=uuid`);
+  return page?.count ? <span class="count">{numberText(page.count)}</span> : null;
 }
 
 /** Returns the address of a webhook, optionally with an open delivery. */

@@ -9,7 +9,7 @@ import { refresh, usePage, useReading, useRequest } from '../api/reading.ts';
 import { go, hrefOfLink, place } from '../api/route.ts';
 import { collections, isStaff, me } from '../api/session.ts';
 import { RowActions } from '../components/actions.tsx';
-import { Callout, Empty, Loading } from '../components/card.tsx';
+import { Callout, Card, Empty, Loading } from '../components/card.tsx';
 import { Code } from '../components/copy.tsx';
 import { CreationForm, type Description } from '../components/creation.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -22,8 +22,8 @@ import { Badge, Dot, WordStatus } from '../components/status.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
 import { notify } from '../components/toast.tsx';
 import { nameOf, Time } from '../components/values.tsx';
-import { joinedText, percentText } from '../format/text.ts';
-import { plural, serverText, t, titleOf } from '../i18n/words.ts';
+import { choiceText, joinedText, percentText } from '../format/text.ts';
+import { inOrder, plural, serverText, t, titleOf } from '../i18n/words.ts';
 import { failedTypes } from './event-counts.tsx';
 
 /** All hooks with their deliveries in the last 7 days, and a button to create one. */
@@ -277,11 +277,39 @@ const columns = (counts: ReadonlyMap<string, Item>, failures: readonly Failure[]
   ];
 };
 
+const namesIn = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
+
+/** Returns the types of the events and notifications that a hook delivers, including those of its groups (events.md 5.1). */
+const subscribedTypes = (hook: Item): readonly string[] => [
+  ...namesIn(hook.event_types),
+  ...namesIn(hook.notification_types),
+];
+
+/** The tab with everything that a hook delivers. */
+export const subscribedTab = {
+  name: 'events',
+  get title(): string {
+    return t('Subscribed events');
+  },
+  count: (hook: Item): number => subscribedTypes(hook).length,
+  content: (hook: Item): JSX.Element => (
+    <Card title={t('Subscribed events')} note={eventsText(hook)}>
+      <ul class="columns">
+        {subscribedTypes(hook)
+          .map(choiceText)
+          .sort(inOrder)
+          .map((title) => (
+            <li key={title}>{title}</li>
+          ))}
+      </ul>
+    </Card>
+  ),
+};
+
 /** Describes the events of a hook: a preset, its groups, or the number of types. */
 function eventsText(hook: Item): string {
-  const namesIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
   const [groups, types] = [namesIn(hook.event_groups), namesIn(hook.event_types)];
-  const isSame = (some: readonly unknown[], others: readonly unknown[]): boolean =>
+  const isSame = (some: readonly string[], others: readonly string[]): boolean =>
     some.length === others.length && some.every((name) => others.includes(name));
   const usual = presets().find(
     ({ fixed }) =>
@@ -291,7 +319,7 @@ function eventsText(hook: Item): string {
         : groups.length === 0 && isSame(types, fixed.event_types)),
   );
   if (usual) return usual.title;
-  if (groups.length > 0) return groups.map((group) => titleOf(String(group))).join(', ');
+  if (groups.length > 0) return groups.map(titleOf).join(', ');
   return plural(types.length, '{count} event type', '{count} event types');
 }
 

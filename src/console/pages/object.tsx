@@ -63,6 +63,9 @@ export interface ObjectRecipe {
   readonly actionTitles?: (() => Readonly<Record<string, string>>) | undefined;
   /** The list in the breadcrumbs, if it differs from the object's list. */
   readonly list?: string;
+  /** Title of the first tab, and the count after it. Default: Overview. */
+  readonly overviewTitle?: string;
+  readonly overviewCount?: (item: Item) => ComponentChildren;
   /** Title of the tab with every field. Default: Details. */
   readonly detailsTitle?: string;
 }
@@ -155,7 +158,12 @@ function OpenObject({
     ...(one.linksAfter?.(item) ?? []),
   ];
   const tabs: readonly Tab[] = [
-    { href: hrefOf(path), title: t('Overview'), isCurrent: !tab && present !== 'details' },
+    {
+      href: hrefOf(path),
+      title: recipe.overviewTitle ?? t('Overview'),
+      mark: recipe.overviewCount?.(item),
+      isCurrent: !tab && present !== 'details',
+    },
     ...(recipe.firstLinks?.(item) ?? []),
     ...own.flatMap(tabsOf),
     ...(recipe.links?.(item) ??

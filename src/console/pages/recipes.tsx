@@ -6,9 +6,9 @@ import { Icon } from '../components/icons.tsx';
 import { t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
 import { canManageResources } from './attention.tsx';
-import { Deliveries } from './delivery.tsx';
+import { Deliveries, DeliveryCount } from './delivery.tsx';
 import { FailedResource } from './failed.tsx';
-import { HookBadge, HookFacts } from './hooks.tsx';
+import { HookBadge, HookFacts, subscribedTab } from './hooks.tsx';
 import { machineProblem } from './machine.tsx';
 import { isMeasured, Measurements } from './measured.tsx';
 import { maker } from './new-resource.tsx';
@@ -71,6 +71,24 @@ const notification: ObjectRecipe = {
   facts: (item) => <HookFacts hook={item} />,
   actionTitles: () => ({ test: t('Send test') }),
   list: 'hooks',
+  tabs: [subscribedTab],
+  get detailsTitle() {
+    return t('Settings');
+  },
+};
+
+const webhook: ObjectRecipe = {
+  ...notification,
+  overview: (item) => <Deliveries hook={item} />,
+  get overviewTitle() {
+    return t('Deliveries');
+  },
+  overviewCount: (item) => <DeliveryCount hook={item} />,
+  // The list of deliveries is the first tab.
+  links: () => [],
+  get detailsTitle() {
+    return t('Settings');
+  },
 };
 
 const recipes: Readonly<Record<string, ObjectRecipe>> = {
@@ -116,7 +134,7 @@ const recipes: Readonly<Record<string, ObjectRecipe>> = {
   'service-accounts': serviceAccount,
   'user-invitations': { actionTitles: invitationActions },
   backups: { overview: (item) => <BackupContent backup={item} /> },
-  'hooks-web': { ...notification, overview: (item) => <Deliveries hook={item} /> },
+  'hooks-web': webhook,
   'hooks-email': notification,
   'hooks-push': notification,
 };
