@@ -15,11 +15,11 @@ browser('edits the rules of a security group in rows, and shows an error in its 
   await demo.visit(placeOf(group.url));
   await staff.act('Set rules');
   const dialog = staff.dialog();
-  const row = (number: number) => dialog.getByRole('region', { name: `Rules ${number}`, exact: true });
+  const row = (number: number) => dialog.getByRole('region', { name: `Rule ${number}`, exact: true });
   // The form replaces the rules, so it starts with the current ones.
   await row(1).waitFor();
   assert.is(await row(1).getByLabel('IP range').inputValue(), group.rules[0].cidr);
-  await dialog.getByRole('button', { name: 'Add: Rules' }).press('Enter');
+  await dialog.getByRole('button', { name: 'Add rule' }).press('Enter');
   await row(2).getByLabel('Protocol').and(staff.page.locator(':focus')).waitFor();
   await row(2).getByLabel('Protocol').selectOption('tcp');
   await row(2).getByLabel('From port').fill('many');
@@ -37,7 +37,7 @@ browser('edits the rules of a security group in rows, and shows an error in its 
   await row(2).getByText('Enter a valid IPv4 CIDR.').waitFor();
   assert.is(await row(2).getByLabel('IP range').getAttribute('aria-invalid'), 'true');
   await row(2).getByLabel('IP range').fill('10.0.0.0/8');
-  await dialog.getByRole('button', { name: 'Remove Rules 1', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Remove rule 1', exact: true }).click();
   await row(2).waitFor({ state: 'detached' });
   await dialog.getByRole('button', { name: 'Set rules' }).click();
   await dialog.waitFor({ state: 'detached' });

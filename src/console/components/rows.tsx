@@ -3,8 +3,24 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { type Item, isItem, problemOf } from '../api/api.ts';
 import { type FormField, type Row, rowOf, type Typed } from '../api/fields.ts';
+import { plainLabel } from '../format/text.ts';
 import { serverText, t } from '../i18n/words.ts';
+import { ownValue } from '../item.ts';
 import { Icon } from './icons.tsx';
+
+/** Titles of one item, by list. Functions, because the language may change. */
+const itemTitles: Readonly<Record<string, () => string>> = {
+  certifications: () => t('Certification'),
+  customers: () => t('Customer'),
+  floating_ips: () => t('Floating IP'),
+  identities: () => t('Identity'),
+  internal_ips_set: () => t('Network'),
+  networks: () => t('Network'),
+  projects: () => t('Project'),
+  rules: () => t('Rule'),
+  security_groups: () => t('Security group'),
+  tags: () => t('Tag'),
+};
 
 export function Rows({
   field,
@@ -29,6 +45,7 @@ export function Rows({
   readonly onInput: (rows: readonly Row[]) => void;
 }): JSX.Element {
   const { label, members = [] } = field;
+  const itemTitle = ownValue(itemTitles, field.name)?.();
   const list = useRef<HTMLDivElement>(null);
   const count = useRef(rows.length);
   const id = useId();
@@ -46,7 +63,7 @@ export function Rows({
       <div ref={list} class="stack">
         {rows.map((row, at) => {
           const messages = messagesOf(rejected[at]);
-          const title = t('{label} {number}', { label, number: at + 1 });
+          const title = t('{label} {number}', { label: itemTitle ?? label, number: at + 1 });
           return (
             // Items have no identity but their index.
             <section key={at} class="row-item" aria-label={title}>
@@ -62,7 +79,7 @@ export function Rows({
                 <button
                   type="button"
                   class="btn quiet icon-only"
-                  aria-label={t('Remove {title}', { title })}
+                  aria-label={t('Remove {title}', { title: plainLabel(title) })}
                   onClick={() => onInput(rows.filter((_, index) => index !== at))}
                 >
                   <Icon name="dismiss" />
@@ -79,7 +96,7 @@ export function Rows({
       </div>
       <button type="button" class="btn sm" onClick={() => onInput([...rows, rowOf(members)])}>
         <Icon name="create" />
-        {t('Add: {label}', { label })}
+        {itemTitle === undefined ? t('Add') : t('Add {title}', { title: plainLabel(itemTitle) })}
       </button>
     </fieldset>
   );
