@@ -9,6 +9,8 @@ browser('finds a list, sends a request, and shows the response by API names', as
   const { page } = staff;
   await demo.visit('/all/');
   const lists = page.getByRole('complementary', { name: 'Lists' });
+  const { length } = await ask('/api/gitlab-projects/?page_size=300');
+  await lists.getByRole('link', { name: `gitlab-projects ${length}`, exact: true }).waitFor();
   await lists.getByRole('searchbox', { name: 'Search the API' }).fill('openstack inst');
   await lists.getByRole('link', { name: 'openstack-instances' }).click();
   const request = page.getByRole('region', { name: 'Request' });
@@ -38,6 +40,24 @@ browser('finds a list, sends a request, and shows the response by API names', as
     .getByText('vCPUs')
     .first()
     .waitFor();
+  assert.equal(staff.complaints, []);
+});
+
+browser('counts the objects of each list once, and nothing on narrow screens', async (demo) => {
+  const { staff } = demo;
+  const counts = (): number =>
+    staff.requests.splice(0).filter((request) => /^HEAD .*page_size=1$/.test(request)).length;
+  counts();
+  await demo.visit('/');
+  await demo.visit('/all/');
+  const listed = await staff.page.getByRole('complementary', { name: 'Lists' }).getByRole('link').count();
+  assert.is(counts(), listed);
+  await staff.page.setViewportSize({ width: 390, height: 900 });
+  await demo.visit('/');
+  await demo.visit('/all/');
+  await staff.page.getByRole('combobox', { name: 'Lists' }).waitFor();
+  assert.is(counts(), 0);
+  await staff.page.setViewportSize({ width: 1300, height: 900 });
   assert.equal(staff.complaints, []);
 });
 

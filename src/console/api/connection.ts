@@ -159,7 +159,7 @@ interface DescribedPath {
   readonly responses: { readonly 200: { readonly content: { readonly 'application/json': unknown } } };
 }
 
-const methods = ['get', 'put', 'post', 'delete', 'options', 'patch'] as const;
+const methods = ['get', 'put', 'post', 'delete', 'options', 'patch', 'head'] as const;
 
 /** The untyped API client, for generic lists, forms and actions. */
 export const described = connect<Readonly<Record<string, Readonly<Record<(typeof methods)[number], DescribedPath>>>>>();

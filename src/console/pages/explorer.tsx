@@ -1,7 +1,7 @@
 /** The API explorer: every list by its API name, with the response, its headers and its metadata. */
 import type { ComponentChildren, JSX } from 'preact';
-import { useState } from 'preact/hooks';
-import { isItem, itemsIn, pathOf, problemOf, textOf } from '../api/api.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { isItem, itemsIn, pathOf, problemOf, request, textOf } from '../api/api.ts';
 import { base } from '../api/connection.ts';
 import { useRequest } from '../api/reading.ts';
 import { go, hrefOf, place } from '../api/route.ts';
@@ -14,7 +14,7 @@ import { Badge } from '../components/status.tsx';
 import { PlainTable } from '../components/table.tsx';
 import { matches } from '../format/search.ts';
 import { fieldLabel } from '../i18n/labels.ts';
-import { inOrder, plural, t, titleOf } from '../i18n/words.ts';
+import { inOrder, numberText, plural, t, titleOf } from '../i18n/words.ts';
 
 const address = '/all/';
 
@@ -57,7 +57,9 @@ const sectionOf = (name: string): string => providers.find((provider) => name.sp
 /** The lists by provider with a search field, or a picker on narrow screens. */
 function Endpoints({ current }: { readonly current: string }): JSX.Element {
   const [sought, setSought] = useState('');
+  const aside = useRef<HTMLElement>(null);
   const names = [...collections.value.keys()].sort();
+  const counts = useCounts(names, aside);
   const found = names.filter((name) => matches(`${name} ${titleOf(name)}`, sought));
   return (
     <>
@@ -74,7 +76,7 @@ function Endpoints({ current }: { readonly current: string }): JSX.Element {
           </option>
         ))}
       </select>
-      <aside class="card not-narrow" aria-label={t('Lists')}>
+      <aside ref={aside} class="card not-narrow" aria-label={t('Lists')}>
         <div class="in">
           <input
             type="search"
@@ -95,6 +97,7 @@ function Endpoints({ current }: { readonly current: string }): JSX.Element {
                       <li key={name}>
                         <a href={hrefOfRequest(`/api/${name}/`)} aria-current={name === current ? 'true' : undefined}>
                           <code>{name}</code>
+                          {counts[name] !== undefined && <span class="count">{numberText(counts[name])}</span>}
                         </a>
                       </li>
                     ))}
@@ -108,6 +111,38 @@ function Endpoints({ current }: { readonly current: string }): JSX.Element {
       </aside>
     </>
   );
+}
+
+/** Number of lists whose objects are counted at the same time. */
+const parallelCounts = 6;
+
+/** Counts the objects of lists once, while the element with them is displayed. */
+function useCounts(
+  names: readonly string[],
+  element: { readonly current: HTMLElement | null },
+): Readonly<Record<string, number>> {
+  const [counts, setCounts] = useState<Readonly<Record<string, number>>>({});
+  useEffect(() => {
+    let isOpen = true;
+    const countAll = async (): Promise<void> => {
+      for (let at = 0; isOpen && at < names.length; at += parallelCounts) {
+        const entries = await Promise.all(names.slice(at, at + parallelCounts).map(countOf));
+        setCounts((before) => ({ ...before, ...Object.fromEntries(entries.filter((entry) => entry !== undefined)) }));
+      }
+    };
+    // Narrow screens have a select instead.
+    if (element.current?.checkVisibility()) void countAll();
+    return () => {
+      isOpen = false;
+    };
+  }, []);
+  return counts;
+}
+
+async function countOf(name: string): Promise<readonly [name: string, count: number] | undefined> {
+  const { headers } = await request<unknown>('HEAD', `/api/${name}/?page_size=1`);
+  const count = headers.get('X-Result-Count');
+  return count === null ? undefined : [name, Number(count)];
 }
 
 /** The lists and their pages in the console, shown before one is selected. */
