@@ -62,4 +62,50 @@ browser('chooses linked objects from their lists, limited to the chosen tenant',
   );
 });
 
+browser('the private cloud of a machine is one choice, which says what its limits leave', async (demo) => {
+  const { ask, staff } = demo;
+  const { page } = staff;
+  // Without the scope that an opened object has left, the clouds of all projects are offered.
+  await page.evaluate(
+    'Object.keys(sessionStorage).filter((key) => /scope/.test(key)).forEach((key) => sessionStorage.removeItem(key))',
+  );
+  await page.reload();
+  await demo.visit('/new-resource/openstack-instances/');
+  await page.getByLabel('Name *', { exact: true }).fill('one-choice');
+  const impact = page.getByRole('region', { name: 'Quota impact' });
+  await impact.getByText('Choose a private cloud to see the limits.').waitFor();
+  assert.is(await page.getByLabel('Project connection *').count(), 0);
+  const [tenant] = await ask('/api/openstack-tenants/?state=OK');
+  const rest = (wanted: string): number => {
+    const { limit, usage } = tenant.quotas.find(({ name }: Json) => name === wanted);
+    return limit - usage;
+  };
+  const cloud = page.getByLabel('Private cloud *');
+  const option = cloud.locator('option').filter({ hasText: tenant.name });
+  await option.waitFor({ state: 'attached' });
+  assert.ok(
+    (await option.innerText()).startsWith(
+      `${tenant.name} (${tenant.project_name}, ${tenant.service_name}) · ${rest('vcpu')} vCPU, ${rest('ram') / 1024} GiB memory`,
+    ),
+    await option.innerText(),
+  );
+  assert.match(await option.innerText(), / disk left$/);
+  await page.getByRole('radio', { name: /m1\.small/ }).check();
+  await page.getByRole('radio', { name: /CirrOS/ }).check();
+  // Without a cloud, only its field has a message.
+  await staff.button('Create virtual machine').or(staff.button('Create OpenStack instance')).click();
+  await page.getByText('This field is required.').waitFor();
+  assert.is(await page.getByText('This field is required.').count(), 1);
+  assert.is(await cloud.getAttribute('aria-invalid'), 'true');
+  await cloud.selectOption({ label: await option.innerText() });
+  await impact.getByText(`Limit of ${tenant.name}`).first().waitFor();
+  await staff.settled();
+  assert.ok((await cloud.locator('option').count()) > 2, 'another cloud can still be chosen');
+  assert.equal(await findFaults(staff), []);
+  await staff.button('Create virtual machine').or(staff.button('Create OpenStack instance')).click();
+  await staff.heading('one-choice').waitFor();
+  const [made] = await ask('/api/openstack-instances/?name=one-choice');
+  assert.equal([made.tenant, made.service_project_link], [tenant.url, tenant.service_project_link]);
+});
+
 run();

@@ -49,6 +49,8 @@ export interface FormField {
   readonly isFolded?: boolean;
   /** Whether it takes only half the width of a card. */
   readonly isHalf?: boolean;
+  /** Whether it takes the whole width, although its kind usually takes half. */
+  readonly isWide?: boolean;
   /** Whether a short list of objects is displayed as cards. */
   readonly isOfCards?: boolean;
   /** Whether the card title already names it. */

@@ -11,8 +11,8 @@ const textsIn = (typed: Typed): readonly string[] =>
   Array.isArray(typed) ? typed.filter((text) => typeof text === 'string') : [];
 
 /** Whether a field takes only half the width of a card. */
-const isNarrow = ({ isHalf = false, isOfCards = false, kind }: FormField): boolean =>
-  isHalf || (['link', 'size', 'number', 'choice', 'time', 'secret'].includes(kind) && !isOfCards);
+const isNarrow = ({ isHalf = false, isOfCards = false, isWide = false, kind }: FormField): boolean =>
+  isHalf || (['link', 'size', 'number', 'choice', 'time', 'secret'].includes(kind) && !isOfCards && !isWide);
 
 export function Control({
   field,

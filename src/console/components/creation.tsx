@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Item, request, textOf } from '../api/api.ts';
+import { type Item, isItem, pathOf, request, textOf } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { type FormField, formFieldsOf } from '../api/fields.ts';
 import { refresh, useRequest } from '../api/reading.ts';
@@ -148,7 +148,7 @@ export function CreationForm({
   readonly given?: Item;
   /** Fixed values, for which the form has no fields. */
   readonly fixed?: Item;
-  readonly adapt?: Adapt;
+  readonly adapt?: Adapt | undefined;
   readonly onMade: (created: Item) => Promise<void>;
   readonly onCancel?: () => void;
 }): JSX.Element {
@@ -156,7 +156,10 @@ export function CreationForm({
   const filled = { ...textsOf(given), ...typed };
   const around = useQuotaOwners(filled);
   const withCapacity = useCapacity(collection.name, filled, around);
-  const open = adapt(formFieldsOf(post, collection)).filter(({ name }) => !(name in fixed));
+  const all = formFieldsOf(post, collection);
+  const open = adapt(all).filter(({ name }) => !(name in fixed));
+  const hasLink = (some: readonly FormField[]): boolean => some.some(({ name }) => name === 'service_project_link');
+  const isByCloud = hasLink(all) && !hasLink(open);
   const fields = open.map((field) => ({
     ...withCapacity(narrowed(field, filled, around)),
     // Most users need neither JSON nor rare fields.
@@ -174,8 +177,13 @@ export function CreationForm({
       {...(onCancel && { onCancel })}
       send={async (body) => {
         const created = await request<Item>('POST', `/api/${collection.name}/`, {
-          body: body instanceof FormData ? body : { ...body, ...fixed },
+          body:
+            body instanceof FormData
+              ? body
+              : { ...body, ...fixed, ...(isByCloud && (await connectionOf(filled.tenant ?? ''))) },
         });
+        if (!created.isOk && isByCloud && isItem(created.body))
+          return { ...created, body: withProblemsOfCloud(created.body) };
         if (created.isOk) {
           notify(creationNotice(created.body));
           showSecretOf(created.body, nameOf(created.body));
@@ -185,9 +193,26 @@ export function CreationForm({
         return created;
       }}
     >
-      <QuotaImpact list={collection.name} filled={{ ...defaultsOf(fields), ...filled }} around={around} />
+      <QuotaImpact
+        list={collection.name}
+        filled={{ ...defaultsOf(fields), ...filled }}
+        around={around}
+        isByCloud={isByCloud}
+      />
     </Form>
   );
+}
+
+/** Returns the connection of a private cloud as a member of a body; nothing without a cloud. */
+async function connectionOf(tenant: string): Promise<Item> {
+  if (tenant === '') return {};
+  const { body } = await request<Item>('GET', pathOf(tenant));
+  return isItem(body) ? { service_project_link: body.service_project_link } : {};
+}
+
+/** Moves messages about the connection, for which the form has no field, to the private cloud. */
+function withProblemsOfCloud({ service_project_link: problems, ...others }: Item): Item {
+  return problems === undefined ? others : { ...others, tenant: problems };
 }
 
 /** Returns the default sizes of fields. */

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { type Item, pathOf, textOf } from '../api/api.ts';
+import { type Item, itemsIn, pathOf, textOf } from '../api/api.ts';
 import type { ControlProperties, FormField, Row } from '../api/fields.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf } from '../api/route.ts';
@@ -232,5 +232,20 @@ function labelOf(name: string, item: Readonly<Record<string, unknown>>): string 
     textOf(item, key),
   );
   const others = owner.filter((text) => text !== '' && text !== name).slice(0, 2);
-  return others.length > 0 ? `${name} (${others.join(', ')})` : name;
+  return joinedText([others.length > 0 ? `${name} (${others.join(', ')})` : name, restOf(item)]);
+}
+
+/** Returns what the limits of a private cloud or connection leave; empty without limits. */
+function restOf(item: Item): string {
+  const rest = (name: string): number | undefined => {
+    const quota = itemsIn(item.quotas).find((one) => one.name === name);
+    return quota && Number(quota.limit) >= 0 ? Math.max(0, Number(quota.limit) - Number(quota.usage)) : undefined;
+  };
+  const [cores, ram, storage] = [rest('vcpu'), rest('ram'), rest('storage')];
+  const rests = [
+    ...(cores === undefined ? [] : [t('{cores} vCPU', { cores })]),
+    ...(ram === undefined ? [] : [t('{size} memory', { size: sizeText(ram) })]),
+    ...(storage === undefined ? [] : [t('{size} disk', { size: sizeText(storage) })]),
+  ];
+  return rests.length > 0 ? t('{sizes} left', { sizes: rests.join(', ') }) : '';
 }

@@ -82,11 +82,12 @@ export interface QuotaOwners {
 
 /** Reads the owners of affected quotas (none until a connection is chosen) and the chosen flavor or size. */
 export function useQuotaOwners(filled: Filled): QuotaOwners {
-  const link = useLinked(filled.service_project_link ?? '');
+  const tenant = useLinked(filled.tenant ?? '');
+  // A private cloud belongs to one connection.
+  const link = useLinked(filled.service_project_link ?? textOf(tenant ?? {}, 'service_project_link'));
   const service = useLinked(textOf(link ?? {}, 'service'));
   const project = useLinked(textOf(link ?? {}, 'project'));
   const customer = useLinked(textOf(project ?? {}, 'customer'));
-  const tenant = useLinked(filled.tenant ?? '');
   const size = useLinked(filled.flavor ?? (filled.size?.includes('/') ? filled.size : ''));
   const named = link && {
     ...link,
@@ -108,7 +109,9 @@ export function narrowed(
 ): FormField {
   if (field.members)
     return { ...field, members: field.members.map((one) => narrowed(one, filled, { settingsUuid, projectUuid })) };
-  if (field.kind !== 'link' || settingsUuid === '' || field.name === 'service_project_link') return field;
+  // These choices determine those of the other fields.
+  const first = filled.service_project_link === undefined ? ['tenant'] : ['service_project_link'];
+  if (field.kind !== 'link' || settingsUuid === '' || first.includes(field.name)) return field;
   const [path = '', query = ''] = field.list.split('?');
   const filters = collections.value.get(path.split('/')[2] ?? '')?.filters ?? [];
   const wanted: Filled = {
@@ -147,10 +150,13 @@ export function QuotaImpact({
   list,
   filled,
   around,
+  isByCloud,
 }: {
   readonly list: string;
   readonly filled: Filled;
   readonly around: QuotaOwners;
+  /** Whether the form asks for a private cloud, and not for its connection. */
+  readonly isByCloud: boolean;
 }): JSX.Element | null {
   const amountsByQuota = amountsOf(list, filled, around.size);
   const all = around.owners.flatMap((owner) =>
@@ -162,7 +168,7 @@ export function QuotaImpact({
       })
       .filter(({ amount }) => amount > 0),
   );
-  if (around.owners.length === 0) return <Needed amounts={amountsByQuota} />;
+  if (around.owners.length === 0) return <Needed amounts={amountsByQuota} isByCloud={isByCloud} />;
   if (all.length === 0) return null;
   const limited = all.filter(({ quota }) => Number(quota.limit) >= 0).sort((a, b) => b.share - a.share);
   const tightest = [...new Map([...limited].reverse().map((impact) => [textOf(impact.quota, 'name'), impact])).values()]
@@ -195,7 +201,13 @@ export function QuotaImpact({
 const needed = ['nc_vm_count', 'nc_private_cloud_count', 'nc_app_count', 'vcpu', 'ram', 'storage'];
 
 /** The amounts of a resource before its project, and so its limits, are known. Renders nothing for resources without quotas. */
-function Needed({ amounts: all }: { readonly amounts: Amounts }): JSX.Element | null {
+function Needed({
+  amounts: all,
+  isByCloud,
+}: {
+  readonly amounts: Amounts;
+  readonly isByCloud: boolean;
+}): JSX.Element | null {
   if (Object.keys(all).length === 0) return null;
   const known = needed.filter((name) => (ownValue(all, name) ?? 0) > 0);
   return (
@@ -213,7 +225,11 @@ function Needed({ amounts: all }: { readonly amounts: Amounts }): JSX.Element | 
             ))}
           </Facts>
         )}
-        <p class="note">{t('Choose a project connection to see the limits.')}</p>
+        <p class="note">
+          {isByCloud
+            ? t('Choose a private cloud to see the limits.')
+            : t('Choose a project connection to see the limits.')}
+        </p>
       </div>
     </section>
   );

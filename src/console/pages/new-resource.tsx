@@ -2,10 +2,10 @@
 import type { JSX } from 'preact';
 import { isItem, listIn, textOf } from '../api/api.ts';
 import { api } from '../api/connection.ts';
-import { formFieldsOf } from '../api/fields.ts';
+import { type FormField, formFieldsOf } from '../api/fields.ts';
 import { useGet, usePage, useRequest } from '../api/reading.ts';
 import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
-import { scope } from '../api/scope.ts';
+import { scope, scopedQuery } from '../api/scope.ts';
 import { collections } from '../api/session.ts';
 import { Callout, Card, Loading } from '../components/card.tsx';
 import { CreationForm, type Description, mayHaveRight } from '../components/creation.tsx';
@@ -113,13 +113,19 @@ function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
   if (!post || !mayHaveRight(collection.creators))
     return <Callout tone="warn">{t('You cannot create this type of resource.')}</Callout>;
   if (missing === 'connection') return <MissingConnection />;
+  const isByCloud = inClouds.has(list) && missing === 'nothing';
   return (
     <>
       {missing === 'cloud' && <MissingCloud />}
       <CreationForm
         collection={collection}
         post={post}
-        given={{ ...(link !== '' && { service_project_link: link }), ...repeated, ...given }}
+        given={
+          isByCloud
+            ? { ...repeated, ...given, service_project_link: undefined }
+            : { ...(link !== '' && { service_project_link: link }), ...repeated, ...given }
+        }
+        adapt={isByCloud ? byCloud : undefined}
         button={t('Create {title}', { title: wordOfList(list) })}
         sectionTitles={sections().map(([title]) => title)}
         sectionOf={({ name }) => (sections().find(([, names]) => names.has(name)) ?? sections()[0])[0]}
@@ -132,6 +138,22 @@ function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
 
 /** Lists of resources that belong to a private cloud. */
 const inClouds = new Set(['openstack-instances', 'openstack-volumes']);
+
+/** Asks for the private cloud alone, which determines the project and its connection. Lists those of the current scope. */
+const byCloud = (fields: readonly FormField[]): readonly FormField[] =>
+  fields
+    .filter(({ name }) => name !== 'service_project_link')
+    .map((field) =>
+      field.name === 'tenant'
+        ? {
+            ...field,
+            isRequired: true,
+            isWide: true,
+            help: '',
+            list: `${field.list}?${scopedQuery('openstack-tenants')}`,
+          }
+        : field,
+    );
 
 /** Reads which prerequisite of a new resource is missing; undefined until loaded. */
 function useMissing(list: string, links: string): 'nothing' | 'connection' | 'cloud' | undefined {
