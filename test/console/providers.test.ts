@@ -1,4 +1,7 @@
 /** Provider accounts in the console: the guide with its test of credentials, the account page, and connections. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -295,6 +298,23 @@ browser('a file field shows the chosen file on a button of the console', async (
   const chooser = owner.page.waitForEvent('filechooser');
   await owner.page.locator('.file').click({ position: { x: 20, y: 16 } });
   await chooser;
+  // So does a file that is dropped on its end, also on narrow screens, where a long name wraps beside the button.
+  const folder = mkdtempSync(join(tmpdir(), 'dropped-'));
+  const name = 'certificate-of-the-internal-authority-of-our-company-2026-renewed.pem';
+  writeFileSync(join(folder, name), 'pem');
+  const devtools = await owner.page.context().newCDPSession(owner.page);
+  await owner.page.setViewportSize({ width: 360, height: 900 });
+  await owner.page.locator('.file').scrollIntoViewIfNeeded();
+  const { height = 0, width = 0, x = 0, y = 0 } = (await owner.page.locator('.file').boundingBox()) ?? {};
+  const data = { items: [], files: [join(folder, name)], dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await devtools.send('Input.dispatchDragEvent', { type, x: x + width - 5, y: y + height / 2, data });
+  await owner.page.locator('.file').getByText(name).waitFor();
+  assert.is(await owner.page.evaluate('document.documentElement.scrollWidth'), 360);
+  const button = await owner.page.locator('.file .btn').boundingBox();
+  assert.is(button?.x, x, 'the button keeps its place');
+  await owner.page.setViewportSize({ width: 1300, height: 900 });
+  rmSync(folder, { recursive: true });
   assert.equal(await owner.findings(), []);
 });
 
