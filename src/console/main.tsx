@@ -95,7 +95,7 @@ function NotFound(): JSX.Element {
         </a>
       }
     >
-      {t('Nothing has this address. Check it, or search for a name.')}
+      {t('There is nothing at this address. Check the address or search by name.')}
     </Empty>
   );
 }

@@ -106,7 +106,7 @@ browser('takes at most 45 clicks and no rejected form', async () => {
   await walker.type('Email *', 'dora@example.com');
   await walker.choose('Project role', 'manager');
   await walker.button('Create');
-  const link = await visitor.dialog().getByLabel('Link of the invitation').inputValue();
+  const link = await visitor.dialog().getByLabel('Invitation link').inputValue();
   await walker.button('Done');
 
   const colleague = await Console.open(chromium as Browser, link);

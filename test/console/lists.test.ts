@@ -98,7 +98,7 @@ browser('the private cloud of a machine is one choice, which says what its limit
   assert.is(await page.getByText('This field is required.').count(), 1);
   assert.is(await cloud.getAttribute('aria-invalid'), 'true');
   await cloud.selectOption({ label: await option.innerText() });
-  await impact.getByText(`Limit of ${tenant.name}`).first().waitFor();
+  await impact.getByText(`Limit for ${tenant.name}`).first().waitFor();
   await staff.settled();
   assert.ok((await cloud.locator('option').count()) > 2, 'another cloud can still be chosen');
   assert.equal(await findFaults(staff), []);

@@ -188,7 +188,7 @@ browser('staff add and remove the identities of a user', async () => {
   assert.equal(await identities(), [{ provider: 'company', subject: 'd-1' }]);
   assert.equal(await findFaults(staff), []);
   await card.getByRole('button', { name: 'Remove: company d-1' }).click();
-  await card.getByText('No identities: the user cannot sign in at a provider.').waitFor();
+  await card.getByText('No identities: the user cannot sign in with an identity provider.').waitFor();
   assert.equal(await identities(), []);
   await staff.close();
   const dave = await Console.open(started(), `${url}/`);

@@ -157,7 +157,7 @@ browser('home sums up vCPUs, memory and storage of the projects of the user', as
   const project = await first('/api/projects/?name=Virtual+desktops');
   await staff.go(placeOf(project.url), project.name);
   const limit = region('Limits').locator('.meter').filter({ hasText: 'vCPUs' });
-  assert.equal((await limit.innerText()).split('\n').filter(Boolean).slice(-1), ['Limit of nlrz-virtual-desktops']);
+  assert.equal((await limit.innerText()).split('\n').filter(Boolean).slice(-1), ['Limit for nlrz-virtual-desktops']);
   await staff.page
     .locator('.tile')
     .filter({ hasText: 'Virtual machines' })

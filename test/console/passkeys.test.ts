@@ -199,7 +199,7 @@ browser('a recovery code replaces a lost authenticator, which the user then remo
   await visitor.heading(greeting).waitFor();
   await goToFactors(visitor);
   await region(visitor).getByRole('button', { name: 'Remove: Laptop' }).click();
-  await region(visitor).getByText('Logins require only the password.').waitFor();
+  await region(visitor).getByText('Signing in requires only the password.').waitFor();
   await visitor.close();
   await signOut(own);
   await own.button('Sign in with a passkey').click();

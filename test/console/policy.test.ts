@@ -50,7 +50,7 @@ browser('a new user accepts the policy before the account is created', async () 
   await newcomer.button('Create account').click();
   await page.getByText('User must agree with the policy.').waitFor();
   newcomer.complaints.splice(0);
-  await page.getByLabel('I agree with the policy of this service').check();
+  await page.getByLabel('I agree to the policy of this service').check();
   await newcomer.button('Create account').click();
   await newcomer.heading(greeting).waitFor();
   assert.is(await agreed(fixture, 'dora'), true);

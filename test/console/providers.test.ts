@@ -85,7 +85,7 @@ browser('the guide marks the address that does not respond, and opens the permis
   await page.getByText('Check the address.').waitFor();
   assert.is(await page.getByLabel('Provider URL').getAttribute('aria-invalid'), 'true');
   assert.is(await page.getByLabel('Token').getAttribute('aria-invalid'), null);
-  const rights = page.getByText('A personal access token that can read and write.');
+  const rights = page.getByText('A personal access token with read and write access.');
   assert.is(await rights.isVisible(), false);
   const skipped = { status: 'passed', message: '' };
   const checks = ['endpoint', 'certificate', 'authentication'].map((name) => ({ name, ...skipped }));
@@ -100,7 +100,7 @@ browser('the guide marks the address that does not respond, and opens the permis
   await owner.button('Test and continue').click();
   await page
     .getByRole('alert')
-    .getByText('The account may not read its resources at DigitalOcean. Forbidden')
+    .getByText('The account has no permission to read its resources at DigitalOcean. Forbidden')
     .waitFor();
   await rights.waitFor();
   await page.unroute('**/api/digitalocean/test/');
@@ -243,7 +243,7 @@ browser(
     assert.equal([service.available_for_all, service.projects.map(({ name }: Json) => name)], [false, ['Second']]);
     // Real accounts end with the resources that can be imported.
     await owner.go(`/add-provider/DigitalOcean/?account=${settings.uuid}`, 'Add an account at DigitalOcean');
-    await page.getByText('The account was read.').waitFor();
+    await page.getByText('The account is in sync.').waitFor();
     await page.getByText('Nothing at the provider is left to import.').waitFor();
     assert.equal(await owner.findings(), []);
     await owner.link('Open the account').click();

@@ -42,7 +42,7 @@ browser('adds an authenticator app, and shows recovery codes once, to download',
   await own.go(`/users/${alice.uuid}/`, /Alice/);
   await region(own).getByRole('button', { name: 'Add authenticator app' }).click();
   const dialog = own.page.getByRole('dialog');
-  await dialog.getByRole('img', { name: 'QR code of the secret' }).waitFor();
+  await dialog.getByRole('img', { name: 'QR code for the secret' }).waitFor();
   assert.equal(await own.findings(), []);
   const secret = (await dialog.locator('p.mono').innerText()).replaceAll(' ', '');
   app = new AuthenticatorApp(fixture, secret);

@@ -28,7 +28,7 @@ browser('shows the secret of a new hook once, copies it, and ignores Escape', as
   await owner.dialog().getByLabel('Endpoint URL *').fill('https://example.com/hook');
   await owner.dialog().getByLabel('Customers').check();
   await owner.dialog().getByRole('button', { name: 'Create' }).click();
-  await owner.dialog().getByText('This is shown once, and never again.').waitFor();
+  await owner.dialog().getByText('This is shown only once.').waitFor();
   const value = await secret();
   assert.match(value, /^whsec_/);
   assert.equal(await owner.findings(), []);
@@ -46,7 +46,7 @@ browser('shows a rotated secret once', async () => {
   const [{ url }] = (await fixture.as('owner').get('/api/hooks-web/')).body;
   await owner.go(new URL(url).pathname.slice('/api'.length), /./);
   await owner.act('Rotate secret');
-  await owner.dialog().getByText('This is shown once, and never again.').waitFor();
+  await owner.dialog().getByText('This is shown only once.').waitFor();
   assert.match(await secret(), /^whsec_/);
   await owner.dialog().getByRole('button', { name: 'I have saved it' }).click();
 });

@@ -144,7 +144,7 @@ browser('without a mail server the user copies the link of an invitation, and a 
   await owner.dialog().getByRole('button', { name: 'Copy' }).click();
   await owner.dialog().getByText('Copied.').waitFor();
   const link = await page.evaluate<string>('navigator.clipboard.readText()');
-  assert.is(await owner.dialog().getByLabel('Link of the invitation').inputValue(), link);
+  assert.is(await owner.dialog().getByLabel('Invitation link').inputValue(), link);
   await owner.dialog().getByRole('button', { name: 'Done' }).click();
   await page.getByRole('region', { name: 'Pending invitations' }).getByText('support of Rocket').waitFor();
   assert.not((await page.content()).includes(link));

@@ -56,7 +56,7 @@ function Question({ methods, settle }: IdentityQuestion): JSX.Element {
     <Dialog title={t('Confirm your identity')} onClose={cancel}>
       {method ? (
         <>
-          <p>{t('This creates lasting access, so the server asks who you are.')}</p>
+          <p>{t('This grants lasting access, so confirm your identity first.')}</p>
           {method.field ? (
             <Form key={chosen} fields={[method.field]} button={t('Confirm')} onCancel={cancel} send={confirm}>
               {others}
@@ -69,7 +69,7 @@ function Question({ methods, settle }: IdentityQuestion): JSX.Element {
         </>
       ) : (
         <>
-          <p>{t('Sign in again to do this: your account has no password.')}</p>
+          <p>{t('Your account has no password. Sign in again to continue.')}</p>
           <footer class="form-foot">
             <button type="button" class="btn" onClick={cancel}>
               {t('Cancel')}

@@ -182,7 +182,7 @@ export function QuotaImpact({
       </header>
       {tightest.length > 0 && (
         <ImpactMeters impacts={tightest}>
-          <p class="note">{t('The tightest limit of each quota.')}</p>
+          <p class="note">{t('Showing the tightest limit for each quota.')}</p>
         </ImpactMeters>
       )}
       {rest.length > 0 && (
@@ -255,7 +255,7 @@ const ImpactMeters = ({
           sub={
             excess > 0
               ? t('{owner}: {amount} over the limit', { owner: nameOf(owner), amount: quotaAmountText(name, excess) })
-              : t('Limit of {owner}', { owner: nameOf(owner) })
+              : t('Limit for {owner}', { owner: nameOf(owner) })
           }
         />
       );

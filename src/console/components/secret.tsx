@@ -50,7 +50,7 @@ export function showSecretOf(response: unknown, title: string): void {
 
 /** Returns label and advice for an invitation link. */
 const invitation = (isMailed: boolean): Pick<Secret, 'advice' | 'label'> => ({
-  label: t('Link of the invitation'),
+  label: t('Invitation link'),
   advice: isMailed
     ? t('The invitation is sent by email. You can also pass on this link: it opens the same invitation.')
     : t('This server cannot send email: no mail server is configured. Pass on this link yourself.'),
@@ -86,7 +86,7 @@ function OpenSecret({ advice, isOnce, label, title, value }: Secret): JSX.Elemen
     // An accidental key press must not close a secret that is shown only once.
     <Dialog title={title} {...(!isOnce && { onClose: close })}>
       <p>
-        {advice ?? t('Store it where no one else can read it.')} {isOnce && t('This is shown once, and never again.')}
+        {advice ?? t('Store it where no one else can read it.')} {isOnce && t('This is shown only once.')}
       </p>
       <div class="field">
         <label for={id}>{label ?? t('Secret')}</label>

@@ -25,5 +25,5 @@ export function programOf(session: Item): string {
   const [browser, system] = [find(browsers), find(systems)];
   if (browser !== '' && system !== '') return t('{program} on {system}', { program: browser, system });
   if (agent !== '') return browser || (agent.split(/[ (]/)[0] ?? agent);
-  return textOf(session, 'method') === 'operator' ? t('Token of the operator') : t('Unknown program');
+  return textOf(session, 'method') === 'operator' ? t('Operator token') : t('Unknown program');
 }

@@ -82,7 +82,7 @@ export function AlertsPage(): JSX.Element {
           </Callout>
         ) : alerts.length === 0 ? (
           <NoItems cleared={isFiltered ? hrefOf(path) : undefined}>
-            <Empty icon="good" title={isClosed ? t('No alert has closed lately.') : t('No alert is open.')} />
+            <Empty icon="good" title={isClosed ? t('No recently closed alerts.') : t('No alert is open.')} />
           </NoItems>
         ) : (
           <>

@@ -193,7 +193,7 @@ function viaText(record: Item): string {
     job: t('Job'),
     password: t('Password'),
     passkey: t('Passkey'),
-    operator: t('Token of the operator'),
+    operator: t('Operator token'),
     recovery: t('Recovery link'),
     saml: 'SAML',
     oidc: 'OpenID Connect',
@@ -354,7 +354,7 @@ function OpenRecord({ record, records }: { readonly record: Item; readonly recor
             <Id id={textOf(record, 'hash')} what={titleOf('hash')} />
           </Fact>
         </Facts>
-        {record.private === null && <p class="note">{t('The personal data of this record were removed.')}</p>}
+        {record.private === null && <p class="note">{t('Personal data was removed from this record.')}</p>}
         {changes.length > 0 && (
           <div>
             <h3>{titleOf('changes')}</h3>
@@ -371,7 +371,7 @@ function OpenRecord({ record, records }: { readonly record: Item; readonly recor
           )}
           {actor !== '' && (
             <a class="btn sm" href={hrefOf('/audit/', { actor })}>
-              {t('All by this actor')}
+              {t('All records of this actor')}
             </a>
           )}
         </div>

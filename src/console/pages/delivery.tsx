@@ -62,7 +62,7 @@ export function DeliveryPage({ hook, uuid }: { readonly hook: string; readonly u
       )}
       <Card
         title={t('Request')}
-        empty={isItem(request) ? undefined : t('The event has been deleted: nothing can be sent.')}
+        empty={isItem(request) ? undefined : t('The event was deleted, so it cannot be sent.')}
       >
         {isItem(request) && <Message start={startOf(request)} message={request} />}
       </Card>

@@ -27,7 +27,7 @@ export function Explorer(): JSX.Element {
     <>
       <PageHeader
         title={t('API explorer')}
-        lead={t('Every list and field of the API by its own name, including those without a page.')}
+        lead={t('Every list and field by its API name, including those not shown on other pages.')}
         actions={
           <>
             <a class="btn" href="docs/?format=openapi" target="_blank" rel="noreferrer">
@@ -149,7 +149,7 @@ async function countOf(name: string): Promise<readonly [name: string, count: num
 function Overview(): JSX.Element {
   const all = [...collections.value.values()].sort((a, b) => inOrder(a.title, b.title));
   return (
-    <Card title={t('Pages of the lists')}>
+    <Card title={t('Pages by list')}>
       <ul class="columns">
         {all.map(({ name, title }) => (
           <li key={name}>

@@ -29,7 +29,7 @@ export function SecondFactors({ user, isOwn }: { readonly user: string; readonly
       title={titleOf('second-factors')}
       path="/second-factors/"
       query={query}
-      empty={mustEnrol.value ? t('No second factor yet.') : t('Logins require only the password.')}
+      empty={mustEnrol.value ? t('No second factor yet.') : t('Signing in requires only the password.')}
       size={10}
       lines={linesOf(isOwn)}
       {...(mustEnrol.value && { all: '' })}
@@ -192,7 +192,9 @@ function AddPasskey(): JSX.Element {
       {isOpen && (
         <Dialog title={t('Add passkey')} onClose={close}>
           <p>
-            {t('Your device unlocks a passkey by a fingerprint, your face or a PIN. It can also sign in on its own.')}
+            {t(
+              'Your device unlocks a passkey with your fingerprint, face or PIN. You can also sign in with a passkey alone.',
+            )}
           </p>
           <FactorForm
             fields={[]}
@@ -212,7 +214,7 @@ function QrCode({ svg }: { readonly svg: string }): JSX.Element {
   const [, box = ''] = /viewBox="([\d ]+)"/.exec(svg) ?? [];
   const [, path = ''] = / d="([^"]+)"/.exec(svg) ?? [];
   return (
-    <svg class="qr" viewBox={box} role="img" aria-label={t('QR code of the secret')}>
+    <svg class="qr" viewBox={box} role="img" aria-label={t('QR code for the secret')}>
       <rect width="100%" height="100%" fill="#fff" />
       <path d={path} fill="#000" />
     </svg>
@@ -250,7 +252,7 @@ function RecoveryCodes({
 }): JSX.Element {
   return (
     <Dialog title={t('Recovery codes')}>
-      <p>{t('Each code replaces a lost authenticator app or passkey once. They are shown once, and never again.')}</p>
+      <p>{t('Each code works once in place of a lost authenticator app or passkey. The codes are not shown again.')}</p>
       <ul class="mono codes">
         {codes.map((code) => (
           <li key={code}>{code}</li>

@@ -45,7 +45,7 @@ export function FailedResource({ resource, can }: { readonly resource: Item; rea
       <p>{serverText(textOf(resource, 'error_message'))}</p>
       <p>
         {exists
-          ? t('A refresh reads the present state from the provider.')
+          ? t('A refresh reads the current state from the provider.')
           : t('It does not exist at the provider, but counts towards the quotas of {project} until it is removed.', {
               project: textOf(resource, 'project_name'),
             })}

@@ -41,7 +41,7 @@ export function Identities({ user }: { readonly user: Item }): JSX.Element | nul
       actions={isStaff.value && providers.length > 0 && <AddIdentity user={user} />}
     >
       {identities.length === 0 ? (
-        <p class="muted">{t('No identities: the user cannot sign in at a provider.')}</p>
+        <p class="muted">{t('No identities: the user cannot sign in with an identity provider.')}</p>
       ) : (
         <ul class="lines">
           {identities.map((identity) => (

@@ -44,7 +44,7 @@ export function InboxPage(): JSX.Element {
     <>
       <PageHeader
         title={t('For you')}
-        lead={t('Failures, limits and ends that concern you.')}
+        lead={t('Failures, limits and expirations that affect you.')}
         actions={
           items.some((item) => item.read === null) && (
             <PostButton

@@ -14,7 +14,7 @@ import { PageHeader } from '../components/page.tsx';
 import { notify } from '../components/toast.tsx';
 import { t } from '../i18n/words.ts';
 
-const gone = (): string => t('This invitation is invalid or has expired. Ask for another one.');
+const gone = (): string => t('This invitation is invalid or has expired. Ask for a new one.');
 
 /** Returns the request parameters of an invitation by its secret. */
 const named = (secret: string) => ({ params: { path: { key: secret } } });
@@ -26,7 +26,7 @@ const fields = (policy: string | undefined): readonly FormField[] => [
   plainField('password', t('Password'), 'secret'),
   ...(policy === undefined
     ? []
-    : [{ ...plainField('agree_with_policy', t('I agree with the policy of this service'), 'flag'), page: policy }]),
+    : [{ ...plainField('agree_with_policy', t('I agree to the policy of this service'), 'flag'), page: policy }]),
 ];
 
 /** For users who are not signed in. `onSignIn` opens the form for users with an account. */

@@ -383,7 +383,7 @@ function Raw({ item, path }: { readonly item: Item; readonly path: string }): JS
   return (
     <Card
       title={t('Raw')}
-      note={t('The response of the API, with {count} fields', { count: Object.keys(item).length })}
+      note={t('API response with {count} fields', { count: Object.keys(item).length })}
       actions={
         <>
           <CopyButton text={text} what={t('JSON')} />

@@ -301,7 +301,7 @@ function ProjectChoice({
           <Options
             label={t('Projects that can use the account')}
             options={[
-              { value: 'all', title: t('All projects'), sub: t('Also those that are created later.') },
+              { value: 'all', title: t('All projects'), sub: t('Includes projects created later.') },
               { value: 'some', title: t('Selected projects') },
             ]}
             value={isAll ? 'all' : 'some'}
@@ -358,8 +358,8 @@ function ExistingResources({ uuid }: { readonly uuid: string }): JSX.Element {
       {response.isOk ? (
         <Callout tone={state === inSync ? 'good' : state === 'Erred' ? 'bad' : 'busy'} title={nameOf(settings)}>
           {state === inSync
-            ? t('The account was read.')
-            : serverText(textOf(settings, 'error_message')) || t('The account is being read.')}
+            ? t('The account is in sync.')
+            : serverText(textOf(settings, 'error_message')) || t('The account is syncing.')}
         </Callout>
       ) : (
         <Callout tone="bad">{problemOf(response.body)}</Callout>

@@ -31,44 +31,42 @@ const vendors = (): Readonly<Record<string, Vendor>> => ({
     used: ['backend_url', 'username', 'password', 'domain', 'tenant_name', 'certificate'],
     labels: { backend_url: t('Keystone URL'), tenant_name: t('OpenStack project') },
     helps: {
-      backend_url: t('The address of the identity service, version 3. It ends in /v3.'),
-      domain: t('Empty: Default.'),
-      tenant_name: t('Empty: admin.'),
+      backend_url: t('The address of the identity service (Keystone v3). It must end in /v3.'),
+      domain: t('Defaults to “Default”.'),
+      tenant_name: t('Defaults to “admin”.'),
     },
     rights: t(
-      'The role admin in the OpenStack project. With it, this service lists all projects, creates projects and users in the domain, and gives itself the role in them.',
+      'The admin role in the OpenStack project. It lets this service list all projects, create projects and users in the domain, and assign itself the role in them.',
     ),
   },
   DigitalOcean: {
     used: ['backend_url', 'token'],
     address: 'https://api.digitalocean.com/v2',
-    rights: t('A personal access token that can read and write.'),
+    rights: t('A personal access token with read and write access.'),
   },
   Amazon: {
     used: ['backend_url', 'username', 'token'],
     address: 'https://ec2.amazonaws.com',
     labels: { username: t('Access key ID'), token: t('Secret access key') },
-    rights: t('An access key of a user with the policy that the manual lists.'),
+    rights: t('An access key of an IAM user with the policy in the manual.'),
   },
   JIRA: {
     used: ['backend_url', 'username', 'password', 'certificate'],
-    labels: { backend_url: t('Address of the site') },
-    rights: t(
-      'A user who administers JIRA, and who can create, edit and delete issues, comments and attachments in its projects.',
-    ),
+    labels: { backend_url: t('Site URL') },
+    rights: t('A JIRA administrator who can create, edit and delete issues, comments and attachments in the projects.'),
   },
   GitLab: {
     used: ['backend_url', 'token', 'username', 'password', 'certificate'],
     address: 'https://gitlab.com',
-    labels: { backend_url: t('Address of the site') },
+    labels: { backend_url: t('Site URL') },
     helps: { token: t('Or a username and a password, if the site accepts them.') },
     rights: t(
-      'A token with the scope api of a user who can create groups. That of an administrator (scopes api and admin_mode) also finds people by email and creates accounts for them.',
+      'A token with the api scope of a user who can create groups. An administrator’s token (scopes api and admin_mode) can also find people by email and create accounts for them.',
     ),
   },
   Oracle: {
     used: ['backend_url', 'username', 'password', 'certificate'],
-    labels: { backend_url: t('Address of the Enterprise Manager') },
+    labels: { backend_url: t('Enterprise Manager URL') },
     helps: { backend_url: 'https://host:7802/em' },
     rights: t('A self-service user (role EM_SSA_USER) with the zones and the service templates for databases.'),
   },
@@ -106,7 +104,7 @@ export function guidedFields(fields: readonly FormField[], type: string, isSimul
       help:
         ownValue(helps, field.name) ??
         (field.name === 'certificate'
-          ? t('Needed only if the certificate of the server is not signed by a public authority.')
+          ? t('Needed only if the server’s certificate is not signed by a public CA.')
           : field.help),
       isRequired: field.isRequired || field.name === 'backend_url',
       isHalf: field.kind === 'text' && field.name !== 'backend_url',
@@ -146,7 +144,11 @@ const checks = (type: string): readonly (readonly [name: string, title: string, 
   ['endpoint', t('Endpoint is reachable'), t('{type} does not respond at this address.', { type })],
   ['certificate', t('Certificate is trusted'), t('The certificate of {type} is not trusted.', { type })],
   ['authentication', t('Credentials are accepted'), t('{type} rejected the credentials.', { type })],
-  ['inventory', t('Resources can be read'), t('The account may not read its resources at {type}.', { type })],
+  [
+    'inventory',
+    t('Resources can be read'),
+    t('The account has no permission to read its resources at {type}.', { type }),
+  ],
 ];
 
 /** Returns the failed check of a test; undefined if all passed. */
@@ -165,7 +167,7 @@ export function rejectionOf(type: string, check: Item, labelOf: (name: string) =
     return {
       detail,
       [used.includes('certificate') ? 'certificate' : 'backend_url']: [
-        t('Choose the certificate of the authority that signed the one of the server.'),
+        t('Choose the certificate of the CA that signed the server’s certificate.'),
       ],
     };
   const [first = 'backend_url'] = logins;

@@ -80,7 +80,7 @@ function withCloudLimits(quotas: readonly Item[], clouds: readonly Item[]): read
 
 /** Returns the name of the private cloud whose limit applies. */
 const limitOwner = (quota: Item): string | undefined =>
-  textOf(quota, 'cloud_name') === '' ? undefined : t('Limit of {owner}', { owner: textOf(quota, 'cloud_name') });
+  textOf(quota, 'cloud_name') === '' ? undefined : t('Limit for {owner}', { owner: textOf(quota, 'cloud_name') });
 
 /** Number of initially visible quotas. */
 const shownQuotas = 6;
@@ -263,7 +263,7 @@ function LimitDialog({
         <Form
           fields={[
             field('limit', t('Empty: no limit.')),
-            field('threshold', t('The usage from which an alert is raised. Empty: no alert.')),
+            field('threshold', t('An alert opens at this usage. Leave empty for no alert.')),
           ]}
           given={given}
           button={t('Save')}
