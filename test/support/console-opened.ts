@@ -1,14 +1,39 @@
 /** Opens all dialogs on places of the console, and checks them. */
+import * as assert from 'uvu/assert';
 import { findFaults } from './console-look.ts';
+import { allPlaces } from './console-places.ts';
 import type { DemoConsole } from './demo-console.ts';
 
-/** Finds faults of the forms and dialogs on these places, and of focus after Escape closes them. */
-export async function findFaultsOfDialogs(demo: DemoConsole, places: readonly string[]): Promise<readonly string[]> {
+/** Number of tests that share the places, because one alone could reach the timeout of a test on a busy machine. */
+const parts = 4;
+
+/** Registers tests of the dialogs on the places that a rule includes. */
+export function testDialogs(
+  browser: (title: string, check: (demo: DemoConsole) => Promise<void>) => void,
+  includes: (place: string) => boolean,
+): void {
+  const visited = new Set<string>();
+  for (let part = 1; part <= parts; part++)
+    browser(
+      `every form and dialog is accessible, and Escape returns to the button that opened it (${part} of ${parts})`,
+      async (demo) => {
+        const places = (await allPlaces(demo.ask)).filter(includes).filter((_, at) => at % parts === part - 1);
+        assert.equal(await findFaultsOfDialogs(demo, places, visited), []);
+        if (part === parts) assert.ok(visited.size >= 20, `only ${visited.size} forms opened`);
+      },
+    );
+}
+
+/** Finds faults of the forms and dialogs on these places, and of focus after Escape closes them. Adds what it has visited. */
+async function findFaultsOfDialogs(
+  demo: DemoConsole,
+  places: readonly string[],
+  visited: Set<string>,
+): Promise<readonly string[]> {
   const { staff } = demo;
   const { page } = staff;
   const opening = page.locator('[aria-haspopup=dialog]:not([aria-disabled=true])');
   const wrong: string[] = [];
-  const visited = new Set<string>();
   for (const place of places) {
     await demo.visit(place);
     for (let at = 0; at < (await opening.count()); at += 1) {
@@ -36,6 +61,5 @@ export async function findFaultsOfDialogs(demo: DemoConsole, places: readonly st
         wrong.push(`${place} ${title}: the keyboard is lost`);
     }
   }
-  if (visited.size < 20) wrong.push(`only ${visited.size} forms opened`);
   return wrong;
 }

@@ -100,6 +100,9 @@ export async function start(): Promise<void> {
   } else if (token.value !== null) startProblem.value = t('The server cannot be reached.');
 }
 
+/** Whether the user may grant roles in their customers (core.md 8.2). */
+export const mayGrantInCustomers = (): boolean => isStaff.value || configuration.value?.isOwnerGranting === true;
+
 /** Whether the user can read a list that may be limited to staff or support. */
 const mayRead = (readers: string, { is_staff, is_support }: Item): boolean =>
   is_staff === true ||

@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, pathOf, request, textOf } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
@@ -51,24 +51,26 @@ export function mayHaveRight(creators: string): boolean {
   return isStaff.value || wanted.length === 0 || wanted.some(([, role]) => roles.value.has(role));
 }
 
-/** The link template for invitation mails, which only invitations need. */
-const invitationLink = `${location.href.replace(/[?#].*$/, '')}#/invitation/{uuid}/`;
-
 type Adapt = (fields: readonly FormField[]) => readonly FormField[];
 
 /** A button that creates an object, for users with the right. */
 export function Creation({
   collection,
   given = {},
-  button = t('Create'),
+  fixed,
+  button,
   isPrimary = false,
   isQuiet = false,
   adapt,
+  children,
   onCreated,
 }: {
   readonly collection: Collection;
   /** Initial values of the form. */
   readonly given?: Item;
+  /** Fixed values, for which the form has no fields. */
+  readonly fixed?: Item;
+  /** The text of the button and the title of the dialog. */
   readonly button?: string;
   /** Whether it is the main action of the page. */
   readonly isPrimary?: boolean;
@@ -76,6 +78,8 @@ export function Creation({
   readonly isQuiet?: boolean;
   /** Adapts the fields from the API for the form. */
   readonly adapt?: Adapt;
+  /** Content above the form. */
+  readonly children?: ComponentChildren;
   /** Runs after the creation. Default: opens the page of the new object. */
   readonly onCreated?: () => Promise<void>;
 }): JSX.Element | null {
@@ -96,14 +100,16 @@ export function Creation({
         opensDialog
         onClick={() => setOpen(true)}
       >
-        {button}
+        {button ?? t('Create')}
       </Button>
       {isOpen && (
-        <Dialog title={t('Create: {title}', { title: collection.title })} onClose={() => setOpen(false)}>
+        <Dialog title={button ?? t('Create: {title}', { title: collection.title })} onClose={() => setOpen(false)}>
+          {children}
           <CreationForm
             collection={collection}
             post={actions.POST}
             given={given}
+            {...(fixed && { fixed })}
             {...(adapt && { adapt })}
             onCancel={() => setOpen(false)}
             onMade={async (created) => {
@@ -163,13 +169,15 @@ export function CreationForm({
   const fields = open.map((field) => ({
     ...withCapacity(narrowed(field, filled, around)),
     // Most users need neither JSON nor rare fields.
-    isFolded: (field.kind === 'json' || (sectionOf !== undefined && rare.has(field.name))) && !field.isRequired,
+    isFolded:
+      (field.isFolded || field.kind === 'json' || (sectionOf !== undefined && rare.has(field.name))) &&
+      !field.isRequired,
     isOfCards: sectionOf !== undefined && cards.has(field.name),
   }));
   return (
     <Form
       fields={requiredFirst(fields)}
-      given={{ link_template: invitationLink, ...given }}
+      given={given}
       button={button}
       sectionOf={sectionOf}
       sectionTitles={sectionTitles}

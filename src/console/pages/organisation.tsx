@@ -21,6 +21,7 @@ import { percentText, quotaTitle, sizeText } from '../format/text.ts';
 import { numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
 import { Attention, canManageResources, expiresSoon, useExpiringRoles, useProblems } from './attention.tsx';
 import { Activity, eventsPath } from './events.tsx';
+import { Invite } from './invite.tsx';
 import { maker } from './new-resource.tsx';
 import { activityTab, type ObjectRecipe } from './object.tsx';
 import { Projects, usageOf } from './projects.tsx';
@@ -136,16 +137,13 @@ const ProjectFacts = ({ project }: { readonly project: Item }): JSX.Element => (
 );
 
 function Buttons({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX.Element {
-  const [invitations, projects] = ['user-invitations', 'projects'].map((list) => collections.value.get(list));
-  const given = { [kind]: textOf(item, 'url') };
+  const projects = collections.value.get('projects');
   return (
     <>
       {/* The page shows the invitation. */}
-      {invitations && (
-        <Creation collection={invitations} given={given} button={t('Invite')} onCreated={async () => undefined} />
-      )}
+      <Invite item={item} kind={kind} onCreated={async () => undefined} />
       {kind === 'customer' && projects && (
-        <Creation collection={projects} given={given} button={t('New project')} isPrimary />
+        <Creation collection={projects} fixed={{ customer: textOf(item, 'url') }} button={t('New project')} isPrimary />
       )}
       {kind === 'project' && canManageResources() && (
         <a class="btn primary" href={hrefOf(maker)}>

@@ -13,6 +13,7 @@ import { Dot, WordStatus } from '../components/status.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
 import { Face, nameOf, Time, Value } from '../components/values.tsx';
 import { t, titleOf } from '../i18n/words.ts';
+import { Invite } from './invite.tsx';
 import { OperatorBadge } from './person.tsx';
 import { InvitationActions } from './team.tsx';
 
@@ -141,7 +142,7 @@ export function InvitationsPage(): JSX.Element {
       path={`/${list}/`}
       title={titleOf(list)}
       collection={collection}
-      actions={collection && <Creation collection={collection} button={t('Invite')} isPrimary />}
+      actions={<Invite isPrimary />}
       columns={() => invitationColumns(collection?.orderings ?? [])}
       rowActions={(invitation) => <InvitationActions invitation={invitation} />}
       empty={

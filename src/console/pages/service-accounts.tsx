@@ -4,7 +4,7 @@ import { type Item, pathOf, textOf } from '../api/api.ts';
 import type { FormField } from '../api/fields.ts';
 import { useObject } from '../api/reading.ts';
 import { hrefOfLink } from '../api/route.ts';
-import { collections } from '../api/session.ts';
+import { collections, mayGrantInCustomers } from '../api/session.ts';
 import { RowActions } from '../components/actions.tsx';
 import { Card, FieldFacts } from '../components/card.tsx';
 import { Creation, mayHaveRight } from '../components/creation.tsx';
@@ -49,10 +49,11 @@ function ServiceAccounts({ item, kind }: { readonly item: Item; readonly kind: K
       empty={t('No service accounts yet. Programs use them instead of the account of a person.')}
       lines={lines}
       actions={
-        collection && (
+        collection &&
+        (kind === 'project' || mayGrantInCustomers()) && (
           <Creation
             collection={collection}
-            given={{ [kind]: textOf(item, 'url') }}
+            fixed={{ [kind]: textOf(item, 'url') }}
             button={t('New service account')}
             adapt={fieldsIn(kind)}
             isQuiet
@@ -63,10 +64,10 @@ function ServiceAccounts({ item, kind }: { readonly item: Item; readonly kind: K
   );
 }
 
-/** Omits the field of the other kind of place and the roles that do not exist here. */
+/** Omits the field of the other kind of place, the roles that do not exist here, and the state, which is enabled at first. */
 const fieldsIn = (kind: Kind) => (fields: readonly FormField[]) =>
   fields
-    .filter(({ name }) => name !== (kind === 'customer' ? 'project' : 'customer'))
+    .filter(({ name }) => name !== (kind === 'customer' ? 'project' : 'customer') && name !== 'is_active')
     .map((field) =>
       field.name === 'role'
         ? { ...field, help: '', choices: field.choices.filter(({ value }) => roles[kind].includes(value)) }

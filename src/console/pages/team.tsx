@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { type Item, pathOf, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
-import { collections, me } from '../api/session.ts';
+import { collections, mayGrantInCustomers, me } from '../api/session.ts';
 import { RowActions } from '../components/actions.tsx';
 import { Callout, Card, Empty, Loading } from '../components/card.tsx';
 import { Creation } from '../components/creation.tsx';
@@ -18,6 +18,7 @@ import { matches } from '../format/search.ts';
 import { inOrder, numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
 import { expiresSoon } from './attention.tsx';
+import { Invite } from './invite.tsx';
 import type { ObjectTab } from './object.tsx';
 import { usageOf } from './projects.tsx';
 import { serviceAccountsPart } from './service-accounts.tsx';
@@ -50,15 +51,20 @@ export const isTeamOpen = (): boolean => place.value.query.get('tab') === 'team'
 
 /** The header buttons of the team tab. */
 export function TeamButtons({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX.Element {
-  const [permissions, invitations] = [`${kind}-permissions`, 'user-invitations'].map((list) =>
-    collections.value.get(list),
-  );
+  const permissions = collections.value.get(`${kind}-permissions`);
   // Stay on this page, which shows the new object.
-  const common = { given: { [kind]: textOf(item, 'url') }, onCreated: async () => undefined };
+  const onCreated = async (): Promise<void> => undefined;
   return (
     <>
-      {permissions && <Creation collection={permissions} button={t('Assign role')} {...common} />}
-      {invitations && <Creation collection={invitations} button={t('Invite')} isPrimary {...common} />}
+      {permissions && (kind === 'project' || mayGrantInCustomers()) && (
+        <Creation
+          collection={permissions}
+          fixed={{ [kind]: textOf(item, 'url') }}
+          button={t('Assign role')}
+          onCreated={onCreated}
+        />
+      )}
+      <Invite item={item} kind={kind} isPrimary onCreated={onCreated} />
     </>
   );
 }
