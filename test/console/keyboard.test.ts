@@ -137,7 +137,7 @@ browser('the first user signs in, skips to the content, and creates a customer a
 browser('an invited colleague signs up', async () => {
   await person.activate('Invite');
   await person.fill('Email *', 'bob@example.com');
-  await person.choose('Project role');
+  await person.choose('Project role *');
   await person.activate('Create');
   await person.activate('Done');
   await person.console.dialog().waitFor({ state: 'detached' });

@@ -78,7 +78,11 @@ const fields = {
     help: 'In a customer owner or support; in a project admin, manager or support.',
   }),
   is_active: shownAs(
-    boolean({ fallback: true, storedIn: false, help: 'Whether it can be used. Disabling it revokes its API keys permanently.' }),
+    boolean({
+      fallback: true,
+      storedIn: false,
+      help: 'Whether it can be used. Disabling it revokes its API keys permanently.',
+    }),
     () => booleanValue(ofUser('is_active')),
   ),
 };

@@ -93,7 +93,7 @@ export const messageOf = (
 
 const withoutZero = (value: string): string => value.replace(/\.0$/, '');
 
-/** Formats of context values that people read in another form than programs. */
+/** Display formats of context values. */
 const formats: Readonly<Record<string, (value: string) => string>> = {
   quota_usage: withoutZero,
   quota_limit: withoutZero,

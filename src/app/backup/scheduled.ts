@@ -35,6 +35,9 @@ import {
 /** Tolerated clock difference to another machine. */
 const maxClockErrorMs = day / 1000;
 
+/** There is no backup with the given name at the target. */
+export class UnknownBackup extends Error {}
+
 /** A complete backup at the target. */
 interface CompleteBackup {
   readonly name: string;
@@ -221,7 +224,7 @@ export async function chosenBackup(
   const backups = await listBackups(target);
   if (name !== undefined) {
     const chosen = backups.find((backup) => backup.name === name);
-    if (!chosen) throw new Error(`there is no backup ${name} in ${target.place}`);
+    if (!chosen) throw new UnknownBackup(`there is no backup ${name} in ${target.place}`);
     return chosen;
   }
   const present = backups.filter(({ madeMs }) => madeMs <= Date.now() + maxClockErrorMs);

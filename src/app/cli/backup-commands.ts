@@ -20,6 +20,7 @@ import {
   knownInstallation,
   listBackups,
   makeBackup,
+  UnknownBackup,
   verifyBackup,
 } from '../backup/scheduled.ts';
 import { targetOf } from '../backup/target.ts';
@@ -170,11 +171,11 @@ async function verify({ config, flags, words: [name] }: Arguments): Promise<void
   checkBackupSettings(config);
   lowerPriority();
   if (!hasDatabase(resolve(config.data))) return verifyElsewhere(config, flags, name);
-  // A wrong name says nothing about the backups: it must not count as a failed verification.
-  if (name !== undefined) await chosenBackup(targetOf(config), name);
   await withDeployment({ config }, async ({ app }) => {
     const sha256Of = (one: string) =>
       app.db.value<string>(sql`SELECT sha256 FROM backup WHERE name = ${one} AND sha256 <> ''`);
+    // The comparison with the target removes missing backups from the catalogue.
+    const isKnown = app.db.value(sql`SELECT 1 FROM backup WHERE name = ${name ?? ''}`) !== undefined;
     try {
       await compareCatalogue(app);
       const backup = await chosenBackup(targetOf(config), name, knownInstallation(app));
@@ -182,6 +183,8 @@ async function verify({ config, flags, words: [name] }: Arguments): Promise<void
       recordSuccess(app, { ...result, at: app.clock.now() });
       printVerified(flags, result);
     } catch (error) {
+      // A wrong name says nothing about the backups; a known backup that is missing does.
+      if (error instanceof UnknownBackup && !isKnown) throw error;
       const { message } = errorOf(error);
       recordFailure(app, message, app.clock.now());
       reportFailure(app, `the verification failed: ${message}`, name);

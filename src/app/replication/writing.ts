@@ -47,12 +47,12 @@ export async function acquireLease(
   { isServer = false, log, takesOver = false }: AcquireOptions,
 ): Promise<WriteAccess> {
   const folder = resolve(config.data);
-  // Otherwise a second server of the folder would wait for the first one, and replace the state that its commands read.
-  if (isServer) lockFolder(folder, prepareFolder(config, folder))();
-  const store = new LeaseStore(config, url);
-  const own = ownEpoch(config, folder);
-  if (own.fencedBy !== null && !takesOver) return { kind: 'superseded', epoch: own.fencedBy };
+  // A second server of the folder must not compete for the lease, also not while this one waits for it.
+  const unlock = isServer ? lockFolder(folder, prepareFolder(config, folder)) : undefined;
   try {
+    const store = new LeaseStore(config, url);
+    const own = ownEpoch(config, folder);
+    if (own.fencedBy !== null && !takesOver) return { kind: 'superseded', epoch: own.fencedBy };
     const lease = await Lease.acquire({
       store,
       own,
@@ -65,6 +65,8 @@ export async function acquireLease(
   } catch (error) {
     if (error instanceof Superseded) return { kind: 'superseded', epoch: error.epoch };
     throw error;
+  } finally {
+    unlock?.();
   }
 }
 

@@ -61,7 +61,7 @@ const inFlight = new Map<string, Promise<Response>>();
 export const invalidateReads = (): void => inFlight.clear();
 
 const isRead = ({ headers, method }: Request): boolean =>
-  (method === 'GET' || method === 'OPTIONS') && headers.get('Accept') !== 'text/event-stream';
+  ['GET', 'HEAD', 'OPTIONS'].includes(method) && headers.get('Accept') !== 'text/event-stream';
 
 /** Sends a request. Simultaneous identical reads share one response. */
 async function send(request: Request): Promise<Response> {

@@ -335,7 +335,7 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
           {(guard, isBlocked) => (
             <Form
               key={`${path} ${open.title}`}
-              // The API accepts the options of the simulator for every account.
+              // The API accepts the simulator's options for every account, but real providers ignore them.
               fields={open.fields.filter(({ name }) => item.is_simulated !== false || !isOfSimulator(name))}
               {...(open.method === 'PATCH' ? { item: version.item } : { given: givenOf(open, item) })}
               button={open.method === 'PATCH' ? t('Save') : open.title}

@@ -220,7 +220,7 @@ async function connectionOf(tenant: string): Promise<Item> {
 
 /** Moves messages about the connection, for which the form has no field, to the private cloud. */
 function withProblemsOfCloud({ service_project_link: problems, ...others }: Item): Item {
-  return problems === undefined ? others : { ...others, tenant: problems };
+  return problems === undefined ? others : { ...others, tenant: [problems, others.tenant].flat().filter(Boolean) };
 }
 
 /** Returns the default sizes of fields. */

@@ -179,7 +179,9 @@ function Scopes({
 }): JSX.Element {
   const { value: response } = useRequest<readonly Item[]>('GET', `/api/${list}/scopes/`);
   const all = response?.isOk ? response.body : [];
-  const groups = [...new Set(['*', ...all.map((one) => groupOf(textOf(one, 'scope')))])];
+  const groups = [...new Set(all.map((one) => groupOf(textOf(one, 'scope'))))].sort(
+    (a, b) => Number(b === '*') - Number(a === '*'),
+  );
   const granting = all
     .filter((one) => one.grants_access === true && chosen.includes(textOf(one, 'scope')))
     .map((one) => textOf(one, 'scope'));

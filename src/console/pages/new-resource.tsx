@@ -150,7 +150,7 @@ const byCloud = (fields: readonly FormField[]): readonly FormField[] =>
             isRequired: true,
             isWide: true,
             help: '',
-            list: `${field.list}?${scopedQuery('openstack-tenants')}`,
+            list: `${field.list}?${scopedQuery('openstack-tenants', { state: 'OK' })}`,
           }
         : field,
     );

@@ -111,8 +111,8 @@ export abstract class Writer extends Rows {
   }
 
   /**
-   * Inserts many rows by one text with a mark for each value. Does not plan which tables it changes, but invalidates everything
-   * cached. Must run inside `write`.
+   * Inserts rows with one statement that has a `?` for each value. Invalidates all caches instead of looking up the changed tables.
+   * Must run inside `write`.
    */
   insertAll(text: string, rows: Iterable<readonly Value[]>): void {
     if (this.#depth === 0) throw new Error('A change outside Database.write');

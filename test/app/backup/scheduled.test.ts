@@ -378,12 +378,15 @@ test('a backup that was changed at the target is not verified', async () => {
   );
 });
 
-test('a wrong name is no failed verification', async () => {
-  await run(['backups', 'now']);
-  const unknown = failed(`there is no backup monday in ${path('data/backups')}`);
-  assert.equal(await run(['backups', 'verify', 'monday']), unknown);
+test('does not count a wrong name as a failed verification, but a missing backup', async () => {
+  const name = namePattern.exec((await run(['backups', 'now'])).stdout)?.[0] as string;
+  const problem = (missing: string): string => `there is no backup ${missing} in ${path('data/backups')}`;
+  assert.equal(await run(['backups', 'verify', 'monday']), failed(problem('monday')));
   assert.equal(rows('SELECT verification_error FROM deployment'), [{ verification_error: '' }]);
   assert.match((await run(['doctor'])).stdout, /^no problems\n/);
+  rmSync(path(`data/backups/${name}`));
+  assert.equal(await run(['backups', 'verify', name]), failed(problem(name)));
+  assert.equal(rows('SELECT verification_error FROM deployment'), [{ verification_error: problem(name) }]);
 });
 
 /** Verifies on a machine that has the identity and not the data. */

@@ -140,6 +140,15 @@ test('rejects a second server of the same folder at once, and leaves the first o
   assert.is((await leased.run(['user', 'add', 'bob', '--data', 'data'])).code, 0);
 });
 
+test('rejects a second server of the same folder while the first one waits for the lease', async () => {
+  await (await leased.serve()).kill();
+  const first = leased.serve();
+  await pause(500);
+  const second = ['serve', '--port', '0', '--data', 'data', '--log-level', 'error'];
+  assert.equal(await leased.run(second), failed(`another server uses the data folder ${leased.path('data')}`));
+  await created((await first).url, 'After');
+});
+
 test('leaves the lease to its last holder when a command that takes it over fails', async () => {
   const server = await leased.serve();
   await server.stop();

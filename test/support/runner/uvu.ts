@@ -39,9 +39,9 @@ export function takeProblems(): readonly string[] {
 /** Converts a thrown value to an Error; uvu reads `name` and `stack` of any value, and prints no cause. */
 export function asError(thrown: unknown): Error {
   if (!(thrown instanceof Error)) return new Error(`threw ${inspect(thrown)}, which is no Error`);
-  // The message of fetch is only that it failed.
-  if (thrown.cause instanceof Error) thrown.message += ` (${thrown.cause.message})`;
-  return thrown;
+  // The message of a failed fetch does not say why.
+  if (thrown.name !== 'TypeError' || !(thrown.cause instanceof Error)) return thrown;
+  return new TypeError(`${thrown.message} (${thrown.cause.message})`, { cause: thrown });
 }
 
 /** Rejects when the work exceeds the timeout of a test. */
