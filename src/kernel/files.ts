@@ -11,8 +11,7 @@ import {
 } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { plainReason } from './plain-reason.ts';
-import { codeOf } from './present.ts';
+import { codeOf, plainReason } from './present.ts';
 
 /** Renames a finished file. Syncs its content before the rename, and the name before returning. */
 export function place(draft: string, file: string): void {

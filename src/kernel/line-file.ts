@@ -1,6 +1,5 @@
 import { close, openSync, write, writeSync } from 'node:fs';
-import { plainReason } from './plain-reason.ts';
-import { codeOf } from './present.ts';
+import { codeOf, plainReason } from './present.ts';
 
 /** Maximum number of characters to buffer while nothing can be written. Further lines are dropped. */
 const maxStored = 16 * 1024 * 1024;

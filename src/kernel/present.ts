@@ -1,3 +1,5 @@
+import { getSystemErrorMap } from 'node:util';
+
 /** Returns a value that the program knows to exist although its type allows null. Throws if it is missing. */
 export function present<T>(value: T | null | undefined): T {
   if (value === undefined || value === null) throw new Error('What must be there is missing');
@@ -10,6 +12,26 @@ export const codeOf = (thrown: unknown): unknown =>
 
 /** Converts a thrown value to an Error. */
 export const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+
+/**
+ * Describes an error for the operator. For an error of the operating system: the path and the description, without
+ * its code and the name of the system call; for any other: its message. The path in `named` is omitted.
+ */
+export function plainReason(thrown: unknown, named?: string): string {
+  const error: NodeJS.ErrnoException = errorOf(thrown);
+  const description = descriptionOf(error);
+  if (description === undefined) return error.message;
+  const paths = [error.path, 'dest' in error ? error.dest : undefined].filter(
+    (path) => path !== undefined && path !== named,
+  );
+  return paths.length === 0 ? description : `${paths.join(' and ')}: ${description}`;
+}
+
+/** Returns the operating system's description of an error. Other libraries reuse the same numbers, so the name must match. */
+function descriptionOf({ code, errno }: NodeJS.ErrnoException): string | undefined {
+  const [name, description] = (errno === undefined ? undefined : getSystemErrorMap().get(errno)) ?? [];
+  return name === code ? description : undefined;
+}
 
 /**
  * Returns the keys of a record literal in order, with their literal types. The compiler widens keys to string,

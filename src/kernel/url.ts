@@ -10,6 +10,17 @@ export function urlOf(text: string, base?: string): URL | undefined {
   }
 }
 
+/** Returns the port of a URL. Default: the port of its scheme. */
+export const portOf = ({ port, protocol }: URL): number =>
+  port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+
+/** Returns the host of a URL in lower case, without IPv6 brackets and trailing dot. */
+export const hostOf = (url: URL): string =>
+  url.hostname
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+
 /** Maximum length of a host name (RFC 1035). */
 const maxHostLength = 253;
 

@@ -3,7 +3,7 @@ import type { Context } from '../../kernel/access/context.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import type { StoredInstants } from '../../kernel/stored-instants.ts';
+import type { StoredInstants } from '../../kernel/jobs/clock-watch.ts';
 import { endInvitation } from './invitations.ts';
 
 /** Ends every expired invitation. */

@@ -4,9 +4,17 @@ import { type Right, right, rightVia, visibleTo } from '../../kernel/access/righ
 import { endlesslyOwnedCustomers, ownsSomeCustomer } from '../../kernel/access/rights.ts';
 import { randomUuid } from '../../kernel/app.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
-import { exactEmail } from '../../kernel/collection/email-filters.ts';
 import { type NewValues, readOnly, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
-import { exact, exactUuid, type Filter, linked, oneOf, uuidOf, within } from '../../kernel/collection/filter.ts';
+import {
+  exact,
+  exactEmail,
+  exactUuid,
+  type Filter,
+  linked,
+  oneOf,
+  uuidOf,
+  within,
+} from '../../kernel/collection/filter.ts';
 import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import { booleanValue, textValue } from '../../kernel/collection/representation.ts';

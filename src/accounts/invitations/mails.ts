@@ -5,9 +5,9 @@ import { hour } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { removeStep } from '../../kernel/db/writer.ts';
 import { tooMany } from '../../kernel/http/error.ts';
+import type { StoredInstants } from '../../kernel/jobs/clock-watch.ts';
 import { dueInstants } from '../../kernel/outbox/outcome.ts';
 import { digestOfSecret, newMailedSecret } from '../../kernel/security/digests.ts';
-import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { linkOf } from './link-template.ts';
 
 /** The time span of the setting invitation_mail_limit. */

@@ -8,7 +8,7 @@ import type { RoleScope } from '../roles/roles.ts';
 import { type InvitationRow, targetOf } from './invitations.ts';
 import { linkOf } from './link-template.ts';
 
-declare module '../../kernel/outbox/outboxes.ts' {
+declare module '../../kernel/outbox/delivery-worker.ts' {
   interface Outboxes {
     readonly invitations: InvitationOutbox;
   }

@@ -2,10 +2,9 @@ import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { connectedProjects } from '../../kernel/access/visibility.ts';
 import type { Parent, Row } from '../../kernel/collection/collection.ts';
-import { partialEmail } from '../../kernel/collection/email-filters.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { type Fields, readOnly, readOnlyList, readOnlyText, uuidField } from '../../kernel/collection/field.ts';
-import { exact, ofName, only, partial, truth } from '../../kernel/collection/filter.ts';
+import { exact, ofName, only, partial, partialEmail, truth } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { Listing } from '../../kernel/collection/listing.ts';
 import {

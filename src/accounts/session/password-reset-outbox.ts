@@ -7,7 +7,7 @@ import { present } from '../../kernel/present.ts';
 import type { UserRow } from '../users/users.ts';
 import { claimLink } from './password-resets.ts';
 
-declare module '../../kernel/outbox/outboxes.ts' {
+declare module '../../kernel/outbox/delivery-worker.ts' {
   interface Outboxes {
     readonly passwords: PasswordOutbox;
   }

@@ -4,9 +4,9 @@ import { day, hour } from '../../kernel/clock.ts';
 import { hasEmail } from '../../kernel/db/email-address.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { removeStep } from '../../kernel/db/writer.ts';
+import type { StoredInstants } from '../../kernel/jobs/clock-watch.ts';
 import { dueInstants } from '../../kernel/outbox/outcome.ts';
 import { digestOfSecret, newMailedSecret } from '../../kernel/security/digests.ts';
-import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { oidcRegistration, samlRegistration, type UserRow } from '../users/users.ts';
 
 /** Lifetime of a link. */

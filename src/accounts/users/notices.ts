@@ -6,13 +6,13 @@ import { hour } from '../../kernel/clock.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { removeStep } from '../../kernel/db/writer.ts';
+import type { StoredInstants } from '../../kernel/jobs/clock-watch.ts';
 import { type Letter, letter, nameInMail } from '../../kernel/mail/letter.ts';
 import { MailOutbox } from '../../kernel/outbox/mail-outbox.ts';
 import { dueInstants, type Outcome } from '../../kernel/outbox/outcome.ts';
 import { countApiKeys } from '../../kernel/security/api-keys.ts';
-import type { StoredInstants } from '../../kernel/stored-instants.ts';
 
-declare module '../../kernel/outbox/outboxes.ts' {
+declare module '../../kernel/outbox/delivery-worker.ts' {
   interface Outboxes {
     readonly notices: NoticeOutbox;
   }

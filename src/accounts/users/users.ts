@@ -9,9 +9,8 @@ import { visibleCustomers, visibleProjects } from '../../kernel/access/visibilit
 import { type App, newUuid } from '../../kernel/app.ts';
 import { changesOf, storedColumns } from '../../kernel/collection/changes.ts';
 import { collection } from '../../kernel/collection/collection.ts';
-import { partialEmail } from '../../kernel/collection/email-filters.ts';
 import { messages } from '../../kernel/collection/field.ts';
-import { exact, ofName, only, partial, presence, truth, uuid } from '../../kernel/collection/filter.ts';
+import { exact, ofName, only, partial, partialEmail, presence, truth, uuid } from '../../kernel/collection/filter.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { caseFold, raw, sql, type Value } from '../../kernel/db/sql.ts';

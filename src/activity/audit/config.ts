@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { day } from '../../kernel/clock.ts';
 import { type Config, ConfigError, type ConfigOf, type Settings } from '../../kernel/config/config.ts';
 import { duration, remoteAddress, type Setting, text } from '../../kernel/config/setting.ts';
-import { plainReason } from '../../kernel/plain-reason.ts';
-import { errorOf } from '../../kernel/present.ts';
+import { errorOf, plainReason } from '../../kernel/present.ts';
 import { urlOf } from '../../kernel/url.ts';
 
 declare module '../../kernel/config/config.ts' {

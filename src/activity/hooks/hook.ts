@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { seesAll } from '../../kernel/access/caller.ts';
+import { restrictedText, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, Right, staff, userIn, visibleTo } from '../../kernel/access/right.ts';
 import { newUuid } from '../../kernel/app.ts';
@@ -27,7 +27,6 @@ import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { kindName } from '../../kernel/http/body.ts';
 import { conflict, invalidRequest } from '../../kernel/http/error.ts';
-import { restrictedText } from '../../kernel/security/staff-networks.ts';
 import { eventGroups, eventTypes, typesOfGroups } from '../events/catalogue.ts';
 import type { HookKind } from './due.ts';
 import { cancelDeliveries } from './queue.ts';

@@ -1,6 +1,6 @@
 import type { Columns } from '../../kernel/collection/changes.ts';
-import { exactEmail } from '../../kernel/collection/email-filters.ts';
 import { readOnly } from '../../kernel/collection/field.ts';
+import { exactEmail } from '../../kernel/collection/filter.ts';
 import { booleanValue } from '../../kernel/collection/representation.ts';
 import { email } from '../../kernel/collection/values.ts';
 import { sql } from '../../kernel/db/sql.ts';

@@ -1,10 +1,11 @@
 /** Limits deliveries to one host, across the hooks of all users (events.md 5.5 "Hosts"). */
 import ipaddr from 'ipaddr.js';
 import type { Config } from '../../kernel/config/config.ts';
-import { checkedAddress, hostOf } from '../../kernel/net/destination.ts';
+import { checkedAddress } from '../../kernel/net/destination.ts';
 import { inNetworks, parseNetworks } from '../../kernel/net/networks.ts';
 import type { Resolver } from '../../kernel/net/resolver.ts';
 import { type ConcurrencyLimit, concurrencyLimit, Rate } from '../../kernel/outbox/delivery-worker.ts';
+import { hostOf } from '../../kernel/url.ts';
 
 const maxConcurrent = 20;
 const maxPerSecond = 200;

@@ -10,7 +10,7 @@ import { PushSender } from './send-push.ts';
 import { WebSender } from './send-web.ts';
 import type { Sender } from './sender.ts';
 
-declare module '../../kernel/outbox/outboxes.ts' {
+declare module '../../kernel/outbox/delivery-worker.ts' {
   interface Outboxes {
     readonly hooks: HookOutbox;
   }

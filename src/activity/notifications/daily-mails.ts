@@ -2,8 +2,8 @@ import type { Context } from '../../kernel/access/context.ts';
 import { day, hour, minute, second } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { removeStep } from '../../kernel/db/writer.ts';
+import type { StoredInstants } from '../../kernel/jobs/clock-watch.ts';
 import { dueInstants } from '../../kernel/outbox/outcome.ts';
-import type { StoredInstants } from '../../kernel/stored-instants.ts';
 import { queueMail } from './notify.ts';
 
 /** How long to store notifications, and how many per user. */

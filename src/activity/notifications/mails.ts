@@ -10,7 +10,7 @@ import { kindOf, type Language, languages, type NotificationKind, type Translati
 import { messageOf } from './notify.ts';
 import { UnsubscribeLinks } from './unsubscribe-links.ts';
 
-declare module '../../kernel/outbox/outboxes.ts' {
+declare module '../../kernel/outbox/delivery-worker.ts' {
   interface Outboxes {
     readonly notifications: NotificationOutbox;
   }

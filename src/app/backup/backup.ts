@@ -10,7 +10,7 @@ import { openHandle } from '../../kernel/durability/handle.ts';
 import { packBackupInThread, takeSnapshotInThread } from '../../kernel/durability/snapshots.ts';
 import { placeNew } from '../../kernel/files.ts';
 import type { Addon } from '../../kernel/native/native.ts';
-import { plainReason } from '../../kernel/plain-reason.ts';
+import { plainReason } from '../../kernel/present.ts';
 import { measuringProgress } from '../../kernel/progress.ts';
 import { keyFile, requireKeyFile, withOlderKeys } from '../../kernel/security/secrets.ts';
 import { databaseFile } from '../data/data-folder.ts';

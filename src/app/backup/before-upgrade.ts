@@ -10,8 +10,7 @@ import { findGap, rejectDamagedHeader } from '../../kernel/durability/write-ahea
 import { makeFolder } from '../../kernel/files.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import type { Addon } from '../../kernel/native/native.ts';
-import { plainReason } from '../../kernel/plain-reason.ts';
-import { codeOf, errorOf } from '../../kernel/present.ts';
+import { codeOf, errorOf, plainReason } from '../../kernel/present.ts';
 import { databaseFile, prepareFolder } from '../data/data-folder.ts';
 import { backUp } from './backup.ts';
 

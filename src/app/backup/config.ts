@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Config, ConfigError, type ConfigOf, type Settings } from '../../kernel/config/config.ts';
 import { flag, oneOf, requiredText, type Setting, text } from '../../kernel/config/setting.ts';
-import { plainReason } from '../../kernel/plain-reason.ts';
-import { errorOf } from '../../kernel/present.ts';
+import { errorOf, plainReason } from '../../kernel/present.ts';
 import { urlOf } from '../../kernel/url.ts';
 import { parseRetention } from './retention.ts';
 import { parseSchedule } from './schedule.ts';

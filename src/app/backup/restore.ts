@@ -16,8 +16,7 @@ import { type Carried, databaseHeaderBytes, sizeOfBackup } from '../../kernel/du
 import { unpackBackupInThread } from '../../kernel/durability/snapshots.ts';
 import { place, placeNew } from '../../kernel/files.ts';
 import type { Addon } from '../../kernel/native/native.ts';
-import { plainReason } from '../../kernel/plain-reason.ts';
-import { codeOf, errorOf, present } from '../../kernel/present.ts';
+import { codeOf, errorOf, plainReason, present } from '../../kernel/present.ts';
 import { measuringProgress } from '../../kernel/progress.ts';
 import { keyFile, secretsOf } from '../../kernel/security/secrets.ts';
 import { databaseFile, lockFolder, prepareFolder, restoringFolder } from '../data/data-folder.ts';

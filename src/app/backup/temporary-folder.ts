@@ -1,8 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { day } from '../../kernel/clock.ts';
-import { plainReason } from '../../kernel/plain-reason.ts';
-import { errorOf } from '../../kernel/present.ts';
+import { errorOf, plainReason } from '../../kernel/present.ts';
 
 /** Creates a folder named by a prefix and random characters. Throws a readable error that names its parent folder. */
 export function makeTemporaryFolder(prefix: string): string {

@@ -9,7 +9,6 @@ import type { Config } from '../../kernel/config/config.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { openHandle } from '../../kernel/durability/handle.ts';
 import { errorOf } from '../../kernel/present.ts';
-import { lowerPriority } from '../../kernel/threads/priority.ts';
 import { checkBackupSettings } from '../backup/config.ts';
 import { recordBackup } from '../backup/records.ts';
 import {
@@ -38,6 +37,7 @@ import {
   type Arguments,
   type Commands,
   groups,
+  lowerPriority,
   nothingFound,
   printSuccess,
   quiet,

@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Config, optionName } from '../../kernel/config/config.ts';
 import { fileVariable, type Sources } from '../../kernel/config/load.ts';
@@ -220,4 +222,30 @@ export function printSuccess(
   stream: NodeJS.WritableStream = process.stdout,
 ): void {
   if (quiet !== true) stream.write(text);
+}
+
+/**
+ * Gives this process the lowest priority, so that a server on the same machine takes precedence. On Linux, priorities belong to
+ * threads, and Node.js has already started some, such as those for compression.
+ */
+export function lowerPriority(): void {
+  const { PRIORITY_LOW: low } = constants.priority;
+  setPriority(low);
+  for (const thread of threads()) {
+    try {
+      setPriority(thread, low);
+    } catch {
+      // The thread has ended.
+    }
+  }
+}
+
+/** Returns the ids of the threads of this process; none where the kernel does not list them. */
+function threads(): number[] {
+  if (process.platform !== 'linux') return [];
+  try {
+    return readdirSync('/proc/self/task').map(Number);
+  } catch {
+    return [];
+  }
 }

@@ -3,7 +3,6 @@ import { basename, resolve } from 'node:path';
 import { appendRecord } from '../../activity/audit/append.ts';
 import { ofCommand } from '../../activity/audit/commands.ts';
 import { isoTime } from '../../kernel/clock.ts';
-import { lowerPriority } from '../../kernel/threads/priority.ts';
 import { backUp } from '../backup/backup.ts';
 import { backUpBeforeUpgrade } from '../backup/before-upgrade.ts';
 import { recordBackup } from '../backup/records.ts';
@@ -19,6 +18,7 @@ import {
   type Arguments,
   type Commands,
   groups,
+  lowerPriority,
   printSuccess,
   quiet,
   UsageError,

@@ -2,7 +2,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { join, resolve } from 'node:path';
 import { addressOf, authorityOf, reachable, usualAdminAddress } from '../../kernel/config/address.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { plainReason } from '../../kernel/plain-reason.ts';
+import { plainReason } from '../../kernel/present.ts';
 import { instanceOf } from '../operation/deployment.ts';
 import type { Arguments } from './command-line.ts';
 

@@ -4,7 +4,7 @@ import { eventMembers } from '../../activity/events/events.ts';
 import type { EventPayload } from '../../activity/hooks/payload.ts';
 import { newSecret, signatureHeaders } from '../../activity/hooks/signature.ts';
 import { readText } from '../../kernel/files.ts';
-import { plainReason } from '../../kernel/plain-reason.ts';
+import { plainReason } from '../../kernel/present.ts';
 import { urlOf } from '../../kernel/url.ts';
 import { type Arguments, UsageError } from './command-line.ts';
 

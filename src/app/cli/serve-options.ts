@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Clock, settableClock, systemClock } from '../../kernel/clock.ts';
-import { plainReason } from '../../kernel/plain-reason.ts';
+import { plainReason } from '../../kernel/present.ts';
 import { urlOf } from '../../kernel/url.ts';
 import type { ServerOptions } from '../create-server.ts';
 import { sourceOf } from '../replication/copies.ts';

@@ -12,8 +12,7 @@ import { findGap, rejectDamagedHeader } from '../../kernel/durability/write-ahea
 import { makeFolder, runAs, syncFolder } from '../../kernel/files.ts';
 import type { Log } from '../../kernel/log.ts';
 import { type Addon, sqliteAddon } from '../../kernel/native/native.ts';
-import { plainReason } from '../../kernel/plain-reason.ts';
-import { codeOf } from '../../kernel/present.ts';
+import { codeOf, plainReason } from '../../kernel/present.ts';
 import { keyFile } from '../../kernel/security/secrets.ts';
 
 /** File name of the database in the data folder. */

@@ -7,7 +7,7 @@ import { selfLink } from '../../kernel/collection/links.ts';
 import { numberValue, textValue, timeValue, wordValue } from '../../kernel/collection/representation.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { changed } from '../../kernel/http/reply.ts';
-import type { OutboxName } from '../../kernel/outbox/outboxes.ts';
+import type { OutboxName } from '../../kernel/outbox/delivery-worker.ts';
 import { outboxes, outboxNames } from './readings.ts';
 import { operators, visibleToOperators } from './requests.ts';
 

@@ -5,7 +5,7 @@ import type { App } from '../../kernel/app.ts';
 import { second } from '../../kernel/clock.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import type { CacheCounts } from '../../kernel/metrics/metrics.ts';
-import type { OutboxName } from '../../kernel/outbox/outboxes.ts';
+import type { OutboxName } from '../../kernel/outbox/delivery-worker.ts';
 import { namesOf } from '../../kernel/present.ts';
 import { version } from '../../kernel/version.ts';
 import { lastBackups } from '../backup/ages.ts';

@@ -4,7 +4,7 @@ import type { Context } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import { day, isoTime, minute, second } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import type { StoredInstants } from '../../kernel/stored-instants.ts';
+import type { StoredInstants } from '../../kernel/jobs/clock-watch.ts';
 import { lastBackups, overdueBackups, verificationIntervals } from '../backup/ages.ts';
 import { lastDue, parseSchedule } from '../backup/schedule.ts';
 import { failureOf, runCommand } from './program.ts';

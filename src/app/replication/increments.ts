@@ -8,8 +8,7 @@ import { promisify } from 'node:util';
 import { openHandle } from '../../kernel/durability/handle.ts';
 import { makeFolder } from '../../kernel/files.ts';
 import type { Addon } from '../../kernel/native/native.ts';
-import { plainReason } from '../../kernel/plain-reason.ts';
-import { codeOf } from '../../kernel/present.ts';
+import { codeOf, plainReason } from '../../kernel/present.ts';
 import { withoutCredentials } from '../../kernel/url.ts';
 import { databaseFile } from '../data/data-folder.ts';
 

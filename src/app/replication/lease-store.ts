@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../kernel/config/config.ts';
-import { plainReason } from '../../kernel/plain-reason.ts';
-import { errorOf } from '../../kernel/present.ts';
+import { errorOf, plainReason } from '../../kernel/present.ts';
 import { S3Bucket, tagIn } from '../backup/s3-bucket.ts';
 
 /** Timeout of a request. Several requests fit between a renewal and the deadline. */

@@ -5,7 +5,7 @@ import { minute, second } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { StorageError } from '../../kernel/durability/storage-error.ts';
-import type { StoredInstants } from '../../kernel/stored-instants.ts';
+import type { StoredInstants } from '../../kernel/jobs/clock-watch.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import { driverOf, driverSettings } from './drivers.ts';
 import type { JobHandler, Store, Stores } from './job-handler.ts';

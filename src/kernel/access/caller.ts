@@ -1,4 +1,7 @@
+import type { App } from '../app.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
+import { memoised } from '../memoised.ts';
+import { inNetworks, parseNetworks } from '../net/networks.ts';
 import { type ApiKey, closedText, impersonatedText } from './api-key.ts';
 
 /** The acting user as shown in events. */
@@ -90,3 +93,23 @@ export const callerId = (caller: Pick<Caller, 'id'>): Sql => sql`${caller.id}`;
 
 /** The uuid that makes events the caller's own; none for a bound API key, which sees only events of its objects. */
 export const personalUuid = ({ apiKey, uuid }: Caller): string => (apiKey?.isBound ? '' : uuid);
+
+/* The networks in which the rights of staff and global support apply (core.md 2.14). */
+
+/** The 403 message for staff operations outside of staff_networks. */
+export const restrictedText = 'Staff rights do not apply at this address.';
+
+/** Parses the setting once per deployment. */
+const parsed = memoised(parseNetworks);
+
+/** Whether staff rights apply at an address. Without staff_networks, they apply everywhere. */
+export const staffRightsApply = (
+  { config: { staff_networks: networks } }: Pick<App, 'config'>,
+  address: string,
+): boolean => networks.length === 0 || inNetworks(address, parsed(networks));
+
+/** Returns the caller with the rights that apply at an address. Staff and global support lose theirs outside staff_networks. */
+export const restricted = (app: App, caller: Caller, address: string): Caller =>
+  !seesAll(caller) || staffRightsApply(app, address)
+    ? caller
+    : { ...caller, isStaff: false, isSupport: false, isRestricted: true };

@@ -1,5 +1,4 @@
-import { ofCaller } from '../db/bound-callers.ts';
-import { raw, type Sql, sql } from '../db/sql.ts';
+import { ofCaller, raw, type Sql, sql } from '../db/sql.ts';
 import { type Caller, callerId, seesAll } from './caller.ts';
 
 /*

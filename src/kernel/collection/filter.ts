@@ -1,5 +1,6 @@
 import type { Request } from '../access/request.ts';
 import { parseDatetime } from '../clock.ts';
+import { emailForms } from '../db/email-address.ts';
 import { among, any, contains, raw, type Sql, sql } from '../db/sql.ts';
 import { invalid } from '../http/error.ts';
 import { FieldError, messages } from './field.ts';
@@ -40,6 +41,21 @@ export const exact = (column: string, help = 'The exact value.'): Filter => ({
     return value === undefined ? undefined : sql`${raw(column)} = ${value}`;
   },
 });
+
+/** Extends a filter by email address to both forms of the domain. */
+const byForms = (filter: Filter, condition: (form: string) => Sql): Filter => ({
+  ...filter,
+  condition: ({ query }, name) => {
+    const value = query.one(name);
+    return value === undefined ? undefined : any(emailForms(value).map(condition));
+  },
+});
+
+/** Filters by a case-insensitive substring of an email address in a column. */
+export const partialEmail = (column: string): Filter => byForms(partial(column), (form) => contains(column, form));
+
+/** Filters by the exact email address in a column. */
+export const exactEmail = (column: string): Filter => byForms(exact(column), (form) => sql`${raw(column)} = ${form}`);
 
 /** Filters by part of the name and by the exact name. */
 export const ofName = (column: string): Readonly<Record<'name' | 'name_exact', Filter>> => ({

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { suggestion } from '../nearest.ts';
-import { plainReason } from '../plain-reason.ts';
+import { plainReason } from '../present.ts';
 import { ConfigError, type Settings } from './config.ts';
 
 /** Settings in a file: their texts and positions. */

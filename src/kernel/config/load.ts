@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { nearest, suggestion } from '../nearest.ts';
-import { plainReason } from '../plain-reason.ts';
-import { errorOf, namesOf, present } from '../present.ts';
+import { errorOf, namesOf, plainReason, present } from '../present.ts';
 import { type Config, ConfigError, environmentName, optionName, type SettingName, type Settings } from './config.ts';
 import type { ConfigFile } from './file.ts';
 import type { Setting } from './setting.ts';

@@ -5,7 +5,6 @@ import { VersionedCache } from '../cache/versioned-cache.ts';
 import { type Basis, Versions } from '../cache/versions.ts';
 import { present } from '../present.ts';
 import { verify } from '../verification.ts';
-import { BoundTexts } from './bound-callers.ts';
 import {
   type DeferredQuery,
   DeferredRead,
@@ -15,7 +14,7 @@ import {
   Steps,
 } from './deferred-reads.ts';
 import { RowCounts } from './row-counts.ts';
-import { raw, type Sql, sql, type Value } from './sql.ts';
+import { BoundTexts, raw, type Sql, sql, type Value } from './sql.ts';
 import type { Statement } from './statement.ts';
 import { Statements } from './statements.ts';
 

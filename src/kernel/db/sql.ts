@@ -93,3 +93,25 @@ const ascii = /^[\0-\x7f]*$/;
 /** Folds text for case-insensitive comparison: NFKC, lower case, and one form of sigma. */
 export const caseFold = (text: string): string =>
   ascii.test(text) ? text.toLowerCase() : text.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ');
+
+/* Prepared texts with `@caller`: a user, or an API key that is bound to objects (core.md 2.10). */
+
+/** Follows the name of a view with the roles of `@caller`. */
+export const ofCaller = ' /* of @caller */';
+
+/** Returns a text that reads the roles of bound API keys instead of users. */
+const boundTextOf = (text: string): string => text.replaceAll(/\bactive_(\w+_role) \/\* of @caller \*\//g, 'bound_$1');
+
+/** The texts for bound API keys by those for users. The program has a fixed number of them. */
+export class BoundTexts {
+  readonly #texts = new Map<string, string>();
+
+  get(text: string): string {
+    let bound = this.#texts.get(text);
+    if (bound === undefined) {
+      bound = boundTextOf(text);
+      this.#texts.set(text, bound);
+    }
+    return bound;
+  }
+}

@@ -1,8 +1,13 @@
 import type SQLite from 'better-sqlite3';
-import { BatchRolledBack } from '../batch-rolled-back.ts';
 import type { Checkpoints } from '../durability/checkpoints.ts';
 import type { LogRepair } from '../durability/log-repair.ts';
-import { isFailedWrite, StorageError, type StorageReport, storageError } from '../durability/storage-error.ts';
+import {
+  BatchRolledBack,
+  isFailedWrite,
+  StorageError,
+  type StorageReport,
+  storageError,
+} from '../durability/storage-error.ts';
 import { CommitCounts } from '../metrics/counts.ts';
 import { type Batch, newBatch } from './batch.ts';
 import { OtherWriters } from './other-writers.ts';

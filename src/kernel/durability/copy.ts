@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { chmod, copyFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Addon } from '../native/native.ts';
-import { plainReason } from '../plain-reason.ts';
+import { plainReason } from '../present.ts';
 import { openHandle } from './handle.ts';
 
 /* Copies read-only databases, which SQLite cannot even read, because it must create an index of the log beside them. */

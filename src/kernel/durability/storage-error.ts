@@ -22,6 +22,13 @@ export class StorageError extends Error {
   }
 }
 
+/** Thrown if a write was rolled back because another write in its batch failed. The caller repeats the write. */
+export class BatchRolledBack extends Error {
+  constructor() {
+    super('rolled back with other writes of the same batch');
+  }
+}
+
 /** Whether the error is a StorageError with this reason. */
 export const isFor = (error: unknown, reason: Reason): error is StorageError =>
   error instanceof StorageError && error.reason === reason;

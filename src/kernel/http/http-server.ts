@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
-import { BatchRolledBack } from '../batch-rolled-back.ts';
+import { BatchRolledBack } from '../durability/storage-error.ts';
 import { parseNetworks } from '../net/networks.ts';
 import { AccessLog } from './access-log.ts';
 import { type Call, type Result, send } from './call.ts';

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { once } from '../memoised.ts';
 import { present } from '../present.ts';
+import { hostOf, portOf } from '../url.ts';
 import { inNetworks, parseNetworks } from './networks.ts';
 
 /** The message about a rejected destination of a request. */
@@ -78,17 +79,6 @@ export function isDestinationAllowed(url: URL, allows: AddressRule, allowsPort: 
   if (/^(.+\.)?localhost$/.test(host)) return allows('127.0.0.1');
   return !ipaddr.isValid(host) || allows(host);
 }
-
-/** Returns the port of a URL. Default: the port of its scheme. */
-export const portOf = ({ port, protocol }: URL): number =>
-  port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
-
-/** Returns the host of a URL in lower case, without IPv6 brackets and trailing dot. */
-export const hostOf = (url: URL): string =>
-  url.hostname
-    .toLowerCase()
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '');
 
 /** Forms of IPv6 addresses that embed IPv4 ones: the leading 16-bit groups, and the position of the embedded address. */
 const embeddings: readonly {

@@ -3,8 +3,20 @@
 import { type Context, systemContext } from '../access/context.ts';
 import type { App } from '../app.ts';
 import { StorageError } from '../durability/storage-error.ts';
-import type { OutboxName } from './outboxes.ts';
 import type { Outcome } from './outcome.ts';
+
+/** The outboxes by name. Modules add theirs by module augmentation. */
+// biome-ignore lint/suspicious/noEmptyInterface: modules add its members
+export interface Outboxes {}
+
+export type OutboxName = keyof Outboxes;
+
+declare module '../app.ts' {
+  interface App {
+    /** Wakes an outbox for queues whose new rows are committed. */
+    readonly wakeOutbox: (outbox: OutboxName, queues: readonly number[]) => void;
+  }
+}
 
 /** A limit on concurrent attempts, and the queues that wait for it. */
 export interface ConcurrencyLimit {

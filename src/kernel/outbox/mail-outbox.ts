@@ -3,8 +3,7 @@ import type { App } from '../app.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import type { Mail } from '../mail/letter.ts';
 import { Mailer } from '../mail/mail.ts';
-import { type ConcurrencyLimit, concurrencyLimit, type Outbox } from './delivery-worker.ts';
-import type { OutboxName } from './outboxes.ts';
+import { type ConcurrencyLimit, concurrencyLimit, type Outbox, type OutboxName } from './delivery-worker.ts';
 import { afterAttempt, type Outcome } from './outcome.ts';
 
 /** Mails checked in one poll. */

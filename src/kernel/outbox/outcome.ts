@@ -1,6 +1,6 @@
 import type { Context } from '../access/context.ts';
 import { day, hour, minute, second } from '../clock.ts';
-import type { StoredInstants } from '../stored-instants.ts';
+import type { StoredInstants } from '../jobs/clock-watch.ts';
 
 /** How an attempt ended, with details that the outbox stores in a separate form. */
 export type Outcome = { readonly attempt?: string } & Ending;

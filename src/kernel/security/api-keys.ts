@@ -1,7 +1,14 @@
 /** API keys: format, owners and last use (core.md 2.9). */
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { type Caller, type CallerRow, callerColumns, callerOf } from '../access/caller.ts';
+import {
+  type Caller,
+  type CallerRow,
+  callerColumns,
+  callerOf,
+  restricted,
+  staffRightsApply,
+} from '../access/caller.ts';
 import type { Context } from '../access/context.ts';
 import type { App } from '../app.ts';
 import type { VersionedCache } from '../cache/versioned-cache.ts';
@@ -10,9 +17,8 @@ import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { removeStep } from '../db/writer.ts';
 import { forbidden, unauthenticated } from '../http/error.ts';
+import type { StoredInstants } from '../jobs/clock-watch.ts';
 import { clientNetworkOf, inNetworks, type Network, parseNetworks } from '../net/networks.ts';
-import type { StoredInstants } from '../stored-instants.ts';
-import { restricted, staffRightsApply } from './staff-networks.ts';
 
 declare module '../app.ts' {
   interface App {

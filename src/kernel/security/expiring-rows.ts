@@ -1,7 +1,7 @@
 import type { Context } from '../access/context.ts';
 import { raw, sql } from '../db/sql.ts';
 import { removeStep } from '../db/writer.ts';
-import type { StoredInstants } from '../stored-instants.ts';
+import type { StoredInstants } from '../jobs/clock-watch.ts';
 
 /** Removes the rows of a table whose column `expires` has passed. */
 export interface ExpiringRows {

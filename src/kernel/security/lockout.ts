@@ -3,8 +3,8 @@ import { minute } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { sql } from '../db/sql.ts';
 import { removeStep } from '../db/writer.ts';
+import type { StoredInstants } from '../jobs/clock-watch.ts';
 import { prefixOf, siteOf } from '../net/networks.ts';
-import type { StoredInstants } from '../stored-instants.ts';
 
 const lockedAtFailures = 4;
 const lockedFor = 10 * minute;

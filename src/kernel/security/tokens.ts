@@ -1,5 +1,13 @@
 import { hash } from 'node:crypto';
-import { actorOfRow, type Caller, callerColumns, callerOf } from '../access/caller.ts';
+import {
+  actorOfRow,
+  type Caller,
+  callerColumns,
+  callerOf,
+  restricted,
+  restrictedText,
+  staffRightsApply,
+} from '../access/caller.ts';
 import type { Context } from '../access/context.ts';
 import { type App, newUuid } from '../app.ts';
 import type { VersionedCache } from '../cache/versioned-cache.ts';
@@ -9,9 +17,8 @@ import type { Database } from '../db/database.ts';
 import { type Sql, sql } from '../db/sql.ts';
 import { forbidden, HttpError, unauthenticated } from '../http/error.ts';
 import type { IncomingRequest } from '../http/incoming-request.ts';
-import type { StoredInstants } from '../stored-instants.ts';
+import type { StoredInstants } from '../jobs/clock-watch.ts';
 import { authenticateApiKey, isApiKey, ownerOfApiKey } from './api-keys.ts';
-import { restricted, restrictedText, staffRightsApply } from './staff-networks.ts';
 import type { TokenRow } from './token-use.ts';
 
 declare module '../app.ts' {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { BatchRolledBack } from '../../../src/kernel/batch-rolled-back.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
+import { BatchRolledBack } from '../../../src/kernel/durability/storage-error.ts';
 import { invalidationsOf } from '../../support/invalidations.ts';
 
 const database = suite('database');

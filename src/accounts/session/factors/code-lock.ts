@@ -3,7 +3,7 @@ import type { Context } from '../../../kernel/access/context.ts';
 import { hour } from '../../../kernel/clock.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { removeStep } from '../../../kernel/db/writer.ts';
-import type { StoredInstants } from '../../../kernel/stored-instants.ts';
+import type { StoredInstants } from '../../../kernel/jobs/clock-watch.ts';
 import { notifySecurity } from '../../users/notices.ts';
 import type { UserRow } from '../../users/users.ts';
 

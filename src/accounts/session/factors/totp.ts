@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Context } from '../../../kernel/access/context.ts';
 import { second } from '../../../kernel/clock.ts';
 import { sql } from '../../../kernel/db/sql.ts';
-import type { StoredInstants } from '../../../kernel/stored-instants.ts';
+import type { StoredInstants } from '../../../kernel/jobs/clock-watch.ts';
 
 const digits = 6;
 /** Length of a time step in microseconds. */

@@ -1,11 +1,11 @@
 import type { JSONWebKeySet } from 'jose';
 import type { CustomFetchOptions, ServerMetadata } from 'openid-client';
 import { hour, minute } from '../../../kernel/clock.ts';
-import { addressRule, hostOf } from '../../../kernel/net/destination.ts';
+import { addressRule } from '../../../kernel/net/destination.ts';
 import { HttpClient, type HttpResponse } from '../../../kernel/net/http-client.ts';
 import type { Resolver } from '../../../kernel/net/resolver.ts';
 import { errorOf } from '../../../kernel/present.ts';
-import { urlOf } from '../../../kernel/url.ts';
+import { hostOf, urlOf } from '../../../kernel/url.ts';
 import type { FailureStore, ProviderFailure } from './failures.ts';
 import { ProviderError, providerErrorIn } from './problems.ts';
 import type { OidcProvider } from './provider-file.ts';

@@ -3,7 +3,7 @@ import { minute } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/db/database.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { removeStep } from '../../../kernel/db/writer.ts';
-import type { StoredInstants } from '../../../kernel/stored-instants.ts';
+import type { StoredInstants } from '../../../kernel/jobs/clock-watch.ts';
 import type { Browser } from './browser.ts';
 
 /** How long a login or logout at an identity provider may take, including the user's input there. */

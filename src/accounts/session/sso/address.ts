@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type { Request } from '../../../kernel/access/request.ts';
 import { HttpError } from '../../../kernel/http/error.ts';
-import { hostOf } from '../../../kernel/net/destination.ts';
+import { hostOf } from '../../../kernel/url.ts';
 
 /**
  * Returns the base URL of the service at identity providers: base_url or, without it, the request's if its host is this machine.

@@ -1,8 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { second } from '../../../kernel/clock.ts';
-import { plainReason } from '../../../kernel/plain-reason.ts';
-import { codeOf } from '../../../kernel/present.ts';
+import { codeOf, plainReason } from '../../../kernel/present.ts';
 import type { Batch, Sink } from './sink.ts';
 
 const mode = 0o640;

@@ -2,9 +2,9 @@ import { connect, isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { connect as connectTls } from 'node:tls';
 import { minute } from '../../../kernel/clock.ts';
-import { hostOf } from '../../../kernel/net/destination.ts';
 import { allowedLookup, explained, NoResponseError } from '../../../kernel/net/http-client.ts';
 import type { Resolver } from '../../../kernel/net/resolver.ts';
+import { hostOf } from '../../../kernel/url.ts';
 import type { Batch, Sink, SinkRecord } from './sink.ts';
 
 /** Timeout for connecting, and for sending a batch. */
