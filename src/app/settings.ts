@@ -14,7 +14,7 @@ import { auditSettings } from '../activity/audit/config.ts';
 import { eventSettings, eventStreamSettings } from '../activity/events/config.ts';
 import { hookSettings, pushSettings } from '../activity/hooks/config.ts';
 import { notificationSettings } from '../activity/notifications/config.ts';
-import { quotaSettings } from '../activity/quotas/config.ts';
+import { quotaSettings } from '../activity/quotas/usage.ts';
 import { providerSettings } from '../cloud/catalogue/config.ts';
 import type { Config, ConfigOf, SettingName } from '../kernel/config/config.ts';
 import { type ConfigFile, readSettingsFile } from '../kernel/config/file.ts';

@@ -1,5 +1,4 @@
-import { notify, responsibleFor } from '../../activity/notifications/notify.ts';
-import { isReminderDue, weekAndDay } from '../../activity/notifications/reminders.ts';
+import { isReminderDue, notify, responsibleFor, weekAndDay } from '../../activity/notifications/notify.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';

@@ -3,10 +3,10 @@ import type { AuditDraft, AuditObject, FieldChange, TrailTail } from '../../kern
 import type { Actor, Caller } from '../../kernel/access/caller.ts';
 import type { App } from '../../kernel/app.ts';
 import { second } from '../../kernel/clock.ts';
+import { loneSurrogate } from '../../kernel/control-characters.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { verify } from '../../kernel/verification.ts';
-import { canonicalJson } from './canonical-json.ts';
 import { readHeadsLog } from './heads-log.ts';
 
 /** Uuids of a record's customers and projects. */
@@ -264,3 +264,16 @@ const author = (
   credential: string,
   as: string | null = null,
 ): Author => ({ actor: { kind, uuid }, actorName: username, via: { kind: via, uuid: credential }, as });
+
+const loneSurrogates = new RegExp(loneSurrogate, 'gu');
+
+/** Serialises JSON by RFC 8785: members sorted by UTF-16 units, no whitespace. A lone surrogate becomes U+FFFD. */
+export function canonicalJson(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.replace(loneSurrogates, '\ufffd'));
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, member]) => `${canonicalJson(name)}:${canonicalJson(member)}`).join(',')}}`;
+}

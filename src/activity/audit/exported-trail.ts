@@ -1,7 +1,7 @@
 /** Reads exports of the trail from files: one line of JSON per record, between a checkpoint and a head (audit.md 6). */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { plainReason } from '../../kernel/present.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from './append.ts';
 import { asHead, type Head, objectOf } from './heads-log.ts';
 import type { StoredRecord, TrailSource } from './verify.ts';
 

@@ -9,8 +9,7 @@ import { place } from '../../kernel/files.ts';
 import type { Task } from '../../kernel/jobs/timer.ts';
 import { errorOf } from '../../kernel/present.ts';
 import type { Secrets } from '../../kernel/security/secrets.ts';
-import { auditTime } from './append.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { auditTime, canonicalJson } from './append.ts';
 import { appendHead, type Head, type HeadStatement, readHeadsLog } from './heads-log.ts';
 
 declare module '../../kernel/app.ts' {

@@ -4,12 +4,14 @@ import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { type App, newUuid } from '../../kernel/app.ts';
 import { day, hour } from '../../kernel/clock.ts';
+import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { removeStep } from '../../kernel/db/writer.ts';
 import { tooMany } from '../../kernel/http/error.ts';
 import { newMailedSecret } from '../../kernel/security/digests.ts';
+import { mailPage, unsubscribePage } from '../notifications/mail-pages.ts';
 import { UnsubscribeLinks } from '../notifications/unsubscribe-links.ts';
 import { cancelDeliveries, queueConfirmation } from './queue.ts';
 
@@ -145,3 +147,23 @@ export const removeOldConfirmations = ({ app: { db }, now }: Context): boolean =
           SELECT id FROM hook_confirmation WHERE created <= ${now - lifetime} LIMIT ${limit}
         )`).changes,
   );
+
+/** /hooks/confirm/<secret>/ and /hooks/unsubscribe/<secret>/ (events.md 5.10). */
+export const hookPages: readonly Endpoint[] = [
+  mailPage({
+    path: confirmPath,
+    name: 'Hook Confirmation',
+    question: {
+      en: 'Shall notifications be sent to your email address?',
+      et: 'Kas saata teavitused sinu e-posti aadressile?',
+    },
+    button: { en: 'Yes, send notifications', et: 'Jah, saada teavitused' },
+    done: {
+      en: 'Notifications will be sent to your email address.',
+      et: 'Teavitused saadetakse sinu e-posti aadressile.',
+    },
+    isValid: isConfirmable,
+    act: confirm,
+  }),
+  unsubscribePage({ path: unsubscribePath, name: 'Hook Unsubscription', isValid: isSubscribed, act: unsubscribe }),
+];

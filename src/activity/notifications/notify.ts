@@ -1,7 +1,8 @@
 import type { Context } from '../../kernel/access/context.ts';
 import { type App, newUuid } from '../../kernel/app.ts';
-import { hour } from '../../kernel/clock.ts';
-import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import { day, hour, minute } from '../../kernel/clock.ts';
+import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
+import type { Task } from '../../kernel/jobs/timer.ts';
 import { selfChecks } from '../../kernel/verification.ts';
 import { type Level, rendered } from '../events/catalogue.ts';
 import { requireDeclaredKeys } from '../events/context.ts';
@@ -165,3 +166,26 @@ export function responsibleFor({ eventAudience }: App, context: Readonly<Record<
   if (typeof customer === 'string') return eventAudience.managers(customer, typeof project === 'string' ? project : '');
   return typeof user === 'string' ? sql`SELECT id FROM user WHERE uuid = ${user}` : staffUsers;
 }
+
+/** How long before an expiry to send reminders. */
+type Leads = readonly number[];
+
+/**
+ * Condition: a reminder of the expiry `ends` is due and its time is after `reminded`, up to which reminders have been sent. If
+ * several are due, one is sent (events.md 8.2).
+ */
+export const isReminderDue = (ends: Sql, reminded: Sql, leads: Leads, now: number): Sql =>
+  sql`${ends} > ${now} AND ${any(
+    leads.map((lead) => sql`(${ends} - ${lead} <= ${now} AND ${ends} - ${lead} > ${reminded})`),
+  )}`;
+
+/** A task that sends reminders. Like removals, it waits after a clock jump. */
+export const reminding = (name: string, run: Task['run']): Task => ({
+  name,
+  every: minute,
+  removes: true,
+  run: (context) => context.app.db.write(() => run(context)),
+});
+
+export const weekAndDay: Leads = [7 * day, day];
+export const monthWeekAndDay: Leads = [30 * day, ...weekAndDay];

@@ -8,12 +8,23 @@ import {
   objectValue,
   plainValue,
 } from '../../kernel/collection/representation.ts';
+import type { ConfigOf, Settings } from '../../kernel/config/config.ts';
+import { duration } from '../../kernel/config/setting.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql, type Value } from '../../kernel/db/sql.ts';
 import { removeStep } from '../../kernel/db/writer.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { present } from '../../kernel/present.ts';
 import type { ScopeKind } from '../scopes/scope.ts';
+
+declare module '../../kernel/config/config.ts' {
+  interface Config extends ConfigOf<typeof quotaSettings> {}
+}
+
+/** The quota settings. */
+export const quotaSettings = {
+  quota_history_retention: duration<null>(null, 'How long the history of quotas is stored; default: for ever.'),
+} satisfies Settings;
 
 const common = [
   'nc_app_count',

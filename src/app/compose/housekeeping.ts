@@ -27,7 +27,7 @@ import {
   removeOldNotificationMails,
   removeOldNotifications,
 } from '../../activity/notifications/daily-mails.ts';
-import { reminding } from '../../activity/notifications/reminders.ts';
+import { reminding } from '../../activity/notifications/notify.ts';
 import { foldOldVersions } from '../../activity/quotas/usage.ts';
 import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
 import { followMembers } from '../../cloud/people/follow.ts';

@@ -1,8 +1,7 @@
 /** Notifies staff of problems with the machine and the certificate (events.md 8.1). */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statfsSync } from 'node:fs';
-import { notify, staffUsers } from '../../activity/notifications/notify.ts';
-import { monthWeekAndDay } from '../../activity/notifications/reminders.ts';
+import { monthWeekAndDay, notify, staffUsers } from '../../activity/notifications/notify.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';

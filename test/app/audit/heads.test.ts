@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { canonicalJson } from '../../../src/activity/audit/canonical-json.ts';
+import { canonicalJson } from '../../../src/activity/audit/append.ts';
 import { Fixture, type Json } from '../../support/fixture.ts';
 import { nativeCache, Program } from '../../support/program.ts';
 

@@ -1,7 +1,7 @@
 /** Audit records: their members, hashes, rejections and visibility (audit.md 1 to 4). */
 import { createHash } from 'node:crypto';
 import * as assert from 'uvu/assert';
-import { canonicalJson } from '../../../src/activity/audit/canonical-json.ts';
+import { canonicalJson } from '../../../src/activity/audit/append.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Json } from '../../support/fixture.ts';
 import { suiteWithServerPerTest } from '../../support/suite.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { canonicalJson } from '../../../src/activity/audit/canonical-json.ts';
+import { canonicalJson } from '../../../src/activity/audit/append.ts';
 import { exportedTrail } from '../../../src/activity/audit/exported-trail.ts';
 import { storedKeys, storedTrail } from '../../../src/activity/audit/stored-trail.ts';
 import { verifyTrail } from '../../../src/activity/audit/verify.ts';
