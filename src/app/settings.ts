@@ -2,12 +2,11 @@
 import { apiKeySettings } from '../accounts/api-keys/config.ts';
 import { invitationSettings } from '../accounts/invitations/config.ts';
 import { roleSettings } from '../accounts/roles/config.ts';
-import { serviceAccountSettings } from '../accounts/service-accounts/config.ts';
+import { serviceAccountSettings } from '../accounts/service-accounts/service-accounts.ts';
 import { loginSettings, policySettings } from '../accounts/session/config.ts';
 import { checkPasskeys } from '../accounts/session/factors/relying-party.ts';
-import { checkOidc, oidcSettings } from '../accounts/session/oidc/config.ts';
 import { checkSaml, samlSettings } from '../accounts/session/saml/config.ts';
-import { checkSignOn, signOnSettings } from '../accounts/session/sso/config.ts';
+import { checkOidc, checkSignOn, oidcSettings, signOnSettings } from '../accounts/session/sso/config.ts';
 import { userSettings } from '../accounts/users/config.ts';
 import { alertSettings } from '../activity/alerts/config.ts';
 import { auditSettings } from '../activity/audit/config.ts';

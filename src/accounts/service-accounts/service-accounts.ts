@@ -30,6 +30,8 @@ import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import { booleanValue, linkValue, optionalLink, textValue } from '../../kernel/collection/representation.ts';
 import { boolean, choice, shownAs, text } from '../../kernel/collection/values.ts';
+import type { ConfigOf, Settings } from '../../kernel/config/config.ts';
+import { integer } from '../../kernel/config/setting.ts';
 import { caseFold, raw, sql } from '../../kernel/db/sql.ts';
 import { conflict, invalid, invalidRequest } from '../../kernel/http/error.ts';
 import { present } from '../../kernel/present.ts';
@@ -46,6 +48,15 @@ import {
   targetOf,
   visibleAccounts,
 } from './rights.ts';
+
+declare module '../../kernel/config/config.ts' {
+  interface Config extends ConfigOf<typeof serviceAccountSettings> {}
+}
+
+/** The service account settings. */
+export const serviceAccountSettings = {
+  service_accounts_per_scope: integer(20, 'Maximum number of service accounts of a customer, and of a project.'),
+} satisfies Settings;
 
 const ofUser = (column: string): string => `(SELECT ${column} FROM user WHERE id = a.user_id)`;
 const uuidOfRow = (table: string): string => `(SELECT uuid FROM ${table} WHERE id = a.${table}_id)`;

@@ -8,7 +8,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { digestOfSecret, newMailedSecret } from '../../kernel/security/digests.ts';
-import { changePassword } from '../users/password-change.ts';
+import { changePassword } from '../users/actions.ts';
 import { passwordField, rejectWeak } from '../users/passwords.ts';
 import { actedBy, type UserRow, updateUser } from '../users/users.ts';
 import { firstUser } from './initial-password.ts';

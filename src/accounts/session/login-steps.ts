@@ -4,7 +4,8 @@ import { record } from '../../activity/events/record.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { caseFold } from '../../kernel/db/sql.ts';
-import { unauthenticated } from '../../kernel/http/error.ts';
+import { HttpError, unauthenticated } from '../../kernel/http/error.ts';
+import { isLoopback } from '../../kernel/net/destination.ts';
 import { forgetFailures } from '../../kernel/security/lockout.ts';
 import { issueToken, type LoginMethod, loginBy } from '../../kernel/security/tokens.ts';
 import { actedBy, tokenShape, type UserRow } from '../users/users.ts';
@@ -18,6 +19,19 @@ export function requireMethod({ config }: Request, method: AuthenticationMethod)
   throw unauthenticated({
     detail: 'Authentication method is disabled. Please use another authentication method or contact staff.',
   });
+}
+
+/**
+ * Returns the base URL of the service at identity providers: base_url or, without it, the request's if its host is this machine.
+ * Any other Host header would make responses for that host valid here. Throws 400.
+ */
+export function serviceBase({ base, config }: Pick<Request, 'base' | 'config'>): string {
+  if (config.base_url === null && !isLoopback(base)) {
+    throw new HttpError(400, {
+      detail: 'Single sign-on needs the setting base_url unless the service is addressed as localhost.',
+    });
+  }
+  return base;
 }
 
 /** Completes a login with all factors: clears its failures, records the events of core.md 2.1 and returns a new token. */

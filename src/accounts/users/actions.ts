@@ -2,6 +2,7 @@ import type { EventTypeName } from '../../activity/events/catalogue.ts';
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { callerId } from '../../kernel/access/caller.ts';
+import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { anyOf, right, staff } from '../../kernel/access/right.ts';
 import { customersWithRole } from '../../kernel/access/visibility.ts';
@@ -13,7 +14,8 @@ import { sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
-import { changePassword } from './password-change.ts';
+import { revokeTokensOf } from '../../kernel/security/tokens.ts';
+import { notifyNewPassword } from './notices.ts';
 import {
   currentPasswordField,
   missingCurrent,
@@ -56,6 +58,28 @@ function setOrganization(
     record(request, 'user_update_succeeded', affectedUser(row));
   }
   record(request, event, { ...affectedUser(row), affected_organization: organizationInEvent });
+}
+
+declare module '../../kernel/app.ts' {
+  interface App {
+    /** Called after a user's password has changed. */
+    readonly passwordChanged: (username: string) => void;
+  }
+}
+
+/**
+ * Stores a hashed password, queues the mail, records the event and revokes every token except `exceptToken` (core.md 4.4, 4.6).
+ * `user` is the row before the change, although the same operation may already have verified its email.
+ */
+export function changePassword(context: Context, user: UserRow, hash: string, exceptToken?: number | null): void {
+  const { app } = context;
+  app.db.update('user', user.id, { password_hash: hash });
+  revokeTokensOf(context, user.id, exceptToken);
+  // End pending logins with the old password.
+  app.db.run(sql`DELETE FROM pending_login WHERE user_id = ${user.id}`);
+  notifyNewPassword(context, user);
+  record(context, 'user_password_updated', affectedUser(user));
+  app.passwordChanged(user.username);
 }
 
 /** The common part of all actions on a user. */

@@ -19,19 +19,12 @@ import { userStats } from '../../accounts/permissions/user-stats.ts';
 import { projectsWith, updateCertifications } from '../../accounts/projects/projects.ts';
 import { serviceAccounts } from '../../accounts/service-accounts/service-accounts.ts';
 import { confirmationOptions, confirmSession } from '../../accounts/session/confirmation.ts';
+import { loginEndpoints } from '../../accounts/session/endpoints.ts';
 import { beginTotp, confirmTotp, newRecoveryCodes } from '../../accounts/session/factors/enrolment.ts';
 import { addPasskey, passkeyOptions } from '../../accounts/session/factors/passkey-enrolment.ts';
-import { passkeyLogin, passkeyLoginOptions } from '../../accounts/session/factors/passkey-login.ts';
 import { resetSecondFactors } from '../../accounts/session/factors/reset.ts';
 import { secondFactors } from '../../accounts/session/factors/second-factors.ts';
-import { secondLogin, secondLoginOptions } from '../../accounts/session/factors/second-login.ts';
-import { forgotPassword, resetPassword } from '../../accounts/session/forgotten-password.ts';
 import { impersonate } from '../../accounts/session/impersonation.ts';
-import { initialPassword } from '../../accounts/session/initial-link.ts';
-import { login, logout } from '../../accounts/session/login.ts';
-import { oidcEndpoints } from '../../accounts/session/oidc/oidc.ts';
-import { recoverLogin } from '../../accounts/session/recovery.ts';
-import { samlEndpoints } from '../../accounts/session/saml/saml.ts';
 import { endOtherSessions, sessions } from '../../accounts/session/sessions.ts';
 import { userActions } from '../../accounts/users/actions.ts';
 import { users } from '../../accounts/users/users.ts';
@@ -125,18 +118,7 @@ const collections = (catalogue: Catalogue): readonly Pick<Collection<Fields, Row
 
 /** Every path of the API for a catalogue of provider types. Most endpoints are created by their first request. */
 export const parts = memoised((catalogue: Catalogue): readonly Part<Endpoint>[] => [
-  login,
-  logout,
-  forgotPassword,
-  resetPassword,
-  initialPassword,
-  secondLogin,
-  secondLoginOptions,
-  passkeyLoginOptions,
-  passkeyLogin,
-  recoverLogin,
-  ...samlEndpoints,
-  ...oidcEndpoints,
+  ...loginEndpoints,
   welcome,
   ...consoleFiles,
   root(() => parts(catalogue)),

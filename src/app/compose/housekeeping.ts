@@ -1,8 +1,7 @@
 import { remindOfApiKeys } from '../../accounts/api-keys/reminders.ts';
 import { expireInvitations } from '../../accounts/invitations/expiry.ts';
 import { removeLeftMails } from '../../accounts/invitations/mails.ts';
-import { remindOfRoles } from '../../accounts/roles/reminders.ts';
-import { expireRoles } from '../../accounts/roles/roles.ts';
+import { expireRoles, remindOfRoles } from '../../accounts/roles/roles.ts';
 import { removeOldFactorFailures } from '../../accounts/session/factors/code-lock.ts';
 import { expiringEnrolments } from '../../accounts/session/factors/enrolment.ts';
 import { expiringChallenges } from '../../accounts/session/factors/passkey-challenges.ts';

@@ -1,4 +1,5 @@
 /** Checks the configured identity providers, for commands and the API (services.md 11.2). */
+import { serviceBase } from '../../accounts/session/login-steps.ts';
 import type { OidcClient } from '../../accounts/session/oidc/client.ts';
 import { redirectUriAt } from '../../accounts/session/oidc/endpoint.ts';
 import { checkProvider } from '../../accounts/session/oidc/login-check.ts';
@@ -6,7 +7,6 @@ import type { readMetadata } from '../../accounts/session/saml/idp-metadata.ts';
 import { checkMetadata } from '../../accounts/session/saml/login-check.ts';
 import { metadataSources } from '../../accounts/session/saml/refresh.ts';
 import { readMetadataOnThread } from '../../accounts/session/saml/saml-thread.ts';
-import { serviceBase } from '../../accounts/session/sso/address.ts';
 import type { LoginCheck } from '../../accounts/session/sso/login-check.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { staff } from '../../kernel/access/right.ts';

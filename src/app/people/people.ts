@@ -3,8 +3,8 @@
  */
 import { grantRole, type RoleScope, revokeRole, roleNames } from '../../accounts/roles/roles.ts';
 import { makeRecoveryLink } from '../../accounts/session/recovery.ts';
+import { changePassword } from '../../accounts/users/actions.ts';
 import { requirePassword } from '../../accounts/users/add.ts';
-import { changePassword } from '../../accounts/users/password-change.ts';
 import { type UserRow, type UserValues, updateUser } from '../../accounts/users/users.ts';
 import { systemContext } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';

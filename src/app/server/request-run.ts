@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { requireEnrolment } from '../../accounts/session/factors/required.ts';
+import { requireEnrolment } from '../../accounts/session/factors/enrolment.ts';
 import type { Caller } from '../../kernel/access/caller.ts';
 import { Request } from '../../kernel/access/request.ts';
 import type { App } from '../../kernel/app.ts';

@@ -80,6 +80,12 @@ export function isDestinationAllowed(url: URL, allows: AddressRule, allowsPort: 
   return !ipaddr.isValid(host) || allows(host);
 }
 
+/** Whether the host of a URL is this machine. */
+export function isLoopback(address: string): boolean {
+  const host = hostOf(new URL(address));
+  return host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback');
+}
+
 /** Forms of IPv6 addresses that embed IPv4 ones: the leading 16-bit groups, and the position of the embedded address. */
 const embeddings: readonly {
   readonly prefix: readonly number[];

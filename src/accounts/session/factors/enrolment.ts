@@ -8,9 +8,9 @@ import { objectShape, secretField } from '../../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../../kernel/collection/json-schema.ts';
 import { validate } from '../../../kernel/collection/validate.ts';
 import { text } from '../../../kernel/collection/values.ts';
-import type { Value } from '../../../kernel/db/sql.ts';
-import { sql } from '../../../kernel/db/sql.ts';
-import { conflict, invalid, reject } from '../../../kernel/http/error.ts';
+import { sql, type Value } from '../../../kernel/db/sql.ts';
+import { conflict, forbidden, invalid, reject } from '../../../kernel/http/error.ts';
+import { isReading } from '../../../kernel/http/incoming-request.ts';
 import { created, json, type Reply } from '../../../kernel/http/reply.ts';
 import { expiringRows } from '../../../kernel/security/expiring-rows.ts';
 import { notifySecurity } from '../../users/notices.ts';
@@ -18,7 +18,6 @@ import { userOf } from '../../users/users.ts';
 import { confirmed } from '../confirmation.ts';
 import { hasFactor, tooManyFactors } from './factor-store.ts';
 import { replaceRecoveryCodes } from './recovery-codes.ts';
-import { enrolmentText } from './required.ts';
 import { maxNameLength, secondFactors } from './second-factors.ts';
 import { acceptedStep, loadTotp, type TotpMaker } from './totp.ts';
 
@@ -171,3 +170,22 @@ export const newRecoveryCodes: Endpoint = {
 };
 
 export const expiringEnrolments = expiringRows('totp_enrolment', enrolmentLifetime);
+
+/* Enforces second_factor_required: limits a session until its user has a second factor (core.md 2.11). */
+
+/** Also shown to staff who need a factor themselves to change the factors of other users. */
+export const enrolmentText = 'Set up a second factor first.';
+
+/** Whether an operation is part of the enrolment: reading one's user, confirming the session, adding a factor, logging out. */
+function isOpenBeforeEnrolment({ caller, incoming, params, query }: Request, path: string): boolean {
+  if (path.startsWith('/api/second-factors/') || path.startsWith('/api/sessions/confirm/')) return true;
+  if (path === '/api-auth/logout/') return true;
+  if (!isReading(incoming.method)) return false;
+  if (path === '/api/users/') return query.flag('current');
+  return path === '/api/users/:key/' && params.key?.toLowerCase() === caller.uuid;
+}
+
+/** Throws 403 if the session must first set up a second factor and the operation is not part of that. */
+export function requireEnrolment(request: Request, { path }: Pick<Endpoint, 'path'>): void {
+  if (request.caller.mustEnrol && !isOpenBeforeEnrolment(request, path)) throw forbidden(enrolmentText);
+}

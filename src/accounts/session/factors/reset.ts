@@ -8,8 +8,8 @@ import { json } from '../../../kernel/http/reply.ts';
 import { revokeTokensOf } from '../../../kernel/security/tokens.ts';
 import { serviceAccountReason, type UserRow, users } from '../../users/users.ts';
 import { confirmed } from '../confirmation.ts';
+import { enrolmentText } from './enrolment.ts';
 import { hasFactor, removeFactor } from './factor-store.ts';
-import { enrolmentText } from './required.ts';
 
 /** Staff with a factor. They remove their own factors one at a time, in a session confirmed with a factor. */
 const others: Right<UserRow> = rightUnlessDenied<unknown, UserRow>(staff, ({ caller, db }, { id }) => {

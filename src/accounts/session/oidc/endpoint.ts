@@ -2,8 +2,7 @@
 import type { Context } from '../../../kernel/access/context.ts';
 import type { Request } from '../../../kernel/access/request.ts';
 import { HttpError, notFound } from '../../../kernel/http/error.ts';
-import { requireMethod } from '../login-steps.ts';
-import { serviceBase } from '../sso/address.ts';
+import { requireMethod, serviceBase } from '../login-steps.ts';
 import type { OidcClient } from './client.ts';
 
 export const oidcPath = '/api-auth/oidc/';

@@ -1,9 +1,9 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Config, ConfigError, environmentName } from '../../../kernel/config/config.ts';
+import { isLoopback } from '../../../kernel/net/destination.ts';
 import { errorOf } from '../../../kernel/present.ts';
 import { urlOf } from '../../../kernel/url.ts';
-import { isLoopback } from '../sso/address.ts';
 import { type AttributeMapping, problemOfMapping } from '../sso/mapping.ts';
 import { type GroupSettings, readGroupSettings } from './group-rules.ts';
 

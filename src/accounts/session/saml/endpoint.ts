@@ -10,8 +10,7 @@ import {
 } from '../../../kernel/collection/field.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { present } from '../../../kernel/present.ts';
-import { requireMethod } from '../login-steps.ts';
-import { serviceBase } from '../sso/address.ts';
+import { requireMethod, serviceBase } from '../login-steps.ts';
 import type { IdentityProvider } from './identity-providers.ts';
 import type { Setup } from './library.ts';
 

@@ -6,11 +6,10 @@ import { invalid } from '../../../kernel/http/error.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { requireMethod } from '../login-steps.ts';
 import { limitSignOns } from '../sso/outcome.ts';
-import { browserOf, recognizeBrowser } from './browser.ts';
 import { newMessageId, samlActions, samlPath, setupOf } from './endpoint.ts';
 import { findIdentityProvider } from './identity-providers.ts';
 import { fail, problems } from './rejected-message.ts';
-import { storeRequest } from './requests.ts';
+import { browserOf, recognizeBrowser, storeRequest } from './requests.ts';
 import { runSamlTask } from './saml-thread.ts';
 import { liveSession } from './sessions.ts';
 

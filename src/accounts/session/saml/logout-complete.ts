@@ -9,7 +9,6 @@ import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { present } from '../../../kernel/present.ts';
 import { endPendingSessions } from '../factors/pending-logins.ts';
 import { requireMethod } from '../login-steps.ts';
-import { browserOf } from './browser.ts';
 import {
   addressesOf,
   maxMessageBodyBytes,
@@ -22,7 +21,7 @@ import {
 import { findIdentityProvider, type IdentityProvider } from './identity-providers.ts';
 import type { LogoutMessage, RawMessage } from './logout-message.ts';
 import { fail, noteRejected, RejectedMessage, rejectFlood } from './rejected-message.ts';
-import { findRequest, takeRequest, useOnce } from './requests.ts';
+import { browserOf, findRequest, takeRequest, useOnce } from './requests.ts';
 import { rejectionOf, runSamlTask } from './saml-thread.ts';
 import { endSession, isOfSubject, type SamlSession, sessionsOf } from './sessions.ts';
 

@@ -3,11 +3,10 @@ import type { Endpoint } from '../../../kernel/collection/endpoint.ts';
 import { type Reply, redirect } from '../../../kernel/http/reply.ts';
 import { present } from '../../../kernel/present.ts';
 import { requireMethod } from '../login-steps.ts';
-import { browserOf } from './browser.ts';
 import { newMessageId, samlPath, setupOf } from './endpoint.ts';
 import { findIdentityProvider } from './identity-providers.ts';
 import { fail, problems } from './rejected-message.ts';
-import { type PendingRequest, storeRequest } from './requests.ts';
+import { browserOf, type PendingRequest, storeRequest } from './requests.ts';
 import { runSamlTask } from './saml-thread.ts';
 import { liveSession } from './sessions.ts';
 

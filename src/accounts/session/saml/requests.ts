@@ -1,13 +1,34 @@
+import type { Request } from '../../../kernel/access/request.ts';
+import { sql } from '../../../kernel/db/sql.ts';
+import { type Browser, type BrowserCookie, browserWith, cookieOf, recognize } from '../sso/browser.ts';
+
+export type { Browser } from '../sso/browser.ts';
+
 import type { Context } from '../../../kernel/access/context.ts';
 import { minute } from '../../../kernel/clock.ts';
 import type { Database } from '../../../kernel/db/database.ts';
-import { sql } from '../../../kernel/db/sql.ts';
 import { removeStep } from '../../../kernel/db/writer.ts';
 import type { StoredInstants } from '../../../kernel/jobs/clock-watch.ts';
-import type { Browser } from './browser.ts';
 
 /** How long a login or logout at an identity provider may take, including the user's input there. */
 const requestLifetime = 10 * minute;
+
+/** The identity provider's page posts the response, so with http, both must share a site. */
+const cookie: BrowserCookie = {
+  name: 'saml2',
+  isPosted: true,
+  known: (browser) =>
+    sql`SELECT 1 FROM saml_request WHERE browser = ${browser} UNION SELECT 1 FROM saml_session WHERE browser = ${browser}`,
+};
+
+/** Returns the browser of a request, identified by its cookie. */
+export function browserOf(request: Request): Browser | undefined {
+  const secret = cookieOf(request, cookie);
+  return secret === undefined ? undefined : browserWith(secret);
+}
+
+/** Returns the browser of a request, and the header that sets a new cookie if the request has no known one. */
+export const recognizeBrowser = (request: Request): ReturnType<typeof recognize> => recognize(request, cookie);
 
 /** A request to an identity provider that has not responded yet. */
 export interface PendingRequest {

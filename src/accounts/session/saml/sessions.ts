@@ -3,7 +3,7 @@ import type { Request } from '../../../kernel/access/request.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { isLiveToken } from '../../../kernel/security/tokens.ts';
 import { endSignOn, type ProviderSession } from '../sso/sign-on.ts';
-import type { Browser } from './browser.ts';
+import type { Browser } from './requests.ts';
 
 /** The subject of an assertion, as the identity provider names it. */
 export interface Subject {

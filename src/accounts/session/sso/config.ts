@@ -1,8 +1,9 @@
 import type { Config, ConfigOf, SettingName, Settings } from '../../../kernel/config/config.ts';
-import { flag, redirectAddress } from '../../../kernel/config/setting.ts';
+import { flag, problemOfAddress, redirectAddress, text } from '../../../kernel/config/setting.ts';
+import { present } from '../../../kernel/present.ts';
 
 declare module '../../../kernel/config/config.ts' {
-  interface Config extends ConfigOf<typeof signOnSettings> {}
+  interface Config extends ConfigOf<typeof oidcSettings>, ConfigOf<typeof signOnSettings> {}
 }
 
 /** Required and optional placeholders of login_completed_url. */
@@ -38,4 +39,20 @@ export const signOnSettings = {
 export function checkSignOn(config: Config, reject: (name: SettingName, rule: string) => never): void {
   if (config.second_factor_for_sso && config.login_second_factor_url === null)
     reject('login_second_factor_url', 'must be set with second_factor_for_sso');
+}
+
+/** The settings of login by OpenID Connect (services.md 11). */
+export const oidcSettings = {
+  oidc_providers_file: text(null, 'JSON file with the OpenID Connect providers; required with OIDC.'),
+} satisfies Settings;
+
+const required = ['oidc_providers_file', 'login_completed_url', 'login_failed_url'] as const;
+
+/** Rejects the first missing or invalid setting of login by OpenID Connect. */
+export function checkOidc(config: Config, reject: (name: SettingName, rule: string) => never): void {
+  if (!config.authentication_methods.includes('OIDC')) return;
+  const missing = required.find((name) => !config[name]);
+  if (missing) reject(missing, 'must be set with OIDC');
+  const address = problemOfAddress(present(config.login_completed_url), completionPlaces, optionalPlaces);
+  if (address) reject('login_completed_url', address);
 }
