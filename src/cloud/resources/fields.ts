@@ -25,7 +25,7 @@ import type { TypedKind } from '../catalogue/catalogue.ts';
 import { stateValue } from '../catalogue/resource-row.ts';
 import { simulatedField, simulatedSql } from '../operations/simulated.ts';
 import { keyToInject } from '../people/injected-key.ts';
-import { settingsStateValue } from '../services/states.ts';
+import { settingsStateValue } from '../services/settings-fields.ts';
 import { linkTarget } from '../services/targets.ts';
 import { relatedItem } from './details.ts';
 import { tagsField } from './tags.ts';

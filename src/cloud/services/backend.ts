@@ -5,7 +5,7 @@ import { conflict, invalid } from '../../kernel/http/error.ts';
 import { UploadedFile } from '../../kernel/http/multipart.ts';
 import { unknownOperations } from '../catalogue/options.ts';
 import { isSimulated } from '../operations/simulated.ts';
-import { secretChange } from './secrets.ts';
+import { secretChange } from './settings-fields.ts';
 import type { SettingsRow, SettingsValues } from './settings-row.ts';
 
 /* The backend of provider accounts and its required credentials (services.md 2.2, 2.5). */

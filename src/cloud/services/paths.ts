@@ -10,7 +10,7 @@ import {
   plainValue,
 } from '../../kernel/collection/representation.ts';
 import type { ProviderType } from '../catalogue/type.ts';
-import { settingsStateValue } from './states.ts';
+import { settingsStateValue } from './settings-fields.ts';
 
 /** Path segment of a type's links. */
 export const linkPath = (type: Pick<ProviderType, 'prefix'>): string => `${type.prefix}-service-project-link`;

@@ -30,8 +30,14 @@ import { memoised } from '../../kernel/memoised.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { simulatedField, simulatedSql } from '../operations/simulated.ts';
 import { typedLink } from './paths.ts';
-import { credentialFields, geolocations, hostField, optionFields, settingsCertifications } from './settings-fields.ts';
-import { settingsStateValue } from './states.ts';
+import {
+  credentialFields,
+  geolocations,
+  hostField,
+  optionFields,
+  settingsCertifications,
+  settingsStateValue,
+} from './settings-fields.ts';
 import { settingsTarget } from './targets.ts';
 
 /** The owners of the service in alias `v`. */

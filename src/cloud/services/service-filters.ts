@@ -1,7 +1,7 @@
 import { projects } from '../../accounts/projects/projects.ts';
 import { type Filters, linked, ofName, oneOf, truth, uuid, uuidOf, within } from '../../kernel/collection/filter.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { settingsStates } from './states.ts';
+import { settingsStates } from './settings-fields.ts';
 import { settingsTarget } from './targets.ts';
 
 /** SQL of a column of the settings of the service in alias `v`. */

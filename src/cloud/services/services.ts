@@ -21,12 +21,11 @@ import { rejectMissingCredentials, rejectUnknownOperations } from './backend.ts'
 import { pingSettings } from './ping.ts';
 import { visibleServices } from './readable.ts';
 import { importers, serviceManagers, serviceWriters } from './rights.ts';
-import { masked } from './secrets.ts';
 import { parents, type ServiceFields, serviceFields } from './service-fields.ts';
 import { filters, ofSettings, orderings } from './service-filters.ts';
 import { createLink, createService, linkToProjects, removeService, resourcesReason } from './service-lifecycle.ts';
 import { createSettings } from './settings.ts';
-import { optionFields, optionNames } from './settings-fields.ts';
+import { masked, optionFields, optionNames } from './settings-fields.ts';
 
 export interface ServiceRow extends Row {
   readonly customer_id: number;

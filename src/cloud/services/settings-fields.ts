@@ -20,7 +20,7 @@ import {
 } from '../../kernel/collection/field.ts';
 import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { emptyAsNull, link, selfLink } from '../../kernel/collection/links.ts';
-import { computedValue, render, textValue } from '../../kernel/collection/representation.ts';
+import { computedValue, type Json, render, textValue, wordValue } from '../../kernel/collection/representation.ts';
 import { properName } from '../../kernel/collection/rules.ts';
 import { boolean, choice, nullableText, numberAsText, text, url } from '../../kernel/collection/values.ts';
 import { raw } from '../../kernel/db/sql.ts';
@@ -31,8 +31,35 @@ import { type Catalogue, resourceLink } from '../catalogue/catalogue.ts';
 import { simulatorOptions } from '../catalogue/options.ts';
 import type { OptionFields } from '../catalogue/type.ts';
 import { isSimulated, simulatedField, simulatedSql } from '../operations/simulated.ts';
-import { masked } from './secrets.ts';
-import { settingsStateValue } from './states.ts';
+
+/** States of provider accounts (services.md 2.3). */
+export const settingsStates = [
+  'New',
+  'Creation Scheduled',
+  'Creating',
+  'Sync Scheduled',
+  'Syncing',
+  'In Sync',
+  'Erred',
+] as const;
+
+/** The state of an account in a column. */
+export const settingsStateValue = (column: string): Json => wordValue(column, settingsStates);
+
+/** Placeholder for a stored secret. Writing it back leaves the secret unchanged (services.md 2.2). */
+export const masked = '********';
+
+/** The effect of a written secret: it keeps, clears or replaces the stored one. */
+type SecretChange =
+  | { readonly kind: 'keep' }
+  | { readonly kind: 'clear' }
+  | { readonly kind: 'replace'; readonly value: string };
+
+/** Reads a secret from a body. A missing secret keeps its stored value. */
+export function secretChange(value: string | null | undefined): SecretChange {
+  if (value === null) return { kind: 'clear' };
+  return value === undefined || value === '' || value === masked ? { kind: 'keep' } : { kind: 'replace', value };
+}
 
 const largestCertificate = 65_536;
 const certificateTypes = ['application/x-pem-file', 'application/x-x509-ca-cert', 'text/plain'];

@@ -6,8 +6,7 @@ import type { Values } from '../../kernel/collection/field.ts';
 import type { Value } from '../../kernel/db/sql.ts';
 import { UploadedFile } from '../../kernel/http/multipart.ts';
 import { simulatorOptions } from '../catalogue/options.ts';
-import { masked, secretChange } from './secrets.ts';
-import { optionNames, settingsFields } from './settings-fields.ts';
+import { masked, optionNames, secretChange, settingsFields } from './settings-fields.ts';
 
 /* Storage of provider accounts. */
 

@@ -26,9 +26,8 @@ import {
 import { visibleSettings } from './readable.ts';
 import { serviceManagers, settingsWriters } from './rights.ts';
 import { removeSettings, resourcesReason } from './service-lifecycle.ts';
-import { optionFields, optionNames, settingsFields } from './settings-fields.ts';
+import { optionFields, optionNames, settingsFields, settingsStates } from './settings-fields.ts';
 import { columnsOf, isOtherAccount, type SettingsRow, type SettingsValues } from './settings-row.ts';
-import { settingsStates } from './states.ts';
 
 /** The right of owners to their customer's settings. */
 const givers = anyOf(

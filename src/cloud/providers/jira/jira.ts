@@ -1,7 +1,7 @@
 import { FieldError, messages, refine } from '../../../kernel/collection/field.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import type { ProviderType } from '../../catalogue/type.ts';
-import { masked } from '../../services/secrets.ts';
+import { masked } from '../../services/settings-fields.ts';
 import { attachment, attachmentEndpoints } from './attachments.ts';
 import { comment, commentEndpoints } from './comments.ts';
 import { JiraDriver } from './driver.ts';
