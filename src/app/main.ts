@@ -1,7 +1,16 @@
 import { join, resolve } from 'node:path';
 import { addUser } from '../accounts/users/add.ts';
+import { ProviderError } from '../cloud/catalogue/provider-error.ts';
+import { resourceKind } from '../cloud/catalogue/type.ts';
+import { propertyDetail, propertyInSet, propertyLink, shownProperty } from '../cloud/properties/property.ts';
+import { SimulatorDriver } from '../cloud/providers/simulator/driver.ts';
+import { detail, shownDetail } from '../cloud/resources/details.ts';
+import { exact } from '../kernel/collection/filter.ts';
+import { computedValue } from '../kernel/collection/representation.ts';
+import { integer, text } from '../kernel/collection/values.ts';
 import { ConfigError } from '../kernel/config/config.ts';
 import { withoutControls } from '../kernel/control-characters.ts';
+import { invalid } from '../kernel/http/error.ts';
 import { isProgram } from '../kernel/native/platform.ts';
 import { errorOf, plainReason, present } from '../kernel/present.ts';
 import { backupSummary } from './backup/ages.ts';
@@ -50,7 +59,6 @@ import { localDefaults, sourceOf, unknownVariables } from './settings.ts';
 
 export type { ProviderType } from '../cloud/catalogue/type.ts';
 /** @internal */
-export { providerKit } from '../cloud/provider-kit.ts';
 export { type Clock, type SettableClock, settableClock } from '../kernel/clock.ts';
 export { ConfigError } from '../kernel/config/config.ts';
 export { type RepeatableRandom, repeatableRandom } from '../kernel/random.ts';
@@ -70,6 +78,24 @@ export type {
   SeedService,
   SeedUser,
 } from './fixture/seed.ts';
+
+/** Building blocks for provider types in embedding programs (`providers` of `createServer`). */
+export const providerKit = {
+  ProviderError,
+  SimulatorDriver,
+  computedValue,
+  detail,
+  exact,
+  integer,
+  invalid,
+  propertyDetail,
+  propertyInSet,
+  propertyLink,
+  resourceKind,
+  shownDetail,
+  shownProperty,
+  text,
+} as const;
 
 const { configuration, data, people } = groups;
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkHealth } from '../../src/app/cli/healthcheck.ts';
-import { instanceOf } from '../../src/app/operation/deployment.ts';
+import { instanceOf } from '../../src/app/data/data-folder.ts';
 import { loadConfig } from '../../src/app/settings.ts';
 import { nativeCache, Program } from '../support/program.ts';
 

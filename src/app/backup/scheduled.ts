@@ -18,10 +18,9 @@ import { decrypted, encryptFile } from './age.ts';
 import { backUp } from './backup.ts';
 import { type BackupTarget, backupName, type StoredFile } from './backup-target.ts';
 import { recipientsIn } from './config.ts';
-import { recordBackup } from './records.ts';
 import { restore } from './restore.ts';
 import { keptInstants, parseRetention } from './retention.ts';
-import { digestOf, draftFolderPrefix, targetOf } from './target.ts';
+import { digestOf, draftFolderPrefix, recordBackup, targetOf } from './target.ts';
 import { makeTemporaryFolder, removeOldFolders, requireSpace, withTemporaryFolder } from './temporary-folder.ts';
 import {
   type BackupContent,

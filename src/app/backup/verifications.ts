@@ -10,7 +10,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { knownDigestOf } from '../../kernel/security/digests.ts';
 import type { BackupTarget } from './backup-target.ts';
-import { recordBackup } from './records.ts';
+import { recordBackup } from './target.ts';
 
 /** Returns the name of the file beside a backup that records its last verification. */
 export const verificationFile = (name: string): string => `${name}.verification`;

@@ -10,7 +10,6 @@ import { sql } from '../../kernel/db/sql.ts';
 import { openHandle } from '../../kernel/durability/handle.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { checkBackupSettings } from '../backup/config.ts';
-import { recordBackup } from '../backup/records.ts';
 import {
   chosenBackup,
   compareCatalogue,
@@ -22,7 +21,7 @@ import {
   UnknownBackup,
   verifyBackup,
 } from '../backup/scheduled.ts';
-import { targetOf } from '../backup/target.ts';
+import { recordBackup, targetOf } from '../backup/target.ts';
 import {
   type BackupContent,
   recordFailure,

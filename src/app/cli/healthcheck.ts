@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { addressOf, authorityOf, reachable, usualAdminAddress } from '../../kernel/config/address.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { plainReason } from '../../kernel/present.ts';
-import { instanceOf } from '../operation/deployment.ts';
+import { instanceOf } from '../data/data-folder.ts';
 import type { Arguments } from './command-line.ts';
 
 /** Timeout and maximum size of the response. */

@@ -14,6 +14,7 @@ import { expiringRecoveryLinks } from '../../accounts/session/recovery.ts';
 import { removeOldMessages } from '../../accounts/session/saml/requests.ts';
 import { removeOldNotices } from '../../accounts/users/notices.ts';
 import { removeClosedAlerts } from '../../activity/alerts/alert-store.ts';
+import { appendRecord, authorOf, ofService } from '../../activity/audit/append.ts';
 import { auditHousekeeping } from '../../activity/audit/events.ts';
 import { signingHeads } from '../../activity/audit/heads.ts';
 import { removingOldRecords } from '../../activity/audit/retention.ts';
@@ -32,14 +33,16 @@ import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
 import { followMembers } from '../../cloud/people/follow.ts';
 import { measuring } from '../../cloud/resources/measuring.ts';
 import { scheduleSyncs } from '../../cloud/sync/sync.ts';
+import { AuditDraft } from '../../kernel/access/audit-draft.ts';
+import type { App } from '../../kernel/app.ts';
 import { hour, minute, second } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { Task } from '../../kernel/jobs/timer.ts';
-import { expireApiKeys, removeEndedApiKeys } from '../../kernel/security/api-keys.ts';
+import { type ApiKeyNetwork, expireApiKeys, removeEndedApiKeys } from '../../kernel/security/api-keys.ts';
 import { removeOldFailures } from '../../kernel/security/lockout.ts';
 import { removeEndedTokens } from '../../kernel/security/tokens.ts';
 import { remindOfCertificate, watchDisk } from '../operation/warnings.ts';
-import { saveApiKeyUse } from './api-key-use.ts';
+import { placesOf } from './audit-places.ts';
 
 /** A task that runs in one transaction. */
 const task = (name: string, every: number, run: Task['run']): Task => ({
@@ -86,6 +89,28 @@ function counted(task: Task): Task {
       return hasMore === true;
     },
   };
+}
+
+/** Stores API key uses, and records the first use from each network (audit.md 2). Must run inside a write. */
+export const saveApiKeyUse = (app: App): void => app.apiKeyUse.save(app.db, (use) => recordNetwork(app, use));
+
+function recordNetwork(app: App, { address, at, caller, network }: ApiKeyNetwork): void {
+  const { db } = app;
+  const draft = new AuditDraft();
+  // The key of a service account belongs to the account's customer or project.
+  const account = db.value<number>(sql`SELECT id FROM service_account WHERE user_id = ${caller.userId}`);
+  if (account !== undefined) draft.rows.push({ table: 'service_account', id: account });
+  appendRecord(app, {
+    ...ofService,
+    ...authorOf(caller),
+    at,
+    operation: 'api_key.new_network',
+    object: { type: 'api-keys', uuid: caller.credential },
+    ...placesOf(app, draft),
+    objectName: db.scalar<string>(sql`SELECT name FROM api_key WHERE uuid = ${caller.credential}`),
+    address,
+    changes: [{ field: 'network', from: null, to: network }],
+  });
 }
 
 /** The periodic tasks of a deployment. */

@@ -6,7 +6,7 @@ import { NextFailures } from '../../cloud/catalogue/next-failures.ts';
 import { newWebhookFailureLimit } from '../../cloud/providers/jira/webhook.ts';
 import type { App } from '../../kernel/app.ts';
 import type { RateLimits } from '../../kernel/security/rate-limit.ts';
-import { saveApiKeyUse } from './api-key-use.ts';
+import { saveApiKeyUse } from './housekeeping.ts';
 
 /** Returns the rate limits of a new deployment. */
 export const rateLimits = (): RateLimits => ({

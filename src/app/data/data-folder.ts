@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { countryName } from '../../accounts/customers/countries.ts';
@@ -31,6 +32,15 @@ export function hasDatabase(folder: string): boolean {
   } catch (error) {
     throw unusable(folder, error);
   }
+}
+
+/**
+ * Identifies a data folder on this machine by its inode, which distinguishes the folders `/data` of two containers and copies of
+ * a folder. Throws file system errors.
+ */
+export function instanceOf(folder: string): string {
+  const { dev, ino } = statSync(join(folder, '/'), { bigint: true });
+  return createHash('sha256').update(`${dev} ${ino}`).digest('hex').slice(0, 32);
 }
 
 /** The working folder of a restore. A killed restore leaves it behind. */

@@ -6,7 +6,7 @@ import { isoTime } from '../../kernel/clock.ts';
 import { makeFolder } from '../../kernel/files.ts';
 import { conflict } from '../../kernel/http/error.ts';
 import { backupFolder } from '../backup/before-upgrade.ts';
-import { backupUuid, recordBackup } from '../backup/records.ts';
+import { backupUuid, recordBackup } from '../backup/target.ts';
 import { failureOf, type Program, runCommand } from './program.ts';
 
 /** Maximum number of requested backups. */

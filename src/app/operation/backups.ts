@@ -11,9 +11,8 @@ import { conflict, notFound } from '../../kernel/http/error.ts';
 import { empty, json, type Reply, streamed } from '../../kernel/http/reply.ts';
 import { errorOf } from '../../kernel/present.ts';
 import { isS3 } from '../backup/config.ts';
-import { backupUuid } from '../backup/records.ts';
 import { removeBackup } from '../backup/scheduled.ts';
-import { targetOf } from '../backup/target.ts';
+import { backupUuid, targetOf } from '../backup/target.ts';
 import type { Backup, BackupFolder } from './backup-folder.ts';
 import { pageOfValues, requireStaff } from './requests.ts';
 

@@ -7,9 +7,24 @@ import { json } from '../../kernel/http/reply.ts';
 import { version } from '../../kernel/version.ts';
 import { lastBackups } from '../backup/ages.ts';
 import { externalProblems, metadataProblems } from '../doctor/external.ts';
-import { findingsShape } from './examination.ts';
+import type { BackupFolder } from './backup-folder.ts';
+import { type Examination, findingsShape } from './examination.ts';
+import type { HostProcess } from './program.ts';
 import { outboxNames, outboxState } from './readings.ts';
 import { operators } from './requests.ts';
+
+declare module '../../kernel/app.ts' {
+  interface App {
+    readonly deployment: Deployment;
+  }
+}
+
+/** The running program, which staff monitor and control (core.md 14.6). */
+interface Deployment extends HostProcess {
+  /** Undefined if all data is in memory. */
+  readonly backups: BackupFolder | undefined;
+  readonly examination: Examination;
+}
 
 const text = { type: 'string' };
 const number = { type: 'integer' };
