@@ -1,5 +1,5 @@
+import { isSimulated } from '../../cloud/catalogue/simulation.ts';
 import { driverSettings } from '../../cloud/operations/drivers.ts';
-import { isSimulated } from '../../cloud/operations/simulated.ts';
 import { drift, drifts } from '../../cloud/providers/simulator/objects.ts';
 import { scopeField } from '../../cloud/resources/measurements.ts';
 import type { Request } from '../../kernel/access/request.ts';

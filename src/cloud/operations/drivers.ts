@@ -3,9 +3,9 @@ import { sql } from '../../kernel/db/sql.ts';
 import { missingLease } from '../../kernel/durability/storage-error.ts';
 import type { Driver, DriverSettings } from '../catalogue/driver.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
+import { isSimulated } from '../catalogue/simulation.ts';
 import { VendorHttp, vendorAddressRule } from '../catalogue/vendor-http.ts';
 import { SimulatorDriver } from '../providers/simulator/driver.ts';
-import { isSimulated } from './simulated.ts';
 
 interface Row {
   readonly id: number;

@@ -2,7 +2,7 @@ import type { App } from '../../kernel/app.ts';
 import { any, join, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { BackendReference, Person } from '../catalogue/driver.ts';
-import { isCallable } from '../operations/simulated.ts';
+import { isCallable } from '../catalogue/simulation.ts';
 
 /*
  * Compares required and actual members of objects at providers (providers.md 2 "Members"). A comparison covers all changes: roles

@@ -7,7 +7,7 @@ import { link } from '../../kernel/collection/links.ts';
 import { computedValue, optionalLink } from '../../kernel/collection/representation.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
-import { simulatedSql } from '../operations/simulated.ts';
+import { simulatedSql } from '../catalogue/simulation.ts';
 import { readableServices, readableSettings } from '../services/readable.ts';
 
 /** An offer of a provider: an image, a size, a region. */

@@ -23,7 +23,7 @@ import { properName } from '../../kernel/collection/rules.ts';
 import { text } from '../../kernel/collection/values.ts';
 import type { TypedKind } from '../catalogue/catalogue.ts';
 import { stateValue } from '../catalogue/resource-row.ts';
-import { simulatedField, simulatedSql } from '../operations/simulated.ts';
+import { simulatedField, simulatedSql } from '../catalogue/simulation.ts';
 import { keyToInject } from '../people/injected-key.ts';
 import { settingsStateValue } from '../services/settings-fields.ts';
 import { linkTarget } from '../services/targets.ts';

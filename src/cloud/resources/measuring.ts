@@ -5,9 +5,9 @@ import { any, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { Task } from '../../kernel/jobs/timer.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
+import { isCallable } from '../catalogue/simulation.ts';
 import type { JobHandler } from '../operations/job-handler.ts';
 import { type Job, postpone, queueJob, removeJob } from '../operations/jobs.ts';
-import { isCallable } from '../operations/simulated.ts';
 import { takeUsages } from './backend-usages.ts';
 
 /* Reads usages that providers report only in a separate call per resource, once an hour. */

@@ -4,7 +4,7 @@ import { sql } from '../../kernel/db/sql.ts';
 import { conflict, invalid } from '../../kernel/http/error.ts';
 import { UploadedFile } from '../../kernel/http/multipart.ts';
 import { unknownOperations } from '../catalogue/options.ts';
-import { isSimulated } from '../operations/simulated.ts';
+import { isSimulated } from '../catalogue/simulation.ts';
 import { secretChange } from './settings-fields.ts';
 import type { SettingsRow, SettingsValues } from './settings-row.ts';
 

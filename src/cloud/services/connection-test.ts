@@ -8,9 +8,9 @@ import { present } from '../../kernel/present.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import type { DriverSettings } from '../catalogue/driver.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
+import { isSimulated } from '../catalogue/simulation.ts';
 import type { ProviderType } from '../catalogue/type.ts';
 import { driverOf } from '../operations/drivers.ts';
-import { isSimulated } from '../operations/simulated.ts';
 import { driverSettingsOf, pingTimeoutMs, within } from './ping.ts';
 import { servicesOf } from './services.ts';
 

@@ -28,7 +28,7 @@ import { boolean, shownAs, text, url } from '../../kernel/collection/values.ts';
 import { raw } from '../../kernel/db/sql.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { simulatedField, simulatedSql } from '../operations/simulated.ts';
+import { simulatedField, simulatedSql } from '../catalogue/simulation.ts';
 import { typedLink } from './paths.ts';
 import {
   credentialFields,

@@ -29,8 +29,8 @@ import { memoised } from '../../kernel/memoised.ts';
 import { urlOf } from '../../kernel/url.ts';
 import { type Catalogue, resourceLink } from '../catalogue/catalogue.ts';
 import { simulatorOptions } from '../catalogue/options.ts';
+import { isSimulated, simulatedField, simulatedSql } from '../catalogue/simulation.ts';
 import type { OptionFields } from '../catalogue/type.ts';
-import { isSimulated, simulatedField, simulatedSql } from '../operations/simulated.ts';
 
 /** States of provider accounts (services.md 2.3). */
 export const settingsStates = [

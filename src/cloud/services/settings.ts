@@ -14,7 +14,7 @@ import { raw, sql } from '../../kernel/db/sql.ts';
 import { forbidden, invalid } from '../../kernel/http/error.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { isSimulated } from '../operations/simulated.ts';
+import { isSimulated } from '../catalogue/simulation.ts';
 import { queueSync, requestSync } from '../operations/sync-jobs.ts';
 import {
   backendOfNew,

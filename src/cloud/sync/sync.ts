@@ -7,7 +7,7 @@ import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { StoredInstants } from '../../kernel/jobs/clock-watch.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
-import { simulatedSql } from '../operations/simulated.ts';
+import { simulatedSql } from '../catalogue/simulation.ts';
 import { queueSync } from '../operations/sync-jobs.ts';
 import { settingsScope } from '../services/scopes.ts';
 import { connectCustomers } from '../services/service-lifecycle.ts';
