@@ -1,3 +1,4 @@
+import packageJson from '../../package.json' with { type: 'json' };
 import type { Clock } from './clock.ts';
 import { present } from './present.ts';
 
@@ -24,6 +25,9 @@ export interface Reactions {}
 /** Checks before changes that other modules may reject, declared like reactions. Each throws 409. */
 // biome-ignore lint/suspicious/noEmptyInterface: modules above add its members
 export interface Guards {}
+
+/** The version of the program. */
+export const { version } = packageJson;
 
 /** Returns the UUID of a new object: 32 lower-case hex digits. */
 export const newUuid = (app: App): string => present(newUuids(app, 1)[0]);

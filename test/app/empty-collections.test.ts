@@ -1,7 +1,7 @@
 /** Collections that clients of other installations request, GET / and the scheme Bearer (core.md 2.2, 3). */
 import { createServer } from 'tenantry';
 import * as assert from 'uvu/assert';
-import { version } from '../../src/kernel/version.ts';
+import { version } from '../../src/kernel/app.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test: absent, fixture } = suiteWithServer('empty collections');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createServer } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { version } from '../../src/kernel/version.ts';
+import { version } from '../../src/kernel/app.ts';
 import { certificate } from '../support/certificate.ts';
 import { builtProgram, failed, nativeCache, Program } from '../support/program.ts';
 

@@ -12,7 +12,7 @@ import { restore } from '../../src/app/backup/restore.ts';
 import { withDeployment } from '../../src/app/compose/composition.ts';
 import { demo } from '../../src/app/demo/demo.ts';
 import { loadConfig } from '../../src/app/settings.ts';
-import { version } from '../../src/kernel/version.ts';
+import { version } from '../../src/kernel/app.ts';
 import { responsesOf, storedOf } from './responses.ts';
 
 async function saveData(): Promise<void> {

@@ -1,11 +1,10 @@
 import type { Context } from '../../kernel/access/context.ts';
-import type { App } from '../../kernel/app.ts';
+import { type App, version } from '../../kernel/app.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { missingLease } from '../../kernel/durability/storage-error.ts';
 import type { Resolver } from '../../kernel/net/resolver.ts';
 import type { Outcome } from '../../kernel/outbox/outcome.ts';
 import { present } from '../../kernel/present.ts';
-import { version } from '../../kernel/version.ts';
 import { attemptOf } from './attempt.ts';
 import type { DueDelivery } from './due.ts';
 import { chatMessageOf, formOf, payloadOf } from './payload.ts';

@@ -1,8 +1,8 @@
+import { version } from '../../kernel/app.ts';
 import { type Config, environmentName, type SettingName } from '../../kernel/config/config.ts';
 import { embeddedLicenses } from '../../kernel/native/embedded.ts';
 import { inNetworks, parseNetworks } from '../../kernel/net/networks.ts';
 import { codeOf } from '../../kernel/present.ts';
-import { version } from '../../kernel/version.ts';
 import { api } from '../compose/api.ts';
 import { builtIn } from '../compose/providers.ts';
 import { openApi, serverPath } from '../docs/openapi.ts';

@@ -1,11 +1,11 @@
 import { type WebhookSpec, webhookHeaders, webhookSpecs } from '../../activity/hooks/webhook-schemas.ts';
 import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
+import { version } from '../../kernel/app.ts';
 import type { BodySpec, Endpoint, Method, Operation, Output } from '../../kernel/collection/endpoint.ts';
 import type { Filter } from '../../kernel/collection/filter.ts';
 import { exampleUuid, type JsonSchema } from '../../kernel/collection/json-schema.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { namesOf, present } from '../../kernel/present.ts';
-import { version } from '../../kernel/version.ts';
 import { type RequiredScopes, requiredScopes } from '../scopes/required-scopes.ts';
 import { operationIds } from './operation-ids.ts';
 import { isConditional, rejectionComponents, rejectionSchemas, rejectionsOf } from './rejections.ts';

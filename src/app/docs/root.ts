@@ -1,12 +1,12 @@
 import { oidcPath } from '../../accounts/session/oidc/endpoint.ts';
 import { loginOrigins } from '../../accounts/session/saml/identity-providers.ts';
+import { version } from '../../kernel/app.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { json, redirect } from '../../kernel/http/reply.ts';
 import type { Part } from '../../kernel/http/router.ts';
-import { version } from '../../kernel/version.ts';
 import { consolePage } from '../console/console.ts';
 import type { DemoLogins } from '../operation/program.ts';
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
+import { version } from '../../kernel/app.ts';
 import { builtFor } from '../../kernel/native/embedded.ts';
 import { platformHere } from '../../kernel/native/platform.ts';
-import { version } from '../../kernel/version.ts';
 import type { Setup } from './setup.ts';
 
 /** The Node.js version for images with the npm package. */

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { version } from '../../kernel/app.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { openHandle } from '../../kernel/durability/handle.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
-import { version } from '../../kernel/version.ts';
 import { readKeys } from '../backup/backup.ts';
 import { databaseFile, prepareFolder } from '../data/data-folder.ts';
 import { ndjson } from './ndjson.ts';

@@ -1,10 +1,10 @@
 import { sinkLags } from '../../activity/audit/sinks/lag.ts';
+import { version } from '../../kernel/app.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { json } from '../../kernel/http/reply.ts';
-import { version } from '../../kernel/version.ts';
 import { lastBackups } from '../backup/ages.ts';
 import { externalProblems, metadataProblems } from '../doctor/external.ts';
 import type { BackupFolder } from './backup-folder.ts';

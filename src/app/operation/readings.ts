@@ -1,13 +1,12 @@
 import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sinkLags } from '../../activity/audit/sinks/lag.ts';
-import type { App } from '../../kernel/app.ts';
+import { type App, version } from '../../kernel/app.ts';
 import { second } from '../../kernel/clock.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import type { CacheCounts } from '../../kernel/metrics/metrics.ts';
 import type { OutboxName } from '../../kernel/outbox/delivery-worker.ts';
 import { namesOf } from '../../kernel/present.ts';
-import { version } from '../../kernel/version.ts';
 import { lastBackups } from '../backup/ages.ts';
 import { databaseFile } from '../data/data-folder.ts';
 import type { Reading, Sample } from './samples.ts';

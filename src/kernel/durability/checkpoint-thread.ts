@@ -3,10 +3,9 @@
  * See src/decisions/checkpoint-thread.md.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { loadAgain } from '../native/thread-addon.ts';
 import { codeOf, present } from '../present.ts';
 import type { CheckpointOrder, LogState } from './checkpoints.ts';
-import { openHandle } from './handle.ts';
+import { loadAgain, openHandle } from './handle.ts';
 
 /** Idle time after which the thread ends. */
 const timeout = 10_000;

@@ -3,8 +3,8 @@ import { Worker } from 'node:worker_threads';
 import type SQLite from 'better-sqlite3';
 import { embeddedThread } from '../native/embedded.ts';
 import type { Addon } from '../native/native.ts';
-import { type AddonFile, addonFile } from '../native/thread-addon.ts';
 import { present } from '../present.ts';
+import { type AddonFile, addonFile } from './handle.ts';
 import type { LogRepair } from './log-repair.ts';
 import { isFor, storageError } from './storage-error.ts';
 

@@ -1,7 +1,7 @@
 /** The program of the thread that copies databases (snapshots.ts). */
 import { parentPort, workerData } from 'node:worker_threads';
-import { loadAgain } from '../native/thread-addon.ts';
 import { errorOf, present } from '../present.ts';
+import { loadAgain } from './handle.ts';
 import { packBackup, takeSnapshot, unpackBackup } from './snapshot.ts';
 import type { SnapshotOrder, SnapshotOutcome } from './snapshots.ts';
 

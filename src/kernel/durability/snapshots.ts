@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { embeddedMigrations, embeddedThread } from '../native/embedded.ts';
 import type { Addon } from '../native/native.ts';
-import { type AddonFile, addonFile } from '../native/thread-addon.ts';
 import { present } from '../present.ts';
+import { type AddonFile, addonFile } from './handle.ts';
 import type { Carried } from './snapshot.ts';
 
 /*

@@ -1,11 +1,11 @@
 /** Runs long reads on a thread. See src/decisions/reading-thread.md. */
 import type { DeferredQuery, DeferredReads, ReadResult } from '../db/deferred-reads.ts';
 import type { SqliteDatabase } from '../db/sqlite-database.ts';
+import { type AddonFile, addonFile } from '../durability/handle.ts';
 import { HttpError, readTooLong, tooManyReads } from '../http/error.ts';
 import type { Log } from '../log.ts';
 import { embeddedThread } from '../native/embedded.ts';
 import type { Addon } from '../native/native.ts';
-import { type AddonFile, addonFile } from '../native/thread-addon.ts';
 import { OverdueTask, TaskThread } from './task-thread.ts';
 
 declare module '../app.ts' {

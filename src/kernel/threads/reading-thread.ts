@@ -3,8 +3,7 @@ import { workerData } from 'node:worker_threads';
 import type { DeferredQuery, ReadResult } from '../db/deferred-reads.ts';
 import { caseFold } from '../db/sql.ts';
 import { Statements } from '../db/statements.ts';
-import { openHandle } from '../durability/handle.ts';
-import { loadAgain } from '../native/thread-addon.ts';
+import { loadAgain, openHandle } from '../durability/handle.ts';
 import type { ReadingOrder } from './long-reads.ts';
 import { serveTasks } from './task-thread.ts';
 

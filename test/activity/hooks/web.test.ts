@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import * as assert from 'uvu/assert';
+import { version } from '../../../src/kernel/app.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { version } from '../../../src/kernel/version.ts';
 import { byStaff, type Client, type Json } from '../../support/fixture.ts';
 import { createWebHook, type Received, Receiver } from '../../support/receiver.ts';
 import { suiteWithServer } from '../../support/suite.ts';

@@ -1,7 +1,7 @@
 /** What staff read and change of the running service by the API (core.md 14.6), on a server in memory. */
 import * as assert from 'uvu/assert';
+import { version } from '../../../src/kernel/app.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';
-import { version } from '../../../src/kernel/version.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Json } from '../../support/fixture.ts';

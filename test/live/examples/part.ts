@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as assert from 'uvu/assert';
-import { version } from '../../../src/kernel/version.ts';
+import { version } from '../../../src/kernel/app.ts';
 import { certificate } from '../../support/certificate.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';

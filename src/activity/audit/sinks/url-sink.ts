@@ -1,8 +1,7 @@
-import type { App } from '../../../kernel/app.ts';
+import { type App, version } from '../../../kernel/app.ts';
 import { minute } from '../../../kernel/clock.ts';
 import { missingLease } from '../../../kernel/durability/storage-error.ts';
 import { HttpClient } from '../../../kernel/net/http-client.ts';
-import { version } from '../../../kernel/version.ts';
 import { readSinkHeader } from '../config.ts';
 import type { Batch, Sink } from './sink.ts';
 
