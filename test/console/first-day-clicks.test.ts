@@ -104,7 +104,7 @@ browser('takes at most 45 clicks and no rejected form', async () => {
   walker.step('invite a colleague');
   await walker.button('Invite');
   await walker.type('Email *', 'dora@example.com');
-  await walker.choose('Project role', 'manager');
+  await walker.choose('Project role *', 'manager');
   await walker.button('Create');
   const link = await visitor.dialog().getByLabel('Invitation link').inputValue();
   await walker.button('Done');
