@@ -222,7 +222,7 @@ export const customerOfScope = (db: Database, structure: RoleScope, scope: numbe
   structure === 'customer' ? scope : db.scalar<number>(sql`SELECT customer_id FROM project WHERE id = ${scope}`);
 
 /** Returns the context keys CUST or PROJ, and ROLE (events.md 1.3, 4.1). */
-export function roleContext(
+function roleContext(
   db: Database,
   structure: RoleScope,
   role: { scope: number; user_id: number; role: string },
@@ -244,7 +244,6 @@ export function roleContext(
 }
 
 /** The name of the customer or project of a role. */
-export const scopeName = ({
-  customer_name: customer,
-  project_name: project,
-}: EventContext): Record<string, string> => ({ structure_name: String(project ?? customer) });
+const scopeName = ({ customer_name: customer, project_name: project }: EventContext): Record<string, string> => ({
+  structure_name: String(project ?? customer),
+});

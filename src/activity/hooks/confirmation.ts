@@ -23,8 +23,8 @@ const minInterval = day;
 const maxMails = 10;
 const mailSpan = hour;
 
-export const confirmPath = '/hooks/confirm/';
-export const unsubscribePath = '/hooks/unsubscribe/';
+const confirmPath = '/hooks/confirm/';
+const unsubscribePath = '/hooks/unsubscribe/';
 
 /** An email hook with its receiver. */
 interface Receiver {
@@ -104,10 +104,10 @@ function hookOfLink({ db, now }: Request, secret: string): { id: number; hook_id
 }
 
 /** Whether a confirmation link is valid. */
-export const isConfirmable = (request: Request, secret: string): boolean => hookOfLink(request, secret) !== undefined;
+const isConfirmable = (request: Request, secret: string): boolean => hookOfLink(request, secret) !== undefined;
 
 /** Records the receiver's consent, which enables deliveries. Returns whether the link is valid. */
-export function confirm(request: Request, secret: string): boolean {
+function confirm(request: Request, secret: string): boolean {
   const { db, now } = request;
   const confirmation = hookOfLink(request, secret);
   if (!confirmation) return false;
@@ -126,11 +126,11 @@ export const unsubscribeLinks = new UnsubscribeLinks<Pick<Receiver, 'uuid' | 'em
 });
 
 /** Whether an unsubscribe link is valid. */
-export const isSubscribed = ({ app }: Request, secret: string): boolean =>
+const isSubscribed = ({ app }: Request, secret: string): boolean =>
   unsubscribeLinks.targetOf(app, secret) !== undefined;
 
 /** Stops the mails of a hook until its receiver confirms again. Returns whether the link is valid. */
-export function unsubscribe(request: Request, secret: string): boolean {
+function unsubscribe(request: Request, secret: string): boolean {
   const hook = unsubscribeLinks.targetOf(request.app, secret);
   if (!hook) return false;
   request.db.update('hook', hook.id, { is_active: 0, is_confirmed: 0, modified: request.now });

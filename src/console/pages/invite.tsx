@@ -1,9 +1,10 @@
-/** Invites a person to a customer or project. */
+/** Invites people to customers and projects, and resends and revokes their invitations. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Item, textOf } from '../api/api.ts';
+import { type Item, pathOf, textOf } from '../api/api.ts';
 import type { FormField } from '../api/fields.ts';
 import { collections, mayGrantInCustomers } from '../api/session.ts';
+import { RowActions } from '../components/actions.tsx';
 import { Creation } from '../components/creation.tsx';
 import { Options } from '../components/options.tsx';
 import { t } from '../i18n/words.ts';
@@ -69,3 +70,22 @@ const fieldsFor =
       const list = target === 'project' && customer !== '' ? `${field.list}?customer=${customer}` : field.list;
       return [{ ...field, isRequired: true, ...(field.name === target && { list }) }];
     });
+
+/** Titles of invitation actions. */
+export const invitationActions = (): Readonly<Record<string, string>> => ({ send: t('Resend'), cancel: t('Revoke') });
+
+/** The row actions of an invitation. */
+export function InvitationActions({ invitation }: { readonly invitation: Item }): JSX.Element | null {
+  const collection = collections.value.get('user-invitations');
+  if (!collection) return null;
+  return (
+    <RowActions
+      path={pathOf(textOf(invitation, 'url')).slice('/api'.length)}
+      item={invitation}
+      etag={null}
+      collection={{ ...collection, actions: ['send', 'cancel'] }}
+      titles={invitationActions()}
+      reload={async () => undefined}
+    />
+  );
+}

@@ -13,9 +13,8 @@ import { Dot, WordStatus } from '../components/status.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
 import { Face, nameOf, Time, Value } from '../components/values.tsx';
 import { t, titleOf } from '../i18n/words.ts';
-import { Invite } from './invite.tsx';
+import { InvitationActions, Invite } from './invite.tsx';
 import { OperatorBadge } from './person.tsx';
-import { InvitationActions } from './team.tsx';
 
 export function PeoplePage(): JSX.Element {
   const collection = collections.value.get('users');

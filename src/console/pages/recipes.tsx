@@ -9,6 +9,7 @@ import { canManageResources } from './attention.tsx';
 import { Deliveries, DeliveryCount } from './delivery.tsx';
 import { FailedResource } from './failed.tsx';
 import { HookBadge, HookFacts, subscribedTab } from './hooks.tsx';
+import { invitationActions } from './invite.tsx';
 import { machineProblem } from './machine.tsx';
 import { isMeasured, Measurements } from './measured.tsx';
 import { maker } from './new-resource.tsx';
@@ -20,7 +21,6 @@ import { AccountOverview, FailedAccount, LastSync } from './providers.tsx';
 import { cloudLinks, providerPage, ResourceFacts, ResourceOverview } from './resource.tsx';
 import { serviceAccount } from './service-accounts.tsx';
 import { QuotaHistory } from './statistics.tsx';
-import { invitationActions } from './team.tsx';
 
 /** Returns the recipe for objects of a list. */
 export function recipeOf(collection: Collection): ObjectRecipe {

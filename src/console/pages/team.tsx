@@ -18,7 +18,7 @@ import { matches } from '../format/search.ts';
 import { inOrder, numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
 import { expiresSoon } from './attention.tsx';
-import { Invite } from './invite.tsx';
+import { InvitationActions, Invite } from './invite.tsx';
 import type { ObjectTab } from './object.tsx';
 import { usageOf } from './projects.tsx';
 import { serviceAccountsPart } from './service-accounts.tsx';
@@ -333,25 +333,6 @@ function RoleActions({ role }: { readonly role: Item }): JSX.Element | null {
       etag={null}
       collection={collection}
       titles={{ PATCH: t('Change expiry'), DELETE: t('Revoke role') }}
-      reload={async () => undefined}
-    />
-  );
-}
-
-/** Titles of invitation actions. */
-export const invitationActions = (): Readonly<Record<string, string>> => ({ send: t('Resend'), cancel: t('Revoke') });
-
-/** The row actions of an invitation. */
-export function InvitationActions({ invitation }: { readonly invitation: Item }): JSX.Element | null {
-  const collection = collections.value.get('user-invitations');
-  if (!collection) return null;
-  return (
-    <RowActions
-      path={pathOf(textOf(invitation, 'url')).slice('/api'.length)}
-      item={invitation}
-      etag={null}
-      collection={{ ...collection, actions: ['send', 'cancel'] }}
-      titles={invitationActions()}
       reload={async () => undefined}
     />
   );
