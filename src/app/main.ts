@@ -58,7 +58,6 @@ import { serviceManager } from './operation/service-manager.ts';
 import { localDefaults, sourceOf, unknownVariables } from './settings.ts';
 
 export type { ProviderType } from '../cloud/catalogue/type.ts';
-/** @internal */
 export { type Clock, type SettableClock, settableClock } from '../kernel/clock.ts';
 export { ConfigError } from '../kernel/config/config.ts';
 export { type RepeatableRandom, repeatableRandom } from '../kernel/random.ts';
@@ -79,7 +78,10 @@ export type {
   SeedUser,
 } from './fixture/seed.ts';
 
-/** Building blocks for provider types in embedding programs (`providers` of `createServer`). */
+/**
+ * Building blocks for provider types in embedding programs (`providers` of `createServer`).
+ * @internal
+ */
 export const providerKit = {
   ProviderError,
   SimulatorDriver,
