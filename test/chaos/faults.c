@@ -26,9 +26,12 @@
 
 enum { FAIL_SYNC, NO_SPACE, FAIL_WRITE, FAIL_FOLDER_SYNC, FAIL_FILE_SYNC };
 
-/* Shared by all processes: the numbers above, the count of syncs, the first that fails and how many do, failed ones by file. */
+/*
+ * Shared by all processes: the numbers above, the count of syncs, the first that fails and how many do, whether the next one
+ * fails, failed ones by file.
+ */
 struct shared {
-  int32_t numbers[8], syncs, first, count, unused[5];
+  int32_t numbers[8], syncs, first, count, next, unused[4];
   struct { uint64_t inode, failures; } failed[MAX_FAILED];
 };
 static struct shared *control;
@@ -185,6 +188,7 @@ static int synced(int fd, int (*real)(int)) {
   int is_database = length > 3 && strcmp(path + length - 3, ".db") == 0;
   int32_t number = __atomic_fetch_add(&control->syncs, 1, __ATOMIC_SEQ_CST);
   int is_chosen = number >= control->first && number - control->first < control->count;
+  if (__atomic_exchange_n(&control->next, 0, __ATOMIC_SEQ_CST)) is_chosen = 1;
   if (is_chosen || wants(FAIL_SYNC) || (is_database && wants(FAIL_FILE_SYNC))) {
     failures_of(files[fd].inode, 1);
     record('S', 1, path, 0, NULL, 0);

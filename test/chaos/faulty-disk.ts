@@ -8,10 +8,11 @@ import { fileURLToPath } from 'node:url';
 /** The faults, in the order of the numbers in the library; `folder` is the sync of a folder, `file` that of a database without its WAL. */
 const faults = ['sync', 'space', 'write', 'folder', 'file'] as const;
 
-/** The memory that all processes share: its size, and the offsets of the number of syncs and of the failing ones. */
+/** The memory that all processes share: its size, and the offsets of the number of syncs, of the failing ones, and of whether the next one fails. */
 const controlBytes = 4096 * 16 + 64;
 const syncsAt = 32;
 const chosenAt = 36;
+const nextAt = 44;
 
 /** Whether this machine supports it: Linux with a C compiler. */
 export const canFail = process.platform === 'linux' && spawnSync('cc', ['--version'], { stdio: 'ignore' }).status === 0;
@@ -62,6 +63,11 @@ export class FaultyDisk {
   /** Makes so many syncs fail, counted from 0, starting with this one. */
   failSyncs(first: number, count: number): void {
     this.#write(chosenAt, [first, count]);
+  }
+
+  /** Makes the next sync fail: one by its number may pass while it is chosen, because the server syncs by itself, too. */
+  failNextSync(): void {
+    this.#write(nextAt, [1]);
   }
 
   /** The number of syncs. */

@@ -113,7 +113,7 @@ export async function cutPowerOfSinks(
 async function failSyncs(disk: FaultyDisk, milliseconds: number): Promise<void> {
   for (const end = performance.now() + milliseconds; performance.now() < end; ) {
     await pause(longestMs * Math.random());
-    disk.failSyncs(disk.syncs, 1);
+    disk.failNextSync();
   }
 }
 

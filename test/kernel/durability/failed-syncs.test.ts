@@ -60,7 +60,7 @@ async function afterFailedSync(
     const writeTo = async ({ url }: typeof first): Promise<number> =>
       (await post(url, first.token, '/api/customers/', { name: 'Customer' })).status;
     await prepare(disk, () => writeTo(first));
-    disk.failSyncs(disk.syncs, 1);
+    disk.failNextSync();
     const statuses = await writeUntilEnded(first);
     assert.equal(
       statuses.filter((status) => status !== 500 && status !== 0),
@@ -102,7 +102,7 @@ onFaultyDisk(
         assert.is(status, 201);
         acknowledged.push(body.uuid);
       }
-      disk.failSyncs(disk.syncs, 1);
+      disk.failNextSync();
       await writeUntilEnded(server);
       const fatal = server
         .errors()
@@ -143,18 +143,19 @@ onFaultyDisk(
     const child = spawn(process.execPath, [file, builtProgram, disk.folder, native], {
       env: { PATH: process.env.PATH, ...disk.environment },
     });
+    const closed = once(child, 'close');
     let errors = '';
     child.stderr.on('data', (part: Buffer) => (errors += part.toString()));
     try {
       const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
       const next = async (): Promise<unknown> => JSON.parse((await lines.next()).value ?? 'null');
       const acknowledged = await next();
-      disk.failSyncs(disk.syncs, 1);
+      disk.failNextSync();
       child.stdin.write('go on\n');
       assert.equal(await next(), { message: 'the disk fails (SQLITE_IOERR_FSYNC)', reason: 'broken' });
       assert.equal(await next(), { url: 'closed', close: 'the disk fails (SQLITE_IOERR_FSYNC)' });
       assert.equal(await next(), acknowledged);
-      assert.equal(await once(child, 'close'), [0, null], errors);
+      assert.equal(await closed, [0, null], errors);
       assert.not.match(errors, /Unhandled|unhandled/);
     } finally {
       child.kill('SIGKILL');
