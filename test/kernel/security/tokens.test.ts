@@ -187,13 +187,11 @@ tokens('stores the last use at most once a minute per token, so that most reads 
   const stored = () =>
     db.value<number>(sql`SELECT last_used FROM token WHERE user_id = (SELECT id FROM user WHERE uuid = ${user.uuid})`);
   const issued = stored();
-  const { changes } = db.versions;
   fixture.clock.advance(10);
   await use(client);
   fixture.clock.advance(20);
   await use(client);
   const last = clock.now();
-  assert.is(db.versions.changes, changes);
   fixture.server.tick();
   assert.is(stored(), issued);
   fixture.clock.advance(40);
