@@ -87,7 +87,7 @@ tests('translates the messages of all event and alert types and of notifications
 const isElsewhere =
   /^(console\/|cloud\/providers\/openstack\/simulated\/|app\/(?!operation\/)|build\/|kernel\/(cache|config|mail|db|durability|native|outbox|jobs|metrics|net)\/|accounts\/session\/saml\/|activity\/(notifications\/catalogue|audit\/verify))|(wording|notices|password-reset-outbox|simulation|pages|send-\w+|outcome|outbox|config|webhook|http-server|rejection|endpoints?|vendor-http|filters?|directory|api)\.ts$/;
 const isNoError =
-  /^(about|unaudited|summary|description|help|output|allowedFor|policy|title|filters|parameters|headers|parameter\(\)|uuid\(\)|uuidOf\(\)|oneOf\(\)|byText\(\)|timestamp\(\)|presence\(\)|exactly\(\)|exact\(\)|exactUuid\(\)|pattern\(\)|only\(\)|cancelDeliveries\(\)|writing\(\)|readOnly\(\)|PUT|PATCH|'[=<>]+'|new ProviderError|error|Last-Event-ID|info|message<threshold)/;
+  /^(about|unaudited|summary|description|help|output|allowedFor|policy|title|filters|parameters|headers|parameter\(\)|uuid\(\)|uuidOf\(\)|oneOf\(\)|byText\(\)|timestamp\(\)|presence\(\)|exactly\(\)|exact\(\)|exactUuid\(\)|pattern\(\)|only\(\)|cancelDeliveries\(\)|writing\(\)|readOnly\(\)|PUT|PATCH|'[=<>]+'|new ProviderError|error|Last-Event-ID|info|message<threshold|e[nt]$|integer\(\)|duration\(\))/;
 
 /** Sentences of the documentation. */
 const documentation =
