@@ -304,7 +304,8 @@ browser('a file field shows the chosen file on a button of the console', async (
   writeFileSync(join(folder, name), 'pem');
   const devtools = await owner.page.context().newCDPSession(owner.page);
   await owner.page.setViewportSize({ width: 360, height: 900 });
-  await owner.page.locator('.file').scrollIntoViewIfNeeded();
+  // Scrolls to the field, and waits until it no longer moves.
+  await owner.page.locator('.file').hover({ trial: true });
   const { height = 0, width = 0, x = 0, y = 0 } = (await owner.page.locator('.file').boundingBox()) ?? {};
   const data = { items: [], files: [join(folder, name)], dragOperationsMask: 1 };
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
