@@ -2,8 +2,9 @@
  * The test runner: `node build.mjs test [--timeout seconds] [--root folder] [--cpu] [--titles] [part of a path …]`
  *
  * Three times as many processes as there are cores run the test files: each takes the next file when it is done, the slowest first. A file
- * that throws, registers no test, hangs, or ends its process has failed, too. The last line is always `N passed, N failed`. Why there
- * is a runner: src/decisions/test-runner.md.
+ * that throws, registers no test, hangs, or ends its process has failed, too. If a few of several files fail, they run again, one
+ * at a time: those that pass then count as passed and are listed as unstable. The last line is always `N passed, N failed`. Why
+ * there is a runner: src/decisions/test-runner.md.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
@@ -37,6 +38,8 @@ const timeoutMs = Number(values.timeout) * 1000;
 /** Grace period for a test that never yields and therefore cannot time out by itself. */
 const graceMs = 5000;
 const shards = new Set<ChildProcess>();
+/** More failed files than these are the fault of a change, not of a busy machine: they do not run again. */
+const maxRepeated = 5;
 
 /** The runs of test files: paths relative to the root, with the mode if it is not the default. */
 function testRuns(): string[] {
@@ -154,8 +157,9 @@ const durations = isProject ? readDurations() : {};
 const queue = sortByDuration(testRuns(), durations);
 const isOneFile = queue.length === 1;
 const taken: Record<string, number> = {};
-const total = { passed: 0, failed: 0, skipped: 0, cpuSeconds: 0 };
+const results = new Map<string, FileResult>();
 
+/** Runs the files of the queue, one after the other. */
 async function work(): Promise<void> {
   let shard: ChildProcess | undefined;
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
@@ -164,9 +168,22 @@ async function work(): Promise<void> {
     if (!alive) shard = undefined;
     print(file, result, output);
     taken[file] = Math.round(result.milliseconds);
-    for (const name of ['passed', 'failed', 'skipped', 'cpuSeconds'] as const) total[name] += result[name];
+    results.set(file, result);
   }
   if (shard) await endShard(shard);
+}
+
+const failedFiles = (): string[] => [...results].filter(([, { failed }]) => failed > 0).map(([file]) => file);
+
+/** Runs failed files again without others beside them. Returns those that pass then. */
+async function repeatFailed(): Promise<readonly string[]> {
+  const files = failedFiles();
+  if (files.length === 0 || files.length > maxRepeated || isOneFile || values.titles) return [];
+  console.log(`\nRunning ${files.length} failed ${files.length === 1 ? 'file' : 'files'} again, one at a time:`);
+  queue.push(...files);
+  await work();
+  const stillFailed = failedFiles();
+  return files.filter((file) => !stillFailed.includes(file));
 }
 
 /** Minimum CPU time of a reported test. */
@@ -205,6 +222,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 // Tests wait most of their time, for a browser, a process or a disk.
 await Promise.all(Array.from({ length: 3 * availableParallelism() }, work));
+const unstable = await repeatFailed();
+const total = { passed: 0, failed: 0, skipped: 0, cpuSeconds: 0 };
+for (const result of results.values())
+  for (const name of ['passed', 'failed', 'skipped', 'cpuSeconds'] as const) total[name] += result[name];
 if (!values.titles) reportTotal();
 if (total.failed > 0 || (total.passed + total.skipped === 0 && !values.titles)) process.exitCode = 1;
 
@@ -215,6 +236,10 @@ function reportTotal(): void {
   if (filters.length === 0 && isProject)
     console.log(
       `\nLeft to npm run live, which needs Debian packages or other versions of Node.js: ${liveParts().join(', ')}`,
+    );
+  if (unstable.length > 0)
+    console.log(
+      `\nUnstable: failed beside other files, passed alone; the first report is above: ${unstable.join(', ')}`,
     );
   const cpu = values.cpu ? `, ${total.cpuSeconds.toFixed(0)} s of processor time` : '';
   console.log(`\nTook ${((performance.now() - started) / 1000).toFixed(1)} s${cpu}${skipped}`);

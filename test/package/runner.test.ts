@@ -167,6 +167,25 @@ broken.forEach(([title, , message, passed], index) => {
   });
 });
 
+runner('runs a few failed files again, and lists those that pass then as unstable', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-unstable-'));
+  // The folder can be removed once.
+  const failsOnce = `const { existsSync, rmdirSync } = await import('node:fs');
+    a('flies', () => { if (existsSync('${folder}')) { rmdirSync('${folder}'); throw new Error('storm'); } }); a.run();`;
+  const { code, output, lastLine } = await runOn({ 'once.test.ts': failsOnce, 'well.test.ts': passing });
+  assert.match(output, /✘ \S*once\.test\.ts: 0 passed, 1 failed[\s\S]*storm[\s\S]*• \S*once\.test\.ts: 1 passed/);
+  assert.match(output, /\n\nUnstable: [^\n]* once\.test\.ts\n/);
+  assert.equal([code, lastLine], [0, '2 passed, 0 failed']);
+});
+
+runner('does not run files again when many fail', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const failing = "a('flies', () => assert.ok(false)); a.run();";
+  const { output, lastLine } = await runOn(Object.fromEntries(names.map((name) => [`${name}.test.ts`, failing])));
+  assert.is(output.match(/^✘ /gm)?.length, names.length);
+  assert.is(lastLine, '0 passed, 6 failed');
+});
+
 /** Blocks the event loop forever, without CPU time. */
 const blocking = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
 
