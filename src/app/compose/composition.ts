@@ -1,14 +1,6 @@
 import { join, resolve } from 'node:path';
 import { eventAudience } from '../../accounts/projects/event-audience.ts';
 import { hasFactor } from '../../accounts/session/factors/factor-store.ts';
-import { InitialLink } from '../../accounts/session/initial-link-secret.ts';
-import { forgetInitialPassword } from '../../accounts/session/initial-password.ts';
-import { oidcClients } from '../../accounts/session/oidc/client.ts';
-import { failuresIn } from '../../accounts/session/oidc/failures.ts';
-import { sourceOf } from '../../accounts/session/oidc/group-grants.ts';
-import { readProviders } from '../../accounts/session/oidc/provider-file.ts';
-import { samlThread } from '../../accounts/session/saml/saml-thread.ts';
-import { openServiceKeys } from '../../accounts/session/saml/service-keys.ts';
 import { ensureChain, prepareChain } from '../../activity/audit/append.ts';
 import { recordCommand } from '../../activity/audit/commands.ts';
 import { AuditHeads } from '../../activity/audit/heads.ts';
@@ -71,6 +63,7 @@ import { routesOf } from './api.ts';
 import { placesOf } from './audit-places.ts';
 import { clockRules } from './clock-rules.ts';
 import { dueExpiries } from './expiries.ts';
+import { loginServices, readLogins } from './logins.ts';
 import { copyOf, type Memory, rateLimits, saveTokenUse } from './memory.ts';
 import { builtIn } from './providers.ts';
 import { guards, reactions } from './reactions.ts';
@@ -130,44 +123,16 @@ export interface Opened {
 
 /** Opens the database and all parts that use it. Throws a readable error if the data is unusable. */
 export function openDeployment(config: Config, opening: Opening): Opened {
-  const {
-    clock = systemClock,
-    folder,
-    memory,
-    purpose = 'command',
-    random = systemRandom(),
-    wakeOutbox = () => undefined,
-  } = opening;
+  const { clock = systemClock, command, folder, memory, purpose = 'command', random = systemRandom() } = opening;
+  const { resolve = systemResolver, wakeOutbox = () => undefined } = opening;
   const catalogue = opening.providers ? new Catalogue(opening.providers) : builtIn;
   const router = routesOf(catalogue, config);
-  const samlKeys = openServiceKeys(config);
-  const oidcProviders = readProviders(config);
-  const resolve = opening.resolve ?? systemResolver;
-  // Commands log to standard error: they may run as a different user, who cannot write the server's log file.
-  const { log, close } = opening.log ? { log: opening.log, close: () => undefined } : openLog(config.log_level, null);
-  const { db, release, watch: watchData } = openData(config, opening, purpose, log);
-  const orClose = <T>(step: () => T): T => {
-    try {
-      return step();
-    } catch (error) {
-      release();
-      close();
-      throw error;
-    }
-  };
-  const secrets = orClose(() => {
-    if (opening.access) applyAccess(db, opening.access);
-    rejectUnknownTypes(db, catalogue);
-    return memory?.secrets ?? openKeys(config, opening, random, db);
-  });
-  definePaths(db, catalogue);
-  db.defineOpening('unsealed', (sealed, uuid) => secrets.open(sealed, uuid));
+  const logins = readLogins(config);
+  const { close, db, log, orClose, secrets, watchData } = openStores(config, { ...opening, random }, catalogue);
   const app: App = {
     db,
     catalogue,
-    jobHandlerOf,
     scopes: scopesOf(catalogue),
-    eventAudience,
     config,
     clock,
     isClockDoubtful: () => watch.isDoubtful(),
@@ -178,61 +143,27 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     passwords: new PasswordHasher(),
     secrets,
     mailStore: new MailStore(folder === undefined ? undefined : mailFolder(folder)),
-    tokenUse: new TokenUse(),
     trail: new Trail(systemRandom()),
     auditHeads: new AuditHeads(folder, secrets, systemRandom()),
-    knownTokens: new VersionedCache(db.versions, tokenBytes),
-    apiKeyUse: new ApiKeyUse(),
-    apiKeyScopes: scopeNames,
-    knownApiKeys: new VersionedCache(db.versions, tokenBytes),
-    objectCaches: new ObjectCaches(db, config.memory_budget_bytes / 2),
-    cachedObjectsOf,
-    isPath: (path) => router.find(path) !== undefined,
-    etagOf: (request, path) => currentEtag(router, request, path),
-    isObject: (request, path) => showsObject(router, request, path),
+    ...credentialState(db),
+    ...objectCaches(db, config),
+    ...pathLookups(router),
     wakeOutbox,
     eventStreams: new EventStreams(
       () => app,
       (now) => expireDue(now),
     ),
-    deployment: {
-      sourceOf: () => undefined,
-      ...opening.hostProcess,
-      backups: folder === undefined ? undefined : new BackupFolder(folder),
-      examination: new Examination(clock),
-    },
-    reactions,
-    unchangedSyncs: new UnchangedSyncs(db.versions),
-    simulatedListings: newListings(db.versions),
-    guards,
+    deployment: deploymentOf(opening, clock),
+    ...callsUpwards,
     nextFailures: new NextFailures(catalogue, memory?.nextFailures),
     lease: opening.access?.kind === 'held' ? opening.access.lease : undefined,
-    readingThread:
-      folder !== undefined && purpose === 'serve'
-        ? new ReadingThread(db, log, join(folder, databaseFile), sqliteAddon())
-        : undefined,
+    readingThread: readingThreadOf(opening, db, log),
     limits: memory ? copyOf(memory.limits) : rateLimits(),
-    samlKeys,
-    samlThread: samlThread(),
-    oidcClients: oidcClients(oidcProviders, resolve, failuresIn(db)),
-    roleSources: new Map(oidcProviders.map((provider) => [sourceOf(provider), provider.label])),
-    identityIssuers: new Map(oidcProviders.map(({ issuer, name }) => [name, issuer])),
-    initialLink: new InitialLink(),
-    passwordChanged: (username) => db.onceStored(() => forgetInitialPassword(folder, username)),
+    ...loginServices(logins, db, folder, resolve),
   };
   const expireDue = dueExpiries(app);
   const watch = new ClockWatch(app, clockRules(config));
-  if (purpose !== 'examine')
-    orClose(() => {
-      const [fence] = fenceProblems(db);
-      if (purpose === 'command' && fence !== undefined) throw new Error(fence);
-      ensureGlobalQuotas(app);
-      // A reset starts a new audit chain.
-      if (memory) db.write(() => prepareChain(db, app.trail.random));
-      ensureChain(app, clock.now());
-      db.store();
-    });
-  const { command } = opening;
+  if (purpose !== 'examine') orClose(() => prepareData(app, opening));
   if (command !== undefined) recordCommand(app, command, (draft) => placesOf(app, draft));
   return {
     app,
@@ -245,11 +176,106 @@ export function openDeployment(config: Config, opening: Opening): Opened {
       try {
         if (purpose !== 'examine') saveTokenUse(app);
       } finally {
-        release();
         close();
       }
     },
   };
+}
+
+/** The log, the database and the keys of its secrets. */
+interface Stores {
+  readonly log: Log;
+  readonly db: SqliteDatabase;
+  readonly secrets: Secrets;
+  readonly watchData: () => void;
+  /** Runs a step of opening. Closes the stores if it throws. */
+  readonly orClose: <T>(step: () => T) => T;
+  readonly close: () => void;
+}
+
+function openStores(
+  config: Config,
+  opening: Opening & { readonly random: (bytes: number) => Buffer },
+  catalogue: Catalogue,
+): Stores {
+  const { access, memory, purpose = 'command', random } = opening;
+  // Commands log to standard error: they may run as a different user, who cannot write the server's log file.
+  const { log, close: closeLog } = opening.log
+    ? { log: opening.log, close: () => undefined }
+    : openLog(config.log_level, null);
+  const { db, release, watch: watchData } = openData(config, opening, purpose, log);
+  const close = (): void => {
+    release();
+    closeLog();
+  };
+  const orClose = <T>(step: () => T): T => {
+    try {
+      return step();
+    } catch (error) {
+      close();
+      throw error;
+    }
+  };
+  const secrets = orClose(() => {
+    if (access) applyAccess(db, access);
+    rejectUnknownTypes(db, catalogue);
+    return memory?.secrets ?? openKeys(config, opening, random, db);
+  });
+  definePaths(db, catalogue);
+  db.defineOpening('unsealed', (sealed, uuid) => secrets.open(sealed, uuid));
+  return { log, db, secrets, watchData, orClose, close };
+}
+
+/** Functions and tables of higher modules that lower modules call. */
+const callsUpwards = { apiKeyScopes: scopeNames, eventAudience, guards, jobHandlerOf, reactions };
+
+/** Cached tokens and API keys, and their last uses. */
+const credentialState = (db: SqliteDatabase): Pick<App, 'apiKeyUse' | 'knownApiKeys' | 'knownTokens' | 'tokenUse'> => ({
+  tokenUse: new TokenUse(),
+  knownTokens: new VersionedCache(db.versions, tokenBytes),
+  apiKeyUse: new ApiKeyUse(),
+  knownApiKeys: new VersionedCache(db.versions, tokenBytes),
+});
+
+const objectCaches = (
+  db: SqliteDatabase,
+  config: Config,
+): Pick<App, 'cachedObjectsOf' | 'objectCaches' | 'simulatedListings' | 'unchangedSyncs'> => ({
+  objectCaches: new ObjectCaches(db, config.memory_budget_bytes / 2),
+  cachedObjectsOf,
+  unchangedSyncs: new UnchangedSyncs(db.versions),
+  simulatedListings: newListings(db.versions),
+});
+
+const pathLookups = (router: Router<Endpoint>): Pick<App, 'etagOf' | 'isObject' | 'isPath'> => ({
+  isPath: (path) => router.find(path) !== undefined,
+  etagOf: (request, path) => currentEtag(router, request, path),
+  isObject: (request, path) => showsObject(router, request, path),
+});
+
+const deploymentOf = ({ folder, hostProcess }: Opening, clock: Clock): App['deployment'] => ({
+  sourceOf: () => undefined,
+  ...hostProcess,
+  backups: folder === undefined ? undefined : new BackupFolder(folder),
+  examination: new Examination(clock),
+});
+
+/** Starts the thread for slow reads of a server with a folder. */
+const readingThreadOf = ({ folder, purpose }: Opening, db: SqliteDatabase, log: Log): App['readingThread'] =>
+  folder !== undefined && purpose === 'serve'
+    ? new ReadingThread(db, log, join(folder, databaseFile), sqliteAddon())
+    : undefined;
+
+/** Creates the rows that every deployment has. Throws for a command if another server was promoted. */
+function prepareData(app: App, { memory, purpose = 'command' }: Opening): void {
+  const { clock, db, trail } = app;
+  const [fence] = fenceProblems(db);
+  if (purpose === 'command' && fence !== undefined) throw new Error(fence);
+  ensureGlobalQuotas(app);
+  // A reset starts a new audit chain.
+  if (memory) db.write(() => prepareChain(db, trail.random));
+  ensureChain(app, clock.now());
+  db.store();
 }
 
 /**
