@@ -92,10 +92,7 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
 
 async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server> {
   const { ephemeral, isProgram, isTrial, seed, selfChecks } = options;
-  if (seed !== undefined && !ephemeral) throw new FixtureError('seed', 'is for servers in memory (ephemeral)');
-  checkReplacements(options);
-  const config = configOf(options);
-  checkLeaseSettings(config);
+  const config = checkedConfig(options);
   if (selfChecks) setSelfChecks(selfChecks);
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
@@ -104,53 +101,27 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   shutdown.add(closeLog);
   if (backup !== undefined) log.info({ file: backup }, 'database backed up before its upgrade');
 
-  const metrics = new Metrics();
   const certificate = ServedCertificate.of(config, log);
-  const { access, engines, fence, follower, open } = await openEngines(options, {
+  const surroundings: Surroundings = {
     config,
     folder,
     log,
-    metrics,
+    metrics: new Metrics(),
     shutdown,
     advance: (milliseconds) => fixture.advance(milliseconds),
-  });
+  };
+  const opened = await openEngines(options, surroundings);
+  const { engines, open } = opened;
 
   let admin: AdminAccess | undefined;
   // Close it after the listener, so that operators can watch the shutdown.
   shutdown.add(() => admin?.close());
-  const { listener, url } = await listen(
-    {
-      admit: engines.admit,
-      respond: engines.respond,
-      unsaved: engines.unsaved,
-      elsewhere: follower?.elsewhere ?? fence?.elsewhere,
-      afterCommit: engines.afterCommit,
-      lapsed: access?.kind === 'held' ? access.lease.failure : undefined,
-      log,
-      certificate: certificate?.current,
-      counts: metrics.requests,
-    },
-    config,
-    ephemeral === true || isTrial === true,
-  );
-  shutdown.add(async (graceMs) => {
-    // The listener waits for open responses, so end the event streams first.
-    engines.engine.app.eventStreams.close();
-    await listener.close(graceMs);
-  });
+  const isLocal = ephemeral === true || isTrial === true;
+  const { listener, url } = await listen(opened, surroundings, certificate, isLocal);
   // From now on, never block the event loop on a lock.
   engines.engine.app.db.waitFor(0);
 
-  const vitals: Vitals = {
-    get app() {
-      return engines.engine.app;
-    },
-    folder,
-    instance: folder === undefined ? undefined : instanceOf(folder),
-    follower,
-    timerAgeMs: () => engines.engine.timerAgeMs(),
-    isClosing: () => shutdown.hasBegun,
-  };
+  const vitals = vitalsOf(opened, folder, shutdown);
   admin = await openAdmin(vitals, isProgram === true && !ephemeral, certificate ? [certificate.reading] : []);
 
   const seeded = await insertSeed(engines.engine, seed, url);
@@ -176,7 +147,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   });
 }
 
-/** Inputs for opening the data, besides the options. */
+/** Inputs for opening the data and listening, besides the options. */
 interface Surroundings {
   readonly config: Config;
   /** The data folder; undefined for data in memory. */
@@ -273,6 +244,16 @@ function configOf(options: ServerOptions): Config {
   };
 }
 
+/** Checks the options and loads the settings. Throws a readable error. */
+function checkedConfig(options: ServerOptions): Config {
+  if (options.seed !== undefined && !options.ephemeral)
+    throw new FixtureError('seed', 'is for servers in memory (ephemeral)');
+  checkReplacements(options);
+  const config = configOf(options);
+  checkLeaseSettings(config);
+  return config;
+}
+
 /** Returns the program that runs the server, or the embedding one, and the logins of the sample data. */
 function hostProcessOf(options: ServerOptions): HostProcess {
   const given = givenSettings(options);
@@ -283,19 +264,23 @@ function hostProcessOf(options: ServerOptions): HostProcess {
   };
 }
 
-type Listening = ConstructorParameters<typeof HttpServer>[0];
-
 /** Listens with the limits of the settings. A local server allows requests from pages of this machine. Returns its base URL. */
 async function listen(
-  handlers: Omit<
-    Listening,
-    'bodyBudget' | 'connections' | 'keepAlive' | 'baseUrl' | 'trustedProxies' | 'allowedOrigins'
-  >,
-  config: Config,
+  { access, engines, fence, follower }: OpenedEngines,
+  { config, log, metrics, shutdown }: Surroundings,
+  certificate: ServedCertificate | undefined,
   isLocal: boolean,
 ): Promise<{ readonly listener: HttpServer; readonly url: string }> {
   const listener = new HttpServer({
-    ...handlers,
+    admit: engines.admit,
+    respond: engines.respond,
+    unsaved: engines.unsaved,
+    elsewhere: follower?.elsewhere ?? fence?.elsewhere,
+    afterCommit: engines.afterCommit,
+    lapsed: access?.kind === 'held' ? access.lease.failure : undefined,
+    log,
+    certificate: certificate?.current,
+    counts: metrics.requests,
     bodyBudget: config.body_budget_bytes,
     connections: { all: config.max_connections, each: config.max_connections_per_address },
     keepAlive: config.keep_alive_timeout,
@@ -304,8 +289,27 @@ async function listen(
     allowedOrigins: config.allowed_origins.length === 0 && isLocal ? localOrigins : config.allowed_origins,
   });
   const port = await listener.listen(config.host, config.port);
-  const protocol = handlers.certificate ? 'https' : 'http';
+  shutdown.add(async (graceMs) => {
+    // The listener waits for open responses, so end the event streams first.
+    engines.engine.app.eventStreams.close();
+    await listener.close(graceMs);
+  });
+  const protocol = certificate ? 'https' : 'http';
   return { listener, url: `${protocol}://${authorityOf({ host: config.host, port })}` };
+}
+
+/** Returns the inputs of the readiness check. The engine may be replaced later. */
+function vitalsOf({ engines, follower }: OpenedEngines, folder: string | undefined, shutdown: Shutdown): Vitals {
+  return {
+    get app() {
+      return engines.engine.app;
+    },
+    folder,
+    instance: folder === undefined ? undefined : instanceOf(folder),
+    follower,
+    timerAgeMs: () => engines.engine.timerAgeMs(),
+    isClosing: () => shutdown.hasBegun,
+  };
 }
 
 interface ServerParts extends Pick<Server, 'url' | 'isAlive' | 'reload'> {
