@@ -169,28 +169,27 @@ export const projectsWith = (services: Json) =>
     order: 'p.name COLLATE NOCASE',
     create: { rightWith: anyOf(staff, ownersOf('customer')), run: create },
     update: { right: managers, rightWith: movers, run: update },
-    delete: {
-      right: managers,
-      run: (request, row) => {
-        const { db } = request;
-        request.app.guards.projectHasNoResources(request, row.id, 'Cannot delete project');
-        const extraRecipients = eventReaders(db, 'project', row.id);
-        revokeRolesIn(request, 'project', row.id, extraRecipients);
-        request.app.reactions.projectDeleted(request, row.id);
-        countQuotas(
-          request,
-          contribution(request, row).map((part) => ({ ...part, delta: -part.delta })),
-        );
-        countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_project_count', delta: -1 }]);
-        const context = contextOf(request, row);
-        db.run(sql`DELETE FROM project WHERE id = ${row.id}`);
-        record(request, 'project_deletion_succeeded', context, { extraRecipients });
-      },
-    },
+    delete: { right: managers, run: remove },
   });
 
 /** Projects for links and paths. Lacks their services, so it must not represent them. */
 export const projects = projectsWith(constant('[]'));
+
+function remove(request: Request, row: ProjectRow): void {
+  const { db } = request;
+  request.app.guards.projectHasNoResources(request, row.id, 'Cannot delete project');
+  const extraRecipients = eventReaders(db, 'project', row.id);
+  revokeRolesIn(request, 'project', row.id, extraRecipients);
+  request.app.reactions.projectDeleted(request, row.id);
+  countQuotas(
+    request,
+    contribution(request, row).map((part) => ({ ...part, delta: -part.delta })),
+  );
+  countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_project_count', delta: -1 }]);
+  const context = contextOf(request, row);
+  db.run(sql`DELETE FROM project WHERE id = ${row.id}`);
+  record(request, 'project_deletion_succeeded', context, { extraRecipients });
+}
 
 function create(request: Request, { certifications = [], customer, name }: NewProject, columns: Columns): number {
   const { app, db, now } = request;
