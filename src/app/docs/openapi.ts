@@ -28,7 +28,7 @@ export function openApi(endpoints: readonly Endpoint[], catalogue: Catalogue, se
   const served = endpoints.filter(({ isPage, operations }) => !isPage && Object.keys(operations).length > 0);
   const idOf = operationIds(served);
   const linksOf = responseLinks(served, idOf);
-  const paths = served.map((endpoint): [string, Json] => {
+  const pathItem = (endpoint: Endpoint): Json => {
     const keys = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name = '']) => keyParameter(endpoint, name));
     const operations = namesOf(endpoint.operations).map((method) => [
       method.toLowerCase(),
@@ -42,11 +42,8 @@ export function openApi(endpoints: readonly Endpoint[], catalogue: Catalogue, se
         requiredScopes(catalogue, endpoint, method),
       ),
     ]);
-    return [
-      documentedPath(endpoint),
-      { ...(keys.length > 0 && { parameters: keys }), ...Object.fromEntries(operations) },
-    ];
-  });
+    return { ...(keys.length > 0 && { parameters: keys }), ...Object.fromEntries(operations) };
+  };
   return {
     openapi: '3.1.0',
     info: {
@@ -59,21 +56,10 @@ export function openApi(endpoints: readonly Endpoint[], catalogue: Catalogue, se
     servers: [{ url: server, description: 'This server.' }],
     security: [{ token: [] }],
     tags: tagsOf(served),
-    paths: Object.fromEntries(paths),
+    paths: Object.fromEntries(served.map((endpoint) => [documentedPath(endpoint), pathItem(endpoint)])),
     webhooks: Object.fromEntries(webhookSpecs.map((spec) => [spec.name, { post: describeWebhook(spec, schemas) }])),
     components: {
-      securitySchemes: {
-        token: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'A token from POST /api-auth/password/. In the header, the word Token means the same as Bearer.',
-        },
-        apiKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'An API key from POST /api/api-keys/ with the scopes of the operation.',
-        },
-      },
+      securitySchemes,
       parameters: Object.fromEntries(
         [...fieldParameters, ...pageParameters, matchParameter, ...webhookParameters].map((parameter) => [
           parameter.name,
@@ -93,6 +79,19 @@ const about = [
   'Objects refer to each other by `url`. Lists are paginated: the `Link` header has the links of the other pages, `X-Result-Count` the number of objects.',
   '`OPTIONS` returns the metadata of a path: its fields and the actions that the caller may perform. `HEAD` works wherever `GET` does. Objects and lists have an `ETag`, which `If-Match` compares. The header `X-Ignored` lists names that the operation does not know.',
 ].join('\n\n');
+
+const securitySchemes = {
+  token: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A token from POST /api-auth/password/. In the header, the word Token means the same as Bearer.',
+  },
+  apiKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API key from POST /api/api-keys/ with the scopes of the operation.',
+  },
+};
 
 /** Returns the OpenAPI links of 201 responses, which lead to every operation on the created object. */
 function responseLinks(
