@@ -12,8 +12,8 @@ const word = (text: string): string => {
 const path = (text: string): string => text.replaceAll('%', '%%');
 const quotedPath = (text: string): string => `"${path(text).replace(/[\\"]/g, '\\$&')}"`;
 
-/** Returns a unit that starts and supervises the server, and lets it write only its data. */
-export function systemdUnit({ admin, config, data, program }: Setup): string {
+/** Returns the command line that starts the server. */
+function startCommand({ config, data, program }: Setup): string {
   const { admin_listen, audit_file, host, log_file, port, tls_cert_file: cert, tls_key_file: key } = config;
   const options = {
     '--data': data,
@@ -25,7 +25,13 @@ export function systemdUnit({ admin, config, data, program }: Setup): string {
     ...(log_file !== null && { '--log-file': resolve(log_file) }),
     ...(audit_file !== null && { '--audit-file': resolve(audit_file) }),
   };
-  const command = [...program, 'serve', ...Object.entries(options).flat()].map(word).join(' ');
+  return [...program, 'serve', ...Object.entries(options).flat()].map(word).join(' ');
+}
+
+/** Returns a unit that starts and supervises the server, and lets it write only its data. */
+export function systemdUnit(setup: Setup): string {
+  const { admin, config, data, program } = setup;
+  const { audit_file, log_file, port } = config;
   const folders = [log_file, audit_file].flatMap((file) => (file === null ? [] : [dirname(resolve(file))]));
   const writable = [...new Set([data, ...folders])];
   const isAtHome = [...program, ...writable].some((file) => /^\/(home|root|run\/user)\//.test(file));
@@ -46,7 +52,7 @@ User=tenantry
 WorkingDirectory=${path(data)}
 # More settings, one TENANTRY_NAME=value per line. The file is optional.
 EnvironmentFile=-/etc/tenantry.env
-ExecStart=${command}
+ExecStart=${startCommand(setup)}
 # Reloads the certificate and reopens the log and audit files.
 ExecReload=/bin/kill -HUP $MAINPID
 Restart=on-failure
