@@ -46,27 +46,12 @@ const allowOf = memoised(allowed);
  * Handles requests in this order: due expiries, route, caller, handler. Errors become replies (core.md 1.2).
  */
 export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
-  const maxBodyBytes = app.config.max_body_bytes;
   const expireDue = dueExpiries(app);
   const audited = new AuditedRequests(app, router);
   const perform = performer(app, audited);
   const begin = (incoming: IncomingRequest): RequestRun => {
     const match = router.find(incoming.path);
     return new RequestRun(app, incoming, match, match ? allowOf(match.endpoint) : '', expireDue, audited);
-  };
-  const isStrict = app.config.strict_input;
-  /** Makes a request reject unknown names if strict_input is on. */
-  const withStrictInput = (operation: Operation, request: Request): Request => {
-    if (isStrict)
-      request.unknownNames = () => {
-        const names = ignoredNames(operation, request);
-        return names && unknownNames(names);
-      };
-    return request;
-  };
-  const ignoredBy = (operation: Operation, request: Request): string | undefined => {
-    const names = ignoredNames(operation, request);
-    return names && ignoredHeader(names);
   };
   return {
     admit: (incoming) => {
@@ -75,10 +60,8 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
         const { endpoint, request } = run.resolve();
         run.operation();
         endpoint.admit?.(request);
-        const isOpen = request.actor === null && !endpoint.admit;
-        const limit = isOpen ? Math.min(maxOpenBodyBytes, maxBodyBytes) : maxBodyBytes;
         return {
-          bodyLimit: endpoint.bodyLimit ?? limit,
+          bodyLimit: bodyLimitOf(endpoint, request),
           holder: request.actor?.uuid ?? prefixOf(incoming.address),
           route: run,
         };
@@ -119,6 +102,28 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
       }
     },
   };
+}
+
+function bodyLimitOf({ admit, bodyLimit }: Endpoint, { actor, app }: Request): number {
+  const { max_body_bytes: maxBodyBytes } = app.config;
+  if (bodyLimit !== undefined) return bodyLimit;
+  return actor === null && !admit ? Math.min(maxOpenBodyBytes, maxBodyBytes) : maxBodyBytes;
+}
+
+/** Makes a request reject unknown names if strict_input is on. */
+function withStrictInput(operation: Operation, request: Request): Request {
+  if (request.app.config.strict_input)
+    request.unknownNames = () => {
+      const names = ignoredNames(operation, request);
+      return names && unknownNames(names);
+    };
+  return request;
+}
+
+/** Returns the value of the header X-Ignored. */
+function ignoredBy(operation: Operation, request: Request): string | undefined {
+  const names = ignoredNames(operation, request);
+  return names && ignoredHeader(names);
 }
 
 /** Runs the asynchronous work before the transaction, such as parsing a multipart body or hashing a password. */
