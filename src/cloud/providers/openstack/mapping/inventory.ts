@@ -64,6 +64,13 @@ function grouped<T>(items: readonly T[], textOf: (item: T) => unknown): Readonly
   return groups;
 }
 
+const object = (kind: string, id: string, values: PlainValues, created?: string | null): BackendObject => ({
+  kind,
+  backend_id: id,
+  name: String(values.name ?? ''),
+  values: { ...values, ...(created && { created }) },
+});
+
 /** The inventory of the cloud. `administration` is the administrator's own project, which is not a tenant. */
 export async function inventory(cloud: Cloud, administration: string): Promise<Inventory> {
   const everywhere = { all_tenants: '1' };
@@ -88,12 +95,6 @@ export async function inventory(cloud: Cloud, administration: string): Promise<I
   const flavorsById = new Map(flavors.map((flavor) => [flavor.id, flavor]));
   const ipsOf = grouped(floatingIps, ({ port_id: port }) => portsById.get(port ?? '')?.device_id);
 
-  const object = (kind: string, id: string, values: PlainValues, created?: string | null): BackendObject => ({
-    kind,
-    backend_id: id,
-    name: String(values.name ?? ''),
-    values: { ...values, ...(created && { created }) },
-  });
   const ipValues = (ip: VendorFloatingIp): PlainValues => floatingIpValues(ip, portsById.get(ip.port_id ?? ''));
   const serverValues = (server: VendorServer): PlainValues =>
     instanceValues(server, {
@@ -118,13 +119,23 @@ export async function inventory(cloud: Cloud, administration: string): Promise<I
   for (const project of projects) {
     const { id } = project;
     const own = partsOf.get(id) ?? [];
-    const sizes = (kind: string): number =>
-      own.filter((part) => part.kind === kind).reduce((sum, { values }) => sum + Number(values.size), 0);
-    const tenantUsages = await tenantQuotas(cloud, id, { volumes: sizes('Volume'), snapshots: sizes('Snapshot') });
     const connection = tenantNetworks(networksOf.get(id) ?? [], routersOf.get(id) ?? []);
-    objects.push(object('Tenant', id, { ...projectValues(project), ...connection, quotas: tenantUsages }), ...own);
+    objects.push(await tenantObject(cloud, project, own, connection), ...own);
   }
   return { properties, quotas, objects };
+}
+
+/** The object of a project, with its quotas. `parts` are the objects in the project. */
+async function tenantObject(
+  cloud: Cloud,
+  project: VendorProject,
+  parts: readonly BackendObject[],
+  connection: ReturnType<typeof tenantNetworks>,
+): Promise<BackendObject> {
+  const sizes = (kind: string): number =>
+    parts.filter((part) => part.kind === kind).reduce((sum, { values }) => sum + Number(values.size), 0);
+  const quotas = await tenantQuotas(cloud, project.id, { volumes: sizes('Volume'), snapshots: sizes('Snapshot') });
+  return object('Tenant', project.id, { ...projectValues(project), ...connection, quotas });
 }
 
 const itemsATurn = 100;
