@@ -81,77 +81,80 @@ function kindFilter(kinds: readonly TypedKind[], name: string): Filter {
 
 /** GET /api/resources/ and its count (services.md 7.2). */
 export function resourceEndpoints(catalogue: Catalogue): readonly Endpoint[] {
-  const kinds = kindsOf(catalogue);
-  const summaryFilters: Filters = { ...kindFilters(kinds), ...resourceFilters };
-  return [
-    {
-      path: '/api/resources/',
-      name: 'Resource List',
-      description: 'Resources of every type.',
-      operations: {
-        GET: {
-          summary: 'Lists the resources of every type that the caller sees.',
-          allowedFor: authenticatedOver('resources').allowedFor,
-          filters: { ...own, ...summaryFilters },
-          orderings: orderingNames(kinds),
-          paginated: true,
-          output: {
-            status: 200,
-            shape: {
-              type: 'array',
-              items: { title: 'AnyResource', anyOf: kinds.map((typed) => collectionOf(typed).shape) },
-            },
-          },
-          handle: (request) =>
-            resourcePage(request, {
-              conditions: [ofKinds(request, chosenKinds(request)), visibleResources(request.caller)],
-              filters: summaryFilters,
-              kinds,
-              represent: (ids) =>
-                textsOfKinds(
-                  request,
-                  () => memberNames(catalogue),
-                  (requested) => representResources(requested, ids),
-                ),
-            }),
-        },
-      },
-    },
-    {
-      path: '/api/resources/count/',
-      name: 'Resource Count',
-      description: 'Counts of resources by type.',
-      operations: {
-        GET: {
-          summary: 'Counts the resources the caller sees by type.',
-          allowedFor: authenticatedOver('resources').allowedFor,
-          filters: { ...own, ...summaryFilters },
-          output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'integer' } } },
-          handle: (request) => {
-            const chosen = chosenKinds(request);
-            const condition = resourceCondition(
-              request,
-              [ofKinds(request, chosen), visibleResources(request.caller)],
-              summaryFilters,
-            );
-            const counts = new Map(
-              request.db
-                .all<{ kind: string; count: number }>(
-                  sql`SELECT r.kind, count(*) AS count FROM resource r WHERE ${condition} GROUP BY r.kind`,
-                )
-                .map(({ count, kind }) => [kind, count]),
-            );
-            return json(
-              Object.fromEntries(
-                chosen
-                  .map(({ name }) => name)
-                  .sort()
-                  .map((name) => [name, counts.get(name) ?? 0]),
-              ),
-            );
-          },
-        },
-      },
-    },
-  ];
+  const summaryFilters: Filters = { ...kindFilters(kindsOf(catalogue)), ...resourceFilters };
+  return [listEndpoint(catalogue, summaryFilters), countEndpoint(summaryFilters)];
 }
+
+function listEndpoint(catalogue: Catalogue, summaryFilters: Filters): Endpoint {
+  const kinds = kindsOf(catalogue);
+  return {
+    path: '/api/resources/',
+    name: 'Resource List',
+    description: 'Resources of every type.',
+    operations: {
+      GET: {
+        summary: 'Lists the resources of every type that the caller sees.',
+        allowedFor: authenticatedOver('resources').allowedFor,
+        filters: { ...own, ...summaryFilters },
+        orderings: orderingNames(kinds),
+        paginated: true,
+        output: {
+          status: 200,
+          shape: {
+            type: 'array',
+            items: { title: 'AnyResource', anyOf: kinds.map((typed) => collectionOf(typed).shape) },
+          },
+        },
+        handle: (request) =>
+          resourcePage(request, {
+            conditions: [ofKinds(request, chosenKinds(request)), visibleResources(request.caller)],
+            filters: summaryFilters,
+            kinds,
+            represent: (ids) =>
+              textsOfKinds(
+                request,
+                () => memberNames(catalogue),
+                (requested) => representResources(requested, ids),
+              ),
+          }),
+      },
+    },
+  };
+}
+
+const countEndpoint = (summaryFilters: Filters): Endpoint => ({
+  path: '/api/resources/count/',
+  name: 'Resource Count',
+  description: 'Counts of resources by type.',
+  operations: {
+    GET: {
+      summary: 'Counts the resources the caller sees by type.',
+      allowedFor: authenticatedOver('resources').allowedFor,
+      filters: { ...own, ...summaryFilters },
+      output: { status: 200, shape: { type: 'object', additionalProperties: { type: 'integer' } } },
+      handle: (request) => {
+        const chosen = chosenKinds(request);
+        const condition = resourceCondition(
+          request,
+          [ofKinds(request, chosen), visibleResources(request.caller)],
+          summaryFilters,
+        );
+        const counts = new Map(
+          request.db
+            .all<{ kind: string; count: number }>(
+              sql`SELECT r.kind, count(*) AS count FROM resource r WHERE ${condition} GROUP BY r.kind`,
+            )
+            .map(({ count, kind }) => [kind, count]),
+        );
+        return json(
+          Object.fromEntries(
+            chosen
+              .map(({ name }) => name)
+              .sort()
+              .map((name) => [name, counts.get(name) ?? 0]),
+          ),
+        );
+      },
+    },
+  },
+});
