@@ -8,7 +8,17 @@ import { ownsCustomer, ownsSomeCustomer } from '../../kernel/access/rights.ts';
 import { newUuid } from '../../kernel/app.ts';
 import { collection } from '../../kernel/collection/collection.ts';
 import { printed } from '../../kernel/collection/field.ts';
-import { exact, ofName, oneOf, requireWords, truth, uuidOf, within } from '../../kernel/collection/filter.ts';
+import {
+  exact,
+  type Filter,
+  type Filters,
+  ofName,
+  oneOf,
+  requireWords,
+  truth,
+  uuidOf,
+  within,
+} from '../../kernel/collection/filter.ts';
 import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { forbidden, invalid } from '../../kernel/http/error.ts';
@@ -38,6 +48,44 @@ const givers = anyOf(
   ),
 );
 
+const typeFilter = (catalogue: Catalogue): Filter => ({
+  ...exact('st.type COLLATE NOCASE'),
+  help: 'Type, in any case.',
+  condition: (request, name) => {
+    const types = catalogue.types.map((type) => type.name.toLowerCase());
+    requireWords(request, name, (word) => types.includes(word.toLowerCase()));
+    return exact('st.type COLLATE NOCASE').condition(request, name);
+  },
+});
+
+const hostFilter: Filter = {
+  type: 'link',
+  help: 'Link of the resource that hosts the backend.',
+  condition: (request) => {
+    const scope = findScope(request);
+    if (scope === undefined) return undefined;
+    return scope !== 'unknown' && scope.kind === 'resource' ? sql`st.scope_id = ${scope.id}` : raw('FALSE');
+  },
+};
+
+const settingsFilters = (catalogue: Catalogue): Filters => ({
+  ...ofName('st.name'),
+  type: typeFilter(catalogue),
+  state: within(settingsStates, oneOf('st.state', 'State.')),
+  shared: truth('st.shared'),
+  customer: uuidOf('st.customer_id', 'customer'),
+  customer_uuid: uuidOf('st.customer_id', 'customer'),
+  scope: hostFilter,
+});
+
+/** A valid body for the documentation. */
+const example = {
+  name: 'Droplets of Alice',
+  type: 'DigitalOcean',
+  customer: exampleLink('customers'),
+  token: 'token-of-the-account',
+};
+
 /** Provider accounts of the types in a catalogue. */
 export const settings = memoised((catalogue: Catalogue) =>
   collection<SettingsRow>()({
@@ -52,41 +100,10 @@ export const settings = memoised((catalogue: Catalogue) =>
       'shared settings: any authenticated user; others: owners and support of the customer; staff and global support',
       (caller) => visibleSettings(caller),
     ),
-    filters: {
-      ...ofName('st.name'),
-      type: {
-        ...exact('st.type COLLATE NOCASE'),
-        help: 'Type, in any case.',
-        condition: (request, name) => {
-          const types = catalogue.types.map((type) => type.name.toLowerCase());
-          requireWords(request, name, (word) => types.includes(word.toLowerCase()));
-          return exact('st.type COLLATE NOCASE').condition(request, name);
-        },
-      },
-      state: within(settingsStates, oneOf('st.state', 'State.')),
-      shared: truth('st.shared'),
-      customer: uuidOf('st.customer_id', 'customer'),
-      customer_uuid: uuidOf('st.customer_id', 'customer'),
-      scope: {
-        type: 'link',
-        help: 'Link of the resource that hosts the backend.',
-        condition: (request) => {
-          const scope = findScope(request);
-          if (scope === undefined) return undefined;
-          return scope !== 'unknown' && scope.kind === 'resource' ? sql`st.scope_id = ${scope.id}` : raw('FALSE');
-        },
-      },
-    },
+    filters: settingsFilters(catalogue),
     orderings: { name: 'st.name COLLATE NOCASE', type: 'st.type', state: 'st.state' },
     order: 'st.type, st.name COLLATE NOCASE',
-    examples: {
-      create: {
-        name: 'Droplets of Alice',
-        type: 'DigitalOcean',
-        customer: exampleLink('customers'),
-        token: 'token-of-the-account',
-      },
-    },
+    examples: { create: example },
     parameters: (request) => ({ detail: isDetail(request) ? 1 : 0 }),
     described: (request, row) =>
       row
@@ -116,12 +133,7 @@ export const settings = memoised((catalogue: Catalogue) =>
         rejectForeignSecrets(request, values, row);
         rejectSwitch(request, values, row);
       },
-      run: (request, row, values) => {
-        const columns = columnsOf(request, values, row);
-        if (Object.keys(columns).length === 0) return;
-        request.db.update('service_settings', row.id, { ...columns, by_staff: Number(request.caller.isStaff) });
-        if (isOtherAccount(request.app, row, columns)) requestSync(request, row.id);
-      },
+      run: updateSettings,
     },
     delete: {
       right: settingsWriters,
@@ -158,4 +170,11 @@ export function createSettings(
   if (isSimulated(backendUrl))
     db.onceStored(() => app.log.warn({ settings: uuid, type }, 'new settings are simulated: no provider is called'));
   return id;
+}
+
+function updateSettings(request: Request, row: SettingsRow, values: Partial<SettingsValues>): void {
+  const columns = columnsOf(request, values, row);
+  if (Object.keys(columns).length === 0) return;
+  request.db.update('service_settings', row.id, { ...columns, by_staff: Number(request.caller.isStaff) });
+  if (isOtherAccount(request.app, row, columns)) requestSync(request, row.id);
 }
