@@ -4,7 +4,7 @@ import { eventually } from './eventually.ts';
 
 const channel = 'net.server.socket';
 
-/** The connections that servers of this process accept, on the server's side: received bytes and closed connections. */
+/** Server-side view of the connections that servers of this process accept: received bytes and closed connections. */
 export class Accepted {
   readonly #sockets: Socket[] = [];
   readonly #note = (message: unknown): void => void this.#sockets.push((message as { readonly socket: Socket }).socket);
@@ -13,14 +13,14 @@ export class Accepted {
     subscribe(channel, this.#note);
   }
 
-  /** Waits until so many bytes have been received on all connections together. */
+  /** Waits until all connections together have received this many bytes. */
   bytes = (count: number): Promise<void> =>
     eventually(
       `${count} bytes are received`,
       () => this.#sockets.reduce((sum, { bytesRead }) => sum + bytesRead, 0) >= count,
     );
 
-  /** Waits until so many connections are closed. */
+  /** Waits until this many connections are closed. */
   gone = (count: number): Promise<void> =>
     eventually(
       `${count} connections are closed`,

@@ -22,7 +22,7 @@ export async function startBrowser(): Promise<Browser | undefined> {
   if (!browser) return undefined;
   const end = browser.close.bind(browser);
   const { processInfo } = await (await browser.newBrowserCDPSession()).send('SystemInfo.getProcessInfo');
-  // Its processes are a session.
+  // Chromium runs in its own session, so that all of its processes can be killed together.
   const session = processInfo.find(({ type }) => type === 'browser')?.id;
   otherCpu.ofBrowser = () => (session === undefined ? 0 : cpuOfSession(session));
   atEnd(() => end());
@@ -32,7 +32,7 @@ export async function startBrowser(): Promise<Browser | undefined> {
   return shared;
 }
 
-/** Starts a browser. Where none can run, prints the reason in one line and returns undefined: its tests are then skipped. */
+/** Starts a browser. If none can run, prints the reason in one line and returns undefined, and the tests are skipped. */
 export async function launchBrowser(): Promise<Browser | undefined> {
   if (process.platform !== 'linux' || process.arch !== 'x64') {
     console.log(`No browser runs here: the package has one for linux-x64, not ${process.platform}-${process.arch}`);
@@ -45,14 +45,14 @@ export async function launchBrowser(): Promise<Browser | undefined> {
       env: {
         ...process.env,
         LD_LIBRARY_PATH: join(folder, 'al2023/lib'),
-        // Fonts are searched in the folder `fonts` of this one, besides those of the machine.
+        // Chromium also searches for fonts in the folder `fonts` below this one.
         XDG_DATA_HOME: join(folder, 'fonts'),
       },
       args: [
-        // Chromium does not start its sandbox as root, and opens only pages of these tests.
+        // As root, Chromium does not start its sandbox. It opens only pages of these tests.
         '--no-sandbox',
         '--disable-gpu',
-        // It sends requests only to the tested server.
+        // Blocks all requests except those to the tested server.
         '--disable-quic',
         '--no-first-run',
         '--disable-background-networking',
@@ -61,14 +61,14 @@ export async function launchBrowser(): Promise<Browser | undefined> {
       ],
     });
   } catch (error) {
-    // Chromium's own message is more specific than that it has ended.
+    // Chromium's own message is more specific than the exit of the process.
     const { message } = error as Error;
     console.log(`No browser runs here: ${(/\[err\] (.+)/.exec(message) ?? /(.+)/.exec(message))?.[1]}`);
     return undefined;
   }
 }
 
-/** The folder of the unpacked browser; each version has its own. */
+/** The folder of the unpacked browser, one per version. */
 async function unpacked(): Promise<string> {
   const { devDependencies } = JSON.parse(readFileSync(join(project, 'test/package.json'), 'utf8'));
   const folder = join(project, `dist/chromium-${devDependencies['@sparticuz/chromium']}`);
@@ -82,11 +82,11 @@ async function unpacked(): Promise<string> {
       ['--input-type=module', '--eval', "await (await import('@sparticuz/chromium')).default.executablePath()"],
       { cwd: project, env: { ...process.env, TMPDIR: temporary, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x' } },
     );
-    // Only a complete folder gets the name.
+    // Rename the folder only when it is complete.
     renameSync(temporary, folder);
   } catch (error) {
     rmSync(temporary, { recursive: true, force: true });
-    // Another run may have been faster.
+    // Another run may have created it first.
     if (!existsSync(folder)) throw error;
   }
   return folder;

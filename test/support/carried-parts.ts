@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Runs before the program, and records the digest of each unpacked part, from all of its threads and processes. */
+/** Preloaded script that records the digest of each unpacked part, in all threads and processes of the program. */
 const recorder = `
 const { createHash } = require('node:crypto');
 const { appendFileSync } = require('node:fs');
@@ -16,14 +16,14 @@ zlib.brotliDecompressSync = (bytes, ...options) => {
 syncBuiltinESMExports();
 `;
 
-/** The parts in a file of the program, and those that it has unpacked. */
+/** The parts embedded in a program file, and the parts it has unpacked. */
 export class CarriedParts {
   /** The environment that makes the program record unpacked parts. */
   readonly environment: Readonly<Record<string, string>>;
   readonly #record: string;
   readonly #names: ReadonlyMap<string, string>;
 
-  /** `folder` receives the records. */
+  /** `folder` is where the records go. */
   constructor(program: string, folder: string) {
     const preload = join(folder, 'recorder.cjs');
     writeFileSync(preload, recorder);

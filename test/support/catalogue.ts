@@ -4,8 +4,8 @@ import { builtIn } from '../../src/app/compose/providers.ts';
 /** The default provider types of servers. */
 export const catalogue = builtIn;
 
-/** Every path of the API of such servers. */
+/** All paths of the API with these types. */
 export const endpoints = api(catalogue);
 
-/** Those in the documentation. */
+/** The paths in the documentation. */
 export const documented = endpoints.filter(({ isPage }) => !isPage);

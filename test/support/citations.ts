@@ -13,7 +13,7 @@ export interface Citation {
 
 export interface CitedSection {
   readonly number: string;
-  /** Words quoted after the number, which must occur in that section. */
+  /** Words quoted after the number. The section must contain them. */
   readonly quoted: readonly string[];
 }
 
@@ -33,7 +33,7 @@ const citation = new RegExp(
   'g',
 );
 
-/** Every citation of a Markdown document in a text, in order, except of documents on the web. */
+/** Returns all citations of Markdown documents in a text, in order. Ignores documents on the web. */
 export function citationsOf(text: string): Citation[] {
   return [...text.matchAll(citation)]
     .map(({ groups, index }) => ({
@@ -51,7 +51,7 @@ function citedSections(text: string): CitedSection[] {
   }));
 }
 
-/** The numbered sections of a document, in order: those of headings `## 1. Title` and `### 1.1 Title`. */
+/** Returns the numbered sections of a document, in order: headings such as `## 1. Title` and `### 1.1 Title`. */
 export function sectionsOf(markdown: string): Section[] {
   const headings = [...markdown.matchAll(/^#{2,} (?<number>\d+(?:\.\d+)*)\.? \S.*$/gm)];
   return headings.map(({ groups, index }, at) => ({
@@ -61,7 +61,10 @@ export function sectionsOf(markdown: string): Section[] {
   }));
 }
 
-/** Sections of the same document that a text names: numbers in brackets, as in `(2.1)` or `(see 2.1, 3.4)`, or after the word. */
+/**
+ * Returns the sections of the same document that a text names: numbers in brackets, as in `(2.1)` or `(see 2.1, 3.4)`, or after
+ * the word.
+ */
 export function ownReferencesOf(markdown: string): { number: string; line: number }[] {
   const references =
     /(?<!\.md )(?:\((?:see )?(?=\d+\.\d+[,;)])|\bsections? )(\d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*)(?=[^\d.]|\.\s|\.$)/gm;
@@ -70,11 +73,11 @@ export function ownReferencesOf(markdown: string): { number: string; line: numbe
   );
 }
 
-/** Lines that name a section by its number without a document, except those of RFCs. */
+/** Returns the lines that name a section by number but no document. Ignores RFCs. */
 export const bareSectionsOf = (text: string): number[] =>
   [...text.matchAll(/(?<!RFC \d+,? )\bsections? \d/gi)].map(({ index }) => lineOf(text, index));
 
-/** Text files of the project that may cite the specification, as paths below `root`. */
+/** Returns the text files of the project that may cite the specification, as paths below `root`. */
 export function citingFiles(root: string): string[] {
   const below = (folder: string): string[] =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -83,7 +86,7 @@ export function citingFiles(root: string): string[] {
   return [...['src', 'test', 'migrations'].flatMap(below), 'build.mjs', 'README.md'].sort();
 }
 
-/** A file of the project as text. */
+/** Reads a file of the project. */
 export const readText = (root: string, path: string): string => readFileSync(join(root, path), 'utf8');
 
 const lineOf = (text: string, index: number): number => text.slice(0, index).split('\n').length;

@@ -1,4 +1,4 @@
-/** The process of command-host.ts. */
+/** The process that command-host.ts starts. */
 import { readdirSync, readlinkSync } from 'node:fs';
 import { globalAgent as httpAgent } from 'node:http';
 import { globalAgent as httpsAgent } from 'node:https';
@@ -12,7 +12,7 @@ import { builtProgram, nativeCache } from './program.ts';
 const events = ['beforeExit', 'exit', 'SIGHUP', 'SIGINT', 'SIGTERM', 'uncaughtException', 'unhandledRejection'];
 const streams = [process.stdout, process.stderr];
 
-/** The open files and sockets, except for code that stays loaded. */
+/** Lists open files and sockets, except those of loaded code. */
 function openFiles(): readonly string[] {
   const names = readdirSync('/proc/self/fd').map((number) => {
     try {
@@ -25,7 +25,7 @@ function openFiles(): readonly string[] {
   return names.filter((name) => /^(\/|socket:)/.test(name) && !name.startsWith(nativeCache));
 }
 
-/** Whether something keeps the process alive that did not do so before. */
+/** Whether the process has resources that keep it alive and did not exist before. */
 function isBusy(before: readonly string[]): boolean {
   const others = [...before];
   return process.getActiveResourcesInfo().some((name) => {
@@ -35,10 +35,10 @@ function isBusy(before: readonly string[]): boolean {
   });
 }
 
-/** Resolves when nothing of a command would keep its process alive. */
+/** Resolves when the command has left nothing that would keep its process alive. */
 async function idle(before: readonly string[]): Promise<void> {
   await setImmediate();
-  // A timer that fires is no longer among the resources.
+  // Expired timers are not listed as resources.
   for (let pauseMs = 1; isBusy(before); pauseMs = Math.min(2 * pauseMs, 50)) await setTimeout(pauseMs);
 }
 
@@ -59,10 +59,10 @@ async function run({ env, folder, mark, words }: Command): Promise<void> {
         process.off(event, listener as () => void);
       }
   process.chdir(tmpdir());
-  // Connections that are kept for the next request would end with a process.
+  // Close keep-alive connections: a real process would close them by ending.
   for (const agent of [httpAgent, httpsAgent]) agent.destroy();
   await Promise.all(streams.map((stream) => new Promise((written) => stream.write('', written))));
-  // Another process must not find a file or lock that the end of a process would have closed.
+  // Fail if a file or lock is still open that a real process would have closed by ending.
   if (openFiles().some((name) => !filesBefore.includes(name))) process.exit(code);
   process.exitCode = undefined;
   for (const stream of streams) stream.write(mark);

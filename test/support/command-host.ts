@@ -1,6 +1,6 @@
 /**
- * Runs commands of the built program one after the other in a process that has loaded it: a command takes a tenth of the CPU time
- * of a new process. It is still another process than that of the test, so that locks of data folders work as between processes.
+ * Runs commands of the built program one after the other in a process that has already loaded it: this takes a tenth of the CPU
+ * time of a new process. It is a separate process from the test, so locks of data folders work as between processes.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,18 +13,18 @@ export interface Command {
   readonly words: readonly string[];
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Written to both streams after the output. */
+  /** Text to write to both streams after the output. */
   readonly mark: string;
 }
 
-/** The end of a command. */
+/** The result of a command. */
 export interface CommandEnd {
   readonly code: number;
-  /** CPU time of the host until now. */
+  /** CPU time of the host process in total. */
   readonly cpuSeconds: number;
 }
 
-/** Whether a command needs no process for itself: it reads no input, runs no server, and its environment has only settings. */
+/** Whether a command can share a process: it reads no input, runs no server, and its environment has only settings. */
 export function isHosted(words: readonly string[], env: Readonly<Record<string, string>> = {}): boolean {
   const needsStreams = words.includes('-') || ['export', 'import', 'listen', 'serve'].includes(words[0] ?? '');
   const isOfProgram = (name: string): boolean => /^(TENANTRY|AWS)_/.test(name) && name !== 'TENANTRY_NATIVE_CACHE';
@@ -45,7 +45,7 @@ class Host {
     });
     this.#closed = once(this.#child, 'close').then((values) => {
       this.isUsable = false;
-      // The process has been waited for, which counts its time.
+      // Wait for the process, so that its CPU time is counted.
       otherCpu.seconds -= this.#cpuSeconds;
       return values;
     });
@@ -68,7 +68,7 @@ class Host {
     return { ...result, stdout: stdout.replace(mark, ''), stderr: stderr.replace(mark, '') };
   }
 
-  /** Resolves when the host has ended a command and its output has arrived. */
+  /** Resolves when the command has ended and its output has arrived. */
   async #ended(mark: string): Promise<{ code: number }> {
     const [{ code, cpuSeconds }] = (await once(this.#child, 'message')) as [CommandEnd];
     while (!this.#texts.stdout.endsWith(mark) || !this.#texts.stderr.endsWith(mark)) await once(this.#child, 'text');
@@ -77,7 +77,7 @@ class Host {
     return { code };
   }
 
-  /** Lets an idle host keep no process alive. */
+  /** An idle host must not keep the process alive. */
   #keepAlive(isBusy: boolean): void {
     const handles: unknown[] = [this.#child, this.#child.channel, this.#child.stdout, this.#child.stderr];
     for (const handle of handles as ({ ref(): void; unref(): void } | null | undefined)[])
@@ -92,11 +92,11 @@ class Host {
   }
 }
 
-/** Hosts without a command. */
+/** Idle hosts. */
 const idle: Host[] = [];
 atEnd(async () => void (await Promise.all(idle.map((host) => host.end()))));
 
-/** Runs a command to its end, in a host that is idle or new. */
+/** Runs a command to its end, in an idle host or a new one. */
 export async function runHosted(words: readonly string[], folder: string, env: NodeJS.ProcessEnv): Promise<Ended> {
   let host = idle.pop();
   while (host && !host.isUsable) host = idle.pop();

@@ -1,4 +1,4 @@
-/** Finds faults of a page of the console for some people: with screen readers, dark mode, small screens, or touch. */
+/** Finds faults of a console page that affect users with screen readers, dark mode, small screens or touch. */
 import type { CDPSession, Page } from 'playwright-core';
 import type { Console } from './console.ts';
 
@@ -18,7 +18,7 @@ const unfit = `
       .filter(([, { height, right, width }]) => right > 0 && (height < ${finger} || width < ${finger / 2}))
       .map(([e, { height, width }]) => width.toFixed() + ' x ' + height.toFixed() + ': ' + e.outerHTML.slice(0, 120)))`;
 
-/** A session with the developer tools of each page. */
+/** A developer tools session for each page. */
 const sessions = new WeakMap<Page, CDPSession>();
 
 async function devtoolsOf(page: Page): Promise<CDPSession> {
@@ -27,17 +27,17 @@ async function devtoolsOf(page: Page): Promise<CDPSession> {
   return session;
 }
 
-/** Checks the visible page, or the elements of a selector: completely in light mode, the colours in dark mode. */
+/** Checks the visible page, or the elements of a selector: all rules in light mode, only colours in dark mode. */
 export async function findFaults(visitor: Console, within?: string): Promise<readonly string[]> {
   const { page } = visitor;
   const wide = page.viewportSize() ?? { width: 1300, height: 900 };
-  // Colours are checked after their transition.
+  // Check colours only after their transition.
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   const inTheLight = await visitor.findings(within);
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.setViewportSize({ width: telephone, height: 800 });
   const inTheDark = await visitor.findings(within, 'color-contrast');
-  // A finger is a coarse pointer, for which the style sheet makes targets larger.
+  // With touch, the pointer is coarse, and the style sheet enlarges targets.
   const devtools = await devtoolsOf(page);
   const metrics = { width: telephone, height: 800, deviceScaleFactor: 1, mobile: true };
   await devtools.send('Emulation.setDeviceMetricsOverride', metrics);

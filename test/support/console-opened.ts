@@ -4,10 +4,10 @@ import { findFaults } from './console-look.ts';
 import { allPlaces } from './console-places.ts';
 import type { DemoConsole } from './demo-console.ts';
 
-/** Number of tests that share the places, because one alone could reach the timeout of a test on a busy machine. */
+/** Number of tests among which the places are divided. A single test could time out on a busy machine. */
 const parts = 4;
 
-/** Registers tests of the dialogs on the places that a rule includes. */
+/** Registers tests of the dialogs on the places that match a rule. */
 export function testDialogs(
   browser: (title: string, check: (demo: DemoConsole) => Promise<void>) => void,
   includes: (place: string) => boolean,
@@ -24,7 +24,7 @@ export function testDialogs(
     );
 }
 
-/** Finds faults of the forms and dialogs on these places, and of focus after Escape closes them. Adds what it has visited. */
+/** Finds faults of the forms and dialogs on these places, and of focus after Escape closes them. Adds them to `visited`. */
 async function findFaultsOfDialogs(
   demo: DemoConsole,
   places: readonly string[],
@@ -39,7 +39,7 @@ async function findFaultsOfDialogs(
     for (let at = 0; at < (await opening.count()); at += 1) {
       const button = opening.nth(at);
       const title = await button.innerText();
-      // Confirmations, and the controls around every page.
+      // Confirmations, and the controls that every page has.
       if (visited.has(title)) continue;
       const opener = await button.elementHandle();
       await button.click();
@@ -47,7 +47,7 @@ async function findFaultsOfDialogs(
       await staff.settled();
       if ((await staff.dialog().locator('form').count()) === 0) visited.add(title);
       const labels = (await staff.dialog().locator('label, legend').allInnerTexts()).join();
-      // The same form opens at several places.
+      // Several places open the same form.
       if (labels === '' || !visited.has(labels)) {
         visited.add(labels);
         await page.evaluate(`document.querySelectorAll('dialog details').forEach((part) => (part.open = true))`);
@@ -56,7 +56,7 @@ async function findFaultsOfDialogs(
       await page.keyboard.press('Escape');
       await staff.dialog().waitFor({ state: 'detached' });
       await staff.settled();
-      // The page may have more buttons meanwhile.
+      // The page may have got more buttons.
       if (!(await opener?.evaluate((element) => element.matches(':focus'))))
         wrong.push(`${place} ${title}: the keyboard is lost`);
     }

@@ -1,4 +1,4 @@
-/** Every kind of page of the console: those named in its source, and those generated from the OpenAPI document. */
+/** All kinds of console pages: those named in its source, and those generated from the OpenAPI document. */
 import type { Json } from './fixture.ts';
 
 /** Requests a path of the API; returns the body. */
@@ -7,7 +7,7 @@ type Ask = (path: string) => Promise<Json>;
 /** A missing page, a missing object, and an unknown order. */
 const rejectedPlaces = ['/no-such-page/', `/customers/${'0'.repeat(32)}/`, '/customers/?o=nothing'];
 
-/** Whether the server may reject requests of such a page: jobs end at some time. */
+/** Whether requests of such a page may fail: jobs disappear when they end. */
 export const mayBeRejected = (place: string): boolean =>
   rejectedPlaces.includes(place) || /^\/jobs\/\d+\/$/.test(place);
 
@@ -25,7 +25,7 @@ const named = [
 /** The part of an object's URL after /api. */
 export const placeOf = (url: string): string => url.replace(/^.*?\/api(?=\/)/, '');
 
-/** One place of every kind: lists, the first object in each, the lists below that, and handwritten pages. */
+/** Returns one place of every kind: lists, the first object in each, the lists below it, and handwritten pages. */
 export async function allPlaces(ask: Ask): Promise<readonly string[]> {
   const { paths } = await ask('/docs/?format=openapi');
   const lists = (path: string): boolean =>

@@ -1,4 +1,4 @@
-/** The console in a real browser. Elements are found by their roles and labels, as users find them. */
+/** Drives the console in a real browser. Finds elements by their roles and labels, as users do. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Locator, Page, Request } from 'playwright-core';
@@ -7,26 +7,26 @@ import type { Fixture } from './fixture.ts';
 /** The password of all users. */
 export const password = 'correct-horse-7';
 
-/** The heading of the home page, by the time of day. */
+/** The heading of the home page, which depends on the time of day. */
 export const greeting = /^Good (morning|afternoon|evening)/;
 
 /** Timeout of an action of the page, in milliseconds: the machine may be busy. */
 export const defaultTimeoutMs = 30_000;
 
-/** Stores a token as a sign-in would, when the tab opens and not when it loads again. */
+/** Stores a token as a sign-in does. Runs when the tab opens, not when it reloads. */
 const beginSession = (url: string, token: string): string =>
   `if (name === '') { name = 'begun'; sessionStorage.setItem('tenantry ${new URL(url).pathname}', '${token}'); }`;
 
-/** Resolves with true when three frames have been drawn. */
+/** Resolves with true after three frames. */
 const threeFrames = `(async () => {
   for (let frame = 0; frame < 3; frame++) await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
   return true;
 })()`;
 
-/** Disables transitions, so that only final colours are checked. */
+/** Disables transitions, so that the checks see only final colours. */
 const transitionsEnd = `Promise.allSettled(document.getAnimations().filter((each) => each instanceof CSSTransition)
   .map(({ finished }) => finished)).then(() => undefined)`;
-/** Leaves out the rules of axe whose violations are no serious faults. */
+/** Excludes axe rules whose violations are not serious. */
 const graveOnly = `Object.fromEntries(axe._audit.rules.filter(({ impact }) => impact === 'minor' || impact === 'moderate').map(({ id }) => [id, { enabled: false }]))`;
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -35,7 +35,7 @@ export class Console {
   readonly complaints: string[] = [];
   readonly requests: string[] = [];
   readonly #pending = new Set<Request>();
-  /** How often a request has begun or ended. */
+  /** How often a request has started or finished. */
   #changes = 0;
 
   private constructor(
@@ -45,7 +45,7 @@ export class Console {
     page.setDefaultTimeout(defaultTimeoutMs);
     page.on('request', (request) => {
       this.requests.push(`${request.method()} ${request.url()}`);
-      // The stream of events does not end.
+      // The event stream never finishes.
       if (request.url().includes('/api/events/stream/')) return;
       this.#pending.add(request);
       this.#changes += 1;
@@ -58,9 +58,9 @@ export class Console {
     page.on('pageerror', (error) => this.complaints.push(error.message));
   }
 
-  /** Opens the console at a URL without a login, or with the session of a token; each has its own session. */
+  /** Opens the console at a URL, without a login or with the session of a token. Each call has its own session. */
   static async open(browser: Browser, url: string, width = 1300, locale = 'en-GB', token?: string): Promise<Console> {
-    // Each frame of a motion is painted by the processor.
+    // Reduce motion: the CPU paints each frame.
     const context = await browser.newContext({ viewport: { width, height: 900 }, locale, reducedMotion: 'reduce' });
     const opened = new Console(await context.newPage(), url);
     if (token) await opened.page.addInitScript(beginSession(url, token));
@@ -68,14 +68,14 @@ export class Console {
     return opened;
   }
 
-  /** The home page of a user whose session has begun: the sign-in is tested elsewhere. */
+  /** Opens the home page of a user with an existing session. Other tests cover the sign-in. */
   static async as(browser: Browser, { server }: Fixture, username: string, width?: number): Promise<Console> {
     const opened = await Console.open(browser, `${server.url}/`, width, undefined, server.issueToken(username));
     await opened.heading(greeting).waitFor();
     return opened;
   }
 
-  /** The same by the form of the sign-in, with the common password. */
+  /** Opens the home page by signing in with the form and the common password. */
   static async signedIn(browser: Browser, fixture: Fixture, username: string): Promise<Console> {
     const opened = await Console.open(browser, `${fixture.url}/`);
     await opened.signIn(username);
@@ -89,39 +89,39 @@ export class Console {
     await this.heading(greeting).waitFor();
   }
 
-  /** Goes to a place of the console, such as `/customers/`, and waits for its heading. */
+  /** Opens a place of the console, such as `/customers/`, and waits for its heading. */
   async go(place: string, heading: string | RegExp): Promise<void> {
     await this.page.evaluate(`location.hash = ${JSON.stringify(place)}`);
     await this.heading(heading).waitFor();
     await this.settled();
   }
 
-  /** Waits until all requests of the page have responses, and these are rendered. */
+  /** Waits until all requests of the page have responses and the page has rendered them. */
   async settled(): Promise<void> {
     const deadline = performance.now() + defaultTimeoutMs;
     let before: number;
     do {
       before = this.#changes;
-      // An evaluation has no timeout: it would wait forever for a page that draws nothing.
+      // `evaluate` has no timeout: it would wait forever for a page that draws no frames.
       await this.page.waitForFunction(threeFrames);
       if (performance.now() > deadline) throw new Error(`The page keeps sending requests, or waits: ${this.#latest()}`);
     } while (this.#pending.size > 0 || this.#changes !== before);
   }
 
-  /** The pending requests of the page, and the latest ones. */
+  /** Describes the pending and the latest requests of the page. */
   #latest(): string {
     const pending = [...this.#pending].map((request) => request.url());
     return JSON.stringify({ pending, latest: this.requests.slice(-20) });
   }
 
   /**
-   * The accessibility faults of the page, or of the elements of a selector, as found by axe: rules with the elements that
-   * violate them. `rule` limits the check to one.
+   * Returns the accessibility violations that axe finds on the page, or in the elements of a selector: rules with the violating
+   * elements. `rule` limits the check to one rule.
    */
   async findings(within = 'html', rule?: string): Promise<readonly string[]> {
     await this.settled();
     const rules = rule === undefined ? `rules: ${graveOnly}` : `runOnly: ${JSON.stringify([rule])}`;
-    // Of the elements that pass a rule, most of all, only one is described.
+    // Report only one of the elements that pass a rule: most pass.
     const options = `{ resultTypes: ['violations'], selectors: false, ${rules} }`;
     const run = `${transitionsEnd}.then(() => axe.run('${within}', ${options})).then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`;
     const found = await this.page.evaluate<readonly string[] | undefined>(
@@ -135,7 +135,7 @@ export class Console {
   link = (name: string) => this.page.getByRole('link', { name, exact: true });
   dialog = () => this.page.getByRole('dialog');
 
-  /** Presses a button of the page's header, or the item of its menu "…". */
+  /** Presses a button in the page's header, or the item in its menu "…". */
   async act(name: string): Promise<void> {
     const acts = this.page.locator('main .head .acts');
     const button = acts.getByRole('button', { name, exact: true });
@@ -146,17 +146,17 @@ export class Console {
     await this.page.getByRole('menuitem', { name, exact: true }).click();
   }
 
-  /** Presses an item of the menu "…" of a row. */
+  /** Presses an item in the menu "…" of a row. */
   async actOn(row: Locator, name: string): Promise<void> {
     await row.getByRole('button', { name: /^Actions for/ }).click();
     await this.page.getByRole('menuitem', { name, exact: true }).click();
   }
 
-  /** Waits for the status in the header of an object's page. */
+  /** Waits for this status in the header of an object's page. */
   status = (word: string): Promise<void> =>
     this.page.locator('main .head .badge').getByText(word, { exact: true }).waitFor();
 
-  /** The titles of what the header of the page offers, in its buttons and its menu; those that cannot be used have reasons. */
+  /** The titles of the buttons and menu items in the header of the page. Disabled ones include their reasons. */
   async offered(): Promise<readonly { readonly title: string; readonly reason: string }[]> {
     await this.settled();
     const acts = this.page.locator('main .head .acts');
@@ -174,7 +174,7 @@ export class Console {
     return actions;
   }
 
-  /** Chooses an item of the user's own menu. */
+  /** Chooses an item of the user menu. */
   async chooseInUserMenu(name: RegExp): Promise<void> {
     await this.page.locator('header .user').click();
     await this.page.getByRole('menuitem', { name }).click();

@@ -1,4 +1,7 @@
-/** Compares responses with the OpenAPI document: a test fails when a response has other parts than its schema. */
+/**
+ * Compares responses with the OpenAPI document. A test fails when a response has members that its schema lacks, or lacks required
+ * ones.
+ */
 
 import { execFileSync } from 'node:child_process';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -9,8 +12,8 @@ import { builtProgram } from './program.ts';
 type Node = any;
 
 /**
- * The document with closed objects: a member without a schema is a mistake, too. `partial` omits
- * `required`, for responses with requested keys only; the rest of an object may then match several kinds.
+ * Returns the document with closed objects, so that a member without a schema is an error. `partial` omits `required`, for
+ * responses with selected keys only; the rest of an object may then match several kinds.
  */
 function closed(node: Node, partial: boolean): Node {
   if (Array.isArray(node)) return node.map((item) => closed(item, partial));
@@ -26,9 +29,9 @@ function closed(node: Node, partial: boolean): Node {
   return copy;
 }
 
-/** Compiled schemas by their place in the document, whole or partial. */
+/** Compiled schemas by their path in the document, whole or partial. */
 class Schemas {
-  // Optimised code takes longer to make than it saves: most schemas validate a few responses in each process.
+  // Do not optimise the code: most schemas validate only a few responses in each process.
   readonly #ajv = new Ajv2020({ strict: false, allErrors: false, validateSchema: false, code: { optimize: false } });
   readonly #compiled = new Map<string, ValidateFunction>();
 
@@ -52,11 +55,11 @@ const pointer = (...keys: readonly string[]): string =>
 /** The responses in an OpenAPI document. */
 class Contract {
   readonly #document: Node;
-  /** Paths by their number of segments, with patterns that match them. */
+  /** Paths by their number of segments, with the patterns that match them. */
   readonly #paths: readonly { readonly path: string; readonly pattern: RegExp }[];
   readonly #whole: Schemas;
   #partial: Schemas | undefined;
-  /** The path in the document of a request path, by the path without its uuids. */
+  /** Returns the path in the document that matches a request path. Cached by the path without its uuids. */
   readonly #described = new Map<string, string | undefined>();
 
   constructor(document: Node) {
@@ -73,7 +76,7 @@ class Contract {
     const document = this.#document;
     const described = this.#describedPath(path);
     const operation = described && document.paths[described][method.toLowerCase()];
-    // Requests of other operations are rejected, and 304 has no body.
+    // Rejections cover other operations, and 304 has no body.
     if (!operation || status === 304) return;
     const known = operation.responses[status] ?? (status >= 500 ? operation.responses.default : undefined);
     const what = `${method} ${described} ${status}`;
@@ -119,13 +122,13 @@ class Contract {
   #describedPath(path: string): string | undefined {
     const kind = path.replace(/[0-9a-f]{32}/g, '*');
     if (this.#described.has(kind)) return this.#described.get(kind);
-    // By the rules of OpenAPI, literal paths precede those with keys.
+    // As OpenAPI requires, literal paths take precedence over paths with keys.
     const template = this.#document.paths[kind] ? kind : this.#paths.find(({ pattern }) => pattern.test(kind))?.path;
     this.#described.set(kind, template);
     return template;
   }
 
-  /** Responses with requested keys only are compared with schemas without required members. */
+  /** Responses with selected keys only are compared with schemas without required members. */
   #schemas(search: string): Schemas {
     if (!/[?&]fields?=/.test(search)) return this.#whole;
     this.#partial ??= new Schemas(this.#document, true);
@@ -133,7 +136,7 @@ class Contract {
   }
 }
 
-/** The document that the built program prints, parsed when it is first needed. */
+/** The document that the built program prints. Parsed on first use. */
 let builtIn: Contract | undefined;
 const programContract = (): Contract => {
   const print = [builtProgram, 'openapi'];
@@ -145,8 +148,8 @@ const programContract = (): Contract => {
 const others = new Map<string, Contract>();
 
 /**
- * Compares the responses of a server with the document that this server shows. Returns a function that ends this, because
- * another server may get its port.
+ * Compares the responses of a server with the document that it serves. Returns a function that stops this, because another server
+ * may get its port.
  */
 export async function checkByOwnDocument(url: string): Promise<() => void> {
   const { origin } = new URL(url);
@@ -154,10 +157,10 @@ export async function checkByOwnDocument(url: string): Promise<() => void> {
   return () => void others.delete(origin);
 }
 
-/** Throws when a response is not one that the document of its server describes. */
+/** Throws when the document of its server does not describe a response. */
 export const checkResponse = (method: string, url: URL, status: number, type: string, body: unknown): void =>
   (others.get(url.origin) ?? programContract()).check(method, url, status, type, body);
 
-/** Throws when a request of the built program to a web hook is not one that its document describes. */
+/** Throws when the document does not describe a web hook request of the built program. */
 export const checkDelivery = (headers: Readonly<Record<string, unknown>>, body: string): void =>
   programContract().checkDelivery(headers, body);

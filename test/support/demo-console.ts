@@ -1,4 +1,4 @@
-/** The console of a server with sample data, with objects of nearly every kind, and a login of its administrator. */
+/** The console of a server with sample data, which has objects of nearly every kind, and a session of its administrator. */
 
 import type { Browser } from 'playwright-core';
 import { createServer, type Server } from 'tenantry';
@@ -7,7 +7,7 @@ import { startBrowser } from './browser.ts';
 import { Console, password } from './console.ts';
 import type { Json } from './fixture.ts';
 
-/** The server of all such consoles in this process: creating the sample data takes seconds, a reset milliseconds. */
+/** All such consoles in this process share a server: creating the sample data takes seconds, a reset milliseconds. */
 let running: Server | undefined;
 
 async function demoServer(): Promise<Server> {
@@ -31,7 +31,7 @@ export class DemoConsole {
     return demo;
   }
 
-  /** The API's response to the administrator. */
+  /** Returns the API's response to the administrator. */
   readonly ask = async (path: string, method = 'GET', body?: Json): Promise<Json> => {
     const headers = { Authorization: `Token ${this.server.issueToken()}`, 'Content-Type': 'application/json' };
     const payload = body === undefined ? {} : { body: JSON.stringify(body) };
@@ -45,7 +45,7 @@ export class DemoConsole {
     await this.staff.settled();
   }
 
-  /** Closes the console; the server stays for the next. */
+  /** Closes the console. The server stays for the next one. */
   close(): Promise<void> {
     return this.staff.close();
   }
@@ -56,7 +56,7 @@ interface SuiteWithDemo {
   readonly browser: (title: string, test: (demo: DemoConsole) => Promise<void>) => void;
 }
 
-/** A suite with one such console for all of its tests, which are skipped where no browser runs. */
+/** A suite that shares one such console. Its tests are skipped where no browser runs. */
 export async function suiteWithDemoConsole(name: string): Promise<SuiteWithDemo> {
   const chromium = await startBrowser();
   const tests = suite(name);

@@ -1,4 +1,4 @@
-/** A data folder with the sample data, shared by all tests of a run that only need it to exist. */
+/** A data folder with sample data. All tests of a run that only need sample data to exist share it. */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { nativeCache, Program } from './program.ts';
 const cache = fileURLToPath(new URL('../../dist/demo-data', import.meta.url));
 const source = join(cache, 'data');
 
-/** Copies a data folder that `tenantry demo` of the built program has filled to a path where nothing exists. */
+/** Copies the data folder that `tenantry demo` of the built program creates to a path that does not exist yet. */
 export async function copyDemoData(to: string): Promise<void> {
   if (!existsSync(source)) await make();
   cpSync(source, to, { recursive: true, preserveTimestamps: true });
@@ -22,7 +22,7 @@ async function make(): Promise<void> {
     if (code !== 0) throw new Error(`the sample data are missing: ${stderr}`);
     if (!existsSync(source)) renameSync(join(own, 'data'), source);
   } catch (error) {
-    // Another process of the runner was faster.
+    // Another process of the runner created it first.
     if (!existsSync(source)) throw error;
   } finally {
     await program.end();

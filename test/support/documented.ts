@@ -15,27 +15,27 @@ export interface Block {
 export const blocksOf = (markdown: string): Block[] =>
   [...markdown.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', code = '']) => ({ language, code }));
 
-/** A file name in the first line of a block: `// client.mjs` or `# client.py`. */
+/** Matches a file name in the first line of a block: `// client.mjs` or `# client.py`. */
 const nameOf = (code: string): string | undefined => /^(?:\/\/|#) ([\w-]+\.\w+)\n/.exec(code)?.[1];
 
-/** Whether a text is the expected one, in which `…` stands for any text. */
+/** Whether a text matches the expected one, in which `…` stands for any text. */
 export function isExpected(text: string, expected: string): boolean {
   const parts = expected.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('[\\s\\S]*?')}$`).test(text);
 }
 
 interface Place {
-  /** The working folder of the examples: `data` in it is the data folder. */
+  /** The working folder of the examples. Its folder `data` is the data folder. */
   readonly folder: string;
-  /** The server, written as http://127.0.0.1:8080 in the text. */
+  /** The server. Examples write it as http://127.0.0.1:8080. */
   readonly url: string;
-  /** Its `admin_listen`, written as http://127.0.0.1:9480 in the text. */
+  /** Its `admin_listen`. Examples write it as http://127.0.0.1:9480. */
   readonly adminUrl?: string | undefined;
 }
 
 /**
- * Runs the `sh` blocks of a text in one shell and compares what each prints with the `output` block after it, or with nothing.
- * Saves blocks whose first line is a file name in the folder. Returns the number of `sh` blocks.
+ * Runs the `sh` blocks of a text in one shell and compares the output of each with the `output` block after it; without one, it
+ * must print nothing. Saves blocks whose first line is a file name in the folder. Returns the number of `sh` blocks.
  */
 export async function runExamples(markdown: string, { adminUrl, folder, url }: Place): Promise<number> {
   const located = markdown
@@ -57,7 +57,7 @@ export async function runExamples(markdown: string, { adminUrl, folder, url }: P
     cwd: folder,
     env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Its own process group, so that a server which an example starts ends with it.
+    // A separate process group, to end servers that an example starts.
     detached: true,
   });
   const texts = { stdout: '', stderr: '' };

@@ -14,7 +14,7 @@ export interface DropletCatalogue {
   readonly large: string;
 }
 
-/** The catalogue, once a service has synchronised. */
+/** Returns the catalogue after a service has synchronised. */
 export async function dropletCatalogue(fixture: Fixture): Promise<DropletCatalogue> {
   const find = async (path: string): Promise<string> =>
     (await fixture.staff.get(`/api/digitalocean-${path}`)).body[0].url;
@@ -28,14 +28,14 @@ export async function dropletCatalogue(fixture: Fixture): Promise<DropletCatalog
   };
 }
 
-/** A DigitalOcean service on the simulator, with functions that create droplets there. */
+/** A DigitalOcean service on the simulator, with functions that create droplets. */
 export interface Droplets extends SimulatedService {
   readonly catalogue: DropletCatalogue;
-  /** The body of a creation: the smallest Debian. */
+  /** The body that creates the smallest Debian droplet. */
   readonly body: (fields?: Readonly<Record<string, unknown>>) => Record<string, unknown>;
-  /** A droplet in Creation Scheduled. */
+  /** Creates a droplet in Creation Scheduled. */
   readonly begin: (fields?: Readonly<Record<string, unknown>>, client?: Client) => Promise<Json>;
-  /** A droplet that is OK and online. */
+  /** Creates a droplet that is OK and online. */
   readonly make: (fields?: Readonly<Record<string, unknown>>, client?: Client) => Promise<Json>;
 }
 
@@ -68,7 +68,7 @@ export async function dropletService(
   return { ...cloud, catalogue, body, begin, make };
 }
 
-/** The personas, a DigitalOcean service of their project, and a droplet there. */
+/** Creates the personas, a DigitalOcean service in their project, and a droplet there. */
 export async function createDroplet(fixture: Fixture): Promise<{ people: Personas; cloud: Droplets; droplet: Json }> {
   const people = await createPersonas(fixture);
   const cloud = await dropletService(fixture, people);

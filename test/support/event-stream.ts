@@ -10,7 +10,7 @@ export interface Frame {
   readonly comment?: true;
 }
 
-/** A client of an event stream, which reads frames on request. */
+/** A client of an event stream that reads frames on request. */
 export class EventReader {
   readonly #body: ReadableStreamDefaultReader<Uint8Array>;
   readonly #leaving: AbortController;
@@ -39,7 +39,7 @@ export class EventReader {
     return new EventReader(response, leaving);
   }
 
-  /** The next frame; undefined when the server has ended the stream. */
+  /** Returns the next frame; undefined after the server has ended the stream. */
   async frame(): Promise<Frame | undefined> {
     for (;;) {
       const end = this.#text.indexOf('\n\n');
@@ -54,13 +54,13 @@ export class EventReader {
     }
   }
 
-  /** The next event; skips comments. */
+  /** Returns the next event; skips comments. */
   async event(): Promise<Json> {
     for (let frame = await this.frame(); frame; frame = await this.frame()) if (frame.data) return frame;
     return undefined;
   }
 
-  /** The messages of the next events. */
+  /** Returns the messages of the next events. */
   async messages(count: number): Promise<string[]> {
     const messages: string[] = [];
     while (messages.length < count) messages.push((await this.event()).data.message);

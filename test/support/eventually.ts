@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds between polls: a tenth of the time waited so far, within these limits. */
+/** Milliseconds between polls: a tenth of the elapsed time, within these limits. */
 const [shortest, longest] = [5, 25];
 
-/** Polls a condition until it holds; throws when it does not within so many seconds. */
+/** Polls a condition until it holds. Throws after this many seconds. */
 export async function eventually(
   what: string,
   holds: () => boolean | Promise<boolean>,
@@ -14,7 +14,7 @@ export async function eventually(
   while (!(await holds())) {
     const waited = performance.now() - start;
     if (waited > seconds * 1000) throw new Error(`not within ${seconds} seconds: ${what}`);
-    // A poll is often a request: frequent ones take the CPU time that the awaited work needs.
+    // Polls are often requests. Frequent ones take CPU time from the awaited work.
     await sleep(everyMs ?? Math.min(Math.max(waited / 10, shortest), longest));
   }
 }

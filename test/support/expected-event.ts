@@ -2,7 +2,7 @@ import type { Json, RecordedEvent } from './fixture.ts';
 
 type Context = Readonly<Record<string, string>>;
 
-/** The context that a user's request adds to its events: the client's address and the actor. */
+/** The context that a user's request adds to its events: the client's address and the caller. */
 export const by = (user: Json): Context => ({
   ip_address: '127.0.0.1',
   user_uuid: user.uuid,
@@ -11,14 +11,14 @@ export const by = (user: Json): Context => ({
   user_native_name: user.native_name,
 });
 
-/** A context without one of its keys. */
+/** Returns a context without one of its keys. */
 export const without = (context: Context, key: string): Context =>
   Object.fromEntries(Object.entries(context).filter(([name]) => name !== key));
 
-/** The context that an event of a job has of the user whose request caused it. */
+/** The context of a job's event: the user whose request started the job. */
 export const inJobOf = (user: Json): Context => without(by(user), 'ip_address');
 
-/** The user an operation changes. */
+/** The user that an operation changes. */
 export const affecting = (user: Json): Context => ({
   affected_user_uuid: user.uuid,
   affected_user_username: user.username,
@@ -26,7 +26,7 @@ export const affecting = (user: Json): Context => ({
   affected_user_native_name: user.native_name,
 });
 
-/** The customer an event is about. */
+/** The customer of an event. */
 export const inCustomer = (customer: Json): Context => ({
   customer_uuid: customer.uuid,
   customer_name: customer.name,
@@ -34,14 +34,14 @@ export const inCustomer = (customer: Json): Context => ({
   customer_contact_details: customer.contact_details,
 });
 
-/** The project an event is about, with its customer. */
+/** The project of an event, with its customer. */
 export const inProject = (project: Json, customer: Json): Context => ({
   project_uuid: project.uuid,
   project_name: project.name,
   ...inCustomer(customer),
 });
 
-/** An event of level info; later contexts override earlier ones. */
+/** Returns an event of level info. Later contexts override earlier ones. */
 export const expectedEvent = (type: string, message: string, ...contexts: readonly Context[]): RecordedEvent => ({
   type,
   level: 'info',

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Behaves as `litestream restore -f`: copies the database of a folder, then again in place whenever it has changed. */
+/** Imitates `litestream restore -f`: copies the database of a folder, then copies it again in place after every change. */
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
@@ -21,7 +21,7 @@ for (let txid = 1; ; ) {
   await pause(50);
 }
 
-/** Replaces the pages of the output in one transaction, or creates it. */
+/** Replaces the pages of the output in one transaction, or creates the output. */
 async function apply(txid) {
   if (!existsSync(output)) {
     await primary.backup(output);

@@ -1,6 +1,6 @@
 /**
- * Loaded before a program: the clocks of its lease, and its pauses, are LEASE_SPEED times as fast as the machine's, five times by
- * default. The machine was suspended for so many milliseconds as the file SUSPENDED_FILE states, which its monotonic clock omits.
+ * Preload script: the clocks and delays of the program's lease run LEASE_SPEED times as fast as the machine's (default: five).
+ * The file SUSPENDED_FILE has the milliseconds for which the machine was suspended, which its monotonic clock omits.
  */
 
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const { bigint } = hrtime;
 const { uptime } = os;
 const { setTimeout: pause } = timers;
 
-/** Nanoseconds after which the file is read again. */
+/** Nanoseconds between two reads of the file. */
 const often = 20_000_000n;
 let suspended = 0n;
 let read = -often;

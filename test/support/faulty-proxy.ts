@@ -1,4 +1,4 @@
-/** An HTTP proxy before an object store that loses, delays and rejects requests, and cuts connections. */
+/** An HTTP proxy in front of an object store that loses, delays and rejects requests, and closes connections. */
 import {
   Agent,
   createServer,
@@ -11,17 +11,17 @@ import {
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What becomes of a request. */
+/** What the proxy does with a request. */
 export interface ProxyFault {
-  /** Milliseconds before it is forwarded, also if the client has given up by then. */
+  /** Milliseconds to wait before forwarding it, even if the client has given up by then. */
   readonly delayMs?: number;
-  /** Where its connection is cut: before the store receives it, or before the client receives the response. */
+  /** When to close its connection: before the store receives it, or before the client receives the response. */
   readonly cut?: 'request' | 'response';
-  /** Where it is lost without a word: the client gets no response. */
+  /** Where to drop it silently: the client gets no response. */
   readonly lost?: 'request' | 'response';
-  /** The response instead of that of the store. */
+  /** A response that replaces that of the store. */
   readonly answer?: { readonly status: number; readonly body: string };
-  /** Bytes a second at which the body is received. */
+  /** Rate in bytes per second at which to forward the body. */
   readonly bytesPerSecond?: number;
 }
 
@@ -32,7 +32,7 @@ interface Stored {
 }
 
 export class FaultyProxy {
-  /** Decides about each request, by its method and target. */
+  /** Chooses the fault of a request by its method and target. */
   fault: (method: string, target: string) => ProxyFault | undefined = () => undefined;
   readonly #agent = new Agent({ keepAlive: true });
 
@@ -55,7 +55,7 @@ export class FaultyProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Cuts all connections to clients. */
+  /** Closes all connections to clients. */
   cut(): void {
     this.server.closeAllConnections();
   }
@@ -85,12 +85,12 @@ export class FaultyProxy {
     const stored = await this.#forward(method, url, message, body);
     if (fault.cut === 'response') message.socket.destroy();
     if (fault.lost === 'response' || message.socket.destroyed) return;
-    // The body is whole, so no header of its framing is passed on.
+    // The body is complete, so drop the headers of its framing.
     const { connection: _, 'transfer-encoding': __, 'keep-alive': ___, ...headers } = stored.headers;
     outgoing.writeHead(stored.status, headers).end(stored.body);
   }
 
-  /** The signature covers the host, so that of the client stays. */
+  /** The signature covers the host, so keep the client's. */
   #forward(method: string, path: string, { rawHeaders }: IncomingMessage, body: Buffer): Promise<Stored> {
     const { hostname, port } = new URL(this.store);
     return new Promise((resolve, reject) => {

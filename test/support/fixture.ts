@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerOptions } from 'tenantry';
 import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { isMoving, type TestClock, testClock, withoutDrift } from './test-clock.ts';
 
-/** Servers of tests compare every cached value with a fresh one; in one mode of the runner writes run twice. */
+/** In tests, servers compare every cached value with a fresh one. In one mode of the runner, writes run twice. */
 export const selfChecks = () => ({
   caches: true,
   repeatableWrites: process.env.TENANTRY_TEST_WRITES === 'twice',
@@ -19,7 +19,7 @@ export interface ApiResponse<T = unknown> {
   readonly body: T;
 }
 
-/** Any part of a representation; tests assert its shape. */
+/** Any part of a representation. Tests assert its shape. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies freely
 export type Json = any;
 
@@ -48,7 +48,10 @@ export class Client {
     readonly headers: Readonly<Record<string, string>> = {},
   ) {}
 
-  /** Sends a request; `path` starts with a slash or is a link with any base; a plain object is sent as JSON, other bodies unchanged. */
+  /**
+   * Sends a request. `path` starts with a slash or is a link with any base. A plain object is sent as JSON, other bodies
+   * unchanged.
+   */
   async send(
     method: string,
     path: string,
@@ -68,7 +71,7 @@ export class Client {
       },
       ...(body !== undefined && { body: isPlain ? JSON.stringify(body) : (body as string) }),
     });
-    // Endless responses are cancelled.
+    // Cancel endless responses.
     const isEndless = response.headers.get('content-type') === 'text/event-stream';
     if (isEndless) await response.body?.cancel();
     const { headers: received, status } = response;
@@ -95,7 +98,7 @@ export class Fixture {
     return fixture;
   }
 
-  /** Starts a server instead of the previous one, if any, on a clock that this fixture controls. */
+  /** Starts a server that replaces the previous one, on a clock that this fixture controls. */
   async open(options: ServerOptions = {}, clock: TestClock = testClock(start)): Promise<void> {
     await this.close();
     const server = await createServer({
@@ -103,10 +106,10 @@ export class Fixture {
       port: 0,
       log_level: 'silent',
       clock,
-      // As strict as a deployment: servers in memory let hooks call the loopback.
+      // Be as strict as a deployment: servers in memory let hooks call the loopback.
       hooks_allowed_networks: [],
       ...options,
-      // The checks apply to the whole process: one that the options leave out would stay as the previous test file set it.
+      // The checks apply to the whole process. Set all of them, so that none keeps the value of the previous test file.
       selfChecks: { ...selfChecks(), ...options.selfChecks },
     });
     const staff = new Client(this, server.issueToken());
@@ -124,7 +127,7 @@ export class Fixture {
     db.commit();
   }
 
-  /** Closes the server if one was started. */
+  /** Closes the server, if any. */
   async close(): Promise<void> {
     await this.#open?.server.close();
   }
@@ -151,7 +154,7 @@ export class Fixture {
     return this.server.url;
   }
 
-  /** A client of the user with this name. */
+  /** Returns a client of the user with this name. */
   as(username: string): Client {
     return new Client(this, this.server.issueToken(username));
   }
@@ -193,14 +196,14 @@ export class Fixture {
     );
   }
 
-  /** Advances the clock by so many seconds, and waits until due work is done. */
+  /** Advances the clock by this many seconds, and waits until pending work is done. */
   async advance(seconds: number): Promise<void> {
     this.clock.advance(seconds);
     this.server.tick();
     await this.server.settled();
   }
 
-  /** The events recorded since the last call, oldest first. */
+  /** Returns the events recorded since the last call, oldest first. */
   events(): RecordedEvent[] {
     const { db } = this.server.app;
     const rows = db.all<{ type: string; level: string; message: string; context: string }>(

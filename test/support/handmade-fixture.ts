@@ -6,7 +6,7 @@ import { HandmadeProvider, type StartedLogin } from './handmade-provider.ts';
 import { oidcSettings, type ProviderMembers, tokenOf } from './oidc-fixture.ts';
 import { Files } from './saml-fixture.ts';
 
-/** What a test replaces in the response with which a browser returns. */
+/** Replaces parts of the response with which a browser returns. */
 interface Response {
   readonly code?: string;
   readonly state?: string;
@@ -16,7 +16,7 @@ interface Response {
   readonly query?: string;
 }
 
-/** A service with logins at handmade providers. The time of the providers is that of the service. */
+/** A service with logins at handmade providers, which use the time of the service. */
 export class HandmadeFixture {
   /** The logged reasons of rejected responses. */
   readonly reasons: string[] = [];
@@ -71,7 +71,7 @@ export class HandmadeFixture {
     return response.headers.get('location') ?? `${response.status} ${await response.text()}`;
   }
 
-  /** A whole login with these claims; returns the address to which the service redirects. */
+  /** Runs a whole login with these claims; returns the address to which the service redirects. */
   async logIn(name: string, claims: Json, cookie?: string): Promise<string> {
     const issuer = this.provider.issuers.get(name);
     if (!issuer) throw new Error(`no provider ${name}`);
@@ -79,7 +79,7 @@ export class HandmadeFixture {
     return this.finish(login, { code: issuer.code(login, claims), provider: name });
   }
 
-  /** Logs a user in and returns them as staff see them. */
+  /** Logs a user in and returns the user as staff see them. */
   async userOf(name: string, claims: Json): Promise<Json> {
     const token = tokenOf(await this.logIn(name, claims));
     const { db } = this.fixture.server.app;

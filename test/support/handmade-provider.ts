@@ -1,4 +1,4 @@
-/** OpenID Connect providers in the test process, whose documents, tokens and responses a test decides. */
+/** OpenID Connect providers in the test process. Tests control their documents, tokens and responses. */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ interface Received {
 
 type Handler = (incoming: IncomingMessage, outgoing: ServerResponse, body: string) => void;
 
-/** A pair of keys as a JWK set publishes it. */
+/** A key pair, published in a JWK set. */
 export interface Keys {
   readonly privateKey: CryptoKey;
   readonly jwk: Json;
@@ -34,19 +34,19 @@ export async function newKeys(kid: string, alg = 'RS256'): Promise<Keys> {
 
 /** One issuer of a handmade provider. */
 export class HandmadeIssuer {
-  /** The members of the discovery document; further ones replace them. */
+  /** Overrides members of the discovery document. */
   document: Json;
   /** The keys of the JWK set. */
   published: Json[];
-  /** Claims of the next ID tokens besides those that every ID token has. */
+  /** Claims of the next ID tokens, in addition to the standard ones. */
   claims: Json = {};
-  /** The response of userinfo, besides the subject. */
+  /** The response of userinfo, apart from the subject. */
   userInfo: Json = {};
   /** Whether the token endpoint checks PKCE. */
   checksPkce = true;
   /** Creates the ID token from its usual claims. */
   idToken: (claims: Json) => Promise<string> | string = (claims) => this.sign(claims);
-  /** Replacements of responses, by the last segment of the path. */
+  /** Overrides responses, by the last segment of the path. */
   readonly handlers = new Map<string, Handler>();
   /** The subject of the last ID token. */
   #subject: unknown;
@@ -80,14 +80,14 @@ export class HandmadeIssuer {
     return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: this.keys.jwk.kid, ...header }).sign(key);
   }
 
-  /** Creates a code for a login; `claims` are those of its user. */
+  /** Creates a code for a login of a user with these claims. */
   code(login: Pick<StartedLogin, 'nonce' | 'challenge'>, claims: Json): string {
     const code = `code-${this.#codes.size}`;
     this.#codes.set(code, { ...login, claims });
     return code;
   }
 
-  /** The claims that every ID token has. */
+  /** Claims of every ID token. */
   usual(claims: Json): Json {
     return { iss: this.url, aud: 'tenantry', iat: this.now(), exp: this.now() + 300, ...claims };
   }
@@ -119,7 +119,7 @@ export class HandmadeIssuer {
     respond({ access_token: 'access', token_type: 'Bearer', expires_in: 300, id_token: await this.idToken(claims) });
   }
 
-  /** Makes the issuer honest again. */
+  /** Removes all overrides of the issuer. */
   reset(): void {
     const { document, published } = new HandmadeIssuer(this.url, this.keys, this.now);
     Object.assign(this, { document, published, claims: {}, userInfo: {}, checksPkce: true });
@@ -128,10 +128,10 @@ export class HandmadeIssuer {
   }
 }
 
-/** An HTTP server on the loopback with any number of issuers. */
+/** An HTTP server on the loopback with several issuers. */
 export class HandmadeProvider {
   readonly received: Received[] = [];
-  /** By the name of the provider in the settings. */
+  /** Issuers by the name of the provider in the settings. */
   readonly issuers = new Map<string, HandmadeIssuer>();
 
   private constructor(
@@ -153,7 +153,7 @@ export class HandmadeProvider {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Adds the issuer of a provider at a path. */
+  /** Adds a provider's issuer at a path. */
   issuer(name: string, path = `/${name}`, keys = this.keys): HandmadeIssuer {
     const issuer = new HandmadeIssuer(`${this.origin}${path}`, keys, this.now);
     this.issuers.set(name, issuer);

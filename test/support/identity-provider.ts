@@ -6,7 +6,7 @@ import { type KeyPair, providerKeys, serviceKeys } from './saml-keys.ts';
 
 const program = fileURLToPath(new URL('identity-provider-process.mjs', import.meta.url));
 
-/** The next logins: their user, and options of samlp. */
+/** The user of the next logins, and options of samlp. */
 export interface NextLogin {
   readonly user: {
     readonly nameId?: string;
@@ -31,10 +31,11 @@ export class IdentityProvider {
     readonly keys: KeyPair,
   ) {}
 
-  /** Starts one for the service at this base. */
+  /** Starts a provider for the service at this base. */
   static async start(base: string, entityId: string, keys = providerKeys): Promise<IdentityProvider> {
     const settings = { entityId, ...keys, service: { ...serviceAddresses(base), cert: serviceKeys.cert } };
-    // It ends with its standard input, so at the latest with this process. It uses features that newer versions of Node.js deprecate.
+    // The provider ends when its standard input closes, so at the latest with this process. It uses features that newer versions
+    // of Node.js deprecate.
     const child = spawn(process.execPath, ['--no-deprecation', program, JSON.stringify(settings)], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
@@ -53,7 +54,7 @@ export class IdentityProvider {
   }
 }
 
-/** The metadata of an identity provider, where it differs from the default. */
+/** The differences of an identity provider's metadata from the default. */
 export interface Described {
   readonly entityId: string;
   readonly url: string;

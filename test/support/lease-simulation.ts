@@ -3,18 +3,18 @@ import { Lease, type LeaseTime } from '../../src/app/replication/lease.ts';
 import type { LeaseObject, Leases } from '../../src/app/replication/lease-store.ts';
 import type { Log } from '../../src/kernel/log.ts';
 
-/** Simulated time in milliseconds, and what happens at which of them. */
+/** Simulated time in milliseconds, with scheduled events. */
 export class Simulation {
   at = 0;
   readonly #events: { readonly at: number; readonly run: () => void }[] = [];
-  /** A store with one object, whose tag is its content, as with stores that use digests. */
+  /** A store with one object. Its tag is its content, as in stores that use digests. */
   object: string | undefined;
 
   after(ms: number, run: () => void): void {
     this.#events.push({ at: this.at + ms, run });
   }
 
-  /** Lets time pass; the work of each event ends before the next one. */
+  /** Advances time. The work of each event ends before the next one starts. */
   async pass(ms: number): Promise<void> {
     const end = this.at + ms;
     for (;;) {
@@ -31,16 +31,16 @@ export class Simulation {
 
 /** A server with its connection to the store. */
 export class Machine {
-  /** The outcome of a request: it is lost before or after the store executes it, or delayed by so many milliseconds. */
+  /** The outcome of a request: lost before or after the store executes it, or delayed by this many milliseconds. */
   outcome: () => { readonly lost?: 'request' | 'response'; readonly ms: number } = () => ({ ms: 20 });
-  /** Until when the process is stopped. */
+  /** Time until which the process is stopped. */
   stoppedUntil = 0;
-  /** Milliseconds for which the machine was suspended, which only the time since boot counts. */
+  /** Total milliseconds for which the machine was suspended. Only the time since boot includes them. */
   suspended = 0;
   lease: Lease | undefined;
   error: unknown;
   epoch = 0;
-  /** What it has logged as an error, and when. */
+  /** Logged errors, with their times. */
   readonly errors: { readonly at: number; readonly message: string }[] = [];
 
   constructor(readonly simulation: Simulation) {}
@@ -58,7 +58,7 @@ export class Machine {
       }),
   };
 
-  /** Runs work after so many milliseconds, or when the process continues. */
+  /** Runs work after this many milliseconds, but not before the process continues. */
   #later(ms: number, run: () => void): void {
     this.simulation.after(ms, () => {
       if (this.simulation.at < this.stoppedUntil) this.#later(this.stoppedUntil - this.simulation.at, run);
@@ -92,7 +92,7 @@ export class Machine {
       }),
   };
 
-  /** Starts to acquire the lease. */
+  /** Begins to acquire the lease. */
   acquire(takesOver = false, holder?: string): void {
     this.error = undefined;
     const { store, time } = this;
@@ -120,7 +120,7 @@ export const pair = (): { readonly simulation: Simulation; readonly a: Machine; 
   return { simulation, a: new Machine(simulation), b: new Machine(simulation) };
 };
 
-/** Numbers from 0 to 1, the same for the same seed. */
+/** Returns numbers from 0 to 1, reproducible by seed. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -129,7 +129,10 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-/** Two servers for some minutes with lost, late and unanswered requests, stops and suspensions. Returns how often the lease moved. */
+/**
+ * Runs two servers for some minutes with lost, late and unanswered requests, stops and suspensions. Returns how often the lease
+ * moved.
+ */
 export async function leaseRound(seed: number): Promise<number> {
   const random = randomFrom(seed);
   const { a, b, simulation } = pair();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ObjectStore } from './object-store.ts';
 import { type Ended, nativeCache, Program, type Serving } from './program.ts';
 
-/** An object store, and a program that uses it for its lease. Its time runs five times as fast: the TTL is six seconds. */
+/** An object store, and a program that has its lease there. Its time runs five times as fast: the TTL is six seconds. */
 export class Leased {
   private constructor(
     readonly store: ObjectStore,

@@ -7,10 +7,10 @@ import type { Fixture, Json } from './fixture.ts';
 /** Quotas of a link, by name: limit and usage. */
 export type LinkQuotas = Readonly<Record<string, { readonly limit?: number; readonly usage?: number }>>;
 
-/** The context of a change at the fixture's current time. */
+/** The context of a change, at the fixture's current time. */
 export const contextOf = ({ server }: Fixture): Context => systemContext(server.app);
 
-/** Id of the row of a representation. */
+/** Returns the row id of a representation. */
 export const idOf = ({ server }: Fixture, table: 'customer' | 'project', { uuid }: Json): number =>
   server.app.db.value<number>(
     table === 'customer'
@@ -25,7 +25,7 @@ export function change<T>({ server }: Fixture, work: () => T): T {
   return result;
 }
 
-/** Creates service settings; shared ones without a customer. Returns id and uuid. */
+/** Creates service settings; without a customer, shared ones. Returns id and uuid. */
 export function settings(fixture: Fixture, name: string, customer?: Json): { id: number; uuid: string } {
   const context = contextOf(fixture);
   return change(fixture, () => {
@@ -72,7 +72,7 @@ export function link(fixture: Fixture, project: Json, quotas: LinkQuotas = {}): 
   });
 }
 
-/** Changes a quota of a link, a customer or a project with the program's own function. */
+/** Changes a quota of a link, a customer or a project with the program's function. */
 export function setQuota(
   fixture: Fixture,
   scope: 'link' | 'customer' | 'project' | 'settings',

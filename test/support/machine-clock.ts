@@ -1,8 +1,8 @@
 import { type TestClock, testClock } from './test-clock.ts';
 
-/** The clock of a machine, on which time passes when a test advances it, and which an operator sets. */
+/** The clock of a machine. Tests advance it, or set it as an operator would. */
 export interface MachineClock extends TestClock {
-  /** An operator sets it forward by so many seconds, or back when negative, while no time passes. */
+  /** Sets the clock this many seconds forward, or back if negative, while no time passes. */
   jump(seconds: number): void;
 }
 

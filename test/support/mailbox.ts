@@ -7,14 +7,14 @@ export interface ReceivedMail extends Email {
   readonly recipient: string;
   readonly user: string | undefined;
   readonly isEncrypted: boolean;
-  /** Its bytes, each as a character. */
+  /** The bytes of the mail, one character each. */
   readonly source: string;
 }
 
 /** An SMTP server that stores the mails it receives, or rejects them on request. */
 export class Mailbox {
   readonly mails: ReceivedMail[] = [];
-  /** Status and text of the rejection of every recipient. */
+  /** Status and text with which to reject every recipient. */
   rejection: readonly [number, string] | undefined;
 
   private constructor(
@@ -22,7 +22,7 @@ export class Mailbox {
     readonly port: number,
   ) {}
 
-  /** Listens on the loopback; plain and without authentication, unless the options say more. */
+  /** Listens on the loopback, by default without TLS and authentication. */
   static async start(options: SMTPServerOptions = {}): Promise<Mailbox> {
     let mailbox: Mailbox | undefined;
     const server = new SMTPServer({
@@ -57,7 +57,7 @@ export class Mailbox {
     return mailbox;
   }
 
-  /** Settings of a server that sends its mails here. */
+  /** Settings of a server that sends its mails to this mailbox. */
   get settings(): { readonly smtp_url: string; readonly email_from: string } {
     return { smtp_url: `smtp://127.0.0.1:${this.port}`, email_from: 'Tenantry <noreply@tenantry.example.com>' };
   }
@@ -68,7 +68,7 @@ export class Mailbox {
     this.rejection = undefined;
   }
 
-  /** The mails since the last call. */
+  /** Returns the mails since the last call. */
   take(): ReceivedMail[] {
     return this.mails.splice(0);
   }

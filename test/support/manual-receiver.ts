@@ -1,4 +1,4 @@
-/** The receivers of web hooks that the manual prints, each as a process of its own. */
+/** The web hook receivers that the manual prints, each as a separate process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -11,21 +11,21 @@ const page = readFileSync(new URL('../../src/manual/hooks.md', import.meta.url),
 /** The port that the manual prints. */
 const printedPort = '9000';
 
-/** The receiver of the manual in a language (as its code block names it), with `port` in place of the printed one. */
+/** Returns the manual's receiver in a language (the name on its code block), with `port` instead of the printed one. */
 export function receiverCode(language: 'js' | 'python' | 'go', port: number): string {
   const receiver = blocksOf(page).find((block) => block.language === language && block.code.includes(printedPort));
   if (!receiver) throw new Error(`The manual has no receiver in ${language}`);
   return receiver.code.replace(printedPort, String(port));
 }
 
-/** A running receiver: where it listens, and the lines that it prints. */
+/** A running receiver: its address and its printed lines. */
 export interface ManualReceiver {
   readonly url: string;
   readonly lines: Interface;
   stop(): Promise<void>;
 }
 
-/** Starts a receiver that listens on `port` and verifies by `key`; resolves once it rejects an unsigned request. */
+/** Starts a receiver that listens on `port` and verifies with `key`. Resolves when it rejects an unsigned request. */
 export async function startReceiver(
   command: string,
   words: readonly string[],

@@ -1,4 +1,4 @@
-/** An object store that speaks S3, checks signatures, and fails on request. */
+/** An object store that speaks S3, checks signatures and fails on request. */
 import { createHash } from 'node:crypto';
 import {
   createServer,
@@ -10,7 +10,10 @@ import {
 import type { AddressInfo } from 'node:net';
 import aws4 from 'aws4';
 
-/** A fault: a status instead of the response, or a connection that is cut before or after the store has done what is asked, or inside of an object. */
+/**
+ * A fault: a status that replaces the response, or a connection that closes before or after the store has executed the request,
+ * or in the middle of an object.
+ */
 type Fault = number | 'cut' | 'cut after' | 'cut inside';
 
 interface Upload {
@@ -25,10 +28,10 @@ export class ObjectStore {
   readonly objects = new Map<string, Buffer>();
   readonly uploads = new Map<string, Upload>();
   readonly credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
-  /** Decides about each request: `PUT part`, `POST complete`, `GET list` … Undefined: it succeeds. */
+  /** Chooses the fault of each request, such as `PUT part`, `POST complete` or `GET list`. Undefined: the request succeeds. */
   fault: (what: string, headers: IncomingHttpHeaders) => Fault | undefined = () => undefined;
   readonly requests: string[] = [];
-  /** Whether writes of objects depend on If-Match and If-None-Match. */
+  /** Whether writes honour If-Match and If-None-Match. */
   honorsConditions = true;
   #count = 0;
 
@@ -57,12 +60,12 @@ export class ObjectStore {
     });
   }
 
-  /** Settings of a backup to a bucket here, as options of the command line. */
+  /** Command-line options for a backup to a bucket in this store. */
   options(bucket = 'backups/prod'): string[] {
     return ['--backup-target', `s3://${bucket}`, '--backup-s3-endpoint', this.url];
   }
 
-  /** Settings of a lease in a bucket here. */
+  /** Settings of a lease in a bucket in this store. */
   leaseOptions(key = 'lease'): string[] {
     return ['--lease-url', `s3://leases/${key}`, '--backup-s3-endpoint', this.url];
   }
@@ -114,7 +117,7 @@ export class ObjectStore {
         const prefix = query.get('prefix') ?? '';
         const keys = [...this.objects].filter(([one]) => one.startsWith(prefix)).sort();
         const start = Number(query.get('continuation-token') ?? 0);
-        // Two a page, so that lists have several.
+        // Two per page, so that lists have several pages.
         const page = keys.slice(start, start + 2);
         const isMore = start + 2 < keys.length;
         return send(
@@ -155,7 +158,7 @@ export class ObjectStore {
     return query.has('list-type') ? 'list' : 'object';
   }
 
-  /** Whether the signature (version 4) is that of the credentials, over the digest of the body. */
+  /** Whether the signature (version 4) matches the credentials and the digest of the body. */
   #isSigned({ headers, method = '', url = '' }: IncomingMessage, body: Buffer): boolean {
     const digest = createHash('sha256').update(body).digest('hex');
     if (headers['x-amz-content-sha256'] !== digest) return false;

@@ -7,7 +7,7 @@ import { Files } from './saml-fixture.ts';
 export const completedPage = 'https://app.example.com/#/login/';
 export const failedPage = 'https://app.example.com/login-failed';
 
-/** A provider of the file, without the members that every one has. */
+/** A provider in the file, without the members that all providers share. */
 export type ProviderMembers = Readonly<Record<string, unknown>> & { readonly name: string; readonly issuer: string };
 
 /** The settings of login by OpenID Connect. */
@@ -30,17 +30,17 @@ export const oidcSettings = (files: Files, providers: readonly ProviderMembers[]
   logout_failed_url: 'https://app.example.com/logout-failed?from=oidc',
 });
 
-/** The address of a failed login with this message. */
+/** Returns the redirect address of a failed login with this message. */
 export const failedLogin = (message: string): string => `${failedPage}?message=${encodeURIComponent(message)}`;
 
-/** The token in the last redirect of a login. */
+/** Returns the token in the last redirect of a login. */
 export function tokenOf(location: string): string {
   const token = /^https:\/\/app\.example\.com\/#\/login\/([0-9a-f]{40})\/oidc\//.exec(location)?.[1];
   if (token === undefined) throw new Error(`no login: ${location}`);
   return token;
 }
 
-/** A service with logins at a real provider named `company`, at the current time of the machine. */
+/** A service with logins at a real provider named `company`, at the machine's current time. */
 export class OidcFixture {
   /** The logged reasons of rejected responses. */
   readonly reasons: string[] = [];
@@ -83,13 +83,13 @@ export class OidcFixture {
     return jar.follow(this.loginAddress(query), (url) => /^http:\/\/(127\.0\.0\.1|localhost)/.test(url));
   }
 
-  /** The address with which the browser returns from the provider, not yet requested. */
+  /** Returns the address with which the browser returns from the provider, without requesting it. */
   async response(user: NextUser, jar: Jar): Promise<string> {
     await this.provider.next(user);
     return jar.follow(this.loginAddress(), (url) => !url.includes('/complete/'));
   }
 
-  /** Logs a user in and returns the representation of the user. */
+  /** Logs a user in; returns the user's representation. */
   async userOf(user: NextUser): Promise<Json> {
     return (await new Client(this.fixture, tokenOf(await this.logIn(user))).get('/api/users/?current')).body[0];
   }

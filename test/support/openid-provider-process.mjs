@@ -17,7 +17,7 @@ const findAccount = (_context, accountId) => ({
   claims: () => ({ sub: accountId, ...(accountId === next.accountId && next.claims) }),
 });
 
-/** Every client has the consent of every user. */
+/** All clients have the consent of all users. */
 async function loadExistingGrant(context) {
   const known = context.oidc.session.grantIdFor(context.oidc.client.clientId);
   if (known) return context.oidc.provider.Grant.find(known);
@@ -41,7 +41,7 @@ server.listen(0, '127.0.0.1', () => {
     loadExistingGrant,
     jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), kid: 'first', alg: 'RS256', use: 'sig' }] },
     cookies: { keys: ['test'] },
-    // Its own dispatcher rejects the loopback, where the service listens.
+    // A separate dispatcher rejects the loopback, where the service listens.
     fetch: (url, { dispatcher: _, ...request }) => fetch(url, request),
     claims: {
       openid: ['sub'],

@@ -10,11 +10,11 @@ const program = fileURLToPath(new URL('openid-provider-process.mjs', import.meta
 export interface NextUser {
   readonly accountId: string;
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** The provider refuses the login with this error. */
+  /** The error with which the provider rejects the login. */
   readonly error?: string;
 }
 
-/** A cookie jar that follows redirects as a browser does, up to an address that belongs to nobody. */
+/** A cookie jar that follows redirects as a browser does, until an address that no server has. */
 export class Jar {
   readonly #cookies = new Map<string, Map<string, string>>();
 
@@ -42,7 +42,7 @@ export class Jar {
     return response;
   }
 
-  /** Follows redirects from a URL while `follows` accepts them; returns the first other address. */
+  /** Follows redirects from a URL while `follows` accepts them; returns the first address that it rejects. */
   async follow(url: string, follows: (url: string) => boolean): Promise<string> {
     let current = url;
     for (let hops = 0; hops < 15; hops++) {
@@ -65,7 +65,7 @@ export class OpenIdProvider {
     readonly issuer: string,
   ) {}
 
-  /** Starts one for the service at this base, whose settings call the provider `name`. */
+  /** Starts a provider for the service at this base. The service's settings call it `name`. */
   static async start(
     base: string,
     name: string,
@@ -83,7 +83,7 @@ export class OpenIdProvider {
         ...client,
       },
     ];
-    // It ends with its standard input, so at the latest with this process.
+    // The provider ends when its standard input closes, so at the latest with this process.
     const child = spawn(process.execPath, [program, JSON.stringify({ clients, options })], {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { ...process.env, NODE_NO_WARNINGS: '1' },

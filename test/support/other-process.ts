@@ -9,13 +9,13 @@ const program = `const SQLite = require('better-sqlite3');
   process.stdout.write('begun');`;
 
 /**
- * Another process in the middle of a write to a database. It must be a separate process: SQLite's locks belong to a process,
- * and the built program has its own copy of SQLite.
+ * Another process in the middle of a write to a database. It must be a separate process: SQLite's locks belong to a process, and
+ * the built program has its own copy of SQLite.
  */
 export class OtherWriter {
   private constructor(private readonly child: ChildProcess) {}
 
-  /** Resolves when it holds the lock. */
+  /** Resolves when the process holds the lock. */
   static async begin(file: string): Promise<OtherWriter> {
     const child = spawn(process.execPath, ['-e', program, file], {
       cwd: fileURLToPath(new URL('.', import.meta.url)),

@@ -6,8 +6,8 @@ import type { Setting } from '../../src/kernel/config/setting.ts';
 type Texts = Readonly<Record<string, string>>;
 
 /**
- * A valid value besides the default of every setting. `texts` has those that cannot be derived from the declaration, such as
- * files and addresses; throws for a setting that has neither.
+ * Returns a valid, non-default value of every setting. `texts` has the values that cannot be derived from the declaration, such
+ * as files and addresses. Throws for a setting that has neither.
  */
 export function otherSettings(texts: Texts): Texts {
   const unknown = Object.keys(texts).filter((name) => !Object.hasOwn(settings, name));
@@ -15,7 +15,7 @@ export function otherSettings(texts: Texts): Texts {
   return Object.fromEntries(settingNames.map((name) => [name, texts[name] ?? derived(name)]));
 }
 
-/** A value that the declaration of a setting gives. */
+/** Derives a value from the declaration of a setting. */
 function derived(name: SettingName): string {
   const { fallback, kind }: Setting<unknown> = settings[name];
   if (kind === 'boolean') return String(!fallback);

@@ -22,23 +22,23 @@ export async function printed(
   return stdout;
 }
 
-/** Packs the build, or, as `npm pack` does, builds it first; returns the file. */
+/** Packs the build, or builds it first as `npm pack` does; returns the file. */
 export async function pack(folder: string, isBuilt: boolean): Promise<string> {
   const words = ['pack', '--silent', '--json', '--pack-destination', folder, ...(isBuilt ? ['--ignore-scripts'] : [])];
   const text = await printed(project, 'npm', words);
-  // A script that runs before may print other lines.
+  // A script that runs first may print other lines.
   const [{ filename }] = JSON.parse(text.slice(text.search(/^\[\n/m))) as [{ filename: string }];
   return join(folder, filename);
 }
 
-/** Installs a packed file in a new folder, with no other package. */
+/** Installs a packed file in a new folder without other packages. */
 export async function install(folder: string, file: string): Promise<void> {
   mkdirSync(folder);
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
   await printed(folder, 'npm', ['install', '--silent', '--offline', file]);
 }
 
-/** Uses it by `require`, by `import` and by its command; returns their output. */
+/** Uses the package by `require`, by `import` and by its command; returns the outputs. */
 export async function use(folder: string, node = process.execPath): Promise<string[]> {
   const ask = `
     const server = await createServer({ ephemeral: true, port: '0', log_level: 'silent', clock: settableClock() });
@@ -65,8 +65,8 @@ export async function use(folder: string, node = process.execPath): Promise<stri
 }
 
 /**
- * Logs a user in at an identity provider: at servers that are started by `require`, by `import` and by the command of the
- * package. Returns how the users registered there.
+ * Logs a user in at an identity provider, on servers started by `require`, by `import` and by the command of the package. Returns
+ * how the users registered there.
  */
 export async function logIn(folder: string, node = process.execPath): Promise<string[]> {
   const start = `
@@ -86,7 +86,7 @@ export async function logIn(folder: string, node = process.execPath): Promise<st
   ];
   try {
     const locations: string[] = [];
-    // One after another, because they listen on the port that the identity provider knows.
+    // Run one after another: they listen on the port that the identity provider knows.
     for (const [command, words] of ways) {
       const program = new Program(undefined, command);
       try {
@@ -104,7 +104,7 @@ export async function logIn(folder: string, node = process.execPath): Promise<st
   }
 }
 
-/** Runs the test of all functions of the one-file build with another file of the program. Rejects with its report. */
+/** Runs the test of all functions of the one-file build with another program file. Rejects with its report. */
 export async function useEverything(file: string): Promise<void> {
   const run = join(project, 'dist/test/run.js');
   const env = { ...process.env, TENANTRY_TEST_PROGRAM: file };

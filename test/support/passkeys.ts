@@ -70,7 +70,7 @@ function newKey(algorithm: Algorithm): { readonly key: KeyObject; readonly cose:
   };
 }
 
-/** What a response has instead of what it should have. */
+/** Overrides parts of a response. */
 export interface Faults {
   readonly type?: string;
   readonly challenge?: string;
@@ -82,7 +82,7 @@ export interface Faults {
   readonly counter?: number;
   readonly userHandle?: string | null;
   readonly attestation?: 'none' | 'packed' | 'tpm' | 'forged';
-  /** Extension data, such as real authenticators add. */
+  /** Extension data, as real authenticators add. */
   readonly extensions?: Cbor;
   readonly isSignatureWrong?: boolean;
 }
@@ -96,7 +96,7 @@ export class Authenticator {
   #rpId = '';
   counter = 0;
 
-  /** `origin` is that of the page. */
+  /** `origin` is the origin of the page. */
   constructor(
     readonly origin: string,
     readonly algorithm: Algorithm = 'ES256',
@@ -106,7 +106,7 @@ export class Authenticator {
     this.#cose = cose;
   }
 
-  /** Returns the response of `navigator.credentials.create()` to these options, in its JSON form. */
+  /** Returns the response of `navigator.credentials.create()` to these options, as JSON. */
   create(options: Json, faults: Faults = {}): Json {
     this.#userHandle = options.user.id;
     this.#rpId = options.rp.id;
@@ -141,7 +141,7 @@ export class Authenticator {
     });
   }
 
-  /** Returns the response of `navigator.credentials.get()` to these options, in its JSON form. */
+  /** Returns the response of `navigator.credentials.get()` to these options, as JSON. */
   get(options: Json, faults: Faults = {}): Json {
     const data = this.#authenticatorData({ counter: ++this.counter, ...faults });
     const client = this.#clientData('webauthn.get', options.challenge, faults);
@@ -186,7 +186,7 @@ export class Authenticator {
 const clientFaults = ({ challenge, crossOrigin, origin, type }: Faults): Json =>
   JSON.parse(JSON.stringify({ challenge, crossOrigin, origin, type }));
 
-/** Adds a passkey to the user of a client, whose session is confirmed. Returns the factor, the body of the 201. */
+/** Adds a passkey to the user of a client with a confirmed session. Returns the factor, the body of the 201. */
 export async function enrolPasskey(client: Client, authenticator: Authenticator, name?: string): Promise<Json> {
   const options = await client.post('/api/second-factors/passkeys/options/');
   if (options.status !== 200) throw new Error(`expected 200, got ${options.status}: ${JSON.stringify(options.body)}`);

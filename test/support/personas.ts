@@ -14,7 +14,7 @@ export const personaNames = [
 
 export type PersonaName = (typeof personaNames)[number];
 
-/** A customer with one project, and one user for each relation to them; the username is that of the relation. */
+/** A customer with one project, and one user for each relation to them. Usernames are the names of the relations. */
 export interface Personas {
   readonly customer: Json;
   readonly project: Json;
@@ -24,7 +24,7 @@ export interface Personas {
 
 /**
  * Creates the personas: `support` is global support, `owner` and `helper` are owner and support of the customer, `manager`,
- * `admin` and `observer` are manager, administrator and support of the project, `stranger` has no role at all.
+ * `admin` and `observer` are manager, administrator and support of the project. `stranger` has no role.
  */
 export async function createPersonas(fixture: Fixture): Promise<Personas> {
   const customer = await fixture.customer('Alice', { abbreviation: 'ALC', contact_details: 'Baker Street' });
@@ -57,7 +57,7 @@ export async function createPersonas(fixture: Fixture): Promise<Personas> {
   return { customer, project, users, clients };
 }
 
-/** The result of `send` for each persona. */
+/** Collects the result of `send` for each persona. */
 export async function asEachPersona<T>(
   { clients }: Personas,
   send: (client: Client, part: PersonaName) => Promise<T>,
@@ -67,7 +67,7 @@ export async function asEachPersona<T>(
   return results;
 }
 
-/** The same value for each persona, except those with a separate one. */
+/** Returns the same value for all personas, with overrides. */
 export function sameExcept<T>(
   usual: T,
   exceptions: Readonly<Partial<Record<PersonaName, T>>> = {},

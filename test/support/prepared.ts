@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nativeCache, Program } from './program.ts';
 
-/** Removed by the runner before each run. */
+/** The runner empties it before each run. */
 const cache = fileURLToPath(new URL('../../dist/prepared', import.meta.url));
 
 /**
- * Returns a function that makes a program in a new folder with the files of a preparation, and the result of the preparation. It
- * runs once, and its files are copied: most of the time of a short command is the start of a process and a new database.
+ * Returns a function that creates a program in a new folder with the prepared files, and returns the result of the preparation.
+ * The preparation runs once and its files are copied: most of the time of a short command is the start of a process and a new
+ * database.
  */
 export function preparing<Result>(
   prepare: (program: Program) => Promise<Result>,

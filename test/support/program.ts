@@ -1,4 +1,4 @@
-/** The built program on the command line. `npm test` built it before. */
+/** The built program on the command line. `npm test` builds it first. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { isHosted, runHosted } from './command-host.ts';
 
 export const builtProgram = fileURLToPath(new URL('../../dist/tenantry.mjs', import.meta.url));
 
-/** The unpacked addons and compiled code of the programs of all tests: created once, as on a server. */
+/** Unpacked addons and compiled code, shared by the programs of all tests, as on a server. */
 export const nativeCache = fileURLToPath(new URL('../../dist/native', import.meta.url));
 
 const usualCommand: readonly string[] = [process.execPath, builtProgram];
@@ -23,34 +23,34 @@ export interface Ended {
 
 export interface Serving {
   readonly url: string;
-  /** The line it prints when it listens. */
+  /** The line that the server prints when it listens. */
   readonly startup: Readonly<Record<string, string>>;
-  /** What it has written to stderr. */
+  /** Its output on stderr. */
   readonly errors: () => string;
   readonly stop: () => Promise<number | null>;
-  /** Kills it. */
+  /** Kills the server. */
   readonly kill: () => Promise<void>;
 }
 
-/** The result of the program when it fails. */
+/** The result of a failed program. */
 export const failed = (line: string, code = 1): Ended => ({ code, stdout: '', stderr: `tenantry: ${line}\n` });
 
 interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string | Buffer;
-  /** A line of shell before it, such as a limit. */
+  /** Shell line to run first, such as a limit. */
   readonly shell?: string;
 }
 
-/** Runs the program in a temporary folder; settings come only from the arguments and options. */
+/** Runs the program in a temporary folder. Settings come only from the arguments and options. */
 export class Program {
-  /** The working folder, so that `data` in it is the data folder. */
+  /** The working folder. Its folder `data` is the data folder. */
   readonly folder = mkdtempSync(join(tmpdir(), 'tenantry-program-'));
   readonly running = new Set<ChildProcess>();
 
   /**
-   * `native` is a folder for the unpacked addons, usually `nativeCache`; without it the environment is empty.
-   * `command` starts the program.
+   * `native` is a folder for the unpacked addons, usually `nativeCache`; without it, the environment is empty. `command` starts
+   * the program.
    */
   constructor(
     private readonly native: string | undefined,
@@ -58,8 +58,8 @@ export class Program {
   ) {}
 
   /**
-   * Runs the program to its end. Most commands run in a process that has loaded the program before, which saves most of their CPU
-   * time; `isSeparate` starts a process, as any command with input or a shell does.
+   * Runs the program to its end. Most commands run in a process that has already loaded the program, to save CPU time.
+   * `isSeparate` starts a new process, as do commands with input or a shell.
    */
   async run(words: readonly string[], options: RunOptions & { readonly isSeparate?: boolean } = {}): Promise<Ended> {
     const { env, input, isSeparate, shell } = options;
@@ -102,7 +102,7 @@ export class Program {
     };
   }
 
-  /** Starts the program, after a line of shell if one is set. */
+  /** Starts the program, after the shell line if one is set. */
   start(words: readonly string[], { env, shell }: RunOptions = {}): ChildProcess {
     const behind = shell === undefined ? [] : ['sh', '-c', `${shell}; exec "$@"`, 'sh'];
     const [command = '', ...rest] = [...behind, ...this.command, ...words];

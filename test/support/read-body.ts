@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The body of a response; of an endless event stream, the first chunk. Rejects when it breaks off. */
+/** Reads the body of a response; of an endless event stream, only the first chunk. Rejects if the body is incomplete. */
 export function readBody(response: IncomingMessage): Promise<Buffer> {
   const isStream = response.headers['content-type'] === 'text/event-stream';
   return new Promise((resolve, reject) => {
@@ -11,7 +11,7 @@ export function readBody(response: IncomingMessage): Promise<Buffer> {
       resolve(chunk);
       response.destroy();
     });
-    // Has no effect after a stream was cancelled.
+    // No effect on a cancelled stream.
     response.on('error', reject);
     response.on('end', () => resolve(Buffer.concat(chunks)));
   });

@@ -25,7 +25,7 @@ export type Behaviour =
   | 'no-response'
   | 'reset';
 
-/** An HTTP server that stores requests and responds as set. */
+/** An HTTP server that stores requests and responds as tests choose. */
 export class Receiver {
   readonly requests: Received[] = [];
   /** Deliveries that do not match the OpenAPI document. */
@@ -37,7 +37,7 @@ export class Receiver {
     readonly url: string,
   ) {}
 
-  /** Listens on the loopback; with a key and certificate, by TLS. */
+  /** Listens on the loopback; over TLS if there is a key and a certificate. */
   static async start(secure?: ServerOptions): Promise<Receiver> {
     let receiver: Receiver | undefined;
     const listener: RequestListener = (incoming, outgoing) => {
@@ -64,12 +64,12 @@ export class Receiver {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** The requests since the last call. */
+  /** Returns the requests since the last call. */
   take(): Received[] {
     return this.requests.splice(0);
   }
 
-  /** The JSON bodies of the requests since the last call. */
+  /** Returns the JSON bodies of the requests since the last call. */
   takeJson(): Json[] {
     return this.take().map(({ body }) => JSON.parse(body));
   }

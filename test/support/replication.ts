@@ -1,4 +1,4 @@
-/** Litestream from the registry of Python packages, and what drills do with it. */
+/** Litestream from the Python package registry, and helpers for the drills that use it. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,16 +8,16 @@ import { eventually } from './eventually.ts';
 
 const run = promisify(execFile);
 
-/** The keys of the S3 server, which accepts any. */
+/** The keys of the S3 server, which accepts any keys. */
 export const storeKeys = { LITESTREAM_ACCESS_KEY_ID: 'tenantry', LITESTREAM_SECRET_ACCESS_KEY: 'tenantry-secret' };
-/** Without the certificates of this machine, which its client of S3 does not take. */
+/** Omit this machine's certificates, which Litestream's S3 client rejects. */
 const { AWS_CA_BUNDLE: _, ...inherited } = process.env;
 const env = { ...inherited, ...storeKeys };
 
 /** Installs Litestream if it is missing. Returns its path. */
 export const installLitestream = async (): Promise<string> => join(await pythonPrograms('litestream'), 'litestream');
 
-/** Runs Litestream to its end; returns its output. Rejects when it fails. */
+/** Runs Litestream to its end; returns its output. Rejects if it fails. */
 export async function litestream(...words: readonly string[]): Promise<string> {
   const { stdout } = await run(await installLitestream(), words, { env });
   return stdout;
@@ -30,7 +30,7 @@ export interface Replicating {
   readonly said: () => string;
 }
 
-/** Starts it with a configuration; resolves when it has written its first complete copy. */
+/** Starts it with a configuration. Resolves when it has written its first complete copy. */
 export async function replicate(config: string): Promise<Replicating> {
   const child = spawn(await installLitestream(), ['replicate', '-no-expand-env', '-config', config], {
     env,

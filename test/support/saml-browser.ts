@@ -1,6 +1,6 @@
 import type { ApiResponse, Fixture, Json } from './fixture.ts';
 
-/** A form of an identity provider, to be posted to the service. */
+/** A form of an identity provider that posts to the service. */
 export interface Form {
   readonly action: string;
   readonly SAMLResponse: string;
@@ -10,13 +10,13 @@ export interface Form {
 const hidden = (page: string, name: string): string =>
   new RegExp(`name="${name}"\\s+value="([^"]*)"`).exec(page)?.[1] ?? '';
 
-/** A browser that runs logins step by step: it stores the cookie and follows redirects and forms. */
+/** A browser that runs logins step by step. It stores the cookie and follows redirects and forms. */
 export class SamlBrowser {
   cookie: string | undefined;
 
   constructor(private readonly service: Pick<Fixture, 'anonymous' | 'url'>) {}
 
-  /** Sends a request with the cookie, and stores a new one. */
+  /** Sends a request with the cookie, and stores a new cookie. */
   async send(method: string, path: string, form?: Readonly<Record<string, string>>): Promise<ApiResponse<Json>> {
     const response = await this.service.anonymous.send(
       method,
@@ -45,7 +45,7 @@ export class SamlBrowser {
     return this.formAt(await this.start(idp));
   }
 
-  /** The form of an identity provider at one of its URLs. */
+  /** Returns the form of an identity provider at one of its URLs. */
   async formAt(address: string): Promise<Form> {
     const response = await fetch(address);
     const page = await response.text();
@@ -74,6 +74,6 @@ export class SamlBrowser {
   }
 }
 
-/** The message in a response, and a response with a changed message. */
+/** The message in a response, and a response with a modified message. */
 export const decoded = (base64: string): string => Buffer.from(base64, 'base64').toString();
 export const encoded = (xml: string): string => Buffer.from(xml).toString('base64');

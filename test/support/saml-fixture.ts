@@ -10,7 +10,7 @@ import { serviceKeys } from './saml-keys.ts';
 
 export const completed = 'https://app.example.com/#/login/';
 
-/** Files named in settings, in a temporary folder. */
+/** Files in a temporary folder, for settings that name files. */
 export class Files {
   readonly folder = mkdtempSync(join(tmpdir(), 'saml-'));
 
@@ -45,9 +45,9 @@ export const samlSettings = (files: Files): ServerOptions => ({
   logout_failed_url: 'https://app.example.com/logout-failed?from=saml',
 });
 
-/** A service with logins at an identity provider named `idp`, at the current time of the machine. */
+/** A service with logins at an identity provider named `idp`, at the machine's current time. */
 export class SamlFixture {
-  /** The logged reasons of rejected messages, since the array was last emptied. */
+  /** The logged reasons of rejected messages. Tests may empty it. */
   readonly reasons: string[] = [];
 
   private constructor(
@@ -58,7 +58,7 @@ export class SamlFixture {
     Object.assign(fixture.server.app.log, { warn: ({ reason }: { reason: string }) => this.reasons.push(reason) });
   }
 
-  /** More metadata is read from files beside that of the identity provider. */
+  /** Further metadata comes from files beside that of the identity provider. */
   static async start(options: ServerOptions = {}, furtherMetadata: readonly string[] = []): Promise<SamlFixture> {
     const files = new Files();
     const port = options.port ?? (await freePort());
@@ -96,14 +96,14 @@ export class SamlFixture {
   }
 }
 
-/** The token in the last redirect of a login. */
+/** Returns the token in the last redirect of a login. */
 export function tokenIn(location: string): string {
   const token = /^https:\/\/app\.example\.com\/#\/login\/([0-9a-f]{40})\/saml2\/$/.exec(location)?.[1];
   if (token === undefined) throw new Error(`no login: ${location}`);
   return token;
 }
 
-/** The last redirect of a failed login. */
+/** Returns the last redirect of a failed login. */
 export const failedLogin = (message: string): string =>
   `https://app.example.com/login-failed?message=${encodeURIComponent(message)}`;
 export const failedLogout = (message: string): string =>

@@ -4,16 +4,16 @@ import { entityDescriptor, IdentityProvider } from './identity-provider.ts';
 import { SamlBrowser } from './saml-browser.ts';
 import { Files, samlSettings, tokenIn } from './saml-fixture.ts';
 
-/** An identity provider, and the settings of a program whose users log in there. */
+/** An identity provider, and the settings of a program that uses it for logins. */
 export class SamlProvider {
   private constructor(
     readonly idp: IdentityProvider,
     readonly files: Files,
-    /** By the names of settings, as texts. */
+    /** Settings by name, as texts. */
     readonly settings: Readonly<Record<string, string>>,
   ) {}
 
-  /** Starts one for a service at a free port of this host, which the settings name. */
+  /** Starts a provider for a service on a free port of this host. The settings name the port. */
   static async start(host = '127.0.0.1'): Promise<SamlProvider> {
     const files = new Files();
     const port = await freePort();
@@ -48,10 +48,10 @@ export class SamlProvider {
   }
 }
 
-/** Settings as command line arguments. */
+/** Formats settings as command line arguments. */
 export const wordsOf = (settings: Readonly<Record<string, string>>): string[] =>
   Object.entries(settings).flatMap(([name, value]) => [`--${name.replaceAll('_', '-')}`, value]);
 
-/** A value of a setting as a command line argument. */
+/** Formats a value as a command line argument. */
 const textOf = (value: unknown): string =>
   Array.isArray(value) ? value.join(',') : typeof value === 'object' ? JSON.stringify(value) : String(value);

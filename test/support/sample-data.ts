@@ -1,4 +1,4 @@
-/** The sample data that the built program carries. */
+/** The sample data embedded in the program. */
 import { pathToFileURL } from 'node:url';
 import { demoPassword } from '../../src/app/demo/demo.ts';
 import { type DemoSnapshot, fillFrom } from '../../src/app/demo/snapshot.ts';
@@ -9,15 +9,15 @@ import type { Fixture } from './fixture.ts';
 import { builtProgram } from './program.ts';
 
 /**
- * Stores the sample data as `tenantry demo` does. The function that the tests import from the source would run their history, which
- * takes ten times as long; test/app/demo/snapshot.test.ts compares both.
+ * Stores the sample data as `tenantry demo` does. The source function would run their history, which takes ten times as long.
+ * test/app/demo/snapshot.test.ts compares both.
  */
 export async function storeSampleData({ server: { app } }: Fixture): Promise<void> {
   const text = unpackPart(pathToFileURL(builtProgram).href, 'demo').toString();
   const snapshot = unpackText(text, app.clock.now()) as DemoSnapshot;
   const hash = await app.passwords.hash(demoPassword);
   app.db.write(() => {
-    // A fixture has deleted the events of its own requests, not what they were about.
+    // The fixture has deleted the events of its own requests but not their objects.
     app.db.run(raw('DELETE FROM event_subject'));
     fillFrom(snapshot, app, hash);
   });

@@ -1,7 +1,7 @@
-/** Loaded before a program: its clock is so many milliseconds ahead of the machine's as the file CLOCK_FILE states. */
+/** Preload script: the program's clock is ahead of the machine's by the number of milliseconds in the file CLOCK_FILE. */
 import { readFileSync } from 'node:fs';
 
-/** Milliseconds after which the file is read again. */
+/** Milliseconds between two reads of the file. */
 const often = 20;
 const { now } = Date;
 let ahead = 0;

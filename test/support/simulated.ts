@@ -8,8 +8,8 @@ export interface SimulatedService {
 }
 
 /**
- * Connects a provider of this type without latencies to a project, through a service of its customer called `name`, and
- * waits for its synchronisation. `fields` are more credentials and options.
+ * Connects a provider of this type without latencies to a project, through a service of its customer named `name`, and waits for
+ * its synchronisation. `fields` are further credentials and options.
  */
 export async function simulatedService(
   fixture: Fixture,
@@ -38,15 +38,18 @@ export async function simulatedService(
   return { service, settings, link };
 }
 
-/** Advances time by one second, so that every due job makes one step. */
+/** Advances time by one second, so that every pending job runs one step. */
 export const step = (fixture: Fixture): Promise<void> => fixture.advance(1);
 
-/** Advances time until operations without latency are done. */
+/** Advances time until operations without latency finish. */
 export async function work(fixture: Fixture): Promise<void> {
   for (let i = 0; i < 6; i++) await step(fixture);
 }
 
-/** The states of a resource from now on, as `<state> <runtime state>`, until it stays, is gone, or so many seconds are over. */
+/**
+ * Returns the states of a resource over time, as `<state> <runtime state>`, until they stay the same, the resource is gone, or
+ * this many seconds have passed.
+ */
 export async function collectStates(fixture: Fixture, url: string, seconds = 20): Promise<string[]> {
   const states: string[] = [];
   for (let second = 0; second < seconds; second++) {
@@ -59,7 +62,7 @@ export async function collectStates(fixture: Fixture, url: string, seconds = 20)
   return states;
 }
 
-/** Changes options of settings, from the next operation on. */
+/** Changes options of settings. They apply from the next operation on. */
 export async function setOptions(
   fixture: Fixture,
   settings: Json,
@@ -69,7 +72,7 @@ export async function setOptions(
   if (status !== 200) throw new Error(JSON.stringify(body));
 }
 
-/** Usages, by name, of the quotas of an object that are not zero. */
+/** Returns the non-zero quota usages of an object, by name. */
 export async function usages(fixture: Fixture, object: Json): Promise<Record<string, number>> {
   const { body } = await fixture.staff.get(object.url);
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Suites with a server: it starts before the first hook that they add, and stops after the last. */
+/** Suites with a server that starts before the suite's own hooks and stops after them. */
 import type { ServerOptions } from 'tenantry';
 import { suite, type Test } from 'uvu';
 import { Fixture } from './fixture.ts';
@@ -8,7 +8,7 @@ export interface SuiteWithServer {
   readonly fixture: Fixture;
 }
 
-/** A suite with one server for all of its tests. */
+/** A suite whose tests share one server. */
 export function suiteWithServer(name: string, options: ServerOptions = {}): SuiteWithServer {
   const test = suite(name);
   const fixture = new Fixture();
@@ -24,7 +24,7 @@ export function suiteWithServerPerTest(name: string, options: ServerOptions = {}
   return { test: withLastHook(test, () => test.after.each(() => fixture.close())), fixture };
 }
 
-/** The suite, whose last hook is added after all others. */
+/** Runs the suite. Adds its last hook after all others. */
 function withLastHook(test: Test, addLast: () => void): Test {
   const { run } = test;
   return Object.assign(test, {

@@ -11,7 +11,9 @@ interface Document {
   readonly paths: Readonly<Record<string, { readonly get?: { readonly parameters?: readonly Parameter[] } }>>;
 }
 
-/** All reads of the API document without parameters in their path: plain, and with every filter and order, with existing values. */
+/**
+ * All reads in the API document without parameters in their path: plain, and with every filter and order, with existing values.
+ */
 export async function targetsOf(url: string, token: string): Promise<string[]> {
   const read = async (target: string): Promise<{ status: number; body: string }> => {
     const response = await fetch(url + target, { headers: { Authorization: `Token ${token}` }, redirect: 'manual' });
@@ -37,7 +39,7 @@ export async function targetsOf(url: string, token: string): Promise<string[]> {
   return targets;
 }
 
-/** The value of an object for the name of a filter; else a value of the filter's type that matches little. */
+/** Returns an object's value for a filter; without one, a value of the filter's type that matches few objects. */
 function valueFor(name: string, { enum: words, type }: Parameter['schema'], object: Record<string, unknown>): string {
   const own = object[name] ?? object[name.replace(/_uuid$/, '')] ?? object[name.replace(/_exact$/, '')];
   if (typeof own === 'string' || typeof own === 'number' || typeof own === 'boolean') return String(own);

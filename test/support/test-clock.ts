@@ -1,28 +1,28 @@
 /**
- * The clock of the fixtures. By default it stands still between two settings, so that tests can assert whole bodies. With
- * TENANTRY_TEST_CLOCK=moving each reading is a little later than the one before, as on a machine: code that takes two
- * readings for the same instant fails then. `runner/modes.ts` says which test files run in both modes.
+ * The clock of the fixtures. By default it stands still until a test sets it, so that tests can assert whole bodies. With
+ * TENANTRY_TEST_CLOCK=moving, each reading is a little later than the one before, as on a machine, so code that takes two
+ * readings for the same instant fails. `runner/modes.ts` decides which test files run in both modes.
  */
 import type { SettableClock } from '../../src/kernel/clock.ts';
 
-/** Whether clocks move by themselves: the runner decides that for each file. */
+/** Whether clocks move by themselves. The runner decides this for each file. */
 export const isMoving = (): boolean => process.env.TENANTRY_TEST_CLOCK === 'moving';
 
 const second = 1_000_000;
-/** Microseconds between two readings: large steps first, then small ones, so that a clock is never a whole second ahead. */
+/** Microseconds between two readings: large steps first, then small ones, so that a clock never gets a whole second ahead. */
 const step = { large: 1000, small: 1 };
 const maxLargeDrift = 900_000;
 
 /** A clock that a test sets. */
 export interface TestClock extends SettableClock {
-  /** Stops at the current time, in either mode: for tests of what happens at one instant. */
+  /** Stops at the current time in either mode, for tests that need a single instant. */
   hold(): void;
 }
 
-/** The times to which the clocks of this process were set, as fractions of a second, and how far they have moved ahead. */
+/** The times to which tests set the clocks of this process, as fractions of a second, and their drift. */
 const drifts = { fractions: new Set<number>(), drift: 0 };
 
-/** A clock for a fixture that starts at an instant. */
+/** Creates a clock for a fixture that starts at an instant. */
 export function testClock(start: string): TestClock {
   drifts.fractions.clear();
   drifts.drift = 0;
@@ -32,7 +32,7 @@ export function testClock(start: string): TestClock {
   const setBase = (instant: number): void => {
     const fraction = ((instant % second) + second) % second;
     const known = isHeld ? undefined : knownFraction(fraction);
-    // An instant computed from a reading is ahead already.
+    // An instant computed from a reading already includes the drift.
     base = instant - (known === undefined ? 0 : fraction - known);
     if (known === undefined) drifts.fractions.add(fraction);
   };
@@ -44,7 +44,7 @@ export function testClock(start: string): TestClock {
       drifts.drift = Math.max(drifts.drift, drift);
       return present;
     },
-    // It stays ahead by as much, so that at least the requested time passes.
+    // Keep the drift, so that at least the requested time passes.
     set: (instant) => setBase(instantOf(instant)),
     advance: (seconds) => setBase(base + Math.round(seconds * second)),
     hold: () => {
@@ -55,13 +55,13 @@ export function testClock(start: string): TestClock {
   };
 }
 
-/** The fraction to which a clock was set that has moved to this one. */
+/** Returns the fraction to which a clock was set before it drifted to this one. */
 function knownFraction(time: number): number | undefined {
   const set = [...drifts.fractions].filter((fraction) => fraction <= time && time <= fraction + drifts.drift);
   return set.length === 0 ? undefined : Math.max(...set);
 }
 
-/** A text of the server with the instants that a clock without drift would have shown. */
+/** Returns a text of the server with the instants of a clock without drift. */
 export function withoutDrift(text: string): string {
   if (!isMoving()) return text;
   return text.replace(
@@ -69,7 +69,7 @@ export function withoutDrift(text: string): string {
     (_, event = '', time: string, digits: string) => {
       const micros = Number(digits.padEnd(6, '0'));
       const fraction = String(knownFraction(micros) ?? micros).padStart(6, '0');
-      // The instant of an event always has three digits, any other one as many as it needs.
+      // Instants of events always have three digits, others as many as they need.
       const fewest = event ? fraction.slice(0, 3) : fraction.replace(/0+$/, '');
       return `${event}${time}${fewest === '' ? '' : `.${fewest}`}Z`;
     },

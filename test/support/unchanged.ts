@@ -14,8 +14,8 @@ export interface Inputs {
 }
 
 /**
- * A suite of tests that build, pack or generate for long: skipped when all of it has passed with the same inputs here, but
- * never where `CI` is set.
+ * A suite of slow build, pack or generator tests. It is skipped when all of it has passed on this machine with the same inputs,
+ * but never when `CI` is set.
  */
 export function suiteOfBuild(name: string, inputs: Inputs): Test {
   const record = join(cache, name.replaceAll(' ', '-'));
@@ -57,7 +57,7 @@ function digestOf({ files, texts = [] }: Inputs): string {
   return hash.digest('hex');
 }
 
-/** A file, or the files of a folder except installed packages. */
+/** Reads a file, or the files of a folder except installed packages. */
 function filesBelow(path: string): string[] {
   if (!statSync(join(project, path)).isDirectory()) return [path];
   return readdirSync(join(project, path))

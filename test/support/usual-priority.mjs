@@ -1,4 +1,4 @@
-/** Loaded into a program: its priority stays as it is, because a low one starves beside other tests. */
+/** Preload script: keeps the program's priority, because one with low priority starves beside other tests. */
 import { syncBuiltinESMExports } from 'node:module';
 import os from 'node:os';
 

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A response as received. */
+/** A received response. */
 export interface WireResponse {
   readonly status: number;
-  /** By lower-case name; repeated ones joined with a comma. */
+  /** Headers by lower-case name. Repeated ones are joined with a comma. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** A bare TCP connection, for requests and responses that `fetch` does not support. */
+/** A plain TCP connection, for requests and responses that `fetch` does not support. */
 export class Wire {
   readonly #socket: Socket;
   readonly #closed: Promise<unknown>;
@@ -24,7 +24,7 @@ export class Wire {
       this.#received = Buffer.concat([this.#received, chunk]);
       this.#arrived();
     });
-    // A connection that the server resets is closed like any other.
+    // Treat a connection that the server resets as closed.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       this.#ended = true;
@@ -40,7 +40,7 @@ export class Wire {
     return new Wire(socket);
   }
 
-  /** Sends lines, each ended with CRLF; an empty last line ends the head of a request. */
+  /** Sends lines, each followed by CRLF. An empty last line ends the head of a request. */
   lines(...lines: readonly string[]): this {
     return this.bytes(lines.map((line) => `${line}\r\n`).join(''));
   }
@@ -50,7 +50,7 @@ export class Wire {
     return this;
   }
 
-  /** The next response; `head` for a response to HEAD. Rejects when the server closes before it is complete. */
+  /** Returns the next response; `head` for a response to HEAD. Rejects if the server closes before it is complete. */
   async response({ head = false } = {}): Promise<WireResponse> {
     const end = await this.#until((received) => received.indexOf('\r\n\r\n'));
     const [start = '', ...lines] = this.#received.subarray(0, end).toString('latin1').split('\r\n');
@@ -69,7 +69,7 @@ export class Wire {
     return { status, headers, body };
   }
 
-  /** Resolves when the server has closed the connection; returns received bytes after the last response. */
+  /** Resolves when the server has closed the connection. Returns bytes received after the last response. */
   async closed(): Promise<string> {
     await this.#closed;
     return this.#received.toString();
