@@ -6,10 +6,10 @@ import * as assert from 'uvu/assert';
 
 const test = suite('architecture');
 
-/** Code for browsers: it uses the program only by its API, and the program does not use it. */
+/** Code for browsers. It uses the program only through its API, and the program does not import it. */
 const pages = 'console';
 
-/** The layers from the lowest up, each with its modules: a layer imports only from the layers below. */
+/** The layers from the lowest up, with their modules. A layer imports only from the layers below. */
 const layers: Readonly<Record<string, readonly string[]>> = {
   kernel: [
     'access',
@@ -66,7 +66,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
 
 const maxLines = 450;
 
-/** Files that the declaration of a small collection, that of SSH keys, may import, with their imports. */
+/** Files that the declaration of a small collection (SSH keys) may import, with their own imports. */
 const maxFilesOfCollection = 51;
 
 const source = fileURLToPath(new URL('../src/', import.meta.url));
@@ -85,7 +85,7 @@ interface Edge {
   readonly to: string;
 }
 
-/** Every import in src: of values and types, dynamic imports, re-exports and module augmentations. */
+/** All imports in src: of values and types, dynamic imports, re-exports and module augmentations. */
 const imports: readonly Edge[] = [...texts]
   .flatMap(([from, text]) =>
     [...text.matchAll(/\b(?:from|import|declare module)\s*\(?\s*'(\.[^']+)'/g)].map(([, path]) => ({
@@ -97,7 +97,10 @@ const imports: readonly Edge[] = [...texts]
 
 const layerOf = (file: string): string => file.split('/')[0] as string;
 
-/** The module of a file: its folder in the layer, for vendors the folder of a kind; a file beside the folders is a module. */
+/**
+ * Returns the module of a file: its folder in the layer, or for vendors the folder of a kind. A file directly in the layer is a
+ * module.
+ */
 const moduleOf = (file: string): string => {
   const folders = file.split('/').slice(0, -1);
   return folders.length < 2 ? file : folders.slice(0, folders[1] === 'providers' ? 4 : 2).join('/');
@@ -185,12 +188,12 @@ test('has no cycle of modules', () => {
   assert.is(lines(between.filter(({ from, to }) => pairs.has(`${moduleOf(from)} > ${moduleOf(to)}`))), '');
 });
 
-/** Words of higher layers that the code of a layer must not contain: its table of subjects in src/README.md. */
+/** Words of higher layers that the code of a layer must not contain, from the table of subjects in src/README.md. */
 const vendors = /openstack|digital_?ocean|droplets?|amazon|aws|gitlab|jira|oracle/;
 const unknownWords: Readonly<Record<string, { readonly words: RegExp; readonly exceptions: readonly string[] }>> = {
   kernel: {
     words: new RegExp(`^(?:${vendors.source}|customers?|projects?|invitations?|quotas?|alerts?|webhooks?|resources?)$`),
-    // Roles in customers and projects are what visibility and rights consist of; the list of the bundle's parts names packages.
+    // Visibility and rights are based on roles in customers and projects. The list of the bundle's parts names packages.
     exceptions: ['access/right.ts', 'access/rights.ts', 'access/visibility.ts', 'native/parts.ts'],
   },
   // Help texts name a type as an example.
@@ -237,7 +240,7 @@ const changing = /\b(?:UPDATE|DELETE FROM) "?(\w+)|\.update\(\s*'(\w+)'/g;
 const naming =
   /\b(?:INTO|UPDATE|FROM|JOIN) "?(\w+)|\.(?:insert|update|rowsIn)\(\s*'(\w+)'|\btable: '(\w+)'|\buuidOf\('[^']*', '(\w+)'/g;
 
-/** The tables that the code of a layer names in statements of a kind, with the files. */
+/** Returns the tables that the code of a layer names in statements of a kind, with the files. */
 function tablesIn(layer: string, pattern: RegExp): Map<string, Set<string>> {
   const uses = new Map<string, Set<string>>();
   for (const [file, text] of texts) {
@@ -250,7 +253,10 @@ function tablesIn(layer: string, pattern: RegExp): Map<string, Set<string>> {
   return uses;
 }
 
-/** Tables that the kernel reads although a higher layer stores their rows: callers, their API keys, factors and roles, and the state of the clock. */
+/**
+ * Tables that the kernel reads although a higher layer writes them: callers, their API keys, factors and roles, and the state of
+ * the clock.
+ */
 const sharedTables: Readonly<Record<string, string>> = {
   user: 'kernel',
   api_key: 'kernel',
@@ -263,10 +269,13 @@ const sharedTables: Readonly<Record<string, string>> = {
   deployment: 'kernel',
 };
 
-/** Files that may name tables of higher layers: a role in a customer is also one in its projects. */
+/** Files that may name tables of higher layers: a role in a customer also applies to its projects. */
 const filesNamingHigherTables = ['kernel/access/visibility.ts: project'];
 
-/** The layer that owns each table: the lowest that inserts rows, otherwise the lowest that changes them or names the table. */
+/**
+ * Returns the layer that owns each table: the lowest that inserts rows, otherwise the lowest that changes them or names the
+ * table.
+ */
 function tableOwners(): Map<string, string> {
   const owners = new Map(Object.entries(sharedTables));
   for (const pattern of [inserting, changing, naming])

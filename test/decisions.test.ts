@@ -1,4 +1,4 @@
-/** Each optimisation has a page in src/decisions with its benefit; sources and pages cite each other correctly. */
+/** Each optimisation has a page in src/decisions that states its benefit. Sources and pages cite each other correctly. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** Every export of the program is used in another file: anything used only in its own file is not exported. */
+/** Every export of the program is imported by another file. Declarations used only in their own file must not be exported. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 const exports = suite('exports');
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Imports of programs that embed the server, and types that its declarations name. */
+/** Imports of embedding programs, and the types that its declarations name. */
 const published = 'src/app/main.ts';
 const named: ReadonlySet<string> = new Set([
   'src/accounts/session/saml/config.ts MetadataUrl',
@@ -21,7 +21,7 @@ const filesIn = (folder: string, ending: RegExp): string[] =>
     .map((file) => posix.join(folder, file.replaceAll('\\', '/')))
     .filter((file) => ending.test(file) && !file.includes('node_modules'));
 
-/** Text of the build, which imports some functions by name when it assembles the one file. */
+/** The text of the build, which imports some functions by name when it assembles the one file. */
 const build = [join(root, 'build.mjs'), ...filesIn('src/build', /\.mjs$/).map((file) => join(root, file))]
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');
@@ -45,7 +45,7 @@ function addUses(file: string, source: ts.SourceFile, used: Set<string>): void {
     if (isImport && node.arguments[0] && ts.isStringLiteralLike(node.arguments[0])) add(node.arguments[0].text, '*');
     if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument))
       add((node.argument.literal as ts.StringLiteral).text, node.qualifier?.getText() ?? '*');
-    // An interface that other modules extend is exported for them.
+    // An interface is exported if other modules extend it.
     if (ts.isModuleDeclaration(node) && ts.isStringLiteral(node.name) && node.body && ts.isModuleBlock(node.body))
       for (const statement of node.body.statements)
         if (ts.isInterfaceDeclaration(statement)) add(node.name.text, statement.name.text);

@@ -104,7 +104,7 @@ const withWordsApart = (text: string): string =>
 
 const blank = (text: string): string => text.replace(/[^\n]/g, ' ');
 
-/** What the specification quotes is the interface of the API, in its own words: names, messages, and their fixed parts. */
+/** Interface terms of the API that the specification quotes: names, messages, and fixed parts of messages. */
 const quotations: readonly string[] = files
   .filter((path) => path.startsWith('src/spec/'))
   .flatMap((path) => [...readText(path).matchAll(/`([^`\n]+)`/g), ...readText(path).matchAll(/"([^"`\n]+)"/g)])

@@ -1,6 +1,6 @@
 /**
- * The recipe of src/README.md for a field needs a column and a line in `fields`, and nothing else. This test follows it for the
- * tables of every collection that stores bodies, on a server of the source, to whose declarations a test can add. Responses
+ * By the recipe in src/README.md, a new field needs only a column and a line in `fields`. This test follows it for the tables of
+ * every collection that stores bodies, on a server built from the source, to whose declarations a test can add fields. Responses
  * keep the published shape, so the field is write-only, and the test reads the rows.
  */
 import { suite } from 'uvu';
@@ -17,7 +17,7 @@ import { publicKeys } from '../support/public-keys.ts';
 const test = suite('a field added by the recipe');
 let server: Server;
 
-/** The tables of collections, in the order in which their objects are created. */
+/** The tables of collections, in the order of creation of their objects. */
 const tables = [
   ['service-certifications', 'service_certification'],
   ['customers', 'customer'],
@@ -67,7 +67,7 @@ test.after(async () => {
 
 function addColumn(table: string): void {
   server.app.db.script(`ALTER TABLE ${table} ADD COLUMN motto TEXT NOT NULL DEFAULT ''`);
-  // Views name their columns when they are created.
+  // SQLite fixes the columns of a view when the view is created.
   if (table.endsWith('_role'))
     server.app.db.script(`
       DROP VIEW active_${table}; CREATE VIEW active_${table} AS SELECT * FROM ${table} WHERE ended IS NULL`);

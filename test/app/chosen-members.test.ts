@@ -1,4 +1,4 @@
-/** `field=` with more values than a list may have (core.md 1.1, 1.2, 1.9), on every path that reads it. */
+/** `field=` with more values than a list may have (core.md 1.1, 1.2, 1.9), on all paths that read it. */
 import * as assert from 'uvu/assert';
 import { endpoints } from '../support/catalogue.ts';
 import { suiteWithServer } from '../support/suite.ts';

@@ -1,4 +1,4 @@
-/** Damaged files of a data folder, each reported in one line. `npm test` built the program before. */
+/** Damaged files of a data folder, each reported in one line. `npm test` builds the program first. */
 import { closeSync, cpSync, openSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';

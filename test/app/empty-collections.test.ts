@@ -1,4 +1,4 @@
-/** Collections that clients of other installations request, GET / and the scheme Bearer (core.md 2.2, 3). */
+/** Collections that clients of other installations request, GET /, and the scheme Bearer (core.md 2.2, 3). */
 import { createServer } from 'tenantry';
 import * as assert from 'uvu/assert';
 import { version } from '../../src/kernel/app.ts';

@@ -59,7 +59,7 @@ test('configures proxies with the address of the server and the host of clients'
     'client_max_body_size 49m;',
   ])
     assert.match(nginx, line);
-  // As in the manual.
+  // As shown in the manual.
   const manual = readFileSync(new URL('../../src/manual/deploying.md', import.meta.url), 'utf8');
   assert.ok((await example('nginx')).endsWith(/```nginx\n(.*?)```/s.exec(manual)?.[1] ?? '?'));
   const caddy = await example('caddy', ...settings, '--tls-cert-file', 'c', '--tls-key-file', 'k');
@@ -81,7 +81,7 @@ test('builds the Dockerfile on the current Node.js, and explains how to get the 
     assert.match(file, '\nCOPY tenantry.mjs /usr/local/lib/tenantry.mjs\n');
     assert.match(file, '\nENTRYPOINT ["node", "/usr/local/lib/tenantry.mjs"]\n');
   } else {
-    // A file built for another Node.js would not start there; the package works on this one, too.
+    // A file built for another Node.js version would not start there, but the package also works on this one.
     assert.match(file, /^# npm pack && docker build -t tenantry \.\n/);
     assert.match(file, `\nCOPY tenantry-${version}.tgz /tmp/\n`);
     assert.match(file, '\nENTRYPOINT ["tenantry"]\n');

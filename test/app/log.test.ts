@@ -88,7 +88,7 @@ test('logs the pattern of a path that may hold a secret, and redacts secrets in 
   );
 });
 
-/** Creates provider settings, and waits until the log has a line about them. */
+/** Creates provider settings, and waits for a log line about them. */
 async function linesOfSettings(fields: Record<string, unknown>, message: string): Promise<[Json, Json[]]> {
   const serving = await program.serve(['--ephemeral']);
   const creation = await fetch(`${serving.url}/api/service-settings/`, {

@@ -25,18 +25,18 @@ test.before(async () => {
 });
 test.after(() => rmSync(folder, { recursive: true }));
 
-/** From now on tables with more rows than this are large, and nothing is cached. */
+/** From now on, tables with more rows than this count as large, and responses are not cached. */
 function largeAbove(rows: number): void {
   const { db } = fixture.server.app;
   Object.assign(db.long, { manyRows: rows });
   db.versions.changedAll();
 }
 
-/** Whether a list belongs to one vendor, of which there are many alike. */
+/** Whether a list belongs to one of many similar vendors. */
 const isOfVendor = (target: string): boolean =>
   fixture.server.app.catalogue.types.some(({ prefix }) => target.startsWith(`/api/${prefix}-`));
 
-/** Whether a GET is recorded in the audit trail, which the next one then shows. */
+/** Whether the audit trail records a GET and the next GET then shows the record. */
 const isRecorded = (target: string): boolean => target.startsWith('/api/audit/export/');
 
 /** Calls `between` once, after the thread's result and before the handler runs again. */
@@ -52,7 +52,7 @@ function afterReading(between: () => Promise<unknown>): void {
 
 const namesIn = ({ body }: { readonly body: Json }): string[] => body.map(({ name }: { name: string }) => name);
 
-/** The list of customers that contain a name. */
+/** Returns the customers whose name contains a text. */
 const named = async (client: Client, name: string): Promise<[total: string | null, names: string[]]> => {
   const response = await client.get(`/api/customers/?name=${name}`);
   return [response.headers.get('X-Result-Count'), namesIn(response)];
@@ -109,7 +109,7 @@ test('serves other requests while the thread reads, and caches no outdated resul
     const created = await fixture.customer('Long and new');
     first = [...first, (await fixture.staff.get(created.url)).body.name];
   });
-  // The state at the moment of the read.
+  // The state at the time of the read.
   assert.equal(await named(fixture.staff, 'Long'), ['0', []]);
   assert.equal(first, ['Long and new']);
   assert.equal(await named(fixture.staff, 'Long'), ['1', ['Long and new']]);
@@ -162,7 +162,7 @@ test('rejects a token that is revoked while the thread reads', async () => {
   assert.is((await client.get('/api/customers/?name=e')).status, 401);
 });
 
-/** Runs work, and returns the queries that the thread received meanwhile. */
+/** Returns the queries that the thread receives while `work` runs. */
 async function queriesDuring(work: () => Promise<unknown>): Promise<readonly (readonly string[])[]> {
   const requests: string[][] = [];
   const reading = thread();
@@ -234,7 +234,7 @@ test('counts rows once, with concurrent changes while the thread counts', async 
   assert.is(await total(), before + 1);
   largeAbove(0);
   afterReading(() => fixture.staff.delete(created.url));
-  // The count of either moment, and later the present one.
+  // The count at either moment, and later the current one.
   assert.ok([before, before + 1].includes(await total()));
   assert.is(await total(), before);
 });
@@ -256,7 +256,7 @@ test('rejects reads above the queue limit, and runs none for disconnected client
   const ask = (i: number): Promise<Response> =>
     fetch(`${fixture.url}/api/customers/?name=wait${i}`, { headers, signal: leaving.signal });
   const waiting = Array.from({ length: 64 }, (_, i) => ask(i).catch(() => undefined));
-  // Rejects a read of the caller with the most waiting ones: here all have the same caller.
+  // Rejects a read of the caller with the most waiting reads. Here all have the same caller.
   const rejection = await Promise.race([...waiting, ...[64, 65].map((i) => ask(i))]);
   assert.is(rejection?.status, 503);
   assert.is(rejection?.headers.get('Retry-After'), '1');

@@ -1,4 +1,4 @@
-/** The command line. `npm test` built the program before. */
+/** The command line. `npm test` builds the program first. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -174,7 +174,7 @@ cli('prints the licences of the program and of every package in it', async () =>
     const text = others.find((other) => other.startsWith(`${name} ${version}\n\n`));
     assert.match(text ?? '', /Copyright|public domain/i, name);
   }
-  // Packages bundled with packages, and the notices of a script built from several.
+  // Packages that contain other packages, and the notices of a script built from several.
   for (const name of ['sonic-boom', 'xml-crypto'])
     assert.ok(
       others.some((other) => other.startsWith(`${name} `)),
@@ -601,7 +601,7 @@ const isRoot = process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).s
     failed(`the folder ${home} for native code belongs to another user: ${advice}`),
     'a separate folder for native code would leave files that the server cannot open',
   );
-  // Root without its privileges, so that the location of the clone and the access to its parent folders do not matter.
+  // Root without its privileges, so that the location of the clone and the permissions of its parent folders do not matter.
   const copy = join(folder, 'tenantry.mjs');
   copyFileSync(builtProgram, copy);
   const unprivileged = ['--bounding-set=-all', '--inh-caps=-all', process.execPath, copy, 'doctor'];

@@ -1,4 +1,6 @@
-/** Lists with a filter by part of a name also have one by the exact name; both compare compatible characters of Unicode as equal (core.md 1.9). */
+/**
+ * Lists with a filter by part of a name also have an exact one. Both treat compatible Unicode characters as equal (core.md 1.9).
+ */
 import * as assert from 'uvu/assert';
 import { endpoints } from '../support/catalogue.ts';
 import type { Json } from '../support/fixture.ts';
@@ -21,7 +23,7 @@ test('has an exact filter for every partial one', () => {
   );
 });
 
-/** The names that `name` and `name_exact` search in objects without their own name. */
+/** The names that `name` and `name_exact` search for objects without a name of their own. */
 const namesOf = (path: string, item: Json): string[] =>
   path.startsWith('/api/users/')
     ? [item.full_name]
@@ -33,7 +35,7 @@ const { test: sample, fixture: samples } = suiteWithServer('filters by name, in 
 
 sample('finds the objects with exactly this name by name_exact in every list', async () => {
   const lackObjects: string[] = [];
-  // The statistics of users have their filters, but do not show names.
+  // Statistics share the filters of users but do not show names.
   const named = lists.filter(({ isList, path }) => isList && !path.includes(':') && path !== '/api/users/stats/');
   for (const { path } of named) {
     const namesFound = async (query: string): Promise<string[][]> => {
@@ -61,7 +63,7 @@ sample('finds the objects with exactly this name by name_exact in every list', a
       assert.ok((await namesFound(`name=${part}`)).length >= matches.length, what);
     }
   }
-  // None of these is part of the sample data.
+  // The sample data has none of these.
   assert.equal(lackObjects, [
     '/api-auth/saml2/providers/',
     '/api/api-keys/',
@@ -71,7 +73,7 @@ sample('finds the objects with exactly this name by name_exact in every list', a
 });
 sample.run();
 
-/** Creates a named object of a list. */
+/** Creates an object with this name in a list. */
 const make: Readonly<Record<string, (name: string) => Promise<Json>>> = {
   '/api/customers/': (name) => fixture.customer(name),
   '/api/projects/': async (name) => fixture.project(name, await fixture.customer('Owner')),

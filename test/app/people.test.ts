@@ -1,4 +1,4 @@
-/** `tenantry user …` and `tenantry account list` on the command line. `npm test` built the program before. */
+/** `tenantry user …` and `tenantry account list` on the command line. `npm test` builds the program first. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -25,7 +25,7 @@ async function call(method: string, path: string, body?: object, as = token): Pr
 const json = async (method: string, path: string, body?: object): Promise<Record<string, string>> =>
   (await call(method, path, body)).json() as Promise<Record<string, string>>;
 
-/** Messages of the newest events, newest first. */
+/** Returns the messages of the newest events, newest first. */
 async function messages(count: number): Promise<string[]> {
   const events = (await (await call('GET', `/api/events/?page_size=${count}`)).json()) as { message: string }[];
   return events.map(({ message }) => message);

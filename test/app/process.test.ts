@@ -1,4 +1,4 @@
-/** The program as a process: its log lines and its end. */
+/** The program as a process: its log lines and its shutdown. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -52,7 +52,7 @@ progress('writes no progress to a pipe', async () => {
   assert.equal([code, stderr], [0, '']);
 });
 
-// This command of util-linux runs a program in its own terminal.
+// This util-linux command runs a program in a separate terminal.
 const onLinux = platform() === 'linux' ? progress : progress.skip;
 if (platform() !== 'linux') console.log('Progress in a real terminal is tested on Linux only.');
 

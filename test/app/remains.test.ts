@@ -1,4 +1,4 @@
-/** A data folder with missing files is not treated as a new installation. `npm test` built the program before. */
+/** A data folder with missing files is not treated as a new installation. `npm test` builds the program first. */
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -23,7 +23,7 @@ const servers = [
   ['user', 'add', 'alice'],
 ];
 
-/** Changes the file without the program. */
+/** Changes the file directly, without the program. */
 function corrupt(script: string): void {
   const db = new SQLite(path('tenantry.db'));
   db.exec(script);

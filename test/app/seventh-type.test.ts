@@ -11,8 +11,8 @@ import { Fixture, type Json } from '../support/fixture.ts';
 import { lighthouse } from '../support/lighthouse.ts';
 
 /*
- * Adding a type of provider takes a folder and one registration: here the folder is test/support/lighthouse.ts, and the
- * registration an item of the list that the server receives.
+ * A new provider type needs only a folder and one registration. Here the folder is test/support/lighthouse.ts, and the
+ * registration is an item of the list passed to the server.
  */
 const test = suite('a seventh type of provider (providers.md 2)');
 let fixture: Fixture;

@@ -1,4 +1,4 @@
-/** Every command with a data folder that does not exist or cannot be used: one line says which, and nothing is created. */
+/** Every command with a missing or unusable data folder prints one line that names it, and creates nothing. */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -10,7 +10,7 @@ import { failed, type Program } from '../support/program.ts';
 const test = suite('unusable data folder');
 let program: Program;
 
-/** With input of commands that create the data. */
+/** With the input of commands that create the data. */
 const prepared = preparing(async (first) => {
   assert.is((await first.run(['user', 'add', 'admin', '--data', 'source'])).code, 0);
   assert.is((await first.run(['backup', 'backup', '--data', 'source'])).code, 0);

@@ -1,6 +1,6 @@
 /**
- * Every field of a body is stored: written by POST, PUT and PATCH according to the declarations, and read back.
- * A collection that does not store a field fails here without a separate test.
+ * Every field of a body is stored: written by POST, PUT and PATCH according to the declarations, and read back. A collection that
+ * does not store a field fails here without a separate test.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -35,14 +35,14 @@ test.after(async () => {
 type Method = 'POST' | 'PUT' | 'PATCH';
 type Body = Record<string, Json>;
 
-/** Fields that bodies of a method have in a collection. */
+/** Returns the fields in the bodies of a collection's method. */
 function bodyOf(collection: string, method: Method): BodySpec | undefined {
   const path = method === 'POST' ? `/api/${collection}/` : `/api/${collection}/:key/`;
   const input = endpoints.find((endpoint) => endpoint.path === path)?.operations[method]?.input;
   return input && 'fields' in input ? input : undefined;
 }
 
-/** Collections whose objects have a URL, except alerts, which one path creates and changes. */
+/** Collections whose objects have a URL. Excludes alerts, which one path creates and changes. */
 const collections = endpoints
   .flatMap(({ operations, path }) => /^\/api\/([a-z-]+)\/:key\/$/.exec(operations.GET ? path : '')?.[1] ?? [])
   .filter((collection) => collection !== 'alerts');
@@ -66,12 +66,12 @@ const unseen: Readonly<Record<string, string>> = {
   'oracle-databases.password': 'cloud/providers/oracle/databases: the request to the provider',
 };
 
-/** Links that responses show as the name of the object. */
+/** Links that responses represent as the name of the object. */
 const namedBy: Readonly<Record<string, string>> = { ssh_public_key: 'key_name' };
 
 const secrets = /^(password|token|webhook_secret)$/;
 
-/** A value for a field, different in each round. */
+/** Returns a value for a field that differs in each round. */
 function valueFor(collection: string, name: string, field: Field, round: number): Json {
   const passed = special[`${collection}.${name}`] ?? special[name];
   if (passed) return passed(round);
@@ -138,14 +138,14 @@ const special: Readonly<Record<string, (round: number) => Json>> = {
 
 const pathOf = (link: string): string => link.replace(/^https?:\/\/[^/]*/, '');
 
-/** A value in the common form of responses and bodies: links without their host, objects as their links. */
+/** Converts a value to the common form of responses and bodies: links without their host, objects as their links. */
 function plain(value: Json): Json {
   if (Array.isArray(value)) return value.map(plain);
   if (value && typeof value === 'object' && 'url' in value) return pathOf(value.url);
   return typeof value === 'string' ? pathOf(value) : value;
 }
 
-/** Sends a body, and compares it with the object afterwards. Returns the link of the object. */
+/** Sends a body and compares it with the object afterwards. Returns the link of the object. */
 async function writeAndRead(method: Method, url: string, body: Body, collection: string): Promise<string> {
   const { staff } = place.fixture;
   const written = await staff.send(method, url, body);
@@ -182,10 +182,10 @@ function filled(collection: string, method: Method, base: Body, round: number, l
   return body;
 }
 
-/** Fields that cannot be sent together with the others, or in JSON. */
+/** Fields that cannot be sent together with others, or as JSON. */
 function omittedFields(collection: string, type = 'DigitalOcean'): readonly string[] {
   const own = catalogue.types.find(({ name }) => name === type)?.options ?? {};
-  // Only settings of OpenStack show a domain.
+  // Only OpenStack settings have a domain.
   const foreign = [...options, 'domain'].filter(
     (name) => !(name in own) && (name !== 'domain' || type !== 'OpenStack'),
   );
@@ -195,11 +195,11 @@ function omittedFields(collection: string, type = 'DigitalOcean'): readonly stri
   if (collection === 'user-invitations') return ['project', 'project_role', 'customer', 'customer_role'];
   if (collection === 'service-accounts') return ['customer'];
   if (collection === 'users') return ['current_password'];
-  // An issue of another type, with another priority or below another issue: cloud/providers/jira/issues.
+  // Issues with another type, another priority or a parent issue: cloud/providers/jira/issues.
   return collection === 'jira-issues' ? ['type', 'priority', 'parent'] : [];
 }
 
-/** A valid body of creation, by the word for its parent. */
+/** Returns a valid body of creation, by the word for its parent. */
 async function validBody(collection: string, object: string): Promise<Json> {
   const path = `/api/${collection}/`;
   if (isEntity(path)) return entityBody(place, path, undefined);
@@ -219,7 +219,7 @@ for (const collection of collections) {
         collection,
       );
     });
-  // PUT of an issue requires the properties of its provider: PATCH uses the same code to store.
+  // PUT of an issue requires the properties of its provider. PATCH stores with the same code.
   for (const [method, round] of [
     ['PUT', 1],
     ['PATCH', 2],
@@ -272,7 +272,7 @@ for (const { name, prefix } of catalogue.types)
     }
   });
 
-/** An example with objects of the settings instead of those of its links; an image is in its region. */
+/** Returns an example that uses objects of the settings instead of those of its links. An image is in its region. */
 async function withLinks(value: Json, settings: string): Promise<Json> {
   if (Array.isArray(value)) return Promise.all(value.map((item) => withLinks(item, settings)));
   if (value && typeof value === 'object') {

@@ -1,4 +1,4 @@
-/** The one source of time. */
+/** The only source of time. */
 import { settableClock } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -21,7 +21,7 @@ turns('reads input of another socket before the next turn', async () => {
         socket.on('data', (data) => {
           seen.push(data.toString());
           if (data.toString() !== 'first') return;
-          // It is in the other socket at once, of which is known by the next look at all of them alone.
+          // The data reaches the other socket immediately, but only the next poll of all sockets finds it.
           second?.write('second');
           void nextTurn().then(() => {
             seen.push('resumed');

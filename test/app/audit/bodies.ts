@@ -49,7 +49,7 @@ export const changedBodies: Readonly<Record<string, Body>> = {
   'PATCH /api/customers/:key/image/': imageForm,
 };
 
-/** Operations that need another caller or object than the table of rights; each returns its status. */
+/** Operations that need a different caller or object than in the table of rights. Each returns its status. */
 export const performedAlone: Readonly<Record<string, (place: Situation) => Promise<number>>> = {
   'POST /api-auth/logout/': async ({ fixture }) => (await fixture.as('guest').post('/api-auth/logout/')).status,
   'POST /api-auth/recover/': async ({ fixture }) => {

@@ -1,4 +1,4 @@
-/** Every command of the program: those that change something leave a record, the others change nothing (audit.md 2 "Commands"). */
+/** Commands of the program that change data leave an audit record; the others change nothing (audit.md 2 "Commands"). */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -13,7 +13,7 @@ const file = join(program.folder, 'data/tenantry.db');
 const password = 'correct-horse-7';
 test.after(() => program.end());
 
-/** Commands in an order in which each has something to do, with the records that they leave. */
+/** Commands in an order in which each has an effect, with their records. */
 const performed: readonly (readonly [words: string, records: readonly string[]])[] = [
   ['user add alice --staff', ['audit.chain_started', 'user add']],
   ['user add bob', ['user add']],
@@ -66,7 +66,7 @@ const others: Readonly<Record<string, string>> = {
 
 interface Content {
   readonly records: readonly Json[];
-  /** Of everything but the trail. */
+  /** A digest of all data except the audit trail. */
   readonly digest: string;
 }
 

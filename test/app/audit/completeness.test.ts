@@ -1,6 +1,6 @@
 /**
- * Every write of the OpenAPI document leaves an audit record, or says why not: here, for the examples of the document in
- * test/app/docs/examples.test.ts, and in the tests that `performedElsewhere` names.
+ * Every write in the OpenAPI document leaves an audit record or documents why not. Checked here, for the examples of the document
+ * in test/app/docs/examples.test.ts, and in the tests that `performedElsewhere` names.
  */
 import { readdirSync } from 'node:fs';
 import { suite } from 'uvu';
@@ -24,21 +24,21 @@ test.before(async () => {
 });
 test.after(() => place.fixture.close());
 
-/** The key of an object that staff may change, by the collection of the path. */
+/** Keys of objects that staff may change, by the collection in the path. */
 function keyFor(path: string): string {
   const { delivery: _, own, any, other, customer, ...rest } = (place.keys[path.split('/')[2] ?? ''] ?? {}) as Json;
   const key = other ?? own ?? any ?? customer ?? Object.values(rest)[0];
   return key?.ST ?? key ?? '';
 }
 
-/** A body for an object of a provider, which is called `one`. */
+/** A body for an object at a provider, named `one`. */
 async function changedProvided(path: string, method: Method, object: string): Promise<unknown> {
   if (method === 'PUT' || method === 'PATCH') return { name: 'changed', summary: 'changed', message: 'changed' };
-  // A copy, because the prerequisites are cached by the situation.
+  // Copy them: the situation caches the prerequisites.
   return providedBody({ ...place }, method, path, object);
 }
 
-/** Puts machines of the simulator into the state in which they can be deleted. */
+/** Brings the simulator's machines into a state in which they can be deleted. */
 function stopMachines(): void {
   const { db } = place.fixture.server.app;
   db.write(() => db.run(sql`UPDATE resource SET runtime_state = 'SHUTOFF' WHERE kind = 'OpenStack.Instance'`));

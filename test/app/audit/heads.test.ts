@@ -21,7 +21,7 @@ const heads = (): Json[] =>
     .map((line) => JSON.parse(line));
 const newest = async (): Promise<Json> => (await fixture.staff.get('/api/audit/?page_size=1')).body[0];
 
-/** Whether a head has the signature of a public key. */
+/** Whether a head is signed with the key of a public key. */
 function isSigned({ signature, ...unsigned }: Json, publicKey: string): boolean {
   const x = Buffer.from(publicKey, 'base64').toString('base64url');
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });

@@ -1,4 +1,4 @@
-/** `tenantry audit redact` (audit.md 7). `npm test` built the program before. */
+/** `tenantry audit redact` (audit.md 7). `npm test` builds the program first. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';

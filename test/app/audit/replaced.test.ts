@@ -1,4 +1,4 @@
-/** What `restore`, `import`, `promote` and resets do to the audit trail, and the copies of sinks (audit.md 3, 6). */
+/** Effects of `restore`, `import`, `promote` and resets on the audit trail and on the copies in sinks (audit.md 3, 6). */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -43,10 +43,10 @@ const startOf = (records: readonly Json[]): Json => {
   return { object: start.object, previous: start.previous, changes: start.private.changes };
 };
 
-/** `data` with a backup that the folder has got back, and what its sink has received of both histories. */
+/** Creates `data` with a restored backup, and the records that its sink has received of both histories. */
 let before: Json[] = [];
 let after: Json[] = [];
-/** The sentence about the records that the restore has replaced. */
+/** The sentence about the records that the restore replaced. */
 let replaced: string;
 
 test.before(async () => {
@@ -142,7 +142,7 @@ test('finds changes of a trail that a restore has continued', async () => {
     'Record 1 was changed.\n',
   );
   const cut = `UPDATE audit_record SET private = NULL WHERE id = ${start + 1}`;
-  // Without the name of the command, the later heads are unexplained.
+  // Without the recorded command, the later heads have no explanation.
   assert.match(await damaged(cut, '--heads', 'heads'), /^The trail ends at record \d+, but record \d+ was signed\.\n$/);
 });
 
@@ -168,7 +168,7 @@ test('names each of 300 random changes of a copy', () => {
   assert.is(verifyTrail(copiedTrail(path('first.sink'), keys, [])).finding, undefined);
   for (let i = 0; i < 300; i++) {
     const lines = [...original];
-    // A copy may begin anywhere.
+    // A copy may start at any record.
     const place = places[1 + below(places.length - 1)] ?? 0;
     const line = lines[place] ?? '';
     const kind = below(3);

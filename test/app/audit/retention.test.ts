@@ -62,7 +62,7 @@ test('removes old records in blocks, each with a signed checkpoint, so that the 
   assert.equal(ids(), before);
   await fixture.customer('Alice');
   await fixture.advance(3601);
-  // The customer, and a record for each block.
+  // Returns the customer, and one record per block.
   assert.equal(ids().length, 4);
   const removed = before.length;
   assert.equal(

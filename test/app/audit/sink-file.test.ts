@@ -1,4 +1,4 @@
-/** audit_file and audit_syslog: what a file and a syslog server receive (audit.md 9). */
+/** audit_file and audit_syslog: records received by a file and a syslog server (audit.md 9). */
 import { existsSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { hostname } from 'node:os';
@@ -68,7 +68,7 @@ test('replaces a truncated line and sectors that a power failure lost, and keeps
   await fixture.advance(1);
   await fixture.customer('Alice');
   await fixture.customer('Bob');
-  // As a kill leaves it that cuts off the next line: behind records of the batch whose receipt is not stored.
+  // A kill interrupted the next line, after records of the batch whose receipt is not stored yet.
   const [next] = (await all()).slice(-1);
   await fixture.advance(1);
   const complete = readFileSync(file, 'utf8');
@@ -89,7 +89,7 @@ test('replaces a truncated line and sectors that a power failure lost, and keeps
   assert.is(readFileSync(file, 'utf8'), complete);
   await interrupt(complete);
   assert.is(readFileSync(file, 'utf8'), complete);
-  // The power failed before the sync of the batch: the disk has its last sectors, and zeros instead of the others.
+  // The power failed before the batch was synced: the disk has its last sectors, and zeros instead of the earlier ones.
   const first = complete.slice(0, last - 1).lastIndexOf('\n') + 1;
   await interrupt(`${complete.slice(0, first)}${'\0'.repeat(last - first + 40)}${complete.slice(last + 40)}`);
   assert.is(readFileSync(file, 'utf8'), complete);
@@ -147,7 +147,7 @@ test('has no gap after kills, and continues in a new file after SIGHUP', async (
   assert.is((await program.run(['user', 'add', 'alice'])).code, 0);
   await eventually('there is a new file', () => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'));
   assert.is(await server.stop(), 0);
-  // A batch that was being written is in both files.
+  // The batch that was being written is in both files.
   const sequences = [...new Set([...sequencesIn(`${file}.1`), ...sequencesIn(file)])];
   assert.equal(sequences, upTo(sequences.length));
   assert.is(recordsIn(file).at(-1).private.object_name, 'alice');

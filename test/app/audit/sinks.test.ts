@@ -38,7 +38,7 @@ const open = async (options: ServerOptions = {}): Promise<void> => {
   await fixture.advance(1);
 };
 
-/** The requests with records since the last call, without those with heads. */
+/** Returns the requests with records since the last call, without those with heads. */
 const take = (): Received[] => receiver.take().filter(({ body }) => !body.startsWith('{"head"'));
 const recordsOf = ({ body }: Received): Json[] =>
   body
@@ -46,7 +46,7 @@ const recordsOf = ({ body }: Received): Json[] =>
     .slice(0, -1)
     .map((line) => JSON.parse(line));
 const keyOf = ({ headers }: Received): string => String(headers['idempotency-key']);
-/** The sequences that requests name in their keys, as `<first>-<last>`. */
+/** Returns the sequences in the keys of requests, as `<first>-<last>`. */
 const rangesOf = (requests: readonly Received[]): (string | undefined)[] =>
   requests.map((request) => keyOf(request).split(':')[1]);
 const sequencesOf = (requests: readonly Received[]): number[] =>
@@ -54,7 +54,7 @@ const sequencesOf = (requests: readonly Received[]): number[] =>
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, i) => i + 1);
 const lastSequence = (): number => fixture.server.app.db.scalar<number>(sql`SELECT max(sequence) FROM audit_record`);
 
-/** Appends records of the service itself, each with so many hundreds of kilobytes. */
+/** Appends records of the service itself, with this many hundreds of kilobytes each. */
 function append(count: number, size = 0): void {
   const { app } = fixture.server;
   const to = Array.from({ length: 100 }, () => 'x'.repeat(1000));
@@ -115,7 +115,7 @@ test('sends exactly the same batch for an hour, at growing intervals, and then e
   receiver.behaviour = 503;
   const attempts: number[] = [];
   for (let passed = 0; passed < 3600; passed += 5) {
-    // Requests do not wait for the sink.
+    // API requests do not wait for the sink.
     if (passed % 300 === 0) await fixture.customer(`Customer ${passed}`);
     await fixture.advance(5);
     if (receiver.requests.length > attempts.length) attempts.push(passed);
@@ -231,7 +231,7 @@ test('reports how far a sink is behind', async () => {
   const { now: oldest } = await state();
   await fixture.advance(20);
   const expected = ['tenantry_audit_sink_lag_records{sink="url"} 3', 'tenantry_audit_sink_lag_seconds{sink="url"} 20'];
-  // A scrape is cached for a moment.
+  // Metrics are cached for a moment.
   await eventually('the metrics show the lag', async () => isDeepStrictEqual(await metrics(), expected));
   const { audit_sinks: sinks, troubles } = await state();
   const error_message = 'The receiver responded with 500.';
@@ -347,7 +347,7 @@ test('sends each head once, after the record that it signs', async () => {
     keys,
     heads.map(({ chain }, i) => `${chain}:head-${i + 1}`),
   );
-  // A head that a kill left in the log only.
+  // After a kill, a head may be in the log only.
   const lost = { ...heads[0], at: '2018-01-05T00:00:00.000000Z' };
   appendFileSync(join(data, 'audit-heads.log'), `${JSON.stringify(lost)}\n{"chain":"cut`);
   await open({ ephemeral: false, data });

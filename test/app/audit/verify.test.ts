@@ -1,4 +1,4 @@
-/** `tenantry audit verify` of a data folder and of an export (audit.md 6). `npm test` built the program before. */
+/** `tenantry audit verify` of a data folder and of an export (audit.md 6). `npm test` builds the program first. */
 import { createHash } from 'node:crypto';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -133,7 +133,7 @@ test('names a head whose signature is invalid', async () => {
   );
 });
 
-/** What a change must be called. */
+/** The expected report of each change. */
 const sentences = [
   /^Record \d+ (was changed|is missing|occurs twice|is out of order|is not the one that was signed)\.$/,
   /^Record \d+ does not follow record \d+\.$/,
@@ -145,7 +145,7 @@ const isNamed = (finding: string | undefined): boolean => sentences.some((senten
 const random = repeatableRandom('audit');
 const below = (count: number): number => random(4).readUInt32BE(0) % count;
 
-/** A text with another character at a random place. */
+/** Replaces one character at a random place. */
 function edited(text: string): string {
   const at = below(text.length);
   const character = String.fromCharCode(97 + ((text.charCodeAt(at) + 1 + below(24)) % 26));
@@ -165,7 +165,7 @@ const columns = [
   'chain_id',
 ];
 
-/** Changes a database in a random way. Returns a description and, where only one sentence fits, that sentence. */
+/** Changes a database at random. Returns a description and, if only one finding is possible, that finding. */
 function damage(db: SqliteDatabase, rows: readonly Json[]): [description: string, expected: string | undefined] {
   const index = below(rows.length);
   const { id, sequence } = rows[index];
@@ -217,7 +217,7 @@ test('names each of 500 random changes of a database', () => {
   db.close();
 });
 
-/** Changes the lines of an export in a random way. Returns a description. */
+/** Changes the lines of an export at random. Returns a description. */
 function damageLines(lines: string[]): string {
   const index = below(lines.length);
   const line = lines[index] as string;

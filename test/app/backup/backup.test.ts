@@ -1,4 +1,4 @@
-/** Backups on the command line: written beside a busy server, restored elsewhere. `npm test` built the program before. */
+/** Backups on the command line: created beside a busy server, and restored elsewhere. `npm test` builds the program first. */
 import { once } from 'node:events';
 import {
   closeSync,
@@ -40,13 +40,13 @@ const mode = (file: string): string => (statSync(file).mode & 0o777).toString(8)
 const holdsKeys = 'It contains the encryption keys: anyone who reads it can read every secret.';
 const written = (file: string): string => `Backup of ${path('data')} written to ${file}. ${holdsKeys}\n`;
 
-/** A file after a change of its bytes. */
+/** Returns a file with modified bytes. */
 function changed(file: string, change: (bytes: Buffer) => Buffer): string {
   writeFileSync(`${file}.changed`, change(readFileSync(file)));
   return `${file}.changed`;
 }
 
-/** A file with a backup of a small data folder; `script` changes it first. */
+/** Returns a file with the backup of a small data folder, which `script` changes first. */
 async function backedUp(script = ''): Promise<string> {
   assert.is((await run(['user', 'add', 'bob', '--staff', '--data', 'data'])).code, 0);
   const db = new SQLite(path('data/tenantry.db'));
@@ -104,12 +104,12 @@ test('contains all writes acknowledged before a backup beside a busy server, and
       for (let i = 0; isWriting; i++) {
         const { status } = await call(`${server.url}/api/customers/`, token, { name: `${writer} ${i}` });
         if (status === 201) acknowledged.push(`${writer} ${i}`);
-        // Busy, but not so busy that most of the time is spent on writes.
+        // Keep the server busy, but do not spend most of the time on writes.
         await pause(25);
       }
     }),
   );
-  // Its error is reported where it is awaited, below.
+  // The error surfaces where it is awaited, below.
   writing.catch(() => undefined);
   for (const file of ['first', 'second']) {
     for (const count = acknowledged.length; acknowledged.length === count; ) await pause(100);
@@ -217,14 +217,14 @@ test('backs up an existing database only, overwrites nothing, and changes nothin
   db.close();
 });
 
-/** Rows of so many hundred bytes that compression halves. */
+/** Rows of this many hundred bytes, which compress to half their size. */
 const filled = (rows: number): string =>
   `INSERT INTO address_failure (address, at) WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
    SELECT hex(randomblob(200)), i FROM n`;
 
 test('reports a full disk in one line, and leaves no part of a backup', async () => {
   await backedUp(filled(4000));
-  // The maximum file size in KiB: the copy does not fit, or the compressed backup.
+  // The maximum file size in KiB: too small for the copy, or for the compressed backup.
   for (const limit of [500, 1000]) {
     const { code, stdout, stderr } = await run(['backup', 'c'], { shell: `ulimit -f ${limit}` });
     assert.equal([code, stdout], [1, '']);
@@ -273,7 +273,7 @@ test('leaves nothing of an interrupted backup', async () => {
   assert.is(outcomes.size, 2, 'both outcomes occurred');
 });
 
-/** Returns bytes of a large file as text, without reading the others. */
+/** Reads bytes of a large file as text, without the rest of the file. */
 function textAt(file: string, position: number, length: number): string {
   const descriptor = openSync(file, 'r');
   try {
@@ -285,7 +285,7 @@ function textAt(file: string, position: number, length: number): string {
   }
 }
 
-/** Rows whose indexes take long to verify, in a backup and in a restore. */
+/** Rows with indexes that take long to verify, in a backup and in a restore. */
 const slowlyChecked = `INSERT INTO address_failure (address, at)
   WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600000) SELECT hex(randomblob(4)), i FROM n`;
 
@@ -305,7 +305,7 @@ test('ends a backup and a restore by a signal, in the middle of a SQLite call, w
       // The mark of a backup, which is followed by the check.
       const isChecked = (): boolean => existsSync(copy()) && textAt(copy(), 68, 4) === 'TNRB';
       await eventually('the copy is marked', isChecked, 60, 5);
-      // The start of the check is not visible from outside.
+      // The check has started, which is not visible from outside.
       await pause(200);
       assert.is(child.exitCode, null, 'the check still runs');
       child.kill(signal);

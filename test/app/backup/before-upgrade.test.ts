@@ -1,4 +1,4 @@
-/** The backup before an upgrade, on the command line. `npm test` built the program before. */
+/** The backup before an upgrade, on the command line. `npm test` builds the program first. */
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -55,7 +55,7 @@ upgrade('backs up the database before any command migrates it, and retains the l
       rmSync(path(`data/${name}`), { force: true });
     makeOld(path('data'));
     assert.is((await program.run(['token', 'user1'])).code, 0);
-    // An older one with another name stays.
+    // An older backup with another name stays.
     if (i === 0) writeFileSync(path('data/backups/mine'), '');
   }
   assert.equal([backups().length, backups().includes('mine')], [4, true]);

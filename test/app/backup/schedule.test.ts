@@ -1,4 +1,4 @@
-/** When scheduled backups are due, and which of them stay. */
+/** When scheduled backups are due, and which ones are retained. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { keptInstants, parseRetention } from '../../../src/app/backup/retention.ts';

@@ -50,12 +50,12 @@ const rows = (text: string): unknown[] => {
     db.close();
   }
 };
-/** Names of backups have seconds, and commands use the clock of the machine. */
+/** Names of backups contain seconds, and commands use the machine's clock. */
 const nextSecond = (): Promise<void> => pause(1000 - (Date.now() % 1000));
 const encrypted = (): string[] => [...store.options(), '--backup-recipients-file', 'recipients'];
 const withIdentity = ['--backup-identity-file', 'identity'];
 
-/** The operations of audit records about backups with the names of their objects, oldest first. */
+/** Returns the operations of audit records about backups, with the names of their objects, oldest first. */
 const recorded = (): unknown[] =>
   rows(
     `SELECT operation, private -> 'object_name' ->> '$' AS name FROM audit_record WHERE operation LIKE 'backup.%' ORDER BY id`,
@@ -192,7 +192,7 @@ test('encrypts a backup so that age opens it, and only with the right identity',
 });
 
 test('an empty machine restores the newest backup of a bucket with one command, and serves it', async () => {
-  // A prefix that begins like the name of a backup.
+  // A prefix that starts like the name of a backup.
   await run(['backups', 'now'], [...store.options('backups/tenantry-prod'), '--backup-recipients-file', 'recipients']);
   const restored = await run(
     ['restore', 's3://backups/tenantry-prod', '--identity', 'identity', '--data', 'machine'],
@@ -389,7 +389,7 @@ test('does not count a wrong name as a failed verification, but a missing backup
   assert.equal(rows('SELECT verification_error FROM deployment'), [{ verification_error: problem(name) }]);
 });
 
-/** Verifies on a machine that has the identity and not the data. */
+/** Verify on a machine that has the identity but not the data. */
 const verifyElsewhere = (...words: readonly string[]): Promise<Ended> =>
   run(['backups', 'verify', ...words, '--data', 'none'], [...encrypted(), ...withIdentity]);
 const nowKeepingOneDay = (): Promise<Ended> => run(['backups', 'now'], [...encrypted(), '--backup-keep', '1d']);
@@ -468,7 +468,7 @@ test('removes nothing after a failed verification on another machine, until the 
   assert.match(error(), new RegExp(`^on another machine: ${name}, \\S+Z: `));
   assert.match((await run(['doctor'])).stdout, /^the last verification of a backup failed: on another machine: /);
   assert.is((rows('SELECT 1 FROM backup') as unknown[]).length, 2);
-  // The server without the identity only compares.
+  // Without the identity, the server only compares.
   await run(['backups', 'verify'], encrypted());
   assert.not.equal(error(), '');
   store.objects.set(`prod/${name}`, content);
@@ -510,7 +510,7 @@ test('a killed backup leaves nothing that is listed, and the next one removes it
   }
   assert.is((await run(['backups', 'now'], encrypted())).code, 0);
   assert.equal([[...store.uploads.keys()], store.objects.size], [['other'], 1], 'only its own upload is aborted');
-  // What it left in the data folder is removed a day later, too: another backup may still be written.
+  // Files that it left in the data folder are also removed a day later: another backup may still be running.
   const [left, ...more] = readdirSync(path('data')).filter((name) => name.startsWith('backup-'));
   assert.equal([left !== undefined, more], [true, []]);
   const old = new Date(Date.now() - 25 * 3_600_000);

@@ -1,4 +1,4 @@
-/** Scheduled backups of a running server: when they are made, missed, repeated, verified and overdue (core.md 14.10). */
+/** Scheduled backups of a running server: created, missed, repeated, verified and overdue (core.md 14.10). */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,13 +18,13 @@ const test = suite('scheduled backups of a server');
 const fixture = new Fixture();
 let folder: string;
 let schedule: ScheduledBackups;
-/** Seconds that a command may take beside other tests. */
+/** Seconds that a command may take while other tests run. */
 const timeoutSeconds = 110;
 const usualPriority = new URL('../../support/usual-priority.mjs', import.meta.url);
-/** Commands that the schedule has started, and those that have ended. */
+/** Commands that the schedule has started, and commands that have ended. */
 let [started, ended] = [0, 0];
 
-/** Midday, so that the backups of today and yesterday are known. Commands use the clock of the machine. */
+/** Midday, so that it is clear which backups are from today and yesterday. Commands use the machine's clock. */
 const today = new Date().toISOString().slice(0, 10);
 
 test.before.each(async () => {
@@ -50,7 +50,7 @@ const backups = (): string[] => {
   }
 };
 
-/** Looks at the schedule as the server does, whose commands get these settings. */
+/** Checks the schedule as the server does, with these settings for its commands. */
 function tick(settings: Readonly<Record<string, string>> = {}): void {
   const { app } = fixture.server;
   const environment = {
@@ -184,7 +184,7 @@ test('staff are notified once when the newest verified backup is too old, with t
   };
   add('verified', 14, true);
   add('complete', 0);
-  // A clock ahead of time has made it.
+  // Created while the clock was ahead.
   add('later', -30, true);
   fixture.clock.set(`${today}T00:00:00Z`);
   tick();

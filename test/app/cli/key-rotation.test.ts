@@ -1,4 +1,4 @@
-/** rotate-key on the command line. `npm test` built the program before. */
+/** rotate-key on the command line. `npm test` builds the program first. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ test.before.each(async () => {
 });
 test.after.each(() => program.end());
 
-/** The secrets of the sample data, decrypted with the present keys, in the order of its columns. */
+/** The secrets of the sample data, decrypted with the current keys, in the order of its columns. */
 function opened(): string[] {
   const secrets = openSecrets([], data(), () => Buffer.alloc(0));
   const db = new SQLite(data('tenantry.db'), { readonly: true });
@@ -39,7 +39,7 @@ function opened(): string[] {
   return rows.map(({ uuid, value }) => secrets.open(value, uuid));
 }
 
-/** The columns of all tables with a value that starts like one encrypted with this key. */
+/** Returns the columns of all tables that have a value with the prefix of this encryption key. */
 function sealedWith(id: string): string[] {
   const db = new SQLite(data('tenantry.db'), { readonly: true });
   const start = Buffer.concat([Buffer.from([id.length]), Buffer.from(id)]);
@@ -58,7 +58,7 @@ function sealedWith(id: string): string[] {
   return matches.map(({ column, table }) => `${table}.${column}`);
 }
 
-/** A webhook with an encrypted secret, and a push hook with an encrypted token and the digest of it. */
+/** Creates a webhook with an encrypted secret, and a push hook with an encrypted token and its digest. */
 async function addHooks(): Promise<void> {
   const server = await program.serve();
   const token = (await run(['token', 'helena.kask'])).stdout.trim();

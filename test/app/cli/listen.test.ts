@@ -30,7 +30,7 @@ test.after.each(() => {
   receiver.take();
 });
 
-/** Runs the command until it has printed a line for each event that `act` causes. Returns what it printed. */
+/** Runs the command until it has printed a line for each event that `act` causes. Returns the output. */
 async function listening(options: readonly string[], act: () => Promise<unknown>, events: number): Promise<string[]> {
   const child = program.start([
     ...['listen', '--url', server.url, '--token-file', 'token', '--forward-to', `${receiver.url}/hook`],
@@ -38,7 +38,7 @@ async function listening(options: readonly string[], act: () => Promise<unknown>
   ]);
   const lines: string[] = [];
   const output = createInterface(child.stdout as NodeJS.ReadableStream).on('line', (line) => lines.push(line));
-  // It prints the first line when the stream is open.
+  // The command prints the first line when the stream is open.
   await once(output, 'line');
   await act();
   const isForwarded = (): boolean => lines.filter((line) => /^\d{4}-/.test(line)).length >= events;

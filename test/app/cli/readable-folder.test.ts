@@ -1,4 +1,4 @@
-/** doctor and backup where the data folder cannot be written. `npm test` built the program before. */
+/** doctor and backup with a read-only data folder. `npm test` builds the program first. */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import * as assert from 'uvu/assert';
 import { preparing } from '../../support/prepared.ts';
 import { builtProgram, type Ended, failed, nativeCache, type Program } from '../../support/program.ts';
 
-// Root may write despite file modes, but not to a read-only mount; a namespace allows one without root.
+// Root can write despite file modes, but not to a read-only mount. A namespace allows such a mount without root.
 const canMount = spawnSync('unshare', ['-Urm', 'true']).status === 0;
 const suiteOf = suite('read-only data folder');
 const test = canMount ? suiteOf : suiteOf.skip;
@@ -51,7 +51,7 @@ const content = (): string[] =>
     .sort()
     .map((file) => `${file} ${createHash('sha256').update(readFileSync(file)).digest('hex')}`);
 
-/** Serves, lets another user be added, and kills the server, so that its write is in the WAL alone. */
+/** Serves, adds a user and kills the server, so that its write is only in the WAL. */
 async function killed(): Promise<void> {
   const server = await program.serve();
   assert.is((await run(['user', 'add', 'late'])).code, 0);

@@ -23,7 +23,7 @@ const files = (): string[] => readdirSync(data).filter((name) => name.startsWith
 
 test('closes the database in all threads when a server cannot listen', async () => {
   const first = await serve();
-  // So many events with long words that are not indexed, so that the next start writes enough to wake the thread.
+  // Creates this many events with long words that are not indexed, so that the next start writes enough to wake the thread.
   first.app.db.script(`WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 3000)
     INSERT INTO event (uuid, at, type, level, message, context)
     SELECT printf('%032x', n), n, 'user_creation_succeeded', 'info', hex(randomblob(2000)), '{}' FROM number`);

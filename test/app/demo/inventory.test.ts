@@ -1,4 +1,4 @@
-/** The sample data: objects of its customers at providers. */
+/** The sample data: objects at the providers of its customers. */
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Client, Json } from '../../support/fixture.ts';

@@ -1,4 +1,4 @@
-/** The built-in sample data equals the result of its history, at any time. */
+/** The embedded sample data equals the result of its history, at any time. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ async function everything(server: Server): Promise<Record<string, Json>> {
   return comparable(server, contents);
 }
 
-/** The same with links of one server, and with the order of its first appearance instead of each uuid. */
+/** The same with the links of one server, and with each uuid replaced by its position in the text. */
 function comparable({ url }: Server, contents: Record<string, Json>): Record<string, Json> {
   const numbers = new Map<string, number>();
   const text = JSON.stringify(contents)
@@ -61,7 +61,7 @@ function assertSame(matches: Record<string, Json>, expected: Record<string, Json
 
 for (const now of ['2020-02-29T23:59:59.123Z', new Date().toISOString(), '2031-01-01T00:00:00Z'])
   snapshots(`equals the result of the history at ${now}, and continues alike`, async () => {
-    // One synchronisation in between, and none by the timer during the reads.
+    // Synchronise once in between, and never by the timer during the reads.
     const often = { settings_sync_interval: '3d' };
     const servers = [await open(now, often), await open(now, { ...often, ...byHistory })] as const;
     const [stored, lived] = servers;

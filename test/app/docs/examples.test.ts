@@ -1,7 +1,7 @@
 /**
- * core.md 3: the documentation keeps its promises. Each example of a body, and each action without one, is sent to a new
- * server: an example that creates an object creates the one that other examples refer to. The client of the fixture compares
- * responses with the document.
+ * core.md 3: the examples in the documentation work. Each example body, and each action without a body, is sent to a new server.
+ * An example that creates an object creates the one to which other examples refer. The fixture's client compares responses with
+ * the document.
  */
 import { hash } from 'node:crypto';
 import * as assert from 'uvu/assert';
@@ -15,7 +15,7 @@ import { step } from '../../support/simulated.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 import { pixel } from '../rights/situation.ts';
 
-// Names do not resolve: nothing is sent to the destinations of hooks.
+// Names do not resolve, so hooks send nothing to their destinations.
 const { test, fixture } = suiteWithServer('examples in the documentation', {
   resolve: (_, callback) => callback(new Error('There is no such host.'), []),
   password_reset_url: 'https://app.example.com/{secret}',
@@ -69,7 +69,7 @@ const collectionOf = (path: string): string => path.split('/')[2] as string;
 /** Prerequisites of a request besides the objects of its links. */
 const further: Readonly<Record<string, readonly string[]>> = {
   'POST /api/jira-webhook-receiver/': ['jira-issues'],
-  // Without an account on the simulator there is nothing to import.
+  // Without an account on the simulator there are no objects to import.
   ...Object.fromEntries(
     requests
       .filter(({ path }) => path.endsWith('/{key}/link/'))
@@ -77,7 +77,7 @@ const further: Readonly<Record<string, readonly string[]>> = {
   ),
 };
 
-/** The collections of objects in a request. */
+/** Returns the collections of the objects in a request. */
 function collectionsIn({ body, form, name, path }: Request): string[] {
   const linked = [...JSON.stringify([body, form]).matchAll(exampleLinks)].map(([, collection]) => collection as string);
   return [
@@ -88,7 +88,7 @@ function collectionsIn({ body, form, name, path }: Request): string[] {
   ];
 }
 
-/** The objects that examples require, by name: on creation, and for later requests. */
+/** Objects that examples need, by name: when they are created, and for later requests. */
 const offers: Readonly<Record<string, readonly [first: string, later: string]>> = {
   'aws-regions': ['US East (N. Virginia)', 'US East (N. Virginia)'],
   'aws-images': ['Amazon Linux 2', 'Amazon Linux 2'],
@@ -99,7 +99,7 @@ const offers: Readonly<Record<string, readonly [first: string, later: string]>> 
   'oracle-templates': ['Database small', 'Database small'],
 };
 
-/** Runtime states that actions require: those outside of their declarations, and all others. */
+/** Runtime states that actions require: those outside their declarations, and all others. */
 const runtimeStates: Readonly<Record<string, string>> = {
   'openstack-instances restart': 'ACTIVE',
   'openstack-instances change_flavor': 'SHUTOFF',
@@ -113,7 +113,7 @@ const runtimeStates: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Links of objects created by examples, by collection. */
+/** Links of the created objects, by collection. */
 const creation = new Map<string, string>();
 const pending = new Set(requests);
 
@@ -125,7 +125,7 @@ function change(...statements: readonly ReturnType<typeof sql>[]): void {
   db.commit();
 }
 
-/** The link of the object in an example of a request; undefined if there is none yet. */
+/** Returns the link of the object in an example; undefined if there is none yet. */
 async function linkOf(collection: string, { name, path }: Request): Promise<string | undefined> {
   if ([...pending].some((request) => request.name === `POST /api/${collection}/` && request.name !== name))
     return undefined;
@@ -137,7 +137,7 @@ async function linkOf(collection: string, { name, path }: Request): Promise<stri
   return body.find((object: Json) => wanted === undefined || object.name === wanted)?.url;
 }
 
-/** Links of all objects of a request, by collection; undefined while one is missing. */
+/** Returns the links of all objects in a request, by collection; undefined if one is missing. */
 async function linksOf(request: Request): Promise<ReadonlyMap<string, string> | undefined> {
   const links = new Map<string, string>();
   for (const collection of collectionsIn(request)) {
@@ -150,7 +150,7 @@ async function linksOf(request: Request): Promise<ReadonlyMap<string, string> | 
 
 const keyOf = (link: string | undefined): string => (link as string).split('/').at(-2) as string;
 
-/** Requests that must precede a request, which is rejected otherwise. */
+/** Requests that must run before another request, which would otherwise be rejected. */
 const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<string, string>) => unknown>> = {
   'POST /api-auth/password/': async ({ body }) => {
     const user = await fixture.user(body.username);
@@ -167,7 +167,7 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
   'POST /api/hooks-web/{key}/deliveries/{delivery}/redeliver/': () =>
     change(sql`UPDATE delivery SET status = 'delivered'`),
   'POST /api-auth/password/initial/': async ({ body }) => {
-    // The link belongs to another user, so that the token of the caller stays valid: a new password revokes tokens of its user.
+    // The link is for another user: a new password revokes the tokens of its user, and the caller's must stay valid.
     const { username } = await fixture.user('first', { is_staff: true });
     change(sql`UPDATE user SET username_folded = 'former' WHERE username_folded = 'admin'`);
     change(sql`UPDATE user SET username_folded = 'admin' WHERE username = ${username}`);
@@ -206,14 +206,14 @@ const before: Readonly<Record<string, (request: Request, links: ReadonlyMap<stri
         VALUES (${hash('sha256', body.token, 'buffer')}, ${id}, 'password', '127.0.0.1', ${app.clock.now() + 60e6})`,
     );
   },
-  // It is pending again, after any action.
+  // Make it pending again after any action.
   ...Object.fromEntries(
     ['cancel', 'check', 'send'].map((action) => [
       `POST /api/user-invitations/{key}/${action}/`,
       () => change(sql`UPDATE invitation SET state = 'pending'`),
     ]),
   ),
-  // A tenant is unlinked without the objects that other examples created in it.
+  // Unlink a tenant without objects of other examples.
   'POST /api/openstack-tenants/{key}/unlink/': async () => {
     for (const path of ['openstack-instances', 'openstack-snapshots', 'openstack-volumes'])
       for (const { url } of (await fixture.staff.get(`/api/${path}/?page_size=100`)).body)
@@ -232,7 +232,7 @@ async function prepare(request: Request, links: ReadonlyMap<string, string>): Pr
     change(sql`UPDATE resource SET runtime_state = ${state} WHERE uuid = ${keyOf(links.get(collection as string))}`);
   if (action === 'link') {
     const { backend_id: wanted, resource_type: kind } = request.body;
-    // The provider names one of the objects to import as in the example.
+    // The provider gives one of its importable objects the name in the example.
     change(sql`UPDATE inventory SET backend_id = ${wanted} WHERE kind = ${kind} AND backend_id = (SELECT i.backend_id FROM inventory i
       JOIN service v ON v.settings_id = i.settings_id WHERE i.kind = ${kind} AND v.uuid = ${keyOf(links.get(collection as string))}
       AND i.backend_id NOT IN (SELECT backend_id FROM resource WHERE kind = ${kind}) LIMIT 1)`);
@@ -252,12 +252,12 @@ function bodyOf({ body, form }: Request, links: ReadonlyMap<string, string>): un
   return parts;
 }
 
-/** Runs jobs until none is pending; the simulator responds immediately and has objects to import. */
+/** Runs jobs until none is pending. The simulator responds immediately and has objects to import. */
 async function settle(): Promise<void> {
   const { db } = fixture.server.app;
   change(
     sql`UPDATE service_settings SET options = json_patch(options, '{"simulator_latency":"0","simulator_inventory":1,"external_network_id":"public"}')`,
-    // Accounts without the certifications that a project requires accept no resources of it.
+    // A project with required certifications accepts no resources of accounts that lack them.
     sql`DELETE FROM project_certification`,
   );
   for (let i = 0; i < 40; i++) {
@@ -270,13 +270,13 @@ async function settle(): Promise<void> {
   throw new Error('Jobs are still pending.');
 }
 
-/** Requires an audit record of a successful request, unless the document says that its operation has none. */
+/** Checks that a successful request left an audit record, unless the document says that its operation has none. */
 function requireRecord({ method, name, path }: Request, id: string | null): void {
   const { operationId, 'x-audit': audit } = document.paths[path][method.toLowerCase()];
   const recorded = fixture.server.app.db.values<string>(
     sql`SELECT operation FROM audit_record WHERE record ->> 'request_id' = ${id} AND outcome = 'done'`,
   );
-  // An example may have the values that the object already has; POST of an alert that exists updates it.
+  // An example may repeat the current values of its object. POST updates an existing alert.
   if ((/^PUT|^PATCH/.test(method) || /\/alerts\//.test(path)) && recorded.length === 0) return;
   assert.equal(recorded, audit === 'none' ? [] : [operationId], name);
 }
@@ -288,7 +288,7 @@ async function send(request: Request, links: ReadonlyMap<string, string>): Promi
     .replace('{key}', () => keyOf(links.get(collectionOf(path))))
     .replace('{delivery}', () => keyOf(links.get('deliveries')));
   const body = bodyOf(request, links);
-  // A new token for each request, because one of them ends its session.
+  // Use a new token for each request: one of them ends its session.
   const response = await fixture.as('admin').send(method, url + (queries[name] ?? ''), body);
   assert.ok(
     statuses.includes(response.status),
@@ -303,7 +303,7 @@ async function send(request: Request, links: ReadonlyMap<string, string>): Promi
 
 type Ready = readonly [request: Request, links: ReadonlyMap<string, string>];
 
-/** The first request, in the order of the document, whose objects exist. */
+/** Returns the first request, in the order of the document, whose objects exist. */
 async function next(chosen: readonly Request[]): Promise<Ready | undefined> {
   for (const request of chosen.filter((one) => pending.has(one))) {
     const links = await linksOf(request);
@@ -312,7 +312,7 @@ async function next(chosen: readonly Request[]): Promise<Ready | undefined> {
   return undefined;
 }
 
-/** Sends possible requests until none is left. */
+/** Sends requests until none is possible. */
 async function follow(chosen: readonly Request[]): Promise<void> {
   for (let ready = await next(chosen); ready; ready = await next(chosen)) {
     await send(...ready);
@@ -323,19 +323,19 @@ async function follow(chosen: readonly Request[]): Promise<void> {
 const isLast = ({ path }: Request): boolean => path.endsWith('/unlink/');
 
 /**
- * Objects that exist for a moment only, on disk only, or for one user only, while the caller changes here; second factors require
- * the code or challenge of the moment, and then confirmed sessions.
+ * Objects that exist only for a moment, on disk, or for another user. Second factors require a fresh code or challenge, and then
+ * confirmed sessions.
  */
 const isPassing = ({ path }: Request): boolean =>
   /^\/api\/(backups|jobs|notifications|outbox|second-factors)\/|\/(reset_second_factors|impersonate|confirm\/options)\/$|^\/api-auth\/passkey\//.test(
     path,
   );
 
-/** Single sign-on, which is enabled on a separate server. */
+/** Single sign-on, which needs a separate server. */
 const isSaml = ({ path }: Request): boolean => path.startsWith('/api-auth/saml2/');
-/** Needs a token of a provider: test/attacks/openid-logout.test.ts. */
+/** Needs a token from a provider: test/attacks/openid-logout.test.ts. */
 const isOidc = ({ path }: Request): boolean => path.startsWith('/api-auth/oidc/');
-/** Whether this server serves it. */
+/** Whether this server serves the path. */
 const isServed = (request: Request): boolean => !isSaml(request) && !isOidc(request);
 
 test('returns what the documentation says for every example of a request', async () => {

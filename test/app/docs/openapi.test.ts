@@ -144,7 +144,7 @@ docs('prefixes paths with the path of base_url', async () => {
   }
 });
 
-/** A schema or response, or the target of its reference. */
+/** Returns a schema or response, or the target of its reference. */
 const resolved = (node: Json): Json =>
   node.$ref
     ? node.$ref
@@ -347,7 +347,7 @@ docs('has all parameters of lists: filters, orderings, pages, keys', () => {
           `${method} ${path} ${name}`,
         );
       const items = written.find(({ name }: Json) => name === 'o')?.schema.items ?? { enum: [] };
-      // A star stands for any name, so that no list is complete.
+      // A star matches any name, so no list is complete.
       const named = orderings.filter((name) => !name.endsWith('*'));
       assert.equal(
         (items.anyOf?.[0] ?? items).enum,
@@ -390,7 +390,7 @@ docs('responds with a page of the same content to an Accept header with text/htm
   for (const Accept of ['text/html', 'text/html,application/xhtml+xml,*/*;q=0.8', 'TEXT/HTML']) {
     const { status, headers, body } = await fixture.anonymous.get('/docs/', { Accept });
     assert.equal([status, headers.get('content-type')], [200, 'text/html; charset=utf-8']);
-    // The document is embedded in the page, where no text may close the script. The viewer cannot show webhooks.
+    // The page embeds the document. No text may close its script element. The viewer cannot show webhooks.
     const { webhooks: _, ...shown } = document;
     assert.ok(body.includes(`const api = ${JSON.stringify(shown).replaceAll('<', '\\u003c')};`));
   }

@@ -1,4 +1,4 @@
-/** Query parameters that a handler reads are those in the document. */
+/** Handlers read only query parameters that are in the document. */
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,7 +11,7 @@ import { type Situation, situation } from '../rights/situation.ts';
 
 const parameters = suite('query parameters in the documentation');
 const document: Json = openApi(endpoints, types);
-/** Names that handlers have read since the set was cleared. */
+/** Names that handlers have read since the set was last cleared. */
 const requests = new Set<string>();
 const original = { one: Query.prototype.one, all: Query.prototype.all, flag: Query.prototype.flag };
 let place: Situation;
@@ -31,7 +31,7 @@ parameters.after(async () => {
   await place.fixture.close();
 });
 
-/** The URL of an object visible to staff. */
+/** Returns the URL of an object visible to staff. */
 function addressOf(path: string): string {
   const first = (collection: string): string => {
     const [key] = Object.values(place.keys[collection] ?? {});

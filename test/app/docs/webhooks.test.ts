@@ -1,4 +1,4 @@
-/** The section `webhooks` of the OpenAPI document: what web hooks receive. */
+/** The section `webhooks` of the OpenAPI document: the requests to web hooks. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { catalogue, eventTypes } from '../../../src/activity/events/catalogue.ts';
@@ -46,7 +46,7 @@ webhooks('closes the body and its context, and requires what the message of the 
     assert.equal([schema.additionalProperties, context.additionalProperties], [false, false], type);
     const named = [...catalogue[type].message.matchAll(/\{(\w+)\}/g)].map(([, key]) => key as string);
     const [unknown] = named.filter((key) => !context.required.includes(key) && !Object.hasOwn(context.properties, key));
-    // These are in the message only.
+    // Only the message has these.
     assert.ok([undefined, 'message', 'structure_name'].includes(unknown), `${type} names ${unknown}`);
   }
 });

@@ -1,4 +1,4 @@
-/** `doctor` of the built program examines a database file. `npm test` built it before. */
+/** `doctor` of the built program examines a database file. `npm test` builds the program first. */
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,12 +11,12 @@ import * as assert from 'uvu/assert';
 import { builtProgram, nativeCache } from '../../support/program.ts';
 
 const test = suite('tenantry doctor');
-/** The data folder that each test gets a copy of. */
+/** The data folder that each test copies. */
 let prepared: string;
 let folder: string;
 let file: string;
 
-/** Exits with a code after these lines. */
+/** Returns the exit code and the printed lines. */
 function doctor(...words: string[]): { code: number | null; lines: string[]; error: string } {
   const { status, stderr, stdout } = spawnSync(process.execPath, [builtProgram, 'doctor', '--data', folder, ...words], {
     encoding: 'utf8',

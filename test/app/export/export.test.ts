@@ -1,4 +1,4 @@
-/** Export and import of all data. `npm test` built the program before. */
+/** Export and import of all data. `npm test` builds the program first. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -31,7 +31,7 @@ test.after(async () => {
   await program.end();
 });
 
-/** The output of a failed import of these lines. */
+/** Returns the output of a failed import of these lines. */
 async function importError(name: string, ...values: string[]): Promise<string> {
   const { code, stderr } = await program.run(['import', '-', '--data', path(name)], {
     input: `${values.join('\n')}\n`,
@@ -102,7 +102,7 @@ test('imports all or nothing, and names the invalid line', async () => {
   );
 });
 
-/** The reason why an import of these parts fails in this process, and the number of parts that were read. */
+/** Returns why importing these parts fails in this process, and how many parts were read. */
 async function rejection(parts: Iterable<string | Buffer>): Promise<[reason: string, read: number]> {
   let read = 0;
   function* counted(): Generator<Buffer> {

@@ -17,7 +17,7 @@ test.before(async () => {
   program = new Program(undefined);
   server = await program.serve(['--product-name', 'Cloud']);
   token = (await program.run(['token', 'admin'])).stdout.trim();
-  // The contract of the API describes the first response.
+  // The contract of the API describes only the first response.
   assert.is((await ask('GET', '/api/operation/')).status, 200);
 });
 test.after(async () => {
@@ -42,7 +42,7 @@ async function ask(
   return { status, headers, bytes: response.bytes, body: isJson ? JSON.parse(response.bytes.toString()) : undefined };
 }
 
-/** What only scheduled backups have. */
+/** Members that only scheduled backups have. */
 const unscheduled = { target: 'folder', sha256: null, is_encrypted: false, verified: null };
 
 test('writes a backup beside the server, logs its download, and deletes it', async () => {

@@ -1,4 +1,4 @@
-/** Whether a server can work, and what prevents it (core.md 14.1). */
+/** The readiness of a server, and its problems (core.md 14.1). */
 
 import { existsSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
@@ -23,7 +23,7 @@ test.before.each(async () => {
   program = new Program(nativeCache);
   data = join(program.folder, 'data');
   server = await createServer({ data, port: 0, admin_listen: '0', log_level: 'silent' });
-  // The writes of the start are committed.
+  // Waits until the writes of the start are committed.
   await fetch(`${server.adminUrl}/healthz`);
 });
 test.after.each(async () => {
@@ -36,7 +36,7 @@ async function readiness(): Promise<{ status: number; body: unknown }> {
   return { status: response.status, body: withoutInstance(await response.json()) };
 }
 
-/** The body of a response without the id of the data folder. */
+/** Returns the body of a response without the id of the data folder. */
 function withoutInstance(body: unknown): unknown {
   const { instance, ...others } = body as Record<string, unknown>;
   assert.match(String(instance), /^[0-9a-f]{32}$/);
@@ -95,7 +95,7 @@ test('is not ready while it completes requests during shutdown', async () => {
   const wire = await Wire.to(server.url);
   const head = ['POST /api-auth/password/ HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
   wire.lines(...head, 'Content-Length: 20', 'Expect: 100-continue', '');
-  // The request has been admitted.
+  // The server has admitted the request.
   assert.is((await wire.response()).status, 100);
   const ended = server.close();
   const expected = { ...checks, server: 'is about to end' };

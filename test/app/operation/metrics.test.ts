@@ -1,4 +1,4 @@
-/** The metrics for the operator (core.md 14.2). */
+/** Metrics for the operator (core.md 14.2). */
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -18,7 +18,7 @@ test.after.each(() => fixture.close());
 
 const scrape = async (): Promise<string> => (await fetch(`${fixture.server.adminUrl}/metrics`)).text();
 
-/** The lines of one metric, without its name. */
+/** Returns the lines of one metric, without its name. */
 const linesOf = (text: string, name: string): string[] =>
   text
     .split('\n')

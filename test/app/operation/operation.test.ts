@@ -1,4 +1,4 @@
-/** What staff read and change of the running service by the API (core.md 14.6), on a server in memory. */
+/** API for staff to read and change the running service (core.md 14.6), on a server in memory. */
 import * as assert from 'uvu/assert';
 import { version } from '../../../src/kernel/app.ts';
 import { sql } from '../../../src/kernel/db/sql.ts';

@@ -19,7 +19,7 @@ test.before.each(() => {
   output = join(program.folder, 'notifications');
   bin = join(program.folder, 'bin');
   mkdirSync(bin);
-  // Instead of systemd's program: writes the notifications to a file.
+  // Replaces systemd's program. Writes the notifications to a file.
   const script = join(bin, 'systemd-notify');
   writeFileSync(script, `#!/bin/sh\necho "$* to $NOTIFY_SOCKET" >> '${output}'\n`);
   chmodSync(script, 0o755);
@@ -72,7 +72,7 @@ test('stops watchdog messages when the timer of the server stops', async () => {
     await eventually('the watchdog hears', () => lines().length > 2);
     isAlive = false;
     let count = -1;
-    // Earlier notifications are complete when none arrives for some turns.
+    // If no notification arrives for some turns, all earlier ones are complete.
     await eventually('nothing more is heard', async () => {
       const last = count;
       count = lines().length;

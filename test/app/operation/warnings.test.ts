@@ -1,4 +1,4 @@
-/** Notifications of staff about the disk and the certificate (events.md 8.1). */
+/** Notifications to staff about the disk and the certificate (events.md 8.1). */
 import fs, { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ test.after.each(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Makes every file system report so many free bytes; undefined: what it has. */
+/** Makes every file system report this many free bytes; undefined restores the real value. */
 function setFree(bytes: number | undefined): void {
   fs.statfsSync = bytes === undefined ? statfsSync : ((() => ({ bavail: bytes / 1000, bsize: 1000 })) as never);
   syncBuiltinESMExports();
@@ -61,7 +61,7 @@ test('staff are reminded 30, 7 and 1 days before the certificate expires', async
   writeFileSync(files.tls_cert_file, certificate.cert);
   writeFileSync(files.tls_key_file, certificate.key);
   const clock = testClock('2119-12-01T00:00:00Z');
-  // The server is open, but this client does not trust its certificate.
+  // The server listens, but this client does not trust its certificate.
   await fixture.open({ ...files, base_url: 'http://127.0.0.1' }, clock).catch(() => undefined);
   const counts: number[] = [];
   for (const time of [

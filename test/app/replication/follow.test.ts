@@ -1,4 +1,4 @@
-/** `tenantry serve --follow`, with real processes. `npm test` built the program before. */
+/** `tenantry serve --follow`, with real processes. `npm test` builds the program first. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ test('serves reads, forwards writes to the primary, and serves a read with the v
   const { url, uuid } = (await created.json()) as { url: string; uuid: string };
   const version = created.headers.get('X-Tenantry-Version') as string;
   assert.equal([created.status, version], [201, '1-1']);
-  // Links use the host that the client requested.
+  // Links use the host of the client's request.
   assert.is(url, `${follower.url}/api/customers/${uuid}/`);
   const read = await ask(follower.url, `/api/customers/${uuid}/`, { headers: { 'X-Tenantry-Version': version } });
   assert.equal([read.status, ((await read.json()) as { name: string }).name], [200, 'Written at the follower']);
@@ -165,7 +165,7 @@ test('lets readers wait for a version that does not arrive without keeping the s
     );
     assert.equal(new Set(responses.map((reply) => reply.status)), new Set([status]));
     const before = used;
-    // Metrics are constant for a moment.
+    // Metrics are cached for a moment.
     await eventually('the metrics are new', async () => {
       const metrics = await (await fetch(`${follower.startup.admin}/metrics`)).text();
       used = 1000 * Number(/^process_cpu_seconds_total (\S+)$/m.exec(metrics)?.[1]);
@@ -173,7 +173,7 @@ test('lets readers wait for a version that does not arrive without keeping the s
     });
     return used - before;
   };
-  // Compared with readers that need not wait, so that the speed and load of the machine do not matter.
+  // Compare with readers that do not wait, so that the speed and load of the machine do not matter.
   await costOf('1-0', 200);
   const [plain, waiting] = [await costOf('1-0', 200), await costOf('1-9', 503)];
   // Polling every 20 ms took four times as long.

@@ -1,4 +1,4 @@
-/** The protocol of the lease between two servers and a store, in simulated time (core.md 14.8). */
+/** The lease protocol between two servers and a store, in simulated time (core.md 14.8). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Superseded } from '../../../src/app/replication/lease.ts';
@@ -44,7 +44,7 @@ test('takes over after the object was unchanged for the TTL, and fences the prev
   let fencedBy = 0;
   a.lease?.onSuperseded((epoch) => (fencedBy = epoch));
   assert.is(fencedBy, 2);
-  // A restart of its data does not compete either.
+  // A reset of its data does not compete either.
   a.acquire();
   await simulation.pass(1000);
   assert.ok(a.error instanceof Superseded);
@@ -54,7 +54,7 @@ test('takes over within a second of the end of the TTL, although the last renewa
   const { a, b, simulation } = pair();
   a.acquire();
   await simulation.pass(5000);
-  // The response to the renewal after 10 s is lost: the store has it, and the holder does not know.
+  // The response to the renewal after 10 s is lost: the store has stored it, but the holder does not know.
   a.outcome = () => ({ lost: 'response', ms: 20 });
   b.acquire(true);
   await simulation.pass(35_000);
@@ -72,7 +72,7 @@ test('resumes when a take-over fails, and is fenced when it succeeds', async () 
   b.acquire(true);
   await simulation.pass(31_000);
   assert.equal([b.isWriting, stored(simulation).isTakeOver], [true, true]);
-  // The connection is back while the command that took the lease over still runs.
+  // The connection recovers while the command that took over the lease is still running.
   a.outcome = () => ({ ms: 20 });
   await simulation.pass(10_000);
   assert.equal(
@@ -138,7 +138,7 @@ test('logs the end of the lease when it happens, although a renewal still waits 
   const { a, simulation } = pair();
   a.acquire();
   await simulation.pass(9000);
-  // A request is lost after 20 s, and again after 25 s, and 4 s pass before it counts as failed.
+  // Requests are lost after 20 s and again after 25 s; each fails only after 4 s.
   a.outcome = () => ({ lost: 'request', ms: 0 });
   while (a.isWriting) await simulation.pass(10);
   const ended = simulation.at;

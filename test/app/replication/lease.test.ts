@@ -1,4 +1,4 @@
-/** The lease of `lease_url` with real processes and an object store (core.md 14.8). `npm test` built the program before. */
+/** The lease of `lease_url` with real processes and an object store (core.md 14.8). `npm test` builds the program first. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -24,7 +24,7 @@ const headers = (): Record<string, string> => ({ Authorization: `Token ${token}`
 const create = (url: string, name: string): Promise<Response> =>
   fetch(`${url}/api/customers/`, { method: 'POST', headers: headers(), body: JSON.stringify({ name }) });
 const statusOf = async (url: string, name: string): Promise<number> => (await create(url, name)).status;
-/** Creates a customer. A machine under load may be late to renew the lease. */
+/** Creates a customer. A machine under load may renew the lease late. */
 const created = (url: string, name: string): Promise<void> =>
   eventually(`${name} is created`, async () => (await statusOf(url, name)) === 201, 30, 200);
 const names = async (url: string): Promise<string[]> =>

@@ -1,4 +1,4 @@
-/** `tenantry promote`, and the server promoted before, with real processes. `npm test` built the program before. */
+/** `tenantry promote` and the earlier primary, with real processes. `npm test` builds the program first. */
 import { readdirSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -130,7 +130,7 @@ test('sends no epoch of the primary from a follower to clients, and ignores a re
   const response = await create(old.url, 'Replayed', { 'X-Tenantry-Epoch': replayed });
   assert.equal([response.status, await response.json()], [503, fenced], 'a server that reports it gets no write');
   assert.is((await create(old.url, 'Continues')).status, 201);
-  // Neither the response of the promoted server nor that of the old one has an effect.
+  // The servers ignore the responses of both.
   const epoch = (await fetch(promoted.url, { headers: { 'X-Tenantry-Epoch': replayed } })).headers.get(
     'X-Tenantry-Epoch',
   );
@@ -148,7 +148,7 @@ test('sends no epoch of the primary from a follower to clients, and ignores a re
 test('accepts the promotion of a server only from that server', async () => {
   for (const epoch of ['9', Buffer.from('9').toString('base64url'), ''])
     assert.is((await create(old.url, 'Continues', { 'X-Tenantry-Epoch': epoch })).status, 201);
-  // Another deployment has other keys, even with a higher epoch.
+  // Another deployment has other keys, even if its epoch is higher.
   await program.run(['user', 'add', 'admin', '--staff', '--data', 'other']);
   const other = await program.serve(['--data', 'other', '--peers', old.url]);
   await eventually('it has asked', () => other.errors().includes('peer did not report its epoch'));

@@ -1,4 +1,4 @@
-/** Valid bodies for the table of rights, so that only the right decides. */
+/** Valid bodies for the table of rights, so that responses depend only on the right. */
 import { Secret, TOTP } from 'otpauth';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { hooks, imageForm, newPublicKey, type Situation } from './situation.ts';
@@ -30,7 +30,7 @@ const claimed: Body = async ({ fixture }, _, url) => {
   await fixture.staff.patch(account, { organization: '', agree_with_policy: true });
   await fixture.staff.patch(account, { organization: 'ALC' });
 };
-/** No body, but another action on the same object first. */
+/** No body, but a preceding action on the same object. */
 const after =
   (action: string, body?: unknown): Body =>
   async ({ fixture }, _, url) => {
@@ -65,7 +65,7 @@ const byStaffWithFactor: Body = ({ fixture: { server } }) => {
 
 const account: Body = () => ({ agree_with_policy: true });
 
-/** Valid bodies with their prerequisites; PUT and PATCH send the present values. */
+/** Valid bodies with their prerequisites. PUT and PATCH send the current values. */
 export const bodies: Readonly<Record<string, Body>> = {
   'POST /api-auth/password/': async ({ fixture, keys }) => {
     await fixture.staff.post(`/api/users/${keys.users?.other}/password/`, { password: 'secret12' });
@@ -74,7 +74,7 @@ export const bodies: Readonly<Record<string, Body>> = {
   'POST /api/sessions/confirm/': async ({ fixture: { server } }) => {
     const { db, passwords } = server.app;
     const hash = await passwords.hash('secret12');
-    // A user with a second factor does not confirm with the password.
+    // A user with a second factor cannot confirm with the password alone.
     db.write(() => {
       db.run(sql`UPDATE user SET password_hash = ${hash}`);
       db.run(sql`DELETE FROM second_factor`);

@@ -1,5 +1,5 @@
 /**
- * core.md 2.10: two databases that differ only in objects to which a key is not bound respond identically. The requests are generated
+ * core.md 2.10: two databases that differ only in objects outside a key's binding respond identically. The requests are derived
  * from the declarations of the API: lists with every filter, objects, their sub-resources, and OPTIONS.
  */
 import { repeatableRandom } from 'tenantry';
@@ -25,7 +25,7 @@ const comparedHeaders = [
   'x-result-count',
 ];
 
-/** One of the databases, with the clients of the same keys. */
+/** One of the databases, with clients of the same keys. */
 interface Twin {
   readonly fixture: Fixture;
   readonly acme: Json;
@@ -35,11 +35,11 @@ interface Twin {
 
 let left: Twin;
 let right: Twin;
-/** Uuids of objects that only one database has, by what a filter calls them. */
+/** Uuids of objects that only one database has, by the name of a filter for them. */
 const foreign: Record<string, string> = {};
 let hasOtherIds = false;
 
-/** Creates what both databases have. */
+/** Creates the objects of both databases. */
 async function createTwin(): Promise<Twin> {
   const fixture = new Fixture();
   const [ids, otherIds] = [repeatableRandom('twins'), repeatableRandom('others')];
@@ -89,7 +89,10 @@ async function fill(fixture: Fixture, customer: Json, project: Json): Promise<vo
   await fixture.advance(60);
 }
 
-/** Creates what only one database has: another customer of the same owner, with everything that the first one has, and other users. */
+/**
+ * Creates the objects of only one database: another customer of the same owner, with the same objects as the first one, and other
+ * users.
+ */
 async function addForeign({ fixture, acme }: Twin): Promise<void> {
   hasOtherIds = true;
   const users = (await fixture.staff.get('/api/users/?page_size=300')).body;
@@ -139,7 +142,7 @@ function foreignValue(filter: string): string {
   return /email/.test(filter) ? 'bert@bolt.example.com' : 'Bolt';
 }
 
-/** The paths of every list, with each filter, and of every object and its sub-resources, as staff see them. */
+/** Returns the paths of every list with each filter, and of every object and its sub-resources, as staff see them. */
 async function paths(): Promise<string[]> {
   const all: string[] = [];
   for (const { operations, path } of reads) {
@@ -160,7 +163,7 @@ async function paths(): Promise<string[]> {
   return all;
 }
 
-/** Every writing operation with every object of its list that only one database has. */
+/** Returns every writing operation on every object that only one database has. */
 async function operationsElsewhere(): Promise<[string, string][]> {
   const all: [string, string][] = [];
   const keysIn = async ({ fixture }: Twin, path: string): Promise<string[]> => {

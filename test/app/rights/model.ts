@@ -1,6 +1,6 @@
 /**
- * A small model of visibility and rights, written from the tables of the API's conventions: plain data, a table of
- * rights, and one visibility rule per list. Objects have labels (`u3`, `c7`); times are milliseconds.
+ * A small model of visibility and rights, written from the tables in the API's conventions: plain data, a table of rights, and
+ * one visibility rule per list. Objects have labels (`u3`, `c7`). Times are milliseconds.
  */
 
 export interface User {
@@ -64,11 +64,11 @@ export interface State {
   readonly projects: Map<string, Project>;
   readonly keys: Map<string, Key>;
   readonly roles: Map<string, Role>;
-  /** Limits of quotas that were changed, by label. */
+  /** Changed limits of quotas, by label. */
   readonly limits: Map<string, number>;
 }
 
-/** A state with the first staff user alone. */
+/** A state with only the first staff user. */
 export function emptyState(now: number, settings: Settings): State {
   const admin: User = {
     id: 'admin',
@@ -138,7 +138,7 @@ export const toOwner = (caller: User, owner: string): Standing[] => [
   ...(caller.id === owner ? (['self'] as const) : []),
 ];
 
-/** The rights: who may do what to an object they see. All others may not. */
+/** The rights: which callers may perform which actions on objects they see. All other actions are denied. */
 export const rights: Readonly<Record<string, readonly (Standing | `${'CO' | 'PM'} with ${keyof Settings}`)[]>> = {
   'POST users': ['ST'],
   'PUT users': ['ST', 'self'],
@@ -169,12 +169,12 @@ export const rights: Readonly<Record<string, readonly (Standing | `${'CO' | 'PM'
   'PUT quotas of projects': ['ST', 'CO'],
   'PATCH quotas of projects': ['ST', 'CO'],
 
-  // Owners while they are owners themselves: see `ownsUntil`.
+  // Owners, for as long as they are owners themselves: see `ownsUntil`.
   'POST customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
   'PUT customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
   'PATCH customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
   'DELETE customer-permissions': ['ST', 'CO with owners_can_manage_owners'],
-  // Managers over administrators alone: see `managesUntil`.
+  // Managers, over administrators only: see `managesUntil`.
   'POST project-permissions': ['ST', 'CO', 'PM with managers_can_manage_admins'],
   'PUT project-permissions': ['ST', 'CO', 'PM with managers_can_manage_admins'],
   'PATCH project-permissions': ['ST', 'CO', 'PM with managers_can_manage_admins'],
@@ -238,7 +238,7 @@ const seesAll = (caller: User): boolean => caller.staff || caller.support;
 const hasAny = (standing: readonly Standing[], ...wanted: readonly Standing[]): boolean =>
   standing.some((column) => wanted.includes(column));
 
-/** Who sees an object in a list and as a detail. */
+/** The rules by which callers see objects in lists and details. */
 const sight: { readonly [K in Kind]: (state: State, caller: User, id: string) => boolean } = {
   users: (state, caller, id) =>
     seesAll(caller) || caller.id === id || has(state.users, id, (user) => user.active && !user.staff),
@@ -304,7 +304,7 @@ export const visible = (state: State, caller: User, kind: Kind): string[] =>
 export const sees = (state: State, caller: User, kind: Kind, id: string): boolean =>
   existing(state, kind).includes(id) && sight[kind](state, caller, id);
 
-/** Labels of the users with an active role in a customer or one of its projects: what nc_user_count counts. */
+/** Returns labels of the users with an active role in a customer or its projects, the ones that nc_user_count counts. */
 export const members = (state: State, customer: string): string[] => [
   ...new Set(
     activeRoles(state)
@@ -316,7 +316,7 @@ export const members = (state: State, customer: string): string[] => [
 export const projectsOf = (state: State, customer: string): string[] =>
   [...state.projects.values()].filter((project) => project.customer === customer).map(({ id }) => id);
 
-/** Quotas have labels `<scope>.<name>`. The model knows these of every customer and project. */
+/** Labels of quotas are `<scope>.<name>`. The model covers these quotas of every customer and project. */
 export const customerQuotas = ['nc_project_count', 'nc_user_count', 'nc_vm_count'] as const;
 export const projectQuotas = ['nc_vm_count'] as const;
 
@@ -333,7 +333,7 @@ export const quotaScope = (state: State, caller: User, quota: string): Standing[
 
 export const limitOf = (state: State, quota: string): number => state.limits.get(quota) ?? -1;
 
-/** The usage of a quota; the model has no machines. */
+/** The usage of a quota. The model has no machines. */
 export function usageOf(state: State, quota: string): number {
   const [scope = '', name] = quota.split('.');
   return name === 'nc_project_count'

@@ -11,11 +11,11 @@ import { catalogue, endpoints } from '../../support/catalogue.ts';
 import type { Situation } from './situation.ts';
 
 /*
- * Rows by the shape of paths: <service>, <link>, <kind>, <property> and <entity> stand for every collection of that sort,
- * a star for any tail or every other method. `ok` is any response but a rejection of the right: its status depends on
- * the kind. Creating nothing at all is 400 for all users, because the right depends on the body. `theirs` belongs to
- * another user in the own project; some properties are public (`any`), others belong to own and to foreign settings. An object
- * foreign to one role is foreign to the others: one of them represents all.
+ * Rows by the shape of paths: <service>, <link>, <kind>, <property> and <entity> stand for every collection of that sort, a star
+ * for any tail or every other method. `ok` is any response except a rejection of the right: its status depends on the kind. An
+ * empty creation is 400 for all users, because the right depends on the body. `theirs` belongs to another user in the callers'
+ * project. Some properties are public (`any`), others belong to the callers' settings or to foreign ones. An object is foreign to
+ * all roles alike, so one of them represents all.
  */
 const shapes = `
                                                                            ST  GS  CO  CS  PM  PA  PS  UN  IN  AN
@@ -55,7 +55,7 @@ GET    /api/<entity>/:key/*                                      theirs    200 2
 *      /api/<entity>/:key/*                                      theirs    ok  403 404 404 404 404 404 404 401 401
 `;
 
-/** Collections of parts of resources that are not resources. */
+/** Collections of parts that are not resources themselves. */
 const entities = new Set(['jira-issues', 'jira-comments', 'jira-attachments']);
 
 const linkPaths = new Map(catalogue.types.map((type) => [`${type.prefix}-service-project-link`, type]));
@@ -79,7 +79,7 @@ export const isProvided = (path: string): boolean => sortOf(path) !== undefined;
 
 export const isEntity = (path: string): boolean => sortOf(path) === '<entity>';
 
-/** The words for the objects at a path of a provider. */
+/** Returns the table's words for the objects at a path of a provider. */
 export const wordsOf = (path: string): readonly string[] =>
   isEntity(path)
     ? ['theirs']
@@ -87,7 +87,7 @@ export const wordsOf = (path: string): readonly string[] =>
         sortOf(path) === '<property>' ? isOfSort(path, word) : word !== 'any',
       );
 
-/** The rows of the table for every endpoint of every provider, except those with separate rows in `table`. */
+/** Returns the rows of the table for every endpoint of every provider, except those with separate rows in `table`. */
 export function providedLines(table: string): string {
   const own = new Set(table.split('\n').map((line) => line.trim().split(/\s+/).slice(0, 2).join(' ')));
   const templates = shapes
@@ -127,7 +127,7 @@ function isOfSort(path: string, object: string): boolean {
   return (property.type.hasGlobalProperties || property.kind.isGlobal === true) === (object === 'any');
 }
 
-/** A service on settings of a customer, and its link to a project. */
+/** Creates a service on settings of a customer, and its link to a project. */
 interface Connection {
   readonly settings: number;
   readonly service: string;
@@ -149,7 +149,7 @@ const idOf = ({ fixture }: Situation, table: 'customer' | 'project', uuid: strin
       : sql`SELECT id FROM project WHERE uuid = ${uuid}`,
   ) as number;
 
-/** Connects a provider of a type to a project of the customer of the word, or to another one. */
+/** Connects a provider of a type to a project of the word's customer, or to another one. */
 function connect(
   place: Situation,
   typeName: string,
@@ -184,7 +184,7 @@ function connect(
   });
 }
 
-/** Creates an object of the collection of a path, by its word; returns its key. */
+/** Creates the object for a word in the collection of a path; returns its key. */
 export function newKeyOf(place: Situation, path: string, object: string): string {
   const collection = collectionOf(path);
   const { app } = place.fixture.server;
@@ -215,7 +215,7 @@ export function newKeyOf(place: Situation, path: string, object: string): string
   return servicePaths.has(collection) ? connection.service : connection.link;
 }
 
-/** A resource in state OK, with its service and link. */
+/** Creates a resource in state OK, with its service and link. */
 function newResource(place: Situation, kind: string, { linkId }: Connection): string {
   const { app } = place.fixture.server;
   const context = systemContext(app);
@@ -230,7 +230,7 @@ function newResource(place: Situation, kind: string, { linkId }: Connection): st
   return inserted(place, () => make(kind, parent === undefined ? {} : { parent_id: make(parent).id })).uuid;
 }
 
-/** An entity that the guest created in a project of JIRA. */
+/** Creates an entity of the guest in a project of JIRA. */
 function newEntity(place: Situation, collection: string): string {
   const { app } = place.fixture.server;
   const { db } = app;
@@ -265,7 +265,7 @@ function newEntity(place: Situation, collection: string): string {
   });
 }
 
-/** A valid body for an entity in the own project, for a user who sees its parent if they see the project. */
+/** Returns a valid body for an entity in the callers' project, for users who see its parent if they see the project. */
 export function entityBody(place: Situation, path: string, user: string | undefined): unknown {
   const collection = collectionOf(path);
   const { db } = place.fixture.server.app;
@@ -306,7 +306,7 @@ export function entityBody(place: Situation, path: string, user: string | undefi
   };
 }
 
-/** Valid bodies for services and links; undefined for other collections. */
+/** Returns valid bodies for services and links; undefined for other collections. */
 export async function providedBody(place: Situation, method: string, path: string, object: string): Promise<unknown> {
   const collection = collectionOf(path);
   if (method === 'POST' && (path === `/api/${collection}/` || path === `/api/${collection}/test/`)) {
@@ -322,7 +322,10 @@ export async function providedBody(place: Situation, method: string, path: strin
 
 const seconds = new WeakMap<Situation, Map<string, string>>();
 
-/** A second project where all users have the same role as in the first: there they see services without a link to the first. */
+/**
+ * Creates a second project where all users have the same role as in the first. There they see services without a link to the
+ * first.
+ */
 async function secondProject(place: Situation, object: string): Promise<string> {
   const known = seconds.get(place) ?? new Map<string, string>();
   seconds.set(place, known);
@@ -333,7 +336,7 @@ async function secondProject(place: Situation, object: string): Promise<string> 
   for (const { role, user, user_username } of object === 'own'
     ? (await fixture.staff.get(`/api/project-permissions/?project=${place.projects[object].uuid}&page_size=300`)).body
     : []) {
-    // Service accounts have only one role.
+    // A service account can have only one role.
     if (!user_username.startsWith('sa-')) await fixture.grant(project, { url: user }, role);
   }
   known.set(object, project.uuid);

@@ -1,4 +1,4 @@
-// Longer than other files because of its table.
+// This file is longer than others because of its table.
 
 import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
@@ -472,7 +472,7 @@ interface Row {
   readonly statuses: Readonly<Partial<Record<Column, Expected>>>;
 }
 
-/** A status, or any but a rejection. */
+/** Whether a status is the expected one. */
 type Expected = number | 'ok';
 
 const rejectedStatuses = [401, 403, 404, 405, 500];
@@ -504,7 +504,7 @@ const missingKey = (path: string): string => (/-permissions|\/jobs\//.test(path)
 const methodsOf = (path: string): string[] =>
   Object.keys(endpoints.find((endpoint) => endpoint.path === path)?.operations ?? {});
 
-/** The Allow header of a path, from the rows of the table. */
+/** Builds the Allow header of a path from the rows of the table. */
 function allowOf(path: string): string {
   const served = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((method) =>
     rows.some((row) => row.method === method && row.path === path),
@@ -529,10 +529,10 @@ const isShared = ({ path, object }: Row): boolean =>
   typeof place.keys[path.split('/')[2] as string]?.[object] === 'string';
 
 let place: Situation;
-/** Whether an object is missing that later requests may need. */
+/** Whether a request has removed an object that later requests may need. */
 let isSpoiled = false;
 
-/** Deleted objects, ended sessions and new roles; an image and an open alert are restored before each request. */
+/** Objects are deleted, sessions end and roles are granted. An image and an open alert are restored before each request. */
 const needsRestore = ({ method, path }: Row): boolean =>
   (method === 'DELETE' && !path.endsWith('/image/') && !isProvided(path)) ||
   path === '/api-auth/logout/' ||
@@ -560,7 +560,7 @@ test('has rows for every method of every path', () => {
   assert.equal([...new Set(rows.map(({ method, path }) => `${method} ${path}`))].sort(), served);
 });
 
-/** Requests as all callers, staff last, whose deletions then affect no other caller. */
+/** Sends requests as all callers. Staff come last, so that their deletions do not affect other callers. */
 async function check(row: Row): Promise<void> {
   const { method, path, object, statuses } = row;
   if (isSpoiled) await renew();
@@ -583,15 +583,15 @@ async function check(row: Row): Promise<void> {
     if (status >= 400) assert.equal(place.fixture.events(), [], `${who} causes no event`);
     if (method === 'GET') await checkReading(column, url, status, who);
     isSpoiled ||= status < 300 && needsRestore(row);
-    // Objects of providers are created again after every change.
+    // Create the objects of providers again after every change.
     if (method !== 'GET' && status < 300) provided = undefined;
   }
 }
 
-/** HEAD and OPTIONS are allowed with GET. */
+/** Paths that allow GET also allow HEAD and OPTIONS. */
 async function checkReading(column: Column, url: string, status: number, who: string): Promise<void> {
   assert.is((await place.clients[column].send('HEAD', url)).status, status, `${who} by HEAD`);
-  // The metadata of a visible object is readable even without the right to act.
+  // OPTIONS describes a visible object even to callers without the right.
   if (status !== 403) assert.is((await place.clients[column].send('OPTIONS', url)).status, status, `${who} by OPTIONS`);
 }
 
@@ -601,7 +601,7 @@ for (const path of new Set(rows.map((row) => row.path))) {
   });
 }
 
-/** The message of login methods that the settings do not enable. */
+/** The message of login methods that the settings have not enabled. */
 const disabledMethod = 'Authentication method is disabled. Please use another authentication method or contact staff.';
 
 test('responds alike to missing objects, invalid keys and invisible objects', async () => {

@@ -7,7 +7,7 @@ import type { Resolver } from '../../../src/kernel/net/resolver.ts';
 import { type Client, Fixture, type Json } from '../../support/fixture.ts';
 import { createPersonas, type Personas } from '../../support/personas.ts';
 
-/** The columns of the table: staff, global support, the four kinds of role, and callers without any. */
+/** The columns of the table: staff, global support, the four kinds of role, and callers without a role. */
 export const columns = ['ST', 'GS', 'CO', 'CS', 'PM', 'PA', 'PS', 'UN', 'IN', 'AN'] as const;
 
 export type Column = (typeof columns)[number];
@@ -20,7 +20,7 @@ type Keys = string | OwnKeys;
 export interface Situation {
   readonly fixture: Fixture;
   readonly clients: Readonly<Record<Column, Client>>;
-  /** By collection and by the word of the table for the object. */
+  /** By collection, and by the table's word for the object. */
   readonly keys: Readonly<Record<string, Readonly<Record<string, Keys>>>>;
   /** The customers and projects by the same words, for bodies. */
   readonly customers: Readonly<Record<string, Json>>;
@@ -40,7 +40,7 @@ export function imageForm(): FormData {
   return form;
 }
 
-// No event of this type occurs, so that only tests are sent.
+// No event has this type, so hooks send only tests.
 const event_types = ['customer_price_limit_updated'];
 
 /** Hooks by kind, as bodies. */
@@ -52,7 +52,7 @@ export const hooks = {
 
 let keysMade = 0;
 
-/** A new public key. */
+/** Generates a public key. */
 export function newPublicKey(): string {
   const number = Buffer.alloc(32);
   keysMade += 1;
@@ -61,15 +61,15 @@ export function newPublicKey(): string {
   return `ssh-ed25519 ${Buffer.concat(parts).toString('base64')}`;
 }
 
-/** Creates all objects; a request that deletes one spoils the situation for the next, until `restore`. */
+/** Creates all objects. A request that deletes one spoils the situation for the next, until `restore`. */
 export async function situation(options: ServerOptions = {}): Promise<Situation> {
-  // Names do not resolve: a hook's test delivery waits for its next attempt.
+  // Names do not resolve, so a hook's test delivery waits for its next attempt.
   const resolve: Resolver = (_, callback) => callback(new Error('There is no such host.'), []);
   const fixture = await Fixture.start({ resolve, ...options });
   const company = await createPersonas(fixture);
   const bob = await fixture.customer('Bob');
   const boat = await fixture.project('Boat', bob);
-  // Two users who send nothing: one visible to all, and one of the staff.
+  // Two users who send no requests: one visible to all, and one staff user.
   const guest = await fixture.user('guest');
   const boss = await fixture.user('boss', { is_staff: true });
   const clients = await callers(fixture, company);
@@ -168,11 +168,11 @@ const snapshotName = 'situation';
 /** Restores the situation to its original state, in milliseconds. */
 export async function restore({ fixture }: Situation): Promise<void> {
   await fixture.server.restore(snapshotName);
-  // Lets the fixture forget events that are gone.
+  // Makes the fixture forget events that no longer exist.
   fixture.events();
 }
 
-/** The clients of the columns; the inactive one has a token from before, and a role. */
+/** The clients of the columns. The inactive user has an earlier token and a role. */
 async function callers(fixture: Fixture, { clients, customer }: Personas): Promise<Readonly<Record<Column, Client>>> {
   const inactive = await fixture.user('inactive');
   await fixture.grant(customer, inactive, 'owner');
@@ -192,7 +192,7 @@ async function callers(fixture: Fixture, { clients, customer }: Personas): Promi
   };
 }
 
-/** Objects of a customer and its project: roles of the guest, past roles of the boss, an image, an alert. */
+/** Creates objects of a customer and its project: roles of the guest, past roles of the boss, an image, an alert. */
 async function estate(fixture: Fixture, customer: Json, project: Json, guest: Json, boss: Json) {
   const roles = async (user: Json): Promise<{ customer: Json; project: Json }> => ({
     customer: await fixture.grant(customer, user, 'support'),
@@ -276,7 +276,7 @@ async function newFactor({ server }: Fixture, client: Client): Promise<string> {
   return key;
 }
 
-/** A session of a user other than the one in use. */
+/** Creates a session of a user other than the current one. */
 async function newSession(fixture: Fixture, client: Client): Promise<string> {
   fixture.as((await accountOf(client)).username);
   return (await client.get('/api/sessions/')).body.find(({ is_current }: Json) => !is_current).uuid;

@@ -97,7 +97,7 @@ accesses('does not count statements that may update a row instead of inserting o
   assert.is(of('INSERT OR REPLACE INTO shelf (id) VALUES (1)').sign, undefined);
 });
 
-/** What a query walks through, the whole of it with a star, and whether it sorts. */
+/** The tables and indexes that a query walks through (with a star: completely), and whether it sorts. */
 const walks = (text: string): string => {
   const { sorts, walks: matches } = new Accesses(handle).of(text);
   return [...matches.map(({ isWhole, table }) => (isWhole ? `${table}*` : table)), ...(sorts ? ['sorted'] : [])].join(

@@ -5,11 +5,11 @@ import { suiteWithServer } from '../../support/suite.ts';
 import { sendOverWire } from '../../support/wire.ts';
 
 const { test, fixture } = suiteWithServer('cached representations', {
-  // A comparison would add to the counts.
+  // Disable the comparison: it would add to the counts.
   selfChecks: { caches: false },
 });
 
-/** How many objects were made from their rows while this ran. */
+/** Counts the objects that `work` builds from their rows. */
 async function creation(work: () => Promise<unknown>): Promise<number> {
   const { db } = fixture.server.app;
   const { named } = Object.getPrototypeOf(Object.getPrototypeOf(Object.getPrototypeOf(db)));
@@ -28,7 +28,7 @@ async function creation(work: () => Promise<unknown>): Promise<number> {
 }
 
 let address = 0;
-/** An address that no one has asked before. */
+/** A new address, so that no response is cached. */
 const fresh = (path: string): string => `${path}?fresh=${++address}`;
 
 test('represents an object once for all callers who see everything and once for each other viewer', async () => {
@@ -64,7 +64,7 @@ test('does not respond for a deleted customer with the representation of the nex
   const gone = await fixture.customer('Gone');
   const { db, objectCaches } = fixture.server.app;
   await fixture.staff.get(fresh(gone.url));
-  // Pages fill the budget once, so that the representation has been evicted.
+  // The pages fill the budget, so that the representation is evicted.
   const half = fixture.server.app.config.memory_budget_bytes / 4;
   objectCaches.page('a page that fills half', () => Buffer.alloc(half));
   await fixture.staff.get(fresh(gone.url));

@@ -5,7 +5,7 @@ import { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';
 
 const watches = suite('Rows that are watched');
 
-/** Books with pages, and the ids of the books that were reported of. */
+/** Creates books with pages, and records the ids of the reported books. */
 function shelf() {
   const db = SqliteDatabase.open(':memory:');
   db.script(`
@@ -23,7 +23,7 @@ function shelf() {
   const book = (title: string): number => db.run(sql`INSERT INTO book (title) VALUES (${title})`).id;
   const page = (of: number, kind = 'text'): number =>
     db.run(sql`INSERT INTO page (kind, book_id, text) VALUES (${kind}, ${of}, '')`).id;
-  /** The books that this shows of. */
+  /** Returns the ids of the books that `work` makes the watch report. */
   const messages = (work: () => unknown): number[] => {
     reports.length = 0;
     db.write(work);

@@ -1,4 +1,4 @@
-/** Addresses that the server listens on for its operator (core.md 14.1). */
+/** Addresses on which the server listens for its operator (core.md 14.1). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { loadConfig } from '../../../src/app/settings.ts';

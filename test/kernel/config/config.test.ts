@@ -18,7 +18,7 @@ import { ConfigError, environmentName, optionName, type SettingName } from '../.
 const config = suite('settings');
 
 const read = (name: SettingName, text: string): unknown => loadConfig({ options: { [name]: text } })[name];
-/** The sentence that rejects a value given on the command line. */
+/** Returns the sentence that rejects a value on the command line. */
 function rejection(name: SettingName, text: string): string {
   try {
     read(name, text);
@@ -94,7 +94,7 @@ config(
   'a text that a program gives is read as on the command line, and so are wrong values and unknown names rejected',
   () => {
     const { allowed_origins, job_delay, owners_can_manage_owners, port } = loadConfig({
-      // As a program in JavaScript may.
+      // A program in JavaScript can pass such values.
       input: JSON.parse(
         '{"job_delay":"1s","port":"81","owners_can_manage_owners":"yes","allowed_origins":"http://a,http://b"}',
       ),
@@ -399,7 +399,7 @@ config('nor in rejected values', () => {
   );
 });
 
-/** Reads a configuration file of these lines. */
+/** Reads a configuration file with these lines. */
 function fromFile(...lines: string[]): ReturnType<typeof readConfigFile> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-config-'));
   try {

@@ -1,4 +1,4 @@
-/** The one way to change anything: a savepoint a piece of work, one commit a turn of the event loop. */
+/** Changes to the database: a savepoint per piece of work, and one commit per turn of the event loop. */
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { invalidationsOf } from '../../support/invalidations.ts';
 const database = suite('database');
 let folder: string;
 let db: SqliteDatabase;
-/** Another connection: it sees committed changes. */
+/** Another connection, which sees only committed changes. */
 let outside: SQLite.Database;
 
 database.before.each(() => {
@@ -165,7 +165,7 @@ database('failing work rolls back alone', async () => {
   assert.equal(committed(), ['before', 'after']);
 });
 
-/** Work that can be run again, of which is noted when it takes others back. */
+/** Repeatable work. Records when its failure takes other work back. */
 const repeatable = (work: () => void, taking: string[] = []) =>
   db.writeRepeatable(work, () => taking.push('taken back'));
 const failing = () => {

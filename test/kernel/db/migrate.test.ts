@@ -1,4 +1,4 @@
-/** Bringing the schema up to date. */
+/** Upgrades of the schema. */
 import { readdirSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -36,7 +36,7 @@ migrations('numbers migrations without a gap, so that their number is the versio
   );
 });
 
-/** Of the text of every migration; a line is added with its file, and never changed. */
+/** Digests of the text of every migration. A new migration adds a line; existing lines never change. */
 const hashes: Readonly<Record<string, string>> = {
   '0001_accounts': 'a0c7855fcb9dc7e9a474fd4690f7ebfa6d71f4a2a6b7b9c158321c6d0ca0b9f6',
   '0002_organisations': 'a1627c62a683efc5b56d04fd22472d0f6f94db17ce5b5b3c663a068868bd8f28',

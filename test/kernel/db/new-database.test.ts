@@ -1,4 +1,4 @@
-/** The program creates new databases from the one that its build stored, not by the migrations. */
+/** The program creates new databases from a copy that the build embeds, not by running the migrations. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { emptyDatabase } from '../../../src/kernel/db/migrate.ts';
 
 const databases = suite('new databases');
 
-/** What the migrations leave in a database, and what SQLite finds wrong. */
+/** The schema and rows that the migrations create, and the result of SQLite's integrity check. */
 function contentsOf(bytes: Buffer): Record<string, unknown> {
   const db = new SQLite(bytes);
   const all = (query: string): unknown[] => db.prepare(query).raw().all();
@@ -30,7 +30,7 @@ function contentsOf(bytes: Buffer): Record<string, unknown> {
   }
 }
 
-/** The result of the migrations: tests have no stored database. */
+/** The result of the migrations: the tests have no embedded database. */
 const expected = contentsOf(emptyDatabase());
 
 databases('the migrations insert rows, so that the comparison below is not empty', () => {
@@ -64,7 +64,7 @@ databases(
       const server = await createServer({ data: folder, port: 0, log_level: 'silent' });
       await server.close();
       const bytes = readFileSync(join(folder, 'tenantry.db'));
-      // SQLite cannot open bytes as a database with a write-ahead log.
+      // SQLite cannot open a byte array as a database with a write-ahead log.
       bytes.fill(1, 18, 20);
       assert.equal(contentsOf(bytes), expected);
       assert.is(bytes.readUInt16BE(16), 4096);

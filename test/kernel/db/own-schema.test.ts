@@ -11,7 +11,7 @@ const test = suite('own schema');
 
 const edited = (change: string): string => `PRAGMA writable_schema = ON; ${change}; PRAGMA writable_schema = RESET`;
 
-/** Why a database of this version is rejected after a script of its owner; undefined: it is not. */
+/** Returns why a database of this version is rejected after a script of its owner; undefined if it is accepted. */
 function rejection(script: string): string | undefined {
   const owner = new SQLite(emptyDatabase(undefined));
   owner.unsafeMode();

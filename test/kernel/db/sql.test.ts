@@ -1,4 +1,4 @@
-/** Composing SQL. */
+/** Composition of SQL. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { all, among, any, caseFold, contains, join, raw, sql } from '../../../src/kernel/db/sql.ts';

@@ -1,4 +1,4 @@
-/** The thread that moves the write-ahead log into the file. */
+/** The thread that moves pages of the write-ahead log into the database file. */
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -32,7 +32,7 @@ const fail = (error: unknown): never => {
   throw error;
 };
 
-/** Adds as many items, in one commit: a page each. */
+/** Adds this many items in one commit: one page each. */
 function add(items: number): void {
   db.write(() => {
     for (let i = 0; i < items; i++) db.insert('item', { name: 'x'.repeat(4000) });
@@ -40,7 +40,7 @@ function add(items: number): void {
   db.commit();
 }
 
-/** Pages of the log, and those of them that are in the file. */
+/** Returns the pages of the log, and how many of them are in the file. */
 const log = (): { log: number; checkpointed: number } =>
   db.get<{ log: number; checkpointed: number }>(sql`PRAGMA wal_checkpoint(NOOP)`) as {
     log: number;
@@ -83,7 +83,7 @@ checkpoints('copies pages written during a checkpoint with the next one', async 
   assert.is(db.pragma('integrity_check'), 'ok');
 });
 
-/** Adds items of a million bytes, in one commit: few rows, 245 pages each. */
+/** Adds items of a million bytes in one commit: few rows, 245 pages each. */
 function addLong(items: number): void {
   db.write(() => {
     for (let i = 0; i < items; i++) db.insert('item', { name: 'x'.repeat(1_000_000) });
@@ -91,7 +91,7 @@ function addLong(items: number): void {
   db.commit();
 }
 
-/** Begins a read of the present state; returns how to end it. */
+/** Starts a read of the current state; returns a function that ends it. */
 function read(): () => void {
   const outside = new SQLite(join(folder, 'test.db'), { readonly: true });
   outside.exec('BEGIN');
@@ -203,7 +203,8 @@ checkpoints(
     add();
     db.close();
   `;
-    // A file may have half a million bytes more than one of the texts: the log fits, both of them in the file do not.
+    // The file may be half a million bytes longer than one of the texts: enough for the log, but not for both of them in the
+    // file.
     const limited = [
       '-c',
       'ulimit -f 2800; exec "$0" "$@"',

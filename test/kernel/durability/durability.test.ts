@@ -1,4 +1,4 @@
-/** What a client may rely on when it has its response, and what happens when the disk is full. */
+/** What a response guarantees to a client, and what happens when the disk is full. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { Wire } from '../../support/wire.ts';
 const durability = suite('durability');
 let data: string;
 const fixture = new Fixture();
-/** Another connection: it sees committed changes. */
+/** Another connection, which sees only committed changes. */
 let outside: SQLite.Database;
 
 durability.before.each(async () => {
@@ -106,7 +106,7 @@ durability(
 durability('serves reads while another process writes, and delays a write until it ends', async () => {
   const other = await OtherWriter.begin(join(data, 'tenantry.db'));
   const writing = fixture.staff.post('/api/customers/', { name: 'Patient' });
-  // The other process writes until these responses arrive: a server that waited for it would send none of them.
+  // The other process writes until these responses arrive. A server that waited for it would send none.
   for (let i = 0; i < 5; i++) assert.is((await fixture.staff.get(`/api/customers/?name=${i}`)).status, 200);
   assert.equal(committed(), []);
   await other.end('COMMIT');

@@ -1,4 +1,4 @@
-/** Embeds a server, whose disk fails once it has printed the acknowledged changes: started by failed-syncs.test.ts. */
+/** Embeds a server whose disk fails once it has printed the acknowledged changes. failed-syncs.test.ts starts it. */
 import { once } from 'node:events';
 
 const [program, data, native_cache] = process.argv.slice(2);
@@ -6,7 +6,7 @@ const { createServer } = await import(program);
 const print = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const open = () => createServer({ data, native_cache, port: 0, log_level: 'silent' });
 
-/** Sends a request as admin; undefined where nothing listens. */
+/** Sends a request as admin. Returns undefined if no server listens. */
 async function ask(server, token, path, init) {
   const response = await fetch(server.url + path, { ...init, headers: { Authorization: `Token ${token}` } }).catch(
     () => undefined,
@@ -29,7 +29,7 @@ print(acknowledged);
 await once(process.stdin, 'data');
 process.stdin.destroy();
 await create('Lost');
-// It is not looked at before: this must not end the program.
+// Do not handle the rejection earlier: even unhandled, it must not end the program.
 await new Promise((resolve) => setTimeout(resolve, 200));
 const { message, reason } = await server.closed.catch((error) => error);
 print({ message, reason });

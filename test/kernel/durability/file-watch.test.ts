@@ -1,4 +1,4 @@
-/** What a server does when a user spoils the file that it has open. `npm test` built the program before. */
+/** How a server reacts when a user damages the file that it has open. `npm test` builds the program first. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
@@ -37,7 +37,7 @@ for (const [title, spoil, reports] of spoiled)
     const [child] = program.running;
     const ended = once(child as ChildProcess, 'close');
     spoil();
-    // A check in between finds damage at most.
+    // A check that runs now may find damage, but nothing worse.
     await fetch(`${server.url}/api/users/`).catch(() => undefined);
     assert.equal(await ended, [1, null], 'no signal such as SIGBUS');
     const lines = server.errors().split('\n').slice(0, -1);

@@ -1,2 +1,2 @@
-/** What programs in other processes import: they cannot load TypeScript. */
+/** Exports for programs in other processes, which cannot load TypeScript. */
 export { SqliteDatabase } from '../../../src/kernel/db/sqlite-database.ts';

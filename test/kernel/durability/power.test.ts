@@ -1,4 +1,7 @@
-/** Guarantees when the disk fails or is full, and when the power fails: short forms of `npm run chaos`. `npm test` built the program before. */
+/**
+ * Guarantees when the disk fails or is full, and when the power fails: short forms of `npm run chaos`. `npm test` builds the
+ * program first.
+ */
 import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +24,7 @@ onFaultyDisk(
   async () => {
     const seen = { writes: 0, rejected: 0, windows: 0 };
     const isEnough = (): boolean => seen.writes > 20 && seen.rejected > 0 && seen.windows > 2;
-    // A busy machine writes little in five seconds.
+    // A busy machine writes only a little in five seconds.
     for (let round = 0; round < 5 && !isEnough(); round++) {
       const { damaged, losses, rejected, windows, writes } = await cutPowerOfServers(50, 5000, [builtProgram]);
       assert.equal({ damaged, losses }, { damaged: 0, losses: 0 });
@@ -49,7 +52,7 @@ onFaultyDisk(
         return true;
       };
       const file = join(disk.folder, 'tenantry.db');
-      /** What the thread has done to the file: moved pages, synced them in vain. */
+      /** What the thread did to the file: moved pages, or failed syncs. */
       const done = (operation: 'W' | 'S', hasFailed = false): number =>
         [...recordsOf(disk.trace)].filter(
           (r) => r.path === file && r.operation === operation && r.hasFailed === hasFailed,
@@ -58,7 +61,7 @@ onFaultyDisk(
         for (let i = 0; i < 300 && !isOver(); i++) await Promise.all([1, 2, 3, 4].map(isWritten));
         assert.ok(isOver());
       };
-      // A reader of an older state keeps the thread from moving all pages, and it does not sync a partial move.
+      // A reader of an older state prevents the thread from moving all pages. It does not sync a partial move.
       reader = new SQLite(file, { readonly: true });
       await writeUntil(() => written.length >= 100);
       reader.exec('BEGIN');
@@ -66,7 +69,7 @@ onFaultyDisk(
       const [moved, synced] = [done('W'), done('S')];
       await writeUntil(() => done('W') > moved);
       assert.is(done('S'), synced);
-      // It stays open, and keeps the index of the log through the restart.
+      // The reader stays open and keeps the index of the log through the restart.
       reader.exec('COMMIT');
       const ended = once(server.child, 'close');
       disk.set('file', true);
@@ -76,7 +79,7 @@ onFaultyDisk(
       disk.set('file', false);
       const restarted = disk.position;
       server = await serveOn(disk, [builtProgram]);
-      // The first page of the log is written again once all pages are moved.
+      // The first page of the log is overwritten when all pages have been moved.
       const log = `${file}-wal`;
       const hasBegunAgain = (): boolean => {
         const syncedFile = recordEnds(disk.trace).find(
@@ -125,7 +128,7 @@ onFaultyDisk(
       assert.is((await write()).status, 201);
       disk.set('space', true);
       let [stored, rejection] = [1, 0];
-      // The log may have space at first.
+      // The log may have space left at first.
       for (let i = 0; i < 200 && rejection < 20; i++) {
         const [written, ...reads] = await Promise.all([write(), read(), read(), read(), read()]);
         if (written.status === 201) stored++;
@@ -176,7 +179,7 @@ onFaultyDisk('a first start syncs the names of new files before anything depends
   const uses = (text: string): number =>
     records.findIndex(({ data, operation, path }) => operation === 'W' && path === log && data.includes(text));
   const placed = [
-    // The first that is sealed with the key, and the user whose password it is.
+    // The first value encrypted with the key, and the user whose password it is.
     [
       'secret.key',
       records.findIndex(
@@ -222,7 +225,7 @@ onFaultyDisk('while the disk keeps failing, the process reports why, exits with 
 onFaultyDisk('a server that cannot save its last changes at shutdown reports this and exits with 1', async () => {
   const disk = new FaultyDisk();
   const { child, errors, token, url } = await serveOn(disk, [builtProgram]);
-  // The use of a token is saved by and by, at the latest now.
+  // The use of a token is saved with a delay, at the latest when the server stops.
   await fetch(`${url}/api/customers/`, { headers: { Authorization: `Token ${token}` } });
   disk.set('write', true);
   child.kill('SIGTERM');
@@ -244,7 +247,7 @@ onFaultyDisk('a backup or a restored database whose name cannot be synced does n
     [backup, 'backup'],
     [restore, 'restored/tenantry.db'],
   ] as const) {
-    // The folder of the restored data exists: its own name does not fail.
+    // The folder of the restored data exists, so its name does not fail.
     mkdirSync(join(disk.folder, 'restored'), { recursive: true });
     disk.set('folder', true);
     const { code, stderr } = await run(...words);

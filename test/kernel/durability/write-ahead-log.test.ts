@@ -1,4 +1,4 @@
-/** A write-ahead log whose bytes were changed: what SQLite would drop of it without a word is rejected or reported. */
+/** A write-ahead log with changed bytes: the server rejects or reports what SQLite would silently drop. */
 import fs, {
   copyFileSync,
   cpSync,

@@ -1,4 +1,4 @@
-/** Clients that come at the same time, each with a separate connection. */
+/** Simultaneous clients, each with a separate connection. */
 import * as assert from 'uvu/assert';
 import { suiteWithServer } from '../../support/suite.ts';
 import { Wire } from '../../support/wire.ts';

@@ -1,4 +1,4 @@
-/** What may be stored of responses, where, and how often they are compressed (core.md 1.7). */
+/** Which responses may be cached and where, and how often they are compressed (core.md 1.7). */
 import * as assert from 'uvu/assert';
 import { suiteWithServer } from '../../support/suite.ts';
 import { sendOverWire } from '../../support/wire.ts';

@@ -1,4 +1,4 @@
-/** `field=` on every list and detail (core.md 1.9). */
+/** `field=` on every list and object (core.md 1.9). */
 import * as assert from 'uvu/assert';
 import type { Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';

@@ -1,4 +1,4 @@
-/** How many connections there may be at a time (core.md 1.1 "Connections"). */
+/** The maximum number of simultaneous connections (core.md 1.1 "Connections"). */
 
 import { EventEmitter } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
@@ -13,7 +13,7 @@ import { Wire } from '../../support/wire.ts';
 const test = suite('limits of connections');
 
 test('closes connections above max_connections and accepts new ones after others end', async () => {
-  // No one else has a connection to it, as the clients of a fixture have.
+  // A separate server: the clients of a fixture have connections to it.
   const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent', max_connections: 3 });
   const ask = async (wire: Wire): Promise<number> =>
     (await wire.lines('GET /api/version/ HTTP/1.1', 'Host: localhost', '').response()).status;
@@ -33,7 +33,7 @@ test('closes connections above max_connections and accepts new ones after others
   }
 });
 
-/** A connection of an address, without a network. */
+/** A simulated connection from an address. */
 class FakeSocket extends EventEmitter {
   destroyed = false;
   constructor(readonly remoteAddress: string) {
@@ -46,7 +46,7 @@ class FakeSocket extends EventEmitter {
   }
 }
 
-/** Connects from these addresses to a server that lets two of each in; returns the sockets. */
+/** Connects from these addresses to a server that accepts two connections from each. Returns the sockets. */
 function connect(addresses: readonly string[]): { sockets: readonly FakeSocket[]; more: (address: string) => boolean } {
   const server = createHttpServer();
   new Connections({ all: 100, each: 2 }, parseNetworks(['10.9.0.0/16'])).watch(server);

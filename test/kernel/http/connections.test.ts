@@ -1,4 +1,4 @@
-/** What clients do to a connection besides sending one request after the other. */
+/** Connections of clients that do more than send one request after the other. */
 import * as assert from 'uvu/assert';
 import { loadConfig } from '../../../src/app/settings.ts';
 import { Fixture } from '../../support/fixture.ts';

@@ -1,4 +1,4 @@
-/** Compressed returns. */
+/** Compression of responses. */
 import { get } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import * as assert from 'uvu/assert';
@@ -19,7 +19,7 @@ interface Raw {
   readonly bytes: Buffer;
 }
 
-/** A response as it is sent, not as `fetch` unpacks it. */
+/** Returns a response as sent, before `fetch` decompresses it. */
 function ask(path: string, accepted: string, further: Readonly<Record<string, string>> = {}): Promise<Raw> {
   const headers = { ...further, Authorization: `Token ${fixture.staff.token}`, 'Accept-Encoding': accepted };
   return new Promise((resolve, reject) => {

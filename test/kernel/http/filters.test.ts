@@ -1,4 +1,4 @@
-/** core.md 1.9: filters and orderings, as far as they are the same on every list. */
+/** core.md 1.9: filters and orderings that all lists share. */
 import * as assert from 'uvu/assert';
 import type { Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';

@@ -1,4 +1,4 @@
-/** If-Match: nothing is overwritten that the writer has not seen (core.md 1.7). */
+/** If-Match: a write cannot overwrite a change that its client has not seen (core.md 1.7). */
 import * as assert from 'uvu/assert';
 import type { ApiResponse, Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';

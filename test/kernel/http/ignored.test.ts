@@ -1,4 +1,4 @@
-/** Names that an operation does not have: reported, or rejected where that is set (core.md 1.5). */
+/** Names that an operation does not know: reported, or rejected with strict_input (core.md 1.5). */
 import * as assert from 'uvu/assert';
 import { type ApiResponse, Fixture, type Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
@@ -119,7 +119,7 @@ ignored('with strict_input a value outside of a fixed vocabulary is 400, without
     'user-invitations/?customer_role=owner&project_role=manager',
     'hooks-web/?content_type=form',
     'hooks-push/?type=iOS',
-    // What the people and providers of a deployment call things is no fixed vocabulary.
+    // Alert types and runtime states are free text.
     'alerts/?alert_type=budget_nearly_spent',
     'resources/?runtime_state=rebooting',
   ])

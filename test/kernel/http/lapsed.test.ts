@@ -1,4 +1,4 @@
-/** A change whose acknowledgement takes longer than the right to write, at the listener alone (core.md 14.8). */
+/** A change whose acknowledgement takes longer than the lease, tested on the listener alone (core.md 14.8). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Result } from '../../../src/kernel/http/call.ts';
@@ -20,9 +20,9 @@ test('is rejected although it was saved, while reads and rejected changes get th
   let asked = 0;
   const server = new HttpServer({
     admit: () => ({ bodyLimit: 10, holder: '', route: { allow: '', route: '/', caller: undefined } }),
-    // It was saved before this resolves, and the right to write ends meanwhile.
+    // The change is saved before this resolves, and the lease expires meanwhile.
     respond: async ({ method }) => {
-      // Its response is compressed, which takes longer than the right to write.
+      // Compressing the response takes longer than the rest of the lease.
       if (method === 'PATCH') return result(200, 'long'.repeat(1000));
       await new Promise((resolve) => setTimeout(resolve, 5));
       hasLapsed = true;

@@ -1,4 +1,4 @@
-/** What a request may cost: bytes, depth and time (core.md 1.1 "Limits"). */
+/** Limits of a request: bytes, depth and time (core.md 1.1 "Limits"). */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -15,7 +15,7 @@ limits.before(() => {
 });
 
 const mebibyte = 1_048_576;
-/** A JSON body of exactly so many bytes. */
+/** A JSON body of exactly this many bytes. */
 const customerOf = (bytes: number) => `{"name":"x","unknown":"${'x'.repeat(bytes - 25)}"}`;
 const tooLarge = { detail: 'Request body is too large.' };
 
@@ -133,7 +133,7 @@ limits('a client that takes longer gets 408 and is disconnected', async () => {
   assert.is(await wire.closed(), '');
 });
 
-/** The server and socket that a request arrives at. */
+/** The server and the socket that receive a request. */
 async function connectionOf(request: () => Promise<unknown>): Promise<{ server: Server; socket: Socket }> {
   let matches: { server: Server; socket: Socket } | undefined;
   const listen = (message: unknown): void => {

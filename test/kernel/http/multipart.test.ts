@@ -1,4 +1,4 @@
-/** Forms as multipart/form-data: their content, and the slices in which they are read. */
+/** Forms as multipart/form-data: their content, and the slices in which the server reads them. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Pair, readMultipart, UploadedFile } from '../../../src/kernel/http/multipart.ts';

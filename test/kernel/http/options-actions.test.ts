@@ -1,4 +1,4 @@
-/** services.md 9: OPTIONS describes the actions on an object as their requests behave, for any caller. */
+/** services.md 9: for any caller, OPTIONS describes the actions on an object as their requests behave. */
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -56,12 +56,12 @@ const lists = described.filter(({ path }) => !path.includes(':key'));
 const details = described.filter(({ path }) => path.includes(':key'));
 const kindOf = (path: string) => catalogue.kinds.find(({ kind }) => path === `/api/${kind.path}/:key/`)?.kind;
 
-/** A new object of the own project; every user sees the one certification. */
+/** Creates an object in the callers' project. The certification, which all users see, is shared. */
 function newObject(path: string): string {
   return isProvided(path) ? newKeyOf(place, path, 'own') : (place.keys['service-certifications']?.any as string);
 }
 
-/** A value for a field as it is described: the first of what may be chosen. */
+/** Returns a valid value for a described field: the first of its choices. */
 async function valueFor(client: Client, { choices, min_value, type, url }: Json): Promise<unknown> {
   if (type === 'select') return (await client.get(url)).body[0]?.url ?? null;
   if (type === 'choice') return choices[0].value;
@@ -110,7 +110,7 @@ function compare({ enabled, reason, method }: Json, response: ApiResponse<Json>,
     assert.equal([response.status, response.body], [409, { detail: reason }], said);
 }
 
-/** Takes every action that is reported of, each on an object that nothing was done with. */
+/** Runs every described action, each on a new object. */
 async function check(
   path: string,
   column: Column,
@@ -231,7 +231,7 @@ for (const { operations, path } of lists) {
   });
 }
 
-/** An empty body lacks exactly the fields that are described as required. */
+/** The errors for an empty body name exactly the required fields. */
 function requireAsked(fields: Json, messages: Json, who: string): void {
   const missing = Object.keys(messages).filter((name) =>
     /^(This field is required\.|Name cannot be empty)$/.test(messages[name][0]),

@@ -1,4 +1,7 @@
-/** core.md 1.10: OPTIONS of every path, asked by every user, and compared with the responses to the requests that it describes. */
+/**
+ * core.md 1.10: sends OPTIONS to every path as every user, and compares the descriptions with the responses to the described
+ * requests.
+ */
 
 import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
@@ -12,9 +15,9 @@ import type { ApiResponse, Json } from '../../support/fixture.ts';
 
 const test = suite('OPTIONS everywhere');
 
-/** Paths described to every caller of OPTIONS, whether they may write or not. */
+/** Paths that describe their fields to all callers, even without the right to write. */
 const describedToAll = /^\/api\/(customers|projects|keys|customer-permissions|project-permissions)\/(:key\/)?$/;
-/** A POST that writes nothing counts as read-only. */
+/** A POST that changes nothing counts as read-only. */
 const readOnly = [
   '/api/events/count/history/',
   '/api/user-invitations/:key/check/',
@@ -49,7 +52,7 @@ const facts = [
 ];
 
 let place: Situation;
-/** Whether a user has logged out, or got a role. */
+/** Whether a request has ended a session or granted a role. */
 let isSpoiled = false;
 
 async function open(options: ServerOptions = {}): Promise<void> {
@@ -68,7 +71,7 @@ test.after(() => place.fixture.close());
 
 const collectionOf = (path: string): string => path.split('/')[2] ?? '';
 
-/** The words for the objects that a path is asked about; the body of what has no key names the own customer. */
+/** Returns the table's words for the objects of a path. Bodies for paths without a key name the callers' customer. */
 function objectsOf({ path }: Endpoint): readonly string[] {
   if (!path.includes(':key')) return ['own'];
   return isProvided(path) ? wordsOf(path) : Object.keys(place.keys[collectionOf(path)] ?? {});
@@ -94,30 +97,33 @@ async function bodyOf(method: string, path: string, object: string, url: string,
     : bodies[`${method} ${path}`]?.(place, object, url);
 }
 
-/** Who is asked for, staff last. An object of a provider that is foreign to one role is so to the others. */
+/** Returns the callers, staff last. For objects of providers, one role stands for all roles that do not see a foreign object. */
 function callersOf(path: string, object: string): readonly Column[] {
   if (!isProvided(path)) return [...columns].reverse();
   return object === 'foreign' ? ['AN', 'CO', 'GS', 'ST'] : ['AN', 'UN', 'PS', 'PA', 'PM', 'CS', 'CO', 'GS', 'ST'];
 }
 
-/** The method that `actions` may name on a path. */
+/** Returns the method that `actions` may name on a path. */
 const describable = ({ operations, path }: Endpoint): 'POST' | 'PUT' | undefined =>
   readOnly.includes(path) ? undefined : operations.POST ? 'POST' : operations.PUT && 'PUT';
 
-/** Whether the response to a valid request says that the caller may; who does not see what the body names may not create there. */
+/**
+ * Whether the response to a valid request means that the caller has the right. A caller who cannot see the objects in the body
+ * gets 400.
+ */
 const isConsent = (status: number, path: string): boolean =>
   ![401, 403, 404, 405].includes(status) &&
   (status !== 400 || !/^\/api\/[a-z-]+\/$/.test(path) || path in measurements);
-/** Their bodies are never valid: they need a resource. */
+/** Paths without a valid body here: they need a resource. */
 const measurements: Readonly<Record<string, true>> = { '/api/resource-sla/': true, '/api/monitoring-items/': true };
 
-/** The status that OPTIONS must have: that of GET, but visible objects are described even where reading is denied. */
+/** Returns the expected status of OPTIONS: that of GET, except that visible objects are described even if reading is denied. */
 function statusOf(
   reading: number | undefined,
   writing: number | undefined,
   { open, operations, path }: Endpoint,
 ): number {
-  // An open path may be switched off.
+  // Settings can switch off an open path.
   const status = operations.GET ? reading : writing;
   if (open) return status === 401 || (status === 404 && !path.includes(':key')) ? status : 200;
   const seen = reading ?? writing;
@@ -126,7 +132,7 @@ function statusOf(
   return seen === 401 || (seen === 404 && mayBeMissing) ? seen : 200;
 }
 
-/** The address of the object that an address lies below. */
+/** Returns the URL of the object to which a URL belongs. */
 const objectOf = (url: string): string => url.split('/').slice(0, 4).concat('').join('/');
 
 function checkPlain(
@@ -164,7 +170,7 @@ function checkPlain(
   }
 }
 
-/** An empty body lacks exactly the fields that are described as required. */
+/** The errors for an empty body name exactly the required fields. */
 async function checkRequired(method: string, url: string, fields: Json, who: string): Promise<void> {
   if (!fields || Object.keys(fields).length === 0) return;
   const { body } = await place.clients.ST.send(method, url, {});
@@ -181,7 +187,7 @@ async function checkRequired(method: string, url: string, fields: Json, who: str
   );
 }
 
-/** Asks for OPTIONS as every user, and then for what it shows of. */
+/** Sends OPTIONS as every user, then the described requests. */
 async function check(endpoint: Endpoint, object: string): Promise<void> {
   const { operations, path } = endpoint;
   const method = describable(endpoint);

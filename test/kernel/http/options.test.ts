@@ -55,7 +55,7 @@ options('authentication and visibility are those of GET', async () => {
   assert.is((await fixture.as('stranger').options(permission.url)).status, 404);
 });
 
-/** Which actions a caller is shown on a path. */
+/** Returns the actions that OPTIONS of a path describes to a caller. */
 const actions = async (client: Client, path: string): Promise<string[]> =>
   Object.keys((await client.options(path)).body.actions ?? {});
 

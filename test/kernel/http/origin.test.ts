@@ -1,4 +1,4 @@
-/** Where links start and who the client is: Host, base_url and trusted proxies (core.md 1.6, 2.1). */
+/** The base of links and the client's address: Host, base_url and trusted proxies (core.md 1.6, 2.1). */
 import * as assert from 'uvu/assert';
 import { Fixture } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
@@ -12,7 +12,7 @@ origins.before(async () => {
 });
 origins.after(() => proxied.close());
 
-/** Where the links of the root start, as seen with these headers; or the error. */
+/** Returns the base of the links in the root for these headers, or the error. */
 async function base(fixture: Fixture, lines: readonly string[], target = '/api/', version = '1.1'): Promise<unknown> {
   const response = await sendOverWire(
     fixture.url,
@@ -25,7 +25,7 @@ async function base(fixture: Fixture, lines: readonly string[], target = '/api/'
   return response.status === 200 ? (body.users ?? body.api).replace(/\/api\/(users\/)?$/, '') : [response.status, body];
 }
 
-/** The client address that the event of a failed login records. */
+/** Returns the client address in the event of a failed login. */
 async function address(fixture: Fixture, ...forwarded: readonly string[]): Promise<string | undefined> {
   const body = '{"username":"nobody","password":"x"}';
   fixture.events();

@@ -12,7 +12,7 @@ pages.before(async () => {
 const list = (query: string) => fixture.staff.get(`/api/customers/${query}`);
 const names = ({ body }: { body: Json }): string[] => body.map(({ name }: Json) => Number(name.split(' ')[1]));
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
-/** A Link header as `[rel, what follows the path]`. */
+/** Parses a Link header into pairs `[rel, rest after the path]`. */
 const links = (headers: Headers): [string, string][] =>
   (headers.get('link') ?? '').split(', ').map((link) => {
     const [, url = '', rel = ''] = /^<([^>]*)>; rel="(\w+)"$/.exec(link) ?? assert.unreachable(link) ?? [];

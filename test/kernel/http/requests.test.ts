@@ -160,7 +160,7 @@ requests('HEAD of an error has the headers of the error and no body', async () =
   assert.is(head.headers['content-length'], String('{"detail":"Invalid page."}'.length));
 });
 
-/** Headers of the response itself, without those of the moment and of the connection. */
+/** Returns the headers without those that vary by time or connection. */
 function comparable(headers: Headers): Record<string, string> {
   const { 'x-request-id': _, date: __, connection: ___, 'keep-alive': ____, ...rest } = Object.fromEntries(headers);
   return rest;
@@ -178,12 +178,12 @@ requests('serves OPTIONS on every existing path', async () => {
     const response = await fixture.staff.options(path.replace(/\{\w+\}/, key ?? ''));
     // Single sign-on is switched off.
     if (/^\/api-auth\/(saml2|oidc)\//.test(path) && response.status === 401) continue;
-    // So are links for forgotten passwords.
+    // So is password recovery.
     if (/^\/api-auth\/password\/(forgot|reset)\/$/.test(path) && response.status === 404) continue;
-    // The current key exists only in requests with one.
+    // The current key exists only for requests with an API key.
     if (path === '/api/api-keys/current/' && response.status === 404) continue;
     assert.equal([path, response.status], [path, 200]);
-    // Services, links, resources and certifications response in the actions format (services.md 9).
+    // Services, links, resources and certifications use the actions format (services.md 9).
     const isPlain = !Object.hasOwn(response.body, 'actions') || Object.hasOwn(response.body, 'name');
     assert.equal(
       [path, Object.keys(response.body).slice(0, 4)],

@@ -1,4 +1,4 @@
-/** Requests that share a commit with one that fails after it has changed something. */
+/** Requests in the same commit as one that fails after a change. */
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { invalidationsOf } from '../../support/invalidations.ts';
@@ -7,7 +7,7 @@ import { Wire } from '../../support/wire.ts';
 
 const { test: takenBack, fixture } = suiteWithServer('taken back');
 
-/** Has the events of customers fail whose name begins with "Broken", and counts how often customers are inserted. */
+/** Makes the events of customers fail whose name begins with "Broken". Counts the inserted customers. */
 function breakEvents(): { readonly inserted: () => number; readonly mend: () => void } {
   const { db } = fixture.server.app;
   const { run } = db;
@@ -21,7 +21,7 @@ function breakEvents(): { readonly inserted: () => number; readonly mend: () => 
   return { inserted: () => inserted, mend: () => (db.run = run) };
 }
 
-/** Sends requests at once, over one connection, and returns status and body of each. */
+/** Sends requests at once over one connection; returns the status and body of each. */
 async function together(requests: readonly (readonly [method: string, path: string, body?: unknown])[]) {
   const { hostname, port } = new URL(fixture.url);
   const wire = await Wire.to(fixture.url);
@@ -66,7 +66,7 @@ takenBack('earlier requests of the batch get responses after its rollback, as if
     assert.equal(names([0, 1, 4].map((i) => responses[i]?.body)), ['First', 'Second', 'Third']);
     assert.is(names(responses[2]?.body).includes('Broken'), false);
     assert.equal(names((await fixture.staff.get('/api/customers/?o=name')).body), ['First', 'Second', 'Third']);
-    // Each acknowledged one exists once, with the quotas and the one event that it causes.
+    // Each acknowledged customer exists once, with its quotas and its one event.
     for (const i of [0, 1, 4]) {
       const { body } = await fixture.staff.get(responses[i]?.body.url);
       assert.equal(body, responses[i]?.body);
@@ -81,7 +81,7 @@ takenBack('earlier requests of the batch get responses after its rollback, as if
     );
     const [count] = (await fixture.staff.get('/api/quotas/?name=nc_global_customer_count')).body;
     assert.is(count.usage, 3);
-    // First and Second were made again.
+    // First and Second were created again.
     assert.is(broken.inserted(), 6);
   } finally {
     broken.mend();
@@ -146,7 +146,7 @@ takenBack('does not handle a committed request again with others', async () => {
       queueMicrotask(() => {
         db.commit();
         db.writeRepeatable(touch, () => undefined);
-        // After all microtasks: by then the response waits for what has just been written.
+        // Runs after all microtasks, when the response already waits for the commit.
         process.nextTick(() => assert.throws(() => db.writeRepeatable(touchAndFail, () => undefined)));
       });
     }

@@ -44,7 +44,7 @@ test.after.each(async () => {
   await program.end();
 });
 
-/** The bodies and statuses of requests over https; `https` is trusted with this certificate. */
+/** Returns the bodies and statuses of requests over HTTPS. `https` trusts this certificate. */
 async function get(url: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string }> {
   const requests = request(url, { headers, ca: certificate.cert, agent: false });
   requests.end();
@@ -54,7 +54,7 @@ async function get(url: string, headers: Record<string, string> = {}): Promise<{
   return { status: reply.statusCode ?? 0, body };
 }
 
-/** A finished handshake. Rejects when there is none. */
+/** Resolves after the handshake. Rejects if it fails. */
 async function secured(url: string, options: ConnectionOptions = {}): Promise<TLSSocket> {
   const socket = connectSecurely({
     port: Number(new URL(url).port),
@@ -103,7 +103,7 @@ test('rejects too large headers with 431 and closes connections above the limit 
   let closed = 0;
   for (const one of silent) one.on('error', () => undefined).on('close', () => closed++);
   await eventually('five are closed', () => closed >= 5);
-  // The others, which never began to agree upon keys, do not keep the server from ending.
+  // The other connections, which never started a handshake, do not delay the shutdown.
   await server.close();
   await eventually('all are closed', () => closed === 25);
 });

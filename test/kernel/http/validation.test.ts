@@ -12,7 +12,7 @@ validation.before(async () => {
   user = await fixture.user('Alice', { email: 'alice@example.com', civil_number: '38001085718' });
 });
 
-/** The errors of a body; undefined when it is accepted. */
+/** Returns the errors of a body; undefined if it is accepted. */
 async function errors(path: string, body: Json): Promise<Json> {
   const response = await fixture.staff.post(path, body);
   if (response.status === 400) return response.body;

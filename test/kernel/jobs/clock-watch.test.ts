@@ -1,4 +1,4 @@
-/** core.md 13: what a jump of the machine's clock does, and does not. */
+/** core.md 13: effects of a jump of the machine's clock. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,14 +35,14 @@ test.after(async () => {
   await receiver.close();
 });
 
-/** The operator sets the clock, and the server checks it. */
+/** The operator sets the clock, then the server checks it. */
 async function set(seconds: number): Promise<void> {
   clock.jump(seconds);
   fixture.server.tick();
   await fixture.server.settled();
 }
 
-/** The service runs for so long. */
+/** The service runs for this long. */
 async function run(seconds: number): Promise<void> {
   for (let left = seconds; left > 0; left -= hour) await fixture.advance(Math.min(left, hour));
 }
@@ -59,7 +59,7 @@ const hook = async (): Promise<Json> =>
     })
   ).body;
 const isActive = async ({ url }: Json): Promise<boolean> => (await fixture.staff.get(url)).body.is_active;
-/** What the command does in a separate process, and the server notices. */
+/** A separate process runs the command, and the server notices. */
 async function accept(): Promise<void> {
   new ClockWatch(fixture.server.app, { instants: [], ends: [] }).accept();
   await fixture.advance(1);
@@ -270,7 +270,7 @@ test('a jump does not disable a failing hook, but five days of running do', asyn
   await fixture.server.settled();
   await run(2 * day);
   clock.jump(30 * day);
-  // An attempt that ends before any user has looked at the clock.
+  // A login that expires before a user has checked the clock.
   await emit('2');
   await fixture.server.settled();
   assert.is(await isActive(dead), true, 'at once');
@@ -366,7 +366,7 @@ test('a clock of an embedding program never counts as jumping', async () => {
   assert.is(fixture.server.app.isClockDoubtful(), false);
 });
 
-/** What may look like an instant that a rule compares with the present, by table, and is none or must stay. */
+/** Columns by table that look like instants which a rule compares with the current time, but are not, or must not move. */
 const others: Readonly<Record<string, readonly string[]>> = {
   'only reported': [
     ...['ssh_key', 'customer', 'project', 'customer_role', 'project_role', 'service_settings', 'alert', 'hook'],

@@ -12,7 +12,7 @@ test.before.each(() => {
   done = [];
 });
 
-/** A task that takes so many pieces to be done. */
+/** A task that finishes after this many pieces. */
 const work = (name: string, pieces: number, every = 0): Task => ({
   name,
   every,

@@ -34,7 +34,7 @@ const onAuth = (
     ? done(null, { user: 'user@x' })
     : done(Object.assign(new Error('Wrong'), { responseCode: 535 }));
 
-/** Sends the mail to a mail server with these options; the address is made from its port. */
+/** Sends the mail to a mail server with these options. The address contains its port. */
 async function sent(options: SMTPServerOptions, address: (port: number) => string, trusted?: string) {
   const mailbox = await Mailbox.start(options);
   const mailer = new Mailer({
@@ -131,7 +131,7 @@ test('a silent mail server is a temporary failure after 10 seconds', async () =>
   mute.close();
 });
 
-/** A mail server whose response to the first command never ends; `closed` resolves when its client is gone. */
+/** A mail server whose response to the first command never ends. `closed` resolves when the client disconnects. */
 async function endless(): Promise<{
   mailer: Mailer;
   connected: Promise<void>;

@@ -8,7 +8,7 @@ import { Fixture, type Json } from '../../support/fixture.ts';
 import { Receiver } from '../../support/receiver.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
-/** What names resolve to, and how often each was asked for. */
+/** The addresses of names, and the number of look-ups of each. */
 const names = new Map<string, readonly string[]>();
 const requests: string[] = [];
 const { test, fixture } = suiteWithServer('destinations of hooks', {
@@ -168,7 +168,7 @@ test('accepts addresses in a network of hooks_allowed_networks', async () => {
   await open.close();
 });
 
-/** The one delivery of a test that is sent to a hook. */
+/** Returns the only delivery to a hook. */
 async function delivered(host: string, on = fixture): Promise<Json> {
   const { body: hook } = await create(host, on);
   await on.staff.post(`${hook.url}test/`);
@@ -260,7 +260,7 @@ test('connects to the checked address and resolves a name once', async () => {
     hooks_allowed_networks: ['127.0.0.1'],
     resolve: (hostname, callback) => {
       requests.push(hostname);
-      // A name that changes between being checked and being used.
+      // A name whose address changes between the check and the connection.
       callback(null, [{ address: requests.length === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }]);
     },
   });
@@ -313,7 +313,7 @@ test('names that are longer than DNS allows are not valid, and no call connects 
     () => assert.unreachable(),
     (error: Error) => assert.is(error.message, 'The name of the host is too long.'),
   );
-  // OpenSSL would report the name from here.
+  // From here, OpenSSL would report the name.
   const { privateKey } = generateKeyPairSync('ed25519');
   createPrivateKey({ key: privateKey.export({ type: 'pkcs8', format: 'der' }), format: 'der', type: 'pkcs8' });
 });

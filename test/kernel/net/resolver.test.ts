@@ -4,7 +4,7 @@ import { fairResolver, type Resolver, systemResolver } from '../../../src/kernel
 
 const test = suite('resolver');
 
-/** A resolver whose look-ups end when reported; names that start with `silent` are those that the probe gets no response about. */
+/** A resolver whose look-ups end when the test says so. For names that start with `silent`, the probe gets no response. */
 function begin() {
   const looked: string[] = [];
   const ends = new Map<string, () => void>();

@@ -1,4 +1,4 @@
-/** core.md 2.1 "Timing", "Work": how passwords are hashed. */
+/** core.md 2.1 "Timing", "Work": password hashing. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
@@ -35,7 +35,7 @@ passwords('a hash matches its password and no other', async () => {
 passwords('users without a password cost the same work as others and never match', async () => {
   const hasher = new PasswordHasher();
   const stored = await hasher.hash('one 1');
-  /** Processor time of all threads: what else the machine does is no part of it. */
+  /** CPU time of all threads in this process, which other load on the machine does not affect. */
   const work = async (hash: string | null): Promise<number> => {
     const before = process.cpuUsage();
     for (let i = 0; i < 8; i++) assert.is(await hasher.matches('other 1', hash), false);
@@ -75,7 +75,7 @@ passwords('a further login gets 503 with Retry-After and does not count as a fai
     '',
     body,
   ].join('\r\n');
-  // Sent at once, they arrive in one turn of the event loop.
+  // Requests sent together arrive in one turn of the event loop.
   const wire = (await Wire.to(fixture.url)).bytes(request.repeat(72));
   const responses: WireResponse[] = [];
   for (let i = 0; i < 72; i++) responses.push(await wire.response());

@@ -63,7 +63,7 @@ test('concurrent commands at the first start use one key', () => {
   const home = mkdtempSync(join(tmpdir(), 'tenantry-secrets-'));
   let other: Secrets | undefined;
   const mine = openSecrets([], home, (bytes) => {
-    // By now this one has seen that there is no key.
+    // At this point, `mine` has found no key file.
     other = openSecrets([], home, randomBytes);
     return randomBytes(bytes);
   });
@@ -77,7 +77,7 @@ test('a command that found no key reads the one that another command created mea
   let other: Secrets | undefined;
   const mine = openSecrets([], home, randomBytes, () => {
     other = openSecrets([], home, randomBytes);
-    // What it has sealed is in the database already.
+    // The database already has a value that it encrypted.
     return false;
   });
   assert.is(mine.open((other as unknown as Secrets).seal('secret', 'uuid'), 'uuid'), 'secret');

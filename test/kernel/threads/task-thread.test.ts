@@ -3,10 +3,10 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TaskError, TaskThread } from '../../../src/kernel/threads/task-thread.ts';
 
-/** Tasks of the thread of these tests, as its program reads them. */
+/** Tasks of the test thread, in the format that its program reads. */
 type Task = 'thread' | 'forever' | 'exit' | 'throw' | 'refuse' | { readonly echo: unknown };
 
-/** Speaks as `serveTasks` does. */
+/** Implements the protocol of `serveTasks`. */
 const program = `
   const { parentPort, threadId } = require('node:worker_threads');
   parentPort.on('message', (task) => {
@@ -32,7 +32,7 @@ threads.after.each(() => thread.close());
 const run = <T>(task: Task, holder = '', milliseconds = 60_000): Promise<T> =>
   thread.run<T>(task, { holder, milliseconds });
 
-/** What a task is rejected with. */
+/** Returns the error with which a task is rejected. */
 const rejection = async (promise: Promise<unknown>): Promise<[message: string, shown: string | undefined]> => {
   const error: unknown = await promise.then(
     () => undefined,
@@ -99,7 +99,7 @@ threads('the queue is fair, and the user with the most entries of a full queue l
     );
   const many = Array.from({ length: 66 }, (_, i) => ask(`many ${i}`, 'a'));
   await Promise.all([...many, ask('one', 'b')]);
-  // One runs, 64 wait: the 66th finds no place, and the other holder takes the place of the 65th.
+  // One task runs and 64 wait. The 66th is rejected, and a task of the other holder replaces the 65th.
   assert.equal(order.slice(0, 4), ['many 65 crowded', 'many 64 crowded', 'many 0', 'many 1']);
   assert.equal(order.slice(4, 6), ['one', 'many 2']);
   assert.is(order.length, 67);

@@ -5,11 +5,11 @@ import type { Shown } from './shown.ts';
 
 export interface Reply {
   readonly status: number;
-  /** The exact body of a rejection, an action or a counter. */
+  /** The exact body of a rejection, or the values of an action or counter. */
   readonly body?: unknown;
-  /** The object in the response, as visible to the caller. */
+  /** The object in the response, as the caller sees it. */
   readonly object?: Shown;
-  /** The objects of a list, of which the response may hold a page. */
+  /** The objects of a list. The response may contain one page of them. */
   readonly list?: readonly Shown[];
   /** Whether OPTIONS describes the fields. */
   readonly described?: boolean;

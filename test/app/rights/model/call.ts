@@ -11,11 +11,11 @@ export interface Link {
 export interface Call {
   /** Number of the step, which labels the new object. */
   readonly at: number;
-  /** Milliseconds that pass before it; none before a sign-in. */
+  /** Milliseconds that pass before it. Zero for a sign-in. */
   readonly wait: number;
   /** Label of the caller; `anonymous` sends no token, `forged` an unknown one. */
   readonly by: string;
-  /** `sign in` is no request: the caller gets a new token. */
+  /** `sign in` is not a request: the caller gets a new token. */
   readonly method: Method | 'sign in';
   /** The path: collection, key (a label or anything else) and tail. */
   readonly on: string;
@@ -25,7 +25,7 @@ export interface Call {
   readonly written?: 'upper' | 'bare';
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** An unreadable body instead of a valid one. */
+  /** An unreadable body that replaces a valid one. */
   readonly unreadable?: keyof typeof unreadable;
 }
 

@@ -7,7 +7,7 @@ import { Random } from './requests.ts';
 import { type Shown, seen, seenMember } from './shown.ts';
 import { check, type Verdict } from './verdict.ts';
 
-/** A request with another result than in the model. */
+/** A request whose result differs from the model. */
 export interface Difference {
   /** Number of calls before it. */
   readonly index: number;
@@ -33,7 +33,7 @@ export async function play(script: readonly Call[], settings: Settings): Promise
   }
 }
 
-/** Compression does not concern rights, and takes time. */
+/** Disable compression: it takes time and does not affect rights. */
 const plain = { 'Accept-Encoding': 'identity' };
 
 type Found = Omit<Difference, 'index'> | undefined;
@@ -42,7 +42,7 @@ type Comparison = (about: string, expected: unknown, got: unknown) => Found;
 
 class Player {
   readonly #state: State;
-  /** Label to uuid or pk, and uuid or `structure/pk` to label. */
+  /** Maps labels to uuids or pks, and uuids or `structure/pk` to labels. */
   readonly #keys = new Map<string, string>();
   readonly #labels = new Map<string, string>();
   readonly #clients = new Map<string, Client>();
@@ -62,7 +62,7 @@ class Player {
     this.#name('admin', (await this.fixture.staff.get('/api/users/?current')).body[0].uuid);
   }
 
-  /** Sends one request and, after a change, reads the changed objects. */
+  /** Sends one request. After a change, reads the changed objects. */
   async step(call: Call): Promise<Found> {
     const verdict = check(this.#state, call);
     const difference = await this.#compare(call, verdict);
@@ -79,7 +79,7 @@ class Player {
     return matches.find((one) => one !== undefined);
   }
 
-  /** Staff reads the changed object and, where it counts, all customers with their quotas; a random user reads the list. */
+  /** Staff read the changed object and, if quotas changed, all customers with their quotas. A random user reads the list. */
   #looks(call: Call, key: string): Call[] {
     const look = { at: call.at, wait: 0, method: 'GET', query: { page_size: '300' } } as const;
     const viewer = new Random(call.at).of([...this.#state.users.keys()]);
@@ -172,7 +172,7 @@ class Player {
     return `${this.fixture.url}/api/${link}/${this.#key(key)}/`;
   }
 
-  /** The key of a label; of an unknown label, an unknown key. */
+  /** Returns the key of a label; for an unknown label, an unknown key. */
   #key(label: string): string {
     return this.#keys.get(label) ?? (!isLabel(label) ? label : label.startsWith('r') ? '999999' : '0'.repeat(32));
   }
@@ -199,7 +199,7 @@ class Player {
     if (this.#state.users.get(label)?.active) this.#clients.set(label, this.fixture.as(label));
   }
 
-  /** An event in the notation of verdicts. */
+  /** Formats an event as in verdicts. */
   #event({ type, context }: { readonly type: string; readonly context: Readonly<Record<string, string>> }): string {
     const scope = context.project_uuid ?? context.customer_uuid;
     const about = [context.affected_user_uuid, context.ssh_key_uuid, scope].flatMap((uuid) =>

@@ -1,4 +1,4 @@
-/** Random requests: mostly sensible ones, mostly by callers with access to the addressed objects. */
+/** Random requests. Most are valid and come from callers with access to the addressed objects. */
 import { activeRoles, customerQuotas, existing, type Kind, type State, scopeOf } from '../model.ts';
 import { type Call, type Link, type Method, unreadable } from './call.ts';
 import { writing } from './verdict.ts';
@@ -11,7 +11,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, not including, 1. */
+  /** Returns a number from 0 up to but excluding 1. */
   next(): number {
     // mulberry32
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
@@ -53,16 +53,16 @@ const populations: readonly (readonly [kind: Kind, least: number, most: number])
   ['keys', 3, 10],
 ];
 
-/** The next request of a script that started at an instant, given the state before it. */
+/** Returns the next request of a script that started at an instant, given the current state. */
 export function randomCall(random: Random, state: State, at: number, started: number): Call {
   const signedOut = [...state.users.values()]
     .filter(({ active, token }) => active && token !== 'valid')
     .map(({ id }) => id);
-  // An invalid token tests little: its owner signs in again soon.
+  // An invalid token tests little, so its owner signs in again soon.
   if (signedOut.length > 1 && random.chance(0.03))
     return { at, wait: 0, by: random.of(signedOut), method: 'sign in', on: 'users' };
   const step = { at, wait: waiting(random, state, started) };
-  // The first user stays signed in, to read the changes of others.
+  // The first user stays signed in to read the changes of others.
   const others = [...state.users.keys()].slice(1);
   if (random.chance(0.01)) return { ...step, by: random.of(['anonymous', ...others]), method: 'POST', on: 'logout' };
   if (random.chance(0.01)) return { ...step, by: callerOf(random, state), method: 'GET', on: 'user-counters' };
@@ -72,7 +72,7 @@ export function randomCall(random: Random, state: State, at: number, started: nu
   return { ...step, ...requestOf(random, state, at, random.chance(0.45) ? reading(random) : random.of(writing)) };
 }
 
-/** The operation that brings the number of objects nearer to its bounds. */
+/** Chooses the operation that brings the number of objects closer to its bounds. */
 function balancing(random: Random, state: State): string | undefined {
   const wanted = populations.flatMap(([kind, least, most]) => {
     const count = existing(state, kind).length;
@@ -88,7 +88,7 @@ function reading(random: Random): string {
     : `${method} ${random.of(kinds)}`;
 }
 
-/** A request of an operation, `METHOD collection[/tail]`, with a caller, an object and a body. */
+/** Generates a request for an operation, `METHOD collection[/tail]`: caller, object and body. */
 function requestOf(random: Random, state: State, at: number, operation: string): Omit<Call, 'at' | 'wait'> {
   const [method, path] = operation.split(' ') as [Method, string];
   const [on, tail] = path.split('/') as [Kind, string | undefined];
@@ -110,7 +110,7 @@ function requestOf(random: Random, state: State, at: number, operation: string):
 }
 
 function keyOf(random: Random, state: State, kind: Kind): string {
-  // A log also has roles of the other list, which must not be found there.
+  // A log also contains roles of the other list, which it must not find.
   const known = existing(state, random.chance(0.9) ? kind : (kind.replace('-log', '') as Kind));
   if (known.length > 0 && random.chance(0.93)) return random.of(known);
   return random.of([`${letters[kind]}999999`, 'abc', '0', 'f'.repeat(31), 'g'.repeat(32), '1e1']);
@@ -119,7 +119,7 @@ function keyOf(random: Random, state: State, kind: Kind): string {
 const scopeIn = (body?: Readonly<Record<string, unknown>>): string | undefined =>
   ((body?.customer ?? body?.project) as Link | null | undefined)?.key;
 
-/** A caller: staff, a user with a role near the addressed object, any user, or none. */
+/** Chooses a caller: staff, a user with a role near the addressed object, any user, or none. */
 function callerOf(random: Random, state: State, key?: string): string {
   const users = [...state.users.values()];
   const any = users.filter(({ active, token }) => active && token === 'valid').map(({ id }) => id);
@@ -165,7 +165,7 @@ function queryOf(random: Random, state: State, kind?: Kind): Readonly<Record<str
 /** One member of a body: its probability, its usual values, and its invalid ones. */
 type Member = readonly [presence: number, good: () => unknown, bad: readonly unknown[]];
 
-// Long because it is a table of the members of all bodies.
+// This table is long: it has the members of all bodies.
 function bodyOf(
   random: Random,
   state: State,
@@ -197,7 +197,7 @@ function bodyOf(
     users: {
       ...(method === 'POST' && {
         username: [always, () => `u${at}`, ['', null, 'not a name', 'ADMIN', 'x'.repeat(31)]],
-        // Time passes in these scripts, and sliding expiry is not part of them.
+        // Time passes in these scripts, but they do not cover sliding expiry.
         token_lifetime: [1, () => null, []],
       }),
       full_name: optional(words('Ann', 'Bo', `Name ${at}`)),
@@ -252,17 +252,17 @@ function expiryOf(random: Random, state: State): string | null {
   return new Date(odds < 0.4 ? state.now - random.of([0, 1, 1000]) : odds < 0.75 ? near : ahead).toISOString();
 }
 
-/** One of few keys, so that some are equal. */
+/** Chooses one of a few keys, so that some are equal. */
 function publicKey(random: Random): string {
   const parts = [Buffer.from('ssh-ed25519'), Buffer.alloc(32, random.of([1, 2, 3, 4, 5]))];
   const content = Buffer.concat(parts.flatMap((part) => [Buffer.from([0, 0, 0, part.length]), part]));
   return `ssh-ed25519 ${content.toString('base64')} ${random.of(['laptop', 'phone', ''])}`.trim();
 }
 
-/** Milliseconds after which expired tokens would be deleted, which the model omits: 6 of 7 days. */
+/** Milliseconds until expired tokens would be deleted, which the model omits: 6 of 7 days. */
 const longest = 6 * 24 * 3_600_000;
 
-/** The time before a request: none, a little, until the next expiry or just before it, an hour. */
+/** Returns the time before a request: none, a little, until the next expiry or just before it, or an hour. */
 function waiting(random: Random, state: State, started: number): number {
   const odds = random.next();
   if (odds < 0.8 || state.now - started > longest) return 0;

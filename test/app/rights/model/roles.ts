@@ -1,4 +1,4 @@
-/** Roles in customers and projects: grant, extension, revocation (core.md 8). */
+/** Roles in customers and projects: granting, extending and revoking them (core.md 8). */
 import {
   activeRoles,
   existing,
@@ -111,7 +111,7 @@ function end(attempt: Attempt, role: Role): void {
   attempt.happens('role_revoked', role.user, role.scope);
 }
 
-/** Roles are deleted with their user, customer or project, past ones too; active ones end before. */
+/** Roles are deleted with their user, customer or project, past ones included. Active ones end first. */
 export function forgetRoles(attempt: Attempt, of: (role: Role) => boolean): void {
   const { state } = attempt;
   for (const role of activeRoles(state).filter(of)) end(attempt, role);

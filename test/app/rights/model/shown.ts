@@ -1,6 +1,6 @@
 /**
- * The representation that a caller sees, in the terms of the model, and the same terms read from a response. Members that are
- * independent of visibility and rights are omitted; a member that must be absent is undefined.
+ * The representation that a caller sees in terms of the model, and the same terms parsed from a response. Members that do not
+ * depend on visibility and rights are omitted. A member that must be absent is undefined.
  */
 import type { Json } from '../../../support/fixture.ts';
 import {
@@ -30,7 +30,7 @@ const usersWith = (state: State, scope: string, role: string): string[] =>
     .map(({ user }) => user)
     .sort();
 
-/** An object of a list or a detail as this caller must see it. `own` means that the caller's own token is included. */
+/** The object of a list or a detail as this caller must see it. `own`: with the caller's own token. */
 export function representation(state: State, caller: User, kind: Kind, id: string, own = true): Shown {
   switch (kind) {
     case 'users':
@@ -178,7 +178,7 @@ export function shownMember(state: State, caller: User, scope: string, user: str
   return { id: user, role: own?.role ?? null, permission: own?.id ?? null, expires: own?.expires ?? null, projects };
 }
 
-/** The same for an item in a response. */
+/** The same for an item of a response. */
 export function seenMember(body: Json, label: LabelOf): Shown {
   const permission = (url: string): string =>
     label(`${url.includes('customer-permissions') ? 'customer' : 'project'}/${keyIn(url)}`);

@@ -23,7 +23,7 @@ const projectFields = { name, customer: link('customers'), description: text(500
 const required = (attempt: Attempt, ...names: readonly string[]): readonly string[] =>
   attempt.call.method === 'PATCH' ? [] : names;
 
-/** Copies values to an object; returns whether that changed anything. */
+/** Copies values to an object; returns whether the object changed. */
 function changes<T extends object>(object: T, values: Partial<T>): boolean {
   const before = JSON.stringify(object);
   Object.assign(object, values);
@@ -106,7 +106,7 @@ export function deleteProject(attempt: Attempt): Reply {
   return { status: 204 };
 }
 
-/** No certification exists here, so that only the empty set is valid. */
+/** No certifications exist here, so only the empty set is valid. */
 export function updateCertifications(attempt: Attempt): Reply {
   const { state, caller } = attempt;
   const id = attempt.see('projects');

@@ -1,4 +1,4 @@
-/** The result of a request by the conventions: its response, its changes to the state, and its events. */
+/** The expected result of a request: its response, its changes to the state, and its events. */
 import {
   activeRoles,
   inProject,
@@ -152,7 +152,7 @@ const filters: Readonly<Record<string, (attempt: Attempt, id: string, value: str
     return !(caller.staff || caller.support) || (user !== undefined && sees(state, user, 'customers', id));
   },
   'projects customer': ({ state }, id, value) => state.projects.get(id)?.customer === value,
-  // The caller's own roles count, also for staff.
+  // The caller's own roles count, for staff too.
   'projects can_manage': ({ state, caller }, id) =>
     inProject(state, { ...caller, staff: false, support: false }, id).some((own) => own === 'CO' || own === 'PM'),
   'projects can_admin': ({ state, caller }, id) =>
@@ -214,7 +214,10 @@ const mayEdit = ({ state, caller }: Attempt, quota: string): boolean =>
     quotaScope(state, caller, quota),
   );
 
-/** OPTIONS: visible like GET; fields are described on paths that write, of users and quotas only for callers with the right (core.md 1.10). */
+/**
+ * OPTIONS: visible like GET. Fields are described on paths that write; for users and quotas only to callers with the right
+ * (core.md 1.10).
+ */
 function describe(attempt: Attempt): Reply {
   const { call, caller } = attempt;
   const kind = call.on as Kind;
