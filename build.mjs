@@ -41,12 +41,12 @@ const commands = {
     await build();
   },
   async start() {
-    // The bundle needs nothing beside it: while it is fresh, nothing is missing for a start.
+    // The bundle has no dependencies: if it is up to date, the start needs nothing else.
     if (isStale()) {
       await install('program');
       await build();
     }
-    // The server lives in this very process: signals reach it and its exit code is ours.
+    // The server runs in this process, so it receives the signals and sets the exit code.
     process.argv = [process.execPath, bundle, 'serve', ...options];
     await import(pathToFileURL(bundle).href);
   },
@@ -56,7 +56,7 @@ const commands = {
     const check = async (file, ...words) => {
       if ((await run(process.execPath, [file, ...words])) !== 0) mistake.abort();
     };
-    // Several checkers find the same types again, for which the tests need the processor.
+    // Several checkers would compute the same types again and take CPU time from the tests.
     const typeCheck = (project) =>
       check(packageFile('typescript-7', 'bin/tsc'), '--checkers', '1', '--project', project);
     const built = (async () => {
@@ -67,7 +67,7 @@ const commands = {
       check(packageFile('@biomejs/biome', 'bin/biome'), 'check', '--error-on-warnings', root),
       built.then(makeTypes).then(() => typeCheck(join(root, 'src/console'))),
     ]);
-    // Beside the checks, which stop the tests when they fail.
+    // Runs beside the checks, which stop the tests when they fail.
     const tests = built.then(() => runCompiled('run', mistake.signal));
     const failed = (error) => {
       if (!mistake.signal.aborted) console.error(error.message);
@@ -140,7 +140,7 @@ async function npm(words, env = process.env) {
   if (code !== 0) fail(`npm ${words.join(' ')} failed.`);
 }
 
-/** Runs a program in the project's folder, passes signals on, and returns its exit code; ends it at the abort signal. */
+/** Runs a program in the project's folder, forwards signals and returns its exit code. Stops it at the abort signal. */
 function run(program, words, { stopSignal, ...spawnOptions } = {}) {
   return new Promise((resolve, reject) => {
     if (stopSignal?.aborted) return resolve(1);
@@ -153,16 +153,16 @@ function run(program, words, { stopSignal, ...spawnOptions } = {}) {
     child.on('close', (code, signal) => {
       for (const name of signals) process.off(name, pass);
       if (stopSignal?.aborted) return resolve(1);
-      // The signal was meant for this process, too.
+      // The signal was for this process, too.
       if (signal === 'SIGINT' || signal === 'SIGTERM' || signal === 'SIGHUP') process.kill(process.pid, signal);
       else resolve(code ?? 1);
     });
   });
 }
 
-/** Digest of all inputs of the bundle, the platform included. */
+/** Returns a digest of all inputs of the bundle, including the platform. */
 function inputs() {
-  // A new patch release of Node.js runs the same bundle.
+  // A new patch release of Node.js can run the same bundle.
   const hash = createHash('sha256').update(JSON.stringify({ ...platformHere(), node: undefined }));
   const files = ['package.json', 'package-lock.json', 'build.mjs'];
   for (const folder of ['src', 'migrations']) {
@@ -210,7 +210,7 @@ async function bundled(format, modules, notices = []) {
   const listed = await listedParts();
   const program = await esbuild.build({
     ...common,
-    // Names and lines stay, for the stacks in the operator's log.
+    // Keep names and lines for the stacks in the operator's log.
     stdin: { contents: "export * from './src/app/main.ts';", resolveDir: root },
     banner: { js: `(function (module, require, ${urlOfFile}) {` },
     footer: { js: '})' },
@@ -248,10 +248,10 @@ async function bundled(format, modules, notices = []) {
   return { start: start.outputFiles[0].text, parts, licences, names };
 }
 
-/** The variable in which program and threads have the URL of the file that carries them. */
+/** The variable with the URL of the program file, for the program and its threads. */
 const urlOfFile = 'tenantryUrl';
 
-/** The names that src/app/main.ts exports. */
+/** The exports of src/app/main.ts. */
 async function exportedNames(esbuild) {
   const { metafile } = await esbuild.build({
     ...common,
@@ -285,7 +285,7 @@ const common = {
   logLevel: 'silent',
 };
 
-/** Replaces modules that load files from their folder by ones that load embedded data. */
+/** Replaces modules that load files from their folder with ones that load embedded data. */
 const replacements = (modules, { lateModules }) => ({
   name: 'replacements',
   setup({ onLoad, onResolve }) {
@@ -296,14 +296,14 @@ const replacements = (modules, { lateModules }) => ({
     }));
 
     const replaced = {
-      // Would load its addon from node_modules.
+      // It would load its addon from node_modules.
       '@node-rs/argon2': [
         "import { argon2Addon } from './src/kernel/native/native.ts';",
         'export const Algorithm = { Argon2d: 0, Argon2i: 1, Argon2id: 2 };',
         'export const hash = (...values) => argon2Addon().hash(...values);',
         'export const verify = (...values) => argon2Addon().verify(...values);',
       ].join('\n'),
-      // better-sqlite3 uses it to find its addon, unless the program passes one.
+      // better-sqlite3 finds its addon with it, unless the program passes one.
       bindings: "throw new Error('The SQLite addon must be given as nativeBinding.');",
       // pino's transports start a worker from a separate file.
       'thread-stream': "module.exports = () => { throw new Error('Log transports are not part of this build.'); };",
@@ -317,7 +317,7 @@ const replacements = (modules, { lateModules }) => ({
   },
 });
 
-/** Requires modules of Node.js: an import reads all of their exports, some of which load further modules. */
+/** Requires Node.js modules: an import would read all of their exports, some of which load further modules. */
 const requiredModules = {
   name: 'required modules',
   setup({ onLoad, onResolve }) {
@@ -375,7 +375,7 @@ async function partComments(esbuild, program, modules, listed, notices) {
   );
   const { lateModules, threads } = listed;
   const { reducedPackages } = await import('./src/build/reduced-packages.mjs');
-  // The addon of SQLite is given to the threads, too.
+  // Pass the SQLite addon to the threads, too.
   const late = [
     ...Object.keys(lateModules).map((name) => ({ name, ...(reducedPackages(root)[name] ?? { entryPoints: [name] }) })),
     ...Object.keys(threads).map((name) => ({
@@ -392,7 +392,7 @@ async function partComments(esbuild, program, modules, listed, notices) {
   );
   rejectWarnings([program, ...built]);
   const { bestCompressed, compressed } = await import('./src/build/compression.mjs');
-  // The files of the console, which run in browsers.
+  // The files of the console, for browsers.
   const pages = await esbuild.build(JSON.parse(readFileSync(join(root, 'src/console/esbuild.json'), 'utf8')));
   const forPages = pages.outputFiles.map(({ path, contents }) => [basename(path), contents]);
   reportSizes(forPages, compressed);
@@ -411,7 +411,7 @@ async function partComments(esbuild, program, modules, listed, notices) {
       (name in lateModules ? bestCompressed : compressed)(outputFiles[0].contents),
     ]),
     ['licenses', compressed(texts)],
-    // Every new database begins with it: the last part is found first.
+    // Every new database needs this part, and the last part is found first.
     ['database', compressed(await emptyDatabase(esbuild))],
   ];
   const comments = await Promise.all(
@@ -423,7 +423,7 @@ async function partComments(esbuild, program, modules, listed, notices) {
   return { parts: comments.join(''), licences: texts };
 }
 
-/** Ends the build at a warning: what esbuild warns of, such as `import.meta` in CommonJS, fails only where it is used. */
+/** Fails the build on a warning: esbuild warns of code, such as `import.meta` in CommonJS, that fails only at run time. */
 function rejectWarnings(results) {
   const warnings = results.flatMap((result) => result.warnings);
   for (const { location, text } of warnings) console.error(`${location?.file}:${location?.line}: ${text}`);
@@ -431,8 +431,8 @@ function rejectWarnings(results) {
 }
 
 /**
- * Ends the build where the program has other characters than those of ASCII. It is read as one byte a character, and esbuild
- * escapes others in texts, not in regular expressions.
+ * Fails the build if the program has characters outside ASCII. The program is read as one byte per character, and esbuild escapes
+ * others in strings but not in regular expressions.
  */
 function rejectOtherThanAscii({ text }) {
   const lines = text.split('\n').filter((line) => /\P{ASCII}/u.test(line));
@@ -440,7 +440,7 @@ function rejectOtherThanAscii({ text }) {
   if (lines.length > 0) fail('The bundle is not built: write these characters as escapes in regular expressions.');
 }
 
-/** Reports the compressed size of the console's first load, and checks its limit. Estonian comes on top where it is wanted. */
+/** Reports the compressed size of the console's first load, and checks its limit. Estonian is loaded separately. */
 function reportSizes(files, compressed) {
   const sizeOf = (wanted) =>
     files
@@ -455,7 +455,7 @@ function reportSizes(files, compressed) {
 
 const maxConsoleBytes = 150_000;
 
-/** The licences of the program and of all packages whose code is in the bundle, which they require. */
+/** Returns the licences of the program and of all packages in the bundle, which the licences require. */
 function licenses(sources, notices) {
   const bundled = sources
     .map((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0])
@@ -464,7 +464,7 @@ function licenses(sources, notices) {
   const folders = new Set([...bundled, ...whole].map((folder) => resolve(root, folder)));
   const parts = [...folders].map((folder) => {
     const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-    // A file that was made of several packages has their notices beside itself.
+    // A file built from several packages has their notices beside it.
     const files = ['.', 'dist'].flatMap((part) =>
       existsSync(join(folder, part)) ? readdirSync(join(folder, part)).map((file) => join(folder, part, file)) : [],
     );
@@ -498,10 +498,13 @@ function addonFiles(modules) {
   return { ...Object.fromEntries(modules.map(({ abi, file }) => [sqlitePart(abi), file])), argon2 };
 }
 
-/** The part that is the SQLite module for an ABI; argon2 has one for all. */
+/** Returns the part with the SQLite module for an ABI; argon2 has one for all. */
 const sqlitePart = (abi) => `better_sqlite3-${abi}`;
 
-/** The SQLite module for this Node.js: the installed one, unless that would end the process; see src/decisions/pinned-headers.md. */
+/**
+ * Returns the SQLite module for this Node.js: the installed one, unless it would crash the process; see
+ * src/decisions/pinned-headers.md.
+ */
 async function moduleHere() {
   const { node, abi } = platformHere();
   const file = packageFile('better-sqlite3', 'build/Release/better_sqlite3.node');
@@ -517,7 +520,7 @@ function packageFile(name, path) {
   return join(dirname(require.resolve(`${name}/package.json`)), path);
 }
 
-/** The same facts that src/kernel/native/platform.ts compares with when the bundle starts. */
+/** The facts that src/kernel/native/platform.ts compares when the bundle starts. */
 function platformHere() {
   const { platform, arch, version, versions } = process;
   return {
@@ -542,7 +545,7 @@ function fail(message) {
   process.exit(1);
 }
 
-/** The tools that the modules in src/build/ get. */
+/** The tools passed to the modules in src/build/. */
 const tools = {
   root,
   bundle,

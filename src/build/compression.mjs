@@ -11,12 +11,12 @@ const quality = (level) => ({
   params: { [constants.BROTLI_PARAM_QUALITY]: level, [constants.BROTLI_PARAM_LGWIN]: 24 },
 });
 
-/** Returns bytes compressed, in base64. */
+/** Compresses bytes; returns base64. */
 export const compressed = (bytes) => brotliCompressSync(bytes, quality(9)).toString('base64');
 
 /**
- * Resolves with bytes compressed, in base64, with the best quality, which saves a tenth and takes ten times as long. It is for
- * bytes of installed packages: the result is kept until the packages are installed again.
+ * Compresses bytes with the best quality, which saves a tenth and takes ten times as long; resolves with base64. Use it for
+ * installed packages, whose result is cached until they are installed again.
  */
 export async function bestCompressed(bytes) {
   const file = join(cache, createHash('sha256').update(bytes).digest('hex'));

@@ -1,10 +1,10 @@
-/** Builds dist/tenantry: one executable with Node.js, the program and its data, which needs nothing installed. */
+/** Builds dist/tenantry: one executable with Node.js, the program and its data. It needs no installed software. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { moduleFor, pinnedNodes } from './nodes.mjs';
 
-/** The marker by which Node.js detects an embedded application; documented with single executable applications. */
+/** The marker by which Node.js detects an embedded application, as documented for single executable applications. */
 const sentinelFuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 /** Builds the executable with the newest pinned version of Node.js. */
@@ -26,14 +26,14 @@ export async function buildExecutable(tools) {
     join(folder, name),
   );
   writeFileSync(main, start);
-  // Each part begins on a line, as in the other builds.
+  // Each part starts on a new line, as in the other builds.
   writeFileSync(asset, `\n${parts}`);
   const application = { main, output: blob, assets: { parts: asset }, disableExperimentalSEAWarning: true };
   writeFileSync(config, JSON.stringify(application));
   copyFileSync(join(node.folder, 'bin/node'), program);
   try {
     execFileSync(program, ['--experimental-sea-config', config], { stdio: ['ignore', 'ignore', 2] });
-    // Stripping later would remove the application.
+    // Strip first: stripping later would remove the application.
     execFileSync('strip', [program], { stdio: ['ignore', 'ignore', 2] });
   } catch (error) {
     fail(error.code === 'ENOENT' ? 'The program strip of GNU binutils is missing.' : error.message);

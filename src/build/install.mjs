@@ -1,4 +1,4 @@
-/** Installs the packages that a command needs, and reports progress, also in logs, where npm prints nothing for minutes. */
+/** Installs the packages that a command needs. Reports progress even in logs, where npm prints nothing for minutes. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
@@ -29,7 +29,7 @@ export async function installGroup(tools, name) {
   await prepareSqlite(tools);
 }
 
-/** The folders of the packages of some manifests that are not installed in the version of package-lock.json. */
+/** Returns the folders of packages of these manifests that are not installed in the version of package-lock.json. */
 function missing(root, manifests) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   // npm writes this file last. It lists the installed packages, without those of other platforms.
@@ -37,14 +37,14 @@ function missing(root, manifests) {
   const present = existsSync(written) ? JSON.parse(readFileSync(written, 'utf8')).packages : {};
   return [...needed(packages, manifests)].filter((path) => {
     const { integrity, link, optional, version } = packages[path];
-    // A package of this project, which npm links, has the version of the project.
+    // Packages of this project, which npm links, have the version of the project.
     if (link) return !existsSync(join(root, path));
     const installed = present[path];
     return installed ? installed.version !== version || installed.integrity !== integrity : optional !== true;
   });
 }
 
-/** The folders of the direct and indirect dependencies of some manifests. */
+/** Returns the folders of direct and indirect dependencies of these manifests. */
 function needed(packages, manifests) {
   const paths = new Set();
   const add = (from) => {
@@ -65,7 +65,7 @@ function needed(packages, manifests) {
   return paths;
 }
 
-/** The folder where Node.js finds a package that a file in a folder requires. */
+/** Returns the folder where Node.js finds a package that a file in a folder requires. */
 function lookUp(packages, from, name) {
   const path = posix.join(from, 'node_modules', name);
   if (packages[path]) return path;
@@ -94,8 +94,8 @@ async function prepareSqlite({ fail, npm, packageFile, root, run }) {
 }
 
 /**
- * The folder of this Node.js, if it has headers and npm is configured with no others: modules are compiled against them, and
- * nothing is fetched.
+ * Returns the folder of this Node.js if it has headers and npm is not configured with others. Modules then compile against them
+ * without a download.
  */
 function headersHere(root) {
   const folder = dirname(dirname(realpathSync(process.execPath)));
@@ -112,7 +112,7 @@ function headersHere(root) {
 
 const heartbeatSeconds = 10;
 
-/** Prints the start of work and its duration; in a log also heartbeats, because npm shows progress only at a terminal. */
+/** Prints the start of work and its duration, and in a log also heartbeats, because npm shows progress only on a terminal. */
 async function reporting(what, work) {
   const started = performance.now();
   const seconds = () => `${Math.round((performance.now() - started) / 1000)} s`;

@@ -4,7 +4,7 @@ import { Marked } from 'marked';
 
 const folder = new URL('../manual/', import.meta.url);
 
-/** The anchor that GitHub gives a heading, so that links work there and here. */
+/** Returns GitHub's anchor of a heading, so that links work on both. */
 const anchorOf = (text) =>
   text
     .toLowerCase()
@@ -28,7 +28,7 @@ const marked = new Marked({
   },
 });
 
-/** Every page with its name, title and content. Pictures are left out, because they show this server. */
+/** Returns every page with its name, title and content. Omits pictures, because they show this server. */
 export function manualPages() {
   return readdirSync(folder)
     .filter((file) => file.endsWith('.md'))

@@ -3,8 +3,9 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, 
 import { join } from 'node:path';
 
 /**
- * Fetches the pinned versions into dist/nodes if they are missing: `{ version, abi, folder, headers }`, the oldest first. `folder`
- * has bin/node, and `headers` the include folder to compile modules against. Empty on platforms without pinned versions.
+ * Fetches the pinned versions into dist/nodes if they are missing. Returns `{ version, abi, folder, headers }`, oldest first.
+ * `folder` contains bin/node, and `headers` is the include folder for compiling modules. Empty on platforms without pinned
+ * versions.
  */
 export async function pinnedNodes({ npm, platformHere, root }) {
   const { arch, libc, os } = platformHere();
@@ -32,13 +33,13 @@ export async function pinnedNodes({ npm, platformHere, root }) {
     });
 }
 
-/** Returns the SQLite module for a version, `{ abi, node, file }`, and compiles it if it is missing. */
+/** Returns the SQLite module for a version, `{ abi, node, file }`. Compiles it if it is missing. */
 export async function moduleFor({ fail, packageFile, run }, { abi, headers, version }) {
   const source = packageFile('better-sqlite3', '');
   const { allowScripts, name, version: sqlite } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
   const file = join(headers, `${name}-${sqlite}.node`);
   if (!existsSync(file)) {
-    // A separate project, so that the module that tests and benchmarks load stays the same.
+    // A separate project, so that the module for tests and benchmarks does not change.
     const project = join(headers, 'compile');
     const copy = join(project, 'node_modules', name);
     rmSync(project, { recursive: true, force: true });

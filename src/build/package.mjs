@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { moduleFor, pinnedNodes } from './nodes.mjs';
 
-/** Builds the package for each supported version of Node.js that is pinned for this platform, or only for the running one. */
+/** Builds the package for every supported version of Node.js that is pinned for this platform, or only for the running one. */
 export async function buildPackage(tools, isForThisNode) {
   const { bundled, moduleHere, reportBuilt, root, writeAtomically } = tools;
   const started = performance.now();
@@ -27,7 +27,7 @@ export async function buildPackage(tools, isForThisNode) {
   reportBuilt(program, readFileSync(program).length, started);
 }
 
-/** The types of the exports of src/app/main.ts, in one text that imports only from Node.js. */
+/** Returns the types of the exports of src/app/main.ts as one text that imports only from Node.js. */
 function declarations({ bundle, packageFile, root }) {
   const folder = join(root, 'dist/types');
   rmSync(folder, { recursive: true, force: true });
@@ -37,7 +37,7 @@ function declarations({ bundle, packageFile, root }) {
     return join(folder, name);
   };
   const emit = { noEmit: false, declaration: true, emitDeclarationOnly: true, stripInternal: true };
-  // `npm test` checks the types, and test/package/package.test.ts those of the result.
+  // `npm test` checks the types, and test/package/package.test.ts checks the result.
   printed(root, packageFile('typescript-7', 'bin/tsc'), [
     ...['--noCheck', '--project'],
     project('emit.json', {
@@ -54,7 +54,7 @@ function declarations({ bundle, packageFile, root }) {
   return withHelp(readFileSync(file, 'utf8'), printed(root, bundle, ['config', '--markdown']));
 }
 
-/** Adds the meaning of each setting to the types, from the table of settings. */
+/** Adds the description of each setting to the types, from the table of settings. */
 function withHelp(types, table) {
   const help = new Map(
     [...table.matchAll(/^\| `(\w+)` \| ([\w ]+) \| (?:`(.*?)`)? \| (.*) \|$/gm)].map(
@@ -64,6 +64,6 @@ function withHelp(types, table) {
   return types.replace(/^\t(\w+): Setting</gm, (line, name) => `\t/** ${help.get(name)} */\n${line}`);
 }
 
-/** Returns the output of a Node.js program. */
+/** Runs Node.js; returns its output. */
 const printed = (root, file, words) =>
   execFileSync(process.execPath, [file, ...words], { cwd: root, env: { PATH: process.env.PATH }, encoding: 'utf8' });

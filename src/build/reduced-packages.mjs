@@ -1,11 +1,11 @@
-/** Packages that the bundle has only parts of: how esbuild builds each. */
+/** Packages of which the bundle contains only parts: how esbuild builds each. */
 import { basename, join } from 'node:path';
 
 const passkeys = 'node_modules/@simplewebauthn/server/esm';
 
 /**
- * Signatures of the three algorithms that options of passkeys name, by Node.js. The package reads them with parsers of ASN.1,
- * which are many times its own size.
+ * Verifies signatures of the three passkey algorithms with Node.js. The package uses ASN.1 parsers that are many times its own
+ * size.
  */
 const signature = `
   import { createPublicKey, verify } from 'node:crypto';
@@ -25,7 +25,7 @@ const signature = `
     return verify(kind.digest, data, createPublicKey({ key: kind.jwk(key), format: 'jwk' }), signature);
   }`;
 
-/** Browsers pass this attestation on although none is requested, if the key of the passkey itself has signed it. */
+/** Browsers pass on this attestation even without a request, if the passkey's own key has signed it. */
 const selfAttestation = `
   import { verifySignature } from '../../helpers/verifySignature.js';
   import { decodeCredentialPublicKey } from '../../helpers/decodeCredentialPublicKey.js';
@@ -36,7 +36,7 @@ const selfAttestation = `
 
 const settings = 'export const SettingsService = { getRootCertificates: () => [], runtimeSupportsPQC: () => false };';
 
-/** Returns what replaces a file of the library of passkeys, which never asks authenticators for certificates. */
+/** Returns the replacement of a file in the passkey library. The server never requests certificates of authenticators. */
 function passkeyFile(path) {
   const name = basename(path, '.js');
   if (name === 'verifySignature') return signature;
@@ -45,7 +45,7 @@ function passkeyFile(path) {
   return `export const ${name} = async () => false;`;
 }
 
-/** Returns the options of esbuild by the names of packages. */
+/** Returns the esbuild options by package name. */
 export const reducedPackages = (root) => ({
   '@simplewebauthn/server': {
     stdin: {

@@ -1,4 +1,7 @@
-/** Makes the snapshots in the program: the empty database, and the sample data, whose history runs once for each version of the source. */
+/**
+ * Creates the snapshots in the program: the empty database and the sample data, whose history runs once per version of the
+ * source.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +17,7 @@ export async function emptyDatabase(esbuild) {
   return emptyDatabase();
 }
 
-/** Returns the text of the sample data, from dist/demo if it is up to date. */
+/** Returns the sample data as text, from dist/demo if it is up to date. */
 export async function demoSnapshot(esbuild) {
   const program = await compiled(esbuild, 'src/app/demo/packing.ts');
   const hash = createHash('sha256').update(program);
@@ -30,7 +33,7 @@ export async function demoSnapshot(esbuild) {
   return text;
 }
 
-/** Compiles a module of the source with its imports. Returns the code. */
+/** Compiles a module of the source with its imports; returns the code. */
 async function compiled(esbuild, entryPoint) {
   const { outputFiles } = await esbuild.build({
     absWorkingDir: root,
@@ -47,7 +50,7 @@ async function compiled(esbuild, entryPoint) {
   return outputFiles[0].contents;
 }
 
-/** Imports code whose packages are those of the project. */
+/** Imports code that uses the packages of the project. */
 async function loaded(code) {
   const name = createHash('sha256').update(code).digest('hex').slice(0, 16);
   const file = join(root, `dist/${name}.${process.pid}.mjs`);

@@ -1,4 +1,4 @@
-/** Compiles the tests into dist/test, which mirrors test/, once for all processes that run them. */
+/** Compiles the tests into dist/test, which mirrors test/, once for all test processes. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -8,15 +8,15 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const compiled = join(root, 'dist/test');
 const fileUrl = (path) => pathToFileURL(join(root, path)).href;
 
-/** Modules that compiled code loads at run time, as one instance per process. */
+/** Modules that compiled code loads at run time, one instance per process. */
 const loaded = {
-  // Tests use the file that users get.
+  // Tests use the same file as users.
   tenantry: fileUrl('dist/tenantry.mjs'),
   // Reports failures that uvu ignores.
   uvu: fileUrl('dist/test/support/runner/uvu.js'),
 };
 
-/** The compiled file of a TypeScript file in a test folder. */
+/** Returns the compiled file of a TypeScript file in a test folder. */
 export const compiledFile = (file, folder = join(root, 'test'), to = compiled) =>
   join(to, relative(folder, file)).replace(/\.tsx?$/, '.js');
 
@@ -72,7 +72,7 @@ async function threadFiles(build, options) {
   return outputFiles;
 }
 
-/** Sets `import.meta.url` to that of the source, which has data files beside it, and resolves the modules above at run time. */
+/** Sets `import.meta.url` to the URL of the source, because data files are beside it. Resolves the modules above at run time. */
 export const sources = {
   name: 'sources',
   setup({ onLoad, onResolve }) {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Writes dist/console/tenantry.d.ts, which takes seconds, unless it is up to date. */
+/** Writes dist/console/tenantry.d.ts unless it is up to date, because it takes seconds. */
 export async function writeTypes({ bundle, packageFile, reportBuilt, root, writeAtomically }) {
   const started = performance.now();
   const file = join(root, 'dist/console/tenantry.d.ts');

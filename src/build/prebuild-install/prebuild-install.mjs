@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * Fetches the prebuilt binary of the native package in the working directory from its releases, and exits with 1 if there is none
- * that this Node.js can load: the package compiles itself then. Implements what better-sqlite3 needs of the package of this name,
- * with its settings of npm: `build_from_source`, `NAME_binary_host`, `proxy` and `https_proxy`.
+ * Fetches the prebuilt binary of the native package in the working directory from its releases. Exits with 1 if there is none
+ * that this Node.js can load; the package then compiles itself. Implements the functions of the package of this name that
+ * better-sqlite3 uses, with its npm settings: `build_from_source`, `NAME_binary_host`, `proxy` and `https_proxy`.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const idleMs = 30_000;
 const maxRedirects = 5;
 const { env } = process;
 
-/** The address of the archive with the binary for this platform and this Node.js. */
+/** Returns the address of the archive with the binary for this platform and this Node.js. */
 function archiveUrl({ name, repository, version }) {
   const { arch, platform, report, versions } = process;
   const libc = platform === 'linux' && !report.getReport().header.glibcVersionRuntime ? 'musl' : '';
@@ -26,7 +26,7 @@ function archiveUrl({ name, repository, version }) {
   return `${host}/v${version}/${name}-v${version}-node-v${versions.modules}-${platform}${libc}-${arch}.tar.gz`;
 }
 
-/** Connects to a host through the configured HTTP proxy; undefined without one. */
+/** Connects to a host through the configured HTTP proxy. Returns undefined if there is none. */
 async function tunnel({ hostname, port, protocol }) {
   const proxy =
     env.npm_config_https_proxy ||
@@ -57,7 +57,7 @@ async function tunnel({ hostname, port, protocol }) {
   });
 }
 
-/** The bytes at an address, after redirects. */
+/** Fetches an address; follows redirects. */
 async function download(address, redirects = 0) {
   const url = new URL(address);
   const socket = await tunnel(url);
@@ -80,7 +80,7 @@ async function download(address, redirects = 0) {
 
 const block = 512;
 
-/** The first file with the extension .node in a tar archive: its path and its bytes. */
+/** Returns the path and the bytes of the first .node file in a tar archive. */
 function addonIn(archive) {
   const text = (from, length) => archive.toString('latin1', from, from + length).replace(/\0.*$/s, '');
   for (let at = 0; at + block <= archive.length && archive[at] !== 0; ) {
@@ -101,7 +101,7 @@ async function install() {
   if (!file.startsWith(resolve('build') + sep)) throw new Error(`the archive contains ${path}`);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, bytes);
-  // In another process: a binary that is damaged or for another platform may crash it.
+  // Load it in another process: a binary that is damaged or for another platform may crash.
   if (spawnSync(process.execPath, ['-e', `require(${JSON.stringify(file)})`]).status === 0) return;
   rmSync(file);
   throw new Error('Node.js cannot load the binary');
