@@ -1,4 +1,4 @@
-/** Client generators create code from the OpenAPI document that compiles, strictly, with readable function names. */
+/** Client generators create code from the OpenAPI document that compiles in strict mode and has readable function names. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

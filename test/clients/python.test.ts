@@ -1,4 +1,4 @@
-/** A client in another language: Python's standard library uses the server (check.py) and prints its results. */
+/** A client in another language: a script (check.py) uses the server with Python's standard library and prints its results. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ let results: Readonly<Record<string, Json>>;
 /** Runs the script to its end; returns its output lines. */
 const run = (...parameters: readonly string[]): Promise<string[]> =>
   new Promise((resolve, reject) => {
-    // The server is on this machine: a proxy in the environment does not apply.
+    // The server is local, so ignore a proxy in the environment.
     const options = { timeout: timeLimit, killSignal: 'SIGKILL', env: { ...process.env, no_proxy: '*' } } as const;
     execFile('python3', [script, ...parameters], options, (error, stdout, stderr) => {
       if (!error) resolve(stdout.trim().split('\n'));

@@ -19,11 +19,11 @@ const folder = join(project, 'dist/clients');
 const require = createRequire(import.meta.url);
 const bin = (name: string, path: string): string => join(dirname(require.resolve(`${name}/package.json`)), path);
 
-// Names do not resolve: nothing is sent to the hooks of the samples.
+// Names do not resolve, so the hooks of the samples send nothing.
 const resolve: Resolver = (_, callback) => callback(new Error('There is no such host.'), []);
 const { test: typed, fixture } = suiteWithServer('a typed client', { resolve });
 
-/** Runs Node and returns its output; fails when it fails. */
+/** Runs Node and returns its output. Throws if it fails. */
 async function node(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
   const child: ChildProcess = spawn(process.execPath, words, {
     cwd: project,

@@ -1,4 +1,4 @@
-/** The one-file build, alone in an empty folder: no node_modules, no environment but PATH. `npm test` built it before. */
+/** The one-file build, alone in an empty folder: no node_modules, and no environment but PATH. `npm test` builds it first. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -24,7 +24,7 @@ import { suiteOfBuild } from '../support/unchanged.ts';
 interface Started {
   readonly url: string;
   readonly process: ChildProcess;
-  /** Sends SIGTERM; returns the exit code and the milliseconds until the end. */
+  /** Sends SIGTERM; returns the exit code and the time until the process ended, in milliseconds. */
   readonly stop: () => Promise<{ code: number | null; milliseconds: number }>;
 }
 
@@ -118,7 +118,7 @@ async function logIn(url: string): Promise<string> {
   return (await call<{ token: string }>(`${url}/api-auth/password/`, { method: 'POST', body })).token;
 }
 
-/** The unpacked addons below a folder, by file name. */
+/** Lists the unpacked addons below a folder, by file name. */
 function addonsIn(path: string): Record<string, string> {
   const files = existsSync(path) ? readdirSync(path, { recursive: true, encoding: 'utf8' }) : [];
   const addons = files.filter((file) => file.endsWith('.node'));
@@ -290,7 +290,7 @@ bundle('rejects a cache folder that others can write to, in one line that names 
   assert.is(stderr.match(/\n/g)?.length, 1);
 });
 
-// A file system without execution needs a mount, which a separate namespace allows without leaving anything behind.
+// A file system without execution needs a mount, which a separate namespace allows without leaving traces.
 const canMount = spawnSync('unshare', ['-Urm', 'mount', '-t', 'tmpfs', '-o', 'noexec', 'tmpfs', tmpdir()]).status === 0;
 
 (canMount ? bundle : bundle.skip)('names the setting when the file system of the cache forbids execution', async () => {
@@ -310,7 +310,7 @@ const canMount = spawnSync('unshare', ['-Urm', 'mount', '-t', 'tmpfs', '-o', 'no
   assert.is(stderr.match(/\n/g)?.length, 1);
 });
 
-/** The bundle built for another platform: with one of the compared facts replaced. */
+/** Builds a bundle for another platform: replaces one of the compared facts. */
 function writeBundleFor(fact: 'nodes' | 'os' | 'arch' | 'libc', value: string): void {
   const text = readFileSync(builtProgram, 'latin1');
   const pattern = new RegExp(`(builtFor = \\{.*?\\b${fact}: )("\\w*"|\\{.*?\\})`);
@@ -351,7 +351,7 @@ bundle('throws an error on another platform as a library', async () => {
   assert.equal(await end(['embedding.mjs']), { code: 0, stdout: 'NativeAddonError\n', stderr: '' });
 });
 
-/** The bundle with one letter of a part changed. */
+/** Changes one letter of a part of the bundle. */
 function writeDamaged(part: string): void {
   const text = readFileSync(builtProgram, 'latin1');
   const at = text.lastIndexOf(`\n//${part}:`) + 1000;

@@ -1,4 +1,4 @@
-/** The one-file build caches the code compiled by V8 for the next starts (src/decisions/bundle.md). */
+/** The one-file build caches V8's compiled code for later starts (src/decisions/bundle.md). */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -36,7 +36,7 @@ const node = (words: readonly string[]) =>
     stdio: ['ignore', 'pipe', 'inherit'],
   });
 
-/** Starts a server, waits until it has cached its code, stops it, and returns the file. */
+/** Starts a server, waits until it has cached its code and stops it; returns the file. */
 async function cachedCode(): Promise<string> {
   const server = node([builtProgram, 'serve', '--port', '0', '--data', './d', '--log-level', 'silent']);
   const files = (): string[] => (existsSync(join(folder, 'cache')) ? readdirSync(join(folder, 'cache')) : []);
@@ -47,7 +47,7 @@ async function cachedCode(): Promise<string> {
   return join(folder, 'cache', present(file()));
 }
 
-/** Replaces the cached program, without code compiled by V8. */
+/** Replaces the cached program with one without compiled code. */
 function replaceProgram(file: string, program: string): void {
   const content = Buffer.concat([Buffer.alloc(4), Buffer.from(program)]);
   const checksum = Buffer.alloc(4);

@@ -1,7 +1,8 @@
 /**
  * The one-file build, alone in an empty folder, with all of its functions: each setting, login method, optional feature, thread
- * and late module runs once. Anything missing in the file fails here, and so does a setting that no start sets.
- * TENANTRY_TEST_PROGRAM names another file: `npm run live -- package binary` tests that of the package and the executable.
+ * and late module runs once. A part missing in the file fails here, and so does a setting that no start sets.
+ * TENANTRY_TEST_PROGRAM names another file: `npm run live -- package binary` tests the programs of the package and the
+ * executable.
  */
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
@@ -48,29 +49,29 @@ let mailbox: Mailbox;
 let web: Receiver;
 let amazon: Amazon;
 let syslog: Awaited<ReturnType<typeof syslogServer>>;
-/** Every setting with a value that is not its default. */
+/** All settings with non-default values. */
 let others: Readonly<Record<string, string>>;
-/** The database of the first start, held open so that its write-ahead log is not truncated. */
+/** The database of the first start. Keep it open, so that its write-ahead log is not truncated. */
 let db: SQLite.Database;
 
 /** The first start: all features are on. */
 let server: Serving;
 let admin: Client;
-/** The second one is a primary, whose follower uses TLS. */
+/** The second start is a primary whose follower uses TLS. */
 let primary: Serving;
 let follower: Serving;
 
-/** Settings with values other than their defaults while the program served, and the given options of `serve`. */
+/** Settings with non-default values while the program served, and the options passed to `serve`. */
 const settingsInForce = new Set<string>();
 const flagsGiven = new Set<string>();
 
-/** A pair of keys of age. */
+/** An age key pair. */
 const ageKeys = {
   identity: 'AGE-SECRET-KEY-1084T9Q862QTAN8HWWR0NSKMPKU4XQKENGRZP30SLHRMA0X2REPTQ8RSRV4',
   recipient: 'age1qlm0uywkmu9aeewpn4awxj07uzxsmefk96pvvwxq3gjma5zr4v5s5aasjt',
 };
 
-/** Waits without using the processor: other tests need it. */
+/** Wait without using the CPU, which other tests need. */
 const eventually = (what: string, holds: () => boolean | Promise<boolean>): Promise<void> =>
   within(what, holds, 30, 100);
 
@@ -106,13 +107,13 @@ test.after(async () => {
   syslog.close();
 });
 
-/** The responses of the simulated web by path. */
+/** Responses of the simulated web by path. */
 const bodies: Readonly<Record<string, string>> = {
   '/token': JSON.stringify({ access_token: 'access', expires_in: 3600 }),
   '/metadata.xml': signed(entityDescriptor({ entityId: federated, url: federated })),
 };
 
-/** Collects what it receives. */
+/** Collects received data. */
 async function syslogServer(): Promise<{ readonly url: string; readonly text: string; readonly close: () => void }> {
   let text = '';
   const listener = createServer((socket) => socket.setEncoding('utf8').on('data', (chunk) => (text += chunk)));
@@ -127,7 +128,7 @@ async function syslogServer(): Promise<{ readonly url: string; readonly text: st
   };
 }
 
-/** Values that do not follow from the declaration of a setting. */
+/** Values that cannot be derived from the declaration of a setting. */
 function givenSettings(): Readonly<Record<string, string>> {
   const account = {
     project_id: 'rocket',
@@ -191,7 +192,7 @@ function givenSettings(): Readonly<Record<string, string>> {
   };
 }
 
-/** All settings but these, which have their defaults. */
+/** All settings except these, which keep their defaults. */
 const without = (...names: readonly string[]): Record<string, string> =>
   Object.fromEntries(Object.entries(others).filter(([name]) => !names.includes(name)));
 
@@ -203,7 +204,7 @@ function serve(words: readonly string[], values: Readonly<Record<string, string>
   });
 }
 
-/** Compares the settings that a server reports with those it was given. */
+/** Compares the settings that a server reports with those passed to it. */
 function checkSettings(reported: Json, values: Readonly<Record<string, string>>): void {
   assert.equal(
     reported.map(({ name, source }: Json) => [name, source]),
@@ -246,7 +247,7 @@ test('serves with all features on, and reports each setting as it was given', as
   await run([...created, ...wordsOf(settings)], `${password}\n`);
   db = new SQLite(at('everything/tenantry.db'));
   db.pragma('wal_autocheckpoint = 0');
-  // A list long enough for the reading thread, and for the one that checkpoints.
+  // A list long enough for the reading thread and the checkpoint thread.
   db.exec(`INSERT INTO ssh_key (uuid, user_id, name, public_key, fingerprint, fingerprint_sha256, created)
     WITH RECURSIVE keys (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM keys WHERE n < 12000)
     SELECT lower(hex(randomblob(16))), 1, 'key ' || n, printf('%.600c', 'x'), hex(randomblob(8)), hex(randomblob(16)), n FROM keys`);
@@ -258,7 +259,7 @@ test('serves with all features on, and reports each setting as it was given', as
   checkSettings((await admin.get('/api/deployment-settings/?is_given=true&page_size=200')).body, settings);
 });
 
-/** Each login method, which returns a token. */
+/** Runs a login method; returns a token. */
 const logins: Readonly<Record<AuthenticationMethod, () => Promise<string>>> = {
   LOCAL_SIGNIN: async () =>
     (await new Client(server, undefined).post('/api-auth/password/', { username: 'admin', password })).body.token,
@@ -324,7 +325,7 @@ const lateEffects: Readonly<Record<LateModule, () => Promise<void>>> = {
   uqr: () => enrolled(),
 };
 
-/** Adds an authenticator app of a user. */
+/** Adds an authenticator app to a user. */
 const enrolled = once(async (): Promise<void> => {
   const anonymous = new Client(server, undefined);
   const logIn = async (): Promise<Json> =>
@@ -340,7 +341,7 @@ const enrolled = once(async (): Promise<void> => {
   assert.equal((await logIn()).second_factor.methods, ['totp', 'recovery_code']);
 });
 
-/** Lets an account at Amazon read its regions: calls are signed, responses are XML. */
+/** Makes an account at Amazon read its regions: calls are signed, responses are XML. */
 const synchronised = once(async (): Promise<void> => {
   const { body: customer } = await admin.post('/api/customers/', { name: 'Rockets' });
   const [[username, { secret: token }] = ['', { secret: '' }]] = amazon.accessKeys;
@@ -373,7 +374,7 @@ const threadEffects: Readonly<Record<ThreadName, () => Promise<void>>> = {
     const { headers, status } = await admin.get('/api/keys/');
     assert.equal([status, headers.get('x-result-count')], [200, '12000']);
   },
-  // As at Amazon: the federation's XML is parsed there, and so is each login.
+  // As at Amazon: the server parses the XML of the federation, and of each login.
   'accounts/session/saml/thread': async () => {
     const known = async (): Promise<string[]> =>
       (await admin.get('/api-auth/saml2/providers/')).body.map(({ url }: Json) => url).sort();
@@ -514,7 +515,7 @@ test('was given each setting and each option of serve in one of the starts', () 
 });
 
 test('has unpacked each of its parts', () => {
-  // Of SQLite the one for this Node.js.
+  // Only the SQLite module for this Node.js.
   const isUnpacked = (name: string): boolean => parts.unpacked.includes(name);
   assert.equal(
     parts.unpacked,

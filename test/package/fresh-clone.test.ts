@@ -1,5 +1,5 @@
 /**
- * `npm start` in a fresh clone. The packages are really installed; the SQLite module, which takes a minute to compile, the sample
+ * `npm start` in a fresh clone. The packages are really installed. The SQLite module, which takes a minute to compile, the sample
  * data and the compressed packages are copied from this project.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
@@ -59,7 +59,7 @@ test.before(async () => {
   const lines = createInterface(server.stdout as NodeJS.ReadableStream);
   const closed = once(server, 'close');
   url = await new Promise((resolve, reject) => {
-    // npm prints the command first.
+    // npm first prints the command.
     lines.on('line', (line) => line.startsWith('{') && resolve((JSON.parse(line) as { url: string }).url));
     void closed.then(() => reject(new Error(`it ended before it served: ${errors}`)));
   });
@@ -74,7 +74,7 @@ test.after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** With npm configured without headers; a fake npm records how it is called to compile SQLite. */
+/** npm is configured without headers. A fake npm records the call that compiles SQLite. */
 function environment(): NodeJS.ProcessEnv {
   const npm = execFileSync('which', ['npm'], { encoding: 'utf8' }).trim();
   const userConfig = execFileSync('npm', ['config', 'get', 'userconfig'], { cwd: project, encoding: 'utf8' }).trim();
@@ -142,7 +142,7 @@ test('compiles against the headers of this Node.js where npm is configured with 
   assert.equal(readdirSync(join(clone, 'node_modules/better-sqlite3/build/Release')), ['better_sqlite3.node']);
 });
 
-/** The size of a folder on disk. */
+/** Returns the size of a folder on disk. */
 function bytesOf(path: string): number {
   const entry = lstatSync(path);
   const own = entry.blocks * 512;

@@ -1,4 +1,4 @@
-/** The modes of test files, and the clock that moves on each reading. */
+/** The modes of test files, and the clock that advances on each reading. */
 import { fileURLToPath } from 'node:url';
 import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
@@ -56,7 +56,7 @@ test('returns texts with the instants at which the clock was set', () =>
     assert.is(testClock(start).now(), micros(start));
   }));
 
-/** How many writes a server rehearsed before it ran them. */
+/** The number of writes that a server rehearses before it runs them. */
 async function rehearsals(options: ServerOptions): Promise<number> {
   const fixture = new Fixture();
   await fixture.open(options);

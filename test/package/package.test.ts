@@ -1,4 +1,4 @@
-/** The npm package, built for the present Node.js; `npm run live -- package` tests each supported version. */
+/** The npm package, built for the running Node.js. `npm run live -- package` tests every supported version. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

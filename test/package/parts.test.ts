@@ -1,4 +1,4 @@
-/** The list of parts in the file of the program, compared with late imports and threads in the source. */
+/** The list of parts in the program file, compared with late imports and threads in the source. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -8,10 +8,10 @@ import { lateModules, threads } from '../../src/kernel/native/parts.ts';
 
 const test = suite('parts of the one-file build');
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** build.mjs replaces it: its late imports are for development only. */
+/** build.mjs replaces it. Its late imports are only for development. */
 const replaced = 'src/kernel/native/embedded.ts';
 
-/** The modules of the program and of its threads by path, each with its imported packages. */
+/** Returns the modules of the program and its threads by path, each with its imported packages. */
 let inputs: [path: string, { readonly imports: readonly Import[] }][];
 
 interface Import {
@@ -41,7 +41,7 @@ const importsOf = (isMeant: (item: Import) => boolean): string[] =>
 const sorted = (names: Iterable<string>): string[] => [...new Set(names)].sort();
 const isLate = ({ kind }: Import): boolean => kind === 'dynamic-import';
 
-/** Matches of a pattern in the source of the modules, each with the path of its module. */
+/** Returns the matches of a pattern in the source of the modules, each with the path of its module. */
 const matches = (pattern: RegExp): { readonly path: string; readonly text: string }[] =>
   inputs.flatMap(([path]) =>
     [...readFileSync(`${root}/${path}`, 'utf8').matchAll(pattern)].map(([all, first]) => ({
@@ -71,7 +71,7 @@ test('starts threads from listed programs only', () => {
   assert.ok(programs.length >= Object.keys(threads).length);
   for (const { path, text } of programs)
     assert.ok(/^(\(\) => )?embeddedThread\($/.test(text) || text === 'this.program(', `${path}: ${text}`);
-  // Its arguments are programs of the list, too.
+  // Its arguments are also programs in the list.
   assert.equal(
     programs.filter(({ text }) => text === 'this.program(').map(({ path }) => path),
     ['src/kernel/threads/task-thread.ts'],

@@ -1,4 +1,4 @@
-/** The program that `npm install` runs to fetch the binary of SQLite, against a local copy of the releases. */
+/** The program that `npm install` runs to fetch the SQLite binary, against a local copy of the releases. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ test.after.each(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** A tar archive of one file, after a folder and another file. */
+/** Builds a tar archive with one file, after a folder and another file. */
 function archiveOf(name: string, bytes: Buffer): Buffer {
   const entry = (entryName: string, content: Buffer, type: string): Buffer => {
     const header = Buffer.alloc(512);

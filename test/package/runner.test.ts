@@ -1,4 +1,4 @@
-/** The runner must fail on all problems that uvu alone ignores. It runs here on folders of broken test files. */
+/** The runner must fail on all problems that uvu alone ignores. These tests run it on folders of broken test files. */
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ interface Outcome {
   readonly lastLine: string;
 }
 
-/** Runs the runner on a folder of these files; the imports of uvu are added to their contents. */
+/** Runs the runner on a folder with these files. Adds the imports of uvu to them. */
 async function runOn(files: Record<string, string>, ...options: string[]): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-runner-'));
   try {
@@ -96,7 +96,7 @@ runner('prints the title of every test, skipped ones too, and runs none', async 
 });
 
 runner('prints the CPU time of each file and of its tests', async () => {
-  // Counts between two readings of the CPU time, because the system call takes more of it than the count.
+  // The loop counts between two readings of the CPU time, because the system call takes more time than the count.
   const burning =
     'const from = process.cpuUsage(); let n = 0; while (process.cpuUsage(from).user < 600_000) for (const end = n + 1e6; n < end; n++);';
   const { output } = await runOn({ 'one.test.ts': `a('flies', () => { ${burning} }); ${passing}` }, '--cpu');
@@ -110,7 +110,7 @@ const storm = "() => { throw new Error('storm') }";
 const late =
   "async () => { setTimeout(() => { throw new Error('late') }); await new Promise((r) => setTimeout(r, 20)); }";
 
-/** The problem, the file, the report of the runner, and how many of the file's tests pass nevertheless. */
+/** The problem, the file, the report of the runner, and how many of the file's tests still pass. */
 const broken: readonly [title: string, file: string, message: RegExp, passed: number][] = [
   ['a file that throws when imported', "throw new Error('no nest')", /the file throws: Error: no nest/, 0],
   ['a file that throws after its suite', `${passing} throw new Error('no nest')`, /the file throws: Error: no nest/, 1],
@@ -148,7 +148,7 @@ const broken: readonly [title: string, file: string, message: RegExp, passed: nu
   ['a test that ends the process', `a('x', () => process.exit(0)); ${passing}`, /ends its process \(exit code 0\)/, 0],
 ];
 
-// All of them in one run: each test checks the report of its file.
+// One run of all files. Each test checks the report of its file.
 let brokenOutput = '';
 
 runner.before(async () => {
@@ -186,7 +186,7 @@ runner('does not run files again when many fail', async () => {
   assert.is(lastLine, '0 passed, 6 failed');
 });
 
-/** Blocks the event loop forever, without CPU time. */
+/** Blocks the event loop forever without using CPU time. */
 const blocking = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
 
 runner(

@@ -1,4 +1,4 @@
-/** Single sign-on by the built program. */
+/** Single sign-on in the built program. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Client } from '../support/fixture.ts';

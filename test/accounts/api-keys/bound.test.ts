@@ -1,4 +1,4 @@
-/** core.md 2.10: a key that is bound to customers and projects receives what a user with only these roles receives. */
+/** core.md 2.10: a key bound to customers and projects gets the same responses as a user with only those roles. */
 import * as assert from 'uvu/assert';
 import { requiredScopes } from '../../../src/app/scopes/required-scopes.ts';
 import { catalogue, documented } from '../../support/catalogue.ts';
@@ -15,10 +15,10 @@ let web: Json;
 let mail: Json;
 let ship: Json;
 const people: Record<string, Json> = {};
-/** The objects of every list as staff see them. */
+/** Returns the objects of every list as staff see them. */
 const objects: string[] = [];
 
-/** Every list without a parameter that it needs, except those about the caller. */
+/** Every list, without its required parameters. Excludes lists about the caller. */
 const lists = documented
   .filter(
     (endpoint) =>
@@ -97,10 +97,7 @@ const metadata = async (client: Client, path: string): Promise<unknown[]> => {
   return [status, headers.get('x-permitted'), headers.get('x-refusal'), body];
 };
 
-/**
- * Compares everything that can be read. `ownRoles` is a path with the callers' own roles, which are different records of different
- * users.
- */
+/** Compares everything readable. `ownRoles` is a path with the callers' own roles, whose records differ between users. */
 async function compare(key: Client, user: Client, ownRoles = ''): Promise<void> {
   objects.length = 0;
   for (const path of lists) {

@@ -12,7 +12,7 @@ const closed = 'API keys cannot be used for this operation.';
 const elsewhere = 'This API key cannot be used from this address.';
 const lacks = /^This API key lacks the scope [a-z-]+:(read|write)\.$/;
 
-/** A name that only objects have to which the bound key is not bound. */
+/** A name that only objects outside the key's binding have. */
 const marker = 'Marked';
 
 const operations = documented
@@ -36,7 +36,7 @@ let bound: Client;
 /** A marked object of each list, by the path of the list. */
 const marked = new Map<string, string>();
 
-/** Creates objects of many kinds to which the bound key is not bound, although its owner has all rights there. */
+/** Creates objects of many kinds outside the key's binding. The key's owner has all rights there. */
 async function createMarked(alice: Json): Promise<void> {
   const { staff } = fixture;
   const customer = await fixture.customer(`${marker} customer`);
@@ -82,7 +82,7 @@ test.before(async () => {
   bound = await create('bound elsewhere', everything, { customers: [elsewhereCustomer.url] });
 });
 
-/** The path of an operation on an object to which the bound key is not bound, or on no object. */
+/** Returns the path of an operation on an object outside the key's binding, or on no object. */
 function pathElsewhere(route: string, path: string): string {
   const [list = ''] = route.split(':');
   const key = marked.get(list);

@@ -1,4 +1,4 @@
-/** events.md 8.1: reminders of API keys that expire. */
+/** events.md 8.1: reminders of expiring API keys. */
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Json } from '../../support/fixture.ts';
@@ -16,7 +16,7 @@ test.before.each(async () => {
   key = (await fixture.as('alice').post('/api/api-keys/', body)).body;
 });
 
-/** The messages to all users since the last call. */
+/** Returns the messages to all users since the last call. */
 function received(): string[] {
   const { db } = fixture.server.app;
   const messages = db.values<string>(sql`

@@ -1,4 +1,4 @@
-/** core.md 2.9 "Effect": what ends an API key ends its open streams, too. */
+/** core.md 2.9 "Effect": whatever ends an API key also ends its open streams. */
 import * as assert from 'uvu/assert';
 import { EventReader } from '../../support/event-stream.ts';
 import { Client, type Json } from '../../support/fixture.ts';
@@ -38,7 +38,7 @@ async function opened(key: Json): Promise<EventReader> {
   return reader;
 }
 
-/** Checks that the next tick of the timer, which comes every second, ends a stream, apart from events that it has sent before. */
+/** Checks that the next tick of the timer (once a second) ends a stream, after any events already sent. */
 async function ends(reader: EventReader): Promise<void> {
   fixture.server.tick();
   let frame = await reader.frame();
@@ -49,7 +49,7 @@ async function ends(reader: EventReader): Promise<void> {
 /** Checks that a stream continues. */
 async function continues(reader: EventReader): Promise<void> {
   fixture.server.tick();
-  // An event of the owner.
+  // Creates an event that the owner sees.
   await keyOf();
   assert.ok(await reader.event());
   reader.leave();

@@ -1,4 +1,4 @@
-/** core.md 2.9: requests with an API key, their scopes and refusals. */
+/** core.md 2.9: requests with an API key, their scopes and rejections. */
 import { readFile } from 'node:fs/promises';
 import * as assert from 'uvu/assert';
 import { describedScopes } from '../../../src/app/scopes/described-scopes.ts';

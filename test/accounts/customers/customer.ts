@@ -1,7 +1,7 @@
 import { expectedEvent, inCustomer } from '../../support/expected-event.ts';
 import type { Json } from '../../support/fixture.ts';
 
-/** Fields of a customer for many tests. */
+/** Fields of a customer that many tests use. */
 export const whole = {
   name: 'Alice Ltd',
   abbreviation: 'ALC',
@@ -12,6 +12,6 @@ export const whole = {
   is_company: true,
 };
 
-/** The event of an actor's action on a customer. */
+/** Returns the event of an actor's action on a customer. */
 export const customerEvent = (actor: Record<string, string>, type: string, verb: string, customer: Json) =>
   expectedEvent(type, `Customer ${customer.name} has been ${verb}.`, actor, inCustomer(customer));

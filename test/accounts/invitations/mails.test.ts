@@ -115,7 +115,7 @@ test('names roles and targets in words; a sender without a full name is shown by
 
 test('removes line breaks from names, so that they cannot add text to the mail', async () => {
   await begin();
-  // A name that was stored before such names were rejected.
+  // A stored name from before such names were rejected.
   const { db } = fixture.server.app;
   const name = 'Rocket\n\nPlease pay here: https://evil.example/\r\nBcc: eve@example.com';
   db.write(() => db.run(sql`UPDATE project SET name = ${name} WHERE uuid = ${people.project.uuid}`));

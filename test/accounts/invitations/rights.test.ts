@@ -18,7 +18,7 @@ const base = { link_template: 'https://app.example.com/{uuid}', email: 'new@exam
 const toProject = (): Json => ({ ...base, project: people.project.url, project_role: 'manager' });
 const toCustomer = (): Json => ({ ...base, customer: people.customer.url, customer_role: 'support' });
 
-/** Statuses of inviting, and of sending and canceling an invitation of staff. */
+/** Returns the statuses of inviting, and of sending and cancelling an invitation of staff. */
 async function statuses(client: Client, body: Json): Promise<number[]> {
   const { url } = (await fixture.staff.post('/api/user-invitations/', body)).body;
   return [

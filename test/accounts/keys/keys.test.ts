@@ -11,7 +11,7 @@ const notFound = { detail: 'Not found.' };
 const forbidden = { detail: 'You do not have permission to perform this action.' };
 const add = (client: Client, body: unknown) => client.post('/api/keys/', body);
 
-/** A new user for each test, and their client. */
+/** Creates a new user for a test; returns their client. */
 async function newcomer(fields: Readonly<Record<string, unknown>> = {}): Promise<{ user: Json; client: Client }> {
   const username = `key.owner.${count++}`;
   const user = await fixture.user(username, fields);

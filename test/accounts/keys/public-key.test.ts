@@ -8,14 +8,14 @@ const { test, fixture } = suiteWithServer('the public key (core.md 5)');
 const invalid = { public_key: ['Invalid SSH public key.'] };
 const severalLines = { public_key: ['Key is not valid: it should be single line.'] };
 
-/** Sends a key for a user who has none. Removes it again if it was accepted. */
+/** Sends a key for a user without keys. Removes it again if it was accepted. */
 async function offer(public_key: unknown): Promise<ApiResponse<Json>> {
   const response = await fixture.staff.post('/api/keys/', { public_key });
   if (response.status === 201) await fixture.staff.delete(response.body.url);
   return response;
 }
 
-/** A field of a key's body: its length in four bytes, and its bytes. */
+/** A field in the body of a key: its length in four bytes, then its bytes. */
 function field(content: string | Uint8Array): Buffer {
   const bytes = Buffer.from(content as string);
   const length = Buffer.alloc(4);

@@ -172,7 +172,7 @@ test('ends several due roles in the order of their expiry', async () => {
 });
 
 test('a role of an inactive user also expires', async () => {
-  // A time that no other test uses: at that of another test, the timer may already have run.
+  // A time that no other test uses: for another test's time, the timer may already have run.
   const { user } = await member(people.customer, 'support', '2018-02-05T00:00:00Z');
   await fixture.staff.patch(user.url, { is_active: false });
   fixture.events();

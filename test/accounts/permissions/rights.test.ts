@@ -40,7 +40,7 @@ class Setup {
   ask = (request: (client: Client) => Promise<{ status: number }>) =>
     asEachPersona(this.people, async (client) => (await request(client)).status);
 
-  /** Applies an action of each caller to a separate role of a new user. */
+  /** Sends an action of each caller, each on a separate role of a new user. */
   askAboutRole = (scope: Json, role: string, request: (client: Client, role: Json) => Promise<{ status: number }>) =>
     asEachPersona(
       this.people,
@@ -396,7 +396,7 @@ managers.after(async () => {
 
 const forbidden = { detail: 'You do not have permission to perform this action.' };
 
-/** A request body for a role in the project. */
+/** A body that grants a role in the project. */
 const roleOf = (user: Json, role: string, expiration_time: string | null = null) => ({
   project: open.people.project.url,
   user: user.url,

@@ -250,7 +250,7 @@ test('its user and its role cannot be changed otherwise', async () => {
       ),
       another,
     );
-  // The rights are checked before the state.
+  // Rights are checked before the state.
   assert.is((await fixture.as('manager').delete(user.url)).status, 403);
   fixture.events();
   assert.equal(reports(await staff.get(account.url)), [200, account]);

@@ -29,11 +29,11 @@ const confirm = async (client: Client, body: unknown): Promise<unknown[]> => {
   return [status, answer];
 };
 
-/** What an operation that requires a confirmed session does: undefined, or the status and body of its rejection. */
+/** Returns the rejection of an operation that requires a confirmed session; undefined if it is allowed. */
 function rejection({ token = '' }: Client): unknown {
   const { app } = fixture.server;
   const now = app.clock.now();
-  // What the function reads of a request.
+  // The parts of a request that the function reads.
   const request = { app, db: app.db, now, caller: ownerOf(app, token, now, '127.0.0.1') } as unknown as Request;
   try {
     requireConfirmation(request);

@@ -38,7 +38,7 @@ const reset = async (secret: unknown, password: unknown = 'correct-horse-1'): Pr
   const response = await fixture.anonymous.post('/api-auth/password/reset/', { secret, password });
   return [response.status, response.body];
 };
-/** The number of mailed links. */
+/** Counts the mailed links. */
 const mailCount = async (): Promise<number> =>
   (await sentMails(fixture)).filter(({ subject }) => subject === 'New password for Tenantry').length;
 

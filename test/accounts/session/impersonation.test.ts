@@ -1,4 +1,4 @@
-/** core.md 2.13: sessions in which staff act for a user. */
+/** core.md 2.13: sessions in which staff act as a user. */
 import * as assert from 'uvu/assert';
 import { Client, type Json } from '../../support/fixture.ts';
 import { enrol } from '../../support/second-factors.ts';
@@ -24,7 +24,7 @@ const ask = async (client: Client, user: Json, body: unknown = { reason: 'Reques
   return [response.status, response.body];
 };
 
-/** A new staff user with a factor, its client, and one that acts for Alice. */
+/** Creates a staff user with a factor; returns a client, and one that acts as Alice. */
 async function impersonation(
   name = 'boss',
 ): Promise<{ readonly boss: Json; readonly staff: Client; readonly acting: Client }> {

@@ -21,7 +21,7 @@ lockout.before.each(() => {
   fixture.events();
 });
 
-/** Returns the status of a login from an address, or the detail if that says more. */
+/** Returns the status of a login from an address, or the detail if it is more specific. */
 async function attempt(username: string, tried = 'wrong', address = '192.0.2.1'): Promise<unknown> {
   const body = JSON.stringify({ username, password: tried });
   const response = await fixture.anonymous.send('POST', '/api-auth/password/', body, {

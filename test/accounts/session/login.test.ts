@@ -13,7 +13,7 @@ login.before(async () => {
   await fixture.staff.post(`${alice.url}password/`, { password });
 });
 login.before.each(() => {
-  // Failures of one test must not lock the next one.
+  // Failures in one test must not lock out the next one.
   fixture.clock.advance(3600);
   fixture.events();
 });

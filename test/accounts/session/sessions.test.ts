@@ -1,4 +1,4 @@
-/** core.md 2.7: listing and ending the sessions of a user. */
+/** core.md 2.7: listing and ending a user's sessions. */
 import * as assert from 'uvu/assert';
 import { raw } from '../../../src/kernel/db/sql.ts';
 import { by, expectedEvent, without } from '../../support/expected-event.ts';
@@ -16,7 +16,7 @@ test.before.each(async () => {
   await fixture.staff.post(`${alice.url}password/`, { password });
 });
 
-/** A user who has logged in with a program of this name. */
+/** Logs a user in with a program of this name. */
 async function logIn(agent = ''): Promise<Client> {
   const response = await fixture.anonymous.send(
     'POST',

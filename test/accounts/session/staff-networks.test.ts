@@ -1,4 +1,4 @@
-/** core.md 2.14: the rights of staff and global support apply in their networks only. */
+/** core.md 2.14: staff and global support have their rights only in their networks. */
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import { EventReader } from '../../support/event-stream.ts';

@@ -1,4 +1,4 @@
-/** The roles of users, and when they were last seen (core.md 4.8). */
+/** Roles of users, and when they were last seen (core.md 4.8). */
 import * as assert from 'uvu/assert';
 import type { Json } from '../../support/fixture.ts';
 import { createPersonas, type Personas } from '../../support/personas.ts';
@@ -69,7 +69,7 @@ test('shows callers only the roles that they can read', async () => {
   assert.equal(await namesFor(cast.clients.owner, 'manager'), ['Rocket']);
   assert.equal(await namesFor(cast.clients.observer, 'manager'), [], 'as in the list of roles of the project');
   assert.equal(await namesFor(cast.clients.support, 'manager'), ['Rocket']);
-  // An expired role is none.
+  // An expired role does not count.
   await fixture.staff.post('/api/project-permissions/', {
     project: cast.project.url,
     user: cast.users.stranger.url,
@@ -92,7 +92,7 @@ test('says when a user last signed in, used a session or caused an event', async
   const { last_seen: seen } = await statsOf(fixture.staff, 'quiet');
   assert.is(seen.slice(0, 19), signedIn.slice(0, 19));
   assert.is((await fixture.staff.get(quiet.url)).headers.get('ETag'), before, 'the user has not changed');
-  // Without any session, the events remain.
+  // Without any session, the events still exist.
   await fixture.advance(60 * 24 * 3600);
   assert.is((await statsOf(fixture.as('admin'), 'quiet')).last_seen, seen);
   assert.is((await statsOf(fixture.as('support'), 'quiet')).last_seen, seen);

@@ -17,7 +17,7 @@ const quotaOf = (object: Json, name: string): Json => object.quotas.find((quota:
 const edit = async (object: Json, name: string, values: Json): Promise<void> =>
   assert.is((await fixture.staff.patch(quotaOf(object, name).url, values)).status, 200);
 const alerts = async (query = ''): Promise<Json[]> => (await fixture.staff.get(`/api/alerts/?o=created&${query}`)).body;
-/** Type, state and reported quota of every alert. */
+/** Returns type, state and reported quota of every alert. */
 const states = async (): Promise<string[]> =>
   (await alerts()).map(
     ({ alert_type, closed, context }) =>

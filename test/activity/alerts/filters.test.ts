@@ -67,7 +67,7 @@ test.before(async () => {
     await fixture.staff.post(`${(await fixture.staff.get(`/api/alerts/?message=${message}`)).body[0].url}close/`);
 });
 
-/** The first words of the listed messages. */
+/** Returns the first words of the listed messages. */
 async function listed(query: string, client: Client = fixture.staff): Promise<string[]> {
   const response = await client.get(`/api/alerts/?page_size=300&${query}`);
   assert.is(response.status, 200, `${query}: ${JSON.stringify(response.body)}`);

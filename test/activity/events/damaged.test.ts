@@ -11,7 +11,7 @@ const { test, fixture } = suiteWithServerPerTest('events whose context is damage
   hooks_allowed_networks: ['127.0.0.0/8'],
 });
 
-/** What a bad disk or another program leaves of the context of an event with this message. */
+/** Damages the context of the event with this message as a bad disk or another program would. */
 function damage(message: string, context = '{bad'): string {
   const { db } = fixture.server.app;
   db.write(() => db.run(sql`UPDATE event SET context = ${context} WHERE message = ${message}`));
@@ -19,7 +19,7 @@ function damage(message: string, context = '{bad'): string {
   return db.scalar<string>(sql`SELECT uuid FROM event WHERE message = ${message}`);
 }
 
-/** Three events about a customer, the second one damaged. Returns the customer. */
+/** Creates three events about a customer, the second of them damaged. Returns the customer. */
 async function threeEvents(context?: string): Promise<{ customer: Json; uuid: string }> {
   const customer = await fixture.customer('Alice');
   for (const message of ['First', 'Second', 'Third']) {

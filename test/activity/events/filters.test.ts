@@ -14,7 +14,7 @@ const volume = '2'.repeat(32);
 const service = '3'.repeat(32);
 const stranger = '4'.repeat(32);
 
-/** In addition to the shared users: keys, a quota, and events of resources as their jobs record them. */
+/** Besides the shared users: keys, a quota, and events of resources as their jobs record them. */
 test.before(async () => {
   setup = await createPersonas(fixture);
   const { customer, project } = setup;
@@ -47,7 +47,7 @@ test.before(async () => {
   await fixture.staff.post('/api/events/', { level: 'info', message: 'Quota', scope: quota.url });
 });
 
-/** Messages in the order of recording. Checks that list and count agree. */
+/** Returns messages in the order of recording. Checks that list and count agree. */
 async function matches(filter: string, client: Client = fixture.staff): Promise<string[]> {
   const { status, body } = await client.get(`/api/events/?o=@timestamp&page_size=300&${filter}`);
   assert.is(status, 200, filter);

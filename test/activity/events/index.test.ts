@@ -1,4 +1,4 @@
-/** The full-text index follows the log: every event that a search could match is indexed before the search. */
+/** The full-text index follows the log: every event that could match a search is indexed before the search. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,8 @@ test('the first search by other filters and the first count over time also index
 });
 
 test('the timer indexes in batches without a search', async () => {
-  // It has run at this time: the server's own timer, which ticks in real seconds, is not due before the clock advances.
+  // The task has run at this time. The server's own timer, which ticks in real seconds, has nothing to run before the clock
+  // advances.
   fixture.server.tick();
   for (let i = 0; i < 140; i++) await notify(`Number ${i}`);
   fixture.clock.advance(1);

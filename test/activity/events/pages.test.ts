@@ -7,8 +7,8 @@ import type { Client, Json } from '../../support/fixture.ts';
 import { suiteWithServer } from '../../support/suite.ts';
 
 /*
- * A log large enough to use every query plan, compared with a full scan that applies the rule. Roles, moves
- * and events are drawn with a fixed seed.
+ * A log large enough to exercise every query plan, compared with a full scan that applies the rule. A fixed seed generates roles,
+ * moves and events.
  */
 const { test, fixture } = suiteWithServer('pages of a long log (events.md 4.5, 4.7)');
 const customers = 450;
@@ -26,7 +26,7 @@ interface Logged {
 let log: readonly Logged[];
 const clients = new Map<Name | 'staff', Client>();
 const uuids = new Map<string, string>();
-/** Uuids of the customers in which a user has a role, and of the projects that they can read. */
+/** Returns the uuids of the customers in which a user has a role, and of the projects that they can read. */
 const held = new Map<Name, { customers: Set<string>; projects: Set<string> }>();
 
 let state = 20180105;
@@ -44,7 +44,7 @@ test.before(async () => {
   const { db } = app;
   const idOf = (name: Name): number =>
     db.value<number>(sql`SELECT id FROM user WHERE uuid = ${uuids.get(name) as string}`) as number;
-  // Project i begins in customer i; every third one moves to the customer after the next half way through the log.
+  // Project i starts in customer i. Every third one moves to the next customer half way through the log.
   const moves = (i: number): boolean => i % 3 === 0;
   const home = (i: number, isLate: boolean): number => (isLate && moves(i) ? (i + 2) % customers : i);
   db.write(() => {
@@ -154,7 +154,7 @@ const filters: Readonly<Record<string, (event: Logged) => boolean>> = {
 const timeOf = (id: number): number => times.get(id) as number;
 const times = new Map<number, number>();
 
-/** The events that the rule selects, the latest first. */
+/** Returns the events that match the rule, latest first. */
 function expected(name: Name | 'staff', filter: string): string[] {
   const { db } = fixture.server.app;
   if (times.size === 0)
@@ -186,7 +186,7 @@ for (const name of ['staff', ...users] as const) {
         ['-@timestamp', all],
         ['@timestamp', [...all].reverse()],
       ] as const) {
-        // The first small page uses another plan than a page deep in the list.
+        // The first small page uses a different plan than a page deep in the list.
         for (const [size, page] of [
           [5, 1],
           [5, 2],

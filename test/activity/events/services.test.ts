@@ -47,7 +47,7 @@ test.before(async () => {
 const notify = async (message: string, scope: Json): Promise<void> =>
   assert.is((await fixture.staff.post('/api/events/', { level: 'info', message, scope: scope.url })).status, 201);
 
-/** Messages in the order of recording. Checks that list and count agree. */
+/** Returns messages in the order of recording. Checks that list and count agree. */
 async function matches(filter: string, client: Client = fixture.staff): Promise<string[]> {
   const { status, body } = await client.get(`/api/events/?o=@timestamp&page_size=300&${filter}`);
   assert.is(status, 200, filter);

@@ -89,7 +89,8 @@ test('reports a gap and continues from now if the event is unknown or too many h
 
 test('the current roles decide, also during a stream and when they expire', async () => {
   const reader = await open(setup.clients.stranger);
-  // Events are read soon after their commit with the current roles: an event of the stranger's own follows the invisible one.
+  // The server reads events soon after their commit, with the roles at that time. The stranger's own event arrives after the
+  // invisible one.
   const lookAt = async (job_title: string): Promise<void> => {
     await setup.clients.stranger.patch(setup.users.stranger.url, { agree_with_policy: true, job_title });
     assert.equal(await reader.messages(1), ['User stranger has been updated.']);
@@ -103,7 +104,7 @@ test('the current roles decide, also during a stream and when they expire', asyn
   await notify('unseen', setup.customer);
   assert.equal(await reader.messages(1), ['User stranger has lost role of Owner in customer Alice.']);
   await lookAt('Hermit');
-  // Events that were read without the role are not sent later.
+  // Events read without the role are not sent later.
   await fixture.grant(setup.customer, setup.users.stranger, 'support', '2018-02-01T00:00:00Z');
   await notify('seen again', setup.customer);
   assert.equal(await reader.messages(2), ['User stranger has gained role of Support in customer Alice.', 'seen again']);

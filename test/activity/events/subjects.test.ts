@@ -1,4 +1,4 @@
-/** The objects under which an event is found if cached ids are no longer valid. */
+/** The objects by which an event can be found when cached ids are no longer valid. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ const report = ({ name, uuid }: Customer): void =>
     customerContext({ uuid, name, abbreviation: '', contact_details: '' }),
   );
 
-/** Messages of the events about a customer, the oldest first. */
+/** Returns messages of the events about a customer, oldest first. */
 const messages = async ({ url }: Customer): Promise<string[]> =>
   (await fixture.staff.get(`/api/events/?scope=${url}&o=@timestamp`)).body.map(
     ({ message }: { message: string }) => message,

@@ -15,7 +15,7 @@ const about = async (client: Client, words: string): Promise<string[]> =>
     (event: Json) => event.message,
   );
 
-/** The users who see a notification with this message. Each check is confirmed by the count. */
+/** Returns the users who see a notification with this message. Checks that the count agrees. */
 async function readers(words: string): Promise<string[]> {
   const seen = await asEachPersona(setup, async (client) => {
     const { body } = await client.get(`/api/events/count/?search=${encodeURIComponent(words)}`);

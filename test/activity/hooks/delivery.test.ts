@@ -45,7 +45,7 @@ async function emit(...messages: string[]): Promise<void> {
   for (const message of messages) await fixture.staff.post('/api/events/', { level: 'warning', message });
 }
 
-/** Runs everything that is due by the clock. */
+/** Runs everything that is due. */
 async function work(): Promise<void> {
   fixture.server.tick();
   await fixture.server.settled();
@@ -228,7 +228,7 @@ test('a delivery that waits for its retry does not delay later ones, and precede
   await fixture.server.settled();
   assert.equal(messages(receiver.take()), ['stubborn', 'second']);
   fixture.clock.advance(5);
-  // The commit wakes the delivery of the third event; by then the poll has made the first one due.
+  // The commit wakes the delivery of the third event. By then, the poll has made the first one due.
   fixture.server.tick();
   await emit('third');
   await fixture.server.settled();
@@ -366,7 +366,7 @@ test('a hook has at most 10,000 pending deliveries; above that, the oldest fail'
   const { db } = fixture.server.app;
   const id = db.value<number>(sql`SELECT id FROM hook WHERE uuid = ${created.uuid}`) as number;
   const numbers = Array.from({ length: 9999 }, (_, i) => i + 1);
-  // All of them wait for a retry.
+  // All deliveries wait for a retry.
   db.write(() =>
     db.run(sql`INSERT INTO delivery (uuid, hook_id, event_type, payload, ready, created, next_attempt)
     SELECT printf('%032d', value), ${id}, 'custom_notification', '{}', 0, 0, ${fixture.clock.now() + 1e9} FROM json_each(${JSON.stringify(numbers)})`),
@@ -554,7 +554,7 @@ test('deleting the hook or its author deletes hook and deliveries', async () => 
   receiver.take();
   const { db } = fixture.server.app;
   assert.is(db.value(raw('SELECT count(*) FROM hook')), 0);
-  // The rows of one hook after the other are removed in batches.
+  // Rows are removed in batches, one hook after the other.
   for (let step = 0; step < 3; step++) {
     fixture.clock.advance(3600);
     await work();

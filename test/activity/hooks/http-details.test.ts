@@ -32,13 +32,13 @@ const hook = (fields: Record<string, unknown> = {}, client = fixture.staff): Pro
     ...fields,
   });
 
-/** Returns the only delivery of a hook from its own path. */
+/** Returns the only delivery of a hook with a separate path. */
 async function only({ url }: Json, client = fixture.staff): Promise<Json> {
   const [{ url: own }] = (await client.get(`${url}deliveries/`)).body;
   return (await client.get(own)).body;
 }
 
-/** The headers of a received request that the log shows. */
+/** Returns the headers of a received request that the log shows. */
 const reports = ({ headers }: Received): Json => ({
   'Content-Type': headers['content-type'],
   'User-Agent': headers['user-agent'],
@@ -152,7 +152,7 @@ test('field selects its members', async () => {
   assert.equal((await fixture.staff.get(`${url}?field=request`)).body, { request });
 });
 
-/** The stored details of a response, as if its address were public. */
+/** Returns the stored details of a response, as if its address were public. */
 async function stored(behaviour: Behaviour): Promise<Attempt> {
   receiver.behaviour = behaviour;
   const client = new HookClient();

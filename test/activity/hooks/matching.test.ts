@@ -20,7 +20,7 @@ test.before(async () => {
 
 test.after(() => receiver.close());
 
-/** The users that were notified of each type since the last call. */
+/** Returns the users notified of each type since the last call. */
 async function reports(): Promise<Record<string, readonly PersonaName[]>> {
   await fixture.server.settled();
   const hearers: Record<string, PersonaName[]> = {};

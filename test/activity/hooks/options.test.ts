@@ -1,4 +1,6 @@
-/** The options of web hooks: format, signature, and the customers and projects that a hook is limited to (events.md 5.1, 5.2). */
+/**
+ * The options of web hooks: format, signature, and the customers and projects to which a hook is limited (events.md 5.1, 5.2).
+ */
 import { createHmac, createPublicKey, verify } from 'node:crypto';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as assert from 'uvu/assert';
@@ -39,7 +41,7 @@ async function hook(client: Client, fields: Record<string, unknown> = {}): Promi
   return reply.body;
 }
 
-/** The types and names of the customers and projects of what the receiver got since the last call. */
+/** Returns the types of the received events since the last call, and the names of their customers and projects. */
 async function received(): Promise<string[]> {
   await fixture.server.settled();
   return receiver.takeJson().map(({ context, type }) => `${type} ${context.project_name ?? context.customer_name}`);
@@ -48,7 +50,7 @@ async function received(): Promise<string[]> {
 const contentOf = ({ body, headers }: Received): Buffer =>
   Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`);
 
-/** Verifies an Ed25519 signature as a receiver would, from the public key that the API shows. */
+/** Verifies an Ed25519 signature as a receiver would, with the public key from the API. */
 const isSignedBy = (publicKey: string, signature: string, request: Received): boolean =>
   verify(
     null,

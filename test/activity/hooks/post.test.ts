@@ -25,7 +25,7 @@ function poster(options: ConstructorParameters<typeof HookClient>[0] = {}): Hook
   return created;
 }
 
-/** The error with which the promise is rejected. */
+/** Returns the error of a rejected promise. */
 const failure = (promise: Promise<unknown>): Promise<string> =>
   promise.then(
     () => 'no failure',

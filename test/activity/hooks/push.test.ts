@@ -59,12 +59,12 @@ async function emit(message: string): Promise<void> {
   await fixture.server.settled();
 }
 
-/** The deliveries of all hooks; push hooks have no log of their own. */
+/** Returns the deliveries of all hooks. Push hooks have no log. */
 const outcomes = (): Json[] =>
   fixture.server.app.db.all(sql`SELECT status, attempts, error_message FROM delivery ORDER BY id`);
 const isActive = async ({ url }: Json): Promise<boolean> => (await fixture.staff.get(url)).body.is_active;
 
-/** The event as it is sent; `admin` is the actor of all of them. */
+/** The event as sent. `admin` is the actor of all events. */
 async function eventOf(message: string): Promise<Json> {
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   const context = {

@@ -1,4 +1,4 @@
-/** Recovery of web hooks after a failure of the receiver (events.md 5.11). */
+/** Recovery of web hooks after failures of the receiver (events.md 5.11). */
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Client, Json } from '../../support/fixture.ts';
@@ -45,7 +45,7 @@ async function customers(...names: readonly string[]): Promise<Json[]> {
   return created;
 }
 
-/** The names of the customers in what the receiver got since the last call, in order. */
+/** Returns the customer names that the receiver got since the last call, in order. */
 async function received(): Promise<string[]> {
   await fixture.server.settled();
   return receiver.takeJson().map(({ context }) => context.customer_name);

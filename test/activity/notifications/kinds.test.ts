@@ -1,4 +1,4 @@
-/** When each kind of notification is sent, and to whom (events.md 8.1, 8.2). */
+/** Each kind of notification: when it is sent, and to which users (events.md 8.1, 8.2). */
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
 import type { Json } from '../../support/fixture.ts';
@@ -15,7 +15,7 @@ test.before.each(async () => {
   fixture.server.app.db.write(() => fixture.server.app.db.run(sql`DELETE FROM notification`));
 });
 
-/** The notifications of each persona since the last call: kind, level and message. */
+/** Returns the notifications of each persona since the last call: kind, level and message. */
 async function received(): Promise<Partial<Record<PersonaName, string[]>>> {
   await fixture.server.settled();
   const result: Partial<Record<PersonaName, string[]>> = {};
@@ -28,7 +28,7 @@ async function received(): Promise<Partial<Record<PersonaName, string[]>>> {
   return result;
 }
 
-/** The same notifications for each of these personas. */
+/** Returns the same notifications for each of these personas. */
 const each = (names: readonly PersonaName[], ...lines: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, lines]));
 
@@ -60,7 +60,7 @@ test('a quota notifies at 80 and 100 %, and again only after it was 5 points bel
   const use = async (usage: number): Promise<unknown> => {
     const { db } = fixture.server.app;
     const before = db.value<number>(sql`SELECT usage FROM quota WHERE uuid = ${quota.uuid}`) as number;
-    // The limit moves instead of the usage, which only objects change.
+    // Change the limit instead of the usage, which only objects change.
     await limitOf('nc_project_count', Math.round((before * 100) / usage));
     return received();
   };

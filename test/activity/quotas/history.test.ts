@@ -8,7 +8,7 @@ import { suiteWithServerPerTest } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServerPerTest('history of quotas (events.md 2.5)');
 let customer: Json;
-/** The path of nc_vm_count of the customer, a quota that nothing changes automatically. */
+/** The path of the customer's nc_vm_count, a quota that nothing changes automatically. */
 let url: string;
 
 test.before.each(async () => {
@@ -21,7 +21,7 @@ const seconds = (time: string): number => Date.parse(time) / 1000;
 const created = seconds('2018-01-01T00:00:00Z');
 
 const history = async (query: string): Promise<Json> => (await fixture.staff.get(`${url}history/?${query}`)).body;
-/** Limit and usage at points; undefined before the quota existed. */
+/** Returns limit and usage at points; undefined before the quota existed. */
 const values = async (...points: number[]): Promise<(readonly [number, number] | undefined)[]> =>
   (await history(points.map((point) => `point=${point}`).join('&'))).map(
     ({ object }: Json) => object && [object.limit, object.usage],

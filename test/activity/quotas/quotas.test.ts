@@ -39,7 +39,7 @@ const projectNames = [
   'nc_volume_size',
 ];
 
-/** A quota's representation, found through its object. */
+/** Returns a quota's representation, found through its object. */
 async function quota(object: Json, name: string): Promise<Json> {
   const { url } = (await fixture.staff.get(object.url)).body.quotas.find((embedded: Json) => embedded.name === name);
   return (await fixture.staff.get(url)).body;
@@ -48,7 +48,7 @@ async function quota(object: Json, name: string): Promise<Json> {
 const globalQuota = async (name: string): Promise<Json> =>
   (await fixture.staff.get(`/api/quotas/?name=${name}`)).body[0];
 
-/** A quota of shared settings, backend-cached or not. */
+/** Creates a quota of shared settings, backend-cached or not. */
 function settingsQuota(isBackend: boolean): string {
   const { id } = settings(fixture, 'Cloud');
   const { db } = fixture.server.app;

@@ -17,7 +17,7 @@ import { change, contextOf, idOf, settings } from '../../support/links.ts';
 
 const test = suite('usages of quotas against a count from scratch (events.md 2.1)');
 
-/** Pseudo-random numbers that are the same in every run (mulberry32). */
+/** Generates pseudo-random numbers, equal in every run (mulberry32). */
 function dice(seed: number): (sides: number) => number {
   let state = seed;
   return (sides) => {
@@ -33,7 +33,7 @@ type Ask = (method: Method, path: string, body?: Json) => number;
 const router = new Router<Endpoint>();
 for (const endpoint of endpoints) router.add(endpoint);
 
-/** Requests of the staff user without a network: runs the handler in a write. Returns the status. */
+/** Sends requests as staff without a network: runs the handler in a write. Returns the status. */
 function directly({ server: { app } }: Fixture): Ask {
   const { clock, db } = app;
   const user = db.get<{ id: number; uuid: string }>(sql`SELECT id, uuid FROM user WHERE username = 'admin'`) as {
@@ -80,7 +80,7 @@ function directly({ server: { app } }: Fixture): Ask {
   };
 }
 
-/** Differences between the quotas and a count of the rows from scratch. */
+/** Returns the differences between the quotas and a new count of the rows. */
 function wrong({
   server: {
     app: { db },
@@ -110,7 +110,7 @@ function wrong({
   return [...usages, ...alerts];
 }
 
-/** Quotas whose newest version differs from the current values, and rows that belong to nothing. */
+/** Returns quotas whose newest version differs from the current values, and rows that belong to no object. */
 const leftBehind = ({
   server: {
     app: { db },
@@ -124,7 +124,7 @@ const leftBehind = ({
   UNION ALL SELECT id, alert_type FROM alert WHERE scope_kind = 'customer' AND scope_id NOT IN (SELECT id FROM customer)
   UNION ALL SELECT quota_id, 'version' FROM quota_version WHERE quota_id NOT IN (SELECT id FROM quota)`);
 
-/** Links of all objects that operations can change; the provider of services stays. */
+/** Returns links of all objects that operations can change. The provider of services stays. */
 function everything({
   server: {
     app: { db },
@@ -155,7 +155,7 @@ interface LinkRow {
   readonly customer_id: number;
 }
 
-/** Links a project to a service or removes a link, with its counts. */
+/** Links a project to a service or removes a link, and updates the counts. */
 function relink(fixture: Fixture, row: Omit<LinkRow, 'id'>, delta: 1 | -1, run: () => void): number {
   fixture.server.app.db.write(() => {
     run();
@@ -168,7 +168,7 @@ function relink(fixture: Fixture, row: Omit<LinkRow, 'id'>, delta: 1 | -1, run: 
   return 200;
 }
 
-/** Performs one random operation, if there is an object for it, and returns its status. */
+/** Runs one random operation if an object for it exists; returns its status. */
 function operate(fixture: Fixture, ask: Ask, roll: (sides: number) => number): number | undefined {
   const {
     clock,
@@ -242,7 +242,7 @@ function operate(fixture: Fixture, ask: Ask, roll: (sides: number) => number): n
   return possible ? run() : undefined;
 }
 
-/** A customer with two services that projects are linked to; the random operations leave it alone. */
+/** A customer with two services to link projects to. The random operations do not change it. */
 async function provider(fixture: Fixture): Promise<void> {
   const customer = await fixture.customer('Provider');
   const customerId = idOf(fixture, 'customer', customer);

@@ -17,7 +17,7 @@ const at = (time: string): void => fixture.clock.set(time);
 const timeline = async (query: string, client: Client = fixture.staff): Promise<Json> =>
   (await client.get(`/api/stats/quota/timeline/?${query}`)).body;
 const between = (from: string, to: string, rest = '') => timeline(`from=${seconds(from)}&to=${seconds(to)}&${rest}`);
-/** The borders of a range in its buckets. */
+/** Returns the borders of a range in its buckets. */
 const borders = async (from: string, to: string, interval: string): Promise<string[]> => {
   const buckets: { from: number; to: number }[] = await between(from, to, `interval=${interval}`);
   for (const [i, bucket] of buckets.slice(1).entries())

@@ -1,4 +1,4 @@
-/** The parts of the service itself that staff read. */
+/** The parts of the service that staff read. */
 import { connected, dataOf } from './client.ts';
 
 const api = connected();

@@ -39,7 +39,7 @@ const client = (options: Partial<VendorHttpOptions> = {}): VendorHttp =>
 const get = (url: string, http = client()): Promise<unknown> =>
   http.json({ method: 'GET', url: new URL(url) }, (body) => (body as { message?: string })?.message);
 
-/** Class and text of the failure of a call. */
+/** Returns the class and message of a failed call's error. */
 async function failure(call: Promise<unknown>): Promise<readonly [string, string]> {
   try {
     await call;

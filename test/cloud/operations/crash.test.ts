@@ -12,7 +12,7 @@ import type { Json } from '../../support/fixture.ts';
 
 const test = suite('a server that is killed while fifty operations run (services.md 8.3)');
 const program = compiled(new URL('served.ts', import.meta.url));
-/** Milliseconds after which something that does not happen is taken for lost. */
+/** Milliseconds to wait for an expected change. */
 const timeout = 30_000;
 const services = 5;
 
@@ -57,7 +57,7 @@ async function ask(method: string, path: string, body?: unknown): Promise<Json> 
   return text === '' ? undefined : JSON.parse(text);
 }
 
-/** Resolves when the condition holds; asks again every few milliseconds. */
+/** Resolves when the condition holds. Polls every few milliseconds. */
 async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + timeout;
   while (!(await condition())) {
@@ -74,7 +74,7 @@ const droplets = (): Promise<Json[]> =>
 const count = async (...states: string[]): Promise<number> =>
   (await droplets()).filter(({ state }) => states.includes(state)).length;
 
-/** What the database holds, read from outside. */
+/** Reads the database from this process. */
 function rows(query: string): Json[] {
   const db = new SQLite(join(folder, 'tenantry.db'), { readonly: true });
   try {
@@ -121,7 +121,7 @@ test('a crash neither loses nor repeats an operation', async () => {
       ),
     );
 
-  // Six droplets on each service are ready, and then fifty operations begin, slow enough that all of them run at once.
+  // Wait until each service has six droplets, then start fifty operations that are slow enough to run all at once.
   for (const name of ['stop-a', 'stop-b', 'restart-a', 'restart-b', 'delete-a', 'delete-b']) await create(name);
   await until('readiness', async () => (await count('OK')) === 6 * services);
   for (const { settings } of await ask('GET', '/api/services/'))
@@ -138,7 +138,7 @@ test('a crash neither loses nor repeats an operation', async () => {
   await kill();
   assert.is(rows('SELECT count(*) AS n FROM job')[0].n, 50, 'all fifty are still to be done');
 
-  // Again, when some are done and others are not.
+  // Kill it again when only some are done.
   await start();
   await until('the first end', async () => rows('SELECT count(*) AS n FROM job')[0].n < 50);
   await kill();

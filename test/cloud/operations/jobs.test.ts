@@ -38,7 +38,7 @@ const many = async (n: number): Promise<Json[]> => {
   return created;
 };
 
-/** Replaces what the provider does when it is asked for an operation; returns how it was called. */
+/** Replaces the provider's implementation of an operation; returns the recorded calls. */
 function provider(
   operation: keyof typeof methods,
   behave: (call: DriverCall, requests: number) => Promise<Step> | Step,
@@ -300,7 +300,7 @@ test('pulling an object that the provider does not have reports it as missing', 
 
 test('a job is leased during a call, and no other worker claims it', async () => {
   fixture.clock.hold();
-  // On a moving clock the timer has run later than the instant that is held.
+  // On a moving clock, the timer has already run later than the held instant.
   fixture.clock.advance(1);
   await cloud.begin();
   let release: (step: Step) => void = () => undefined;
@@ -322,7 +322,7 @@ test('a job is leased during a call, and no other worker claims it', async () =>
 
 test('takes over a job whose process ended, and informs the driver that a call may have been made', async () => {
   fixture.clock.hold();
-  // On a moving clock the timer has run later than the instant that is held.
+  // On a moving clock, the timer has already run later than the held instant.
   fixture.clock.advance(1);
   const droplet = await cloud.begin();
   const {

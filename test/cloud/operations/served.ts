@@ -1,6 +1,6 @@
 /**
- * A server in a separate process, to be killed: `served.ts <data folder>`. Prints where it listens and a token of staff,
- * and looks after due work ten times a second.
+ * A server in a separate process, which tests kill: `served.ts <data folder>`. Prints its address and a token of staff, and runs
+ * pending work ten times a second.
  */
 
 import { createServer } from 'tenantry';

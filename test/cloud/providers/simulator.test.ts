@@ -189,7 +189,7 @@ test('ids of JIRA objects are their keys', async () => {
   assert.is((await present(project)).backend_id, 'PLAN');
 });
 
-/* Determinism */
+/* Determinism. */
 
 test('reproduces ids, addresses and failures from the seed regardless of timing', async () => {
   const outcomes: Json[] = [];
@@ -261,7 +261,7 @@ test("without a seed it is the first eight hexadecimal digits of the settings' u
   assert.is(own, input);
 });
 
-/* Failures */
+/* Failures. */
 
 test('a failed creation leaves no object, a failed action or deletion leaves it unchanged', async () => {
   const cloud = await ocean({ simulator_failures: 'create' });
@@ -361,7 +361,7 @@ test('everything fails with *, but nothing vanishes', async () => {
   }
 });
 
-/* Latency */
+/* Latency. */
 
 test('latencies: one number for all, or a list; <Kind>.<operation> before <operation> before *', async () => {
   const seconds = async (latency: string | null): Promise<number> => {
@@ -398,7 +398,7 @@ test('one number is the latency of every operation', async () => {
   assert.is((await present(droplet)).state, 'OK');
 });
 
-/* Options */
+/* Options. */
 
 test('validates options on write', async () => {
   const latency = [400, { simulator_latency: ['Enter milliseconds or a list of <operation>=<milliseconds>.'] }];
@@ -483,7 +483,7 @@ test('a real driver stores the options and does not use them', async () => {
   assert.is(body.simulator_failures, 'ping');
 });
 
-/* Inventory */
+/* Inventory. */
 
 test('simulator_inventory creates unmanaged objects of each importable kind, once', async () => {
   const cloud = await ocean({ simulator_inventory: 2 });

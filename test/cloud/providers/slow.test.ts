@@ -1,4 +1,4 @@
-/** Vendors that do not respond: how long they are waited for (providers.md 2 "ping", "Time"), at all of them at once. */
+/** Timeouts of vendors that do not respond (providers.md 2 "ping", "Time"), for all vendors at once. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ProviderError } from '../../../src/cloud/catalogue/provider-error.ts';
@@ -9,18 +9,18 @@ import { faultyVendors } from '../../vendors/faulty-vendors.ts';
 
 const vendors: readonly FaultyVendor[] = Object.values(faultyVendors);
 
-/** What something comes to, and after how many seconds. */
+/** Returns the result of work and its duration in seconds. */
 async function timed<T>(work: Promise<T>): Promise<[T, number]> {
   const begun = performance.now();
   return [await work, (performance.now() - begun) / 1000];
 }
 
-/** Waits until the vendor has been asked. */
+/** Waits until the vendor has received the call. */
 async function requests({ faulty }: FaultyAccount, route: string): Promise<void> {
   while (!faulty.take().some((call) => call.route === route)) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Credentials are tried for 10 s, any other call takes 30 s at most. */
+/** Checks that credentials time out after 10 s, and any other call after 30 s. */
 async function assertTimeouts({ name, open, prefix, routes }: FaultyVendor): Promise<void> {
   const account = await open();
   const { faulty, fixture, service } = account;

@@ -46,7 +46,7 @@ const rejection = (text: string): unknown[] => [409, { detail: text }];
 const onlyOk = rejection('Valid states for operation: OK.');
 const pullable = rejection('Valid states for operation: OK, Erred.');
 
-/** The context of events about a droplet, without who caused them. */
+/** The context of a droplet's events, without the actor. */
 const about = (droplet: Json): Record<string, string> => ({
   resource_uuid: droplet.uuid,
   resource_name: droplet.name,

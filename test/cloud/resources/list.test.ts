@@ -289,7 +289,7 @@ test('a field of some kinds orders these first, and the others follow in the def
   assert.equal(await names('o=-cores,name'), ['Ant', 'bee', 'Cat', 'dog', 'eel']);
   assert.equal(await names('o=-ram,name'), ['Ant', 'bee', 'Cat', 'dog', 'eel']);
   assert.equal(await names('o=disk,-name'), ['dog', 'Cat', 'bee', 'Ant', 'eel']);
-  // Without a start time: bee is stopped, Cat and dog never ran.
+  // Without a start time: bee is stopped, cat and dog never ran.
   assert.equal(await names('o=start_time,name'), ['bee', 'Cat', 'dog', 'Ant', 'eel'], 'empty first ascending');
   assert.equal(await names('o=-start_time,name'), ['Ant', 'bee', 'Cat', 'dog', 'eel'], 'and last descending');
   assert.equal(await names('o=external_ips,name'), ['Cat', 'dog', 'Ant', 'bee', 'eel'], 'lists by their first element');

@@ -1,4 +1,4 @@
-/** What monitoring items were: GET /api/monitoring-items/history/ (services.md 7.4). */
+/** The history of monitoring items: GET /api/monitoring-items/history/ (services.md 7.4). */
 import * as assert from 'uvu/assert';
 import { raw } from '../../../src/kernel/db/sql.ts';
 import { type Droplets, dropletService } from '../../support/droplets.ts';

@@ -185,7 +185,7 @@ test('other users get the reason for actions of staff', async () => {
   assert.is((await actionsOf(project.url, fixture.staff)).destroy.reason, null);
 });
 
-/** Types that a field of a form may have. */
+/** The possible types of a form field. */
 const types = [
   'string',
   'text',

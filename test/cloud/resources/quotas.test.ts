@@ -18,7 +18,7 @@ test.after.each(() => {
   assert.equal(examine(fixture.server.app, false).problems, [], 'everything is counted as it is');
 });
 
-/** Usages by scope of what a droplet counts for. */
+/** The usages to which a droplet counts, by scope. */
 async function counted(): Promise<Json> {
   const [project, customer, link, service] = await Promise.all(
     [place.project, place.customer, cloud.link, cloud.service].map((object) => usages(fixture, object)),

@@ -114,7 +114,7 @@ test('the same users delete and unlink', async () => {
         await work(fixture);
         return response;
       }),
-      // Unlinking is left to owners: what is no longer counted here continues to run there.
+      // Only owners may unlink: an unlinked resource no longer counts but keeps running.
       tail === '' ? changing(status) : { ...changing(status), manager: 403, admin: 403 },
       method,
     );

@@ -14,7 +14,7 @@ test.before.each(async () => {
   people = await createPersonas(fixture);
 });
 
-/** Settings that were synchronised once. */
+/** Settings after their first synchronisation. */
 async function make(fields: Readonly<Record<string, unknown>> = {}): Promise<Json> {
   const { body } = await fixture.staff.post('/api/service-settings/', {
     name: 'Ocean',

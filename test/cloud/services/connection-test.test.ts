@@ -1,4 +1,4 @@
-/** Tests of a connection before it is stored: which check fails, at every vendor (services.md 4.3). */
+/** Connection tests before settings are stored: the failing check, for every vendor (services.md 4.3). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../src/kernel/db/sql.ts';
@@ -12,7 +12,7 @@ import { faultyVendors } from '../../vendors/faulty-vendors.ts';
 
 const names = ['endpoint', 'certificate', 'authentication', 'inventory'];
 
-/** The checks of an account behind http, of which one fails. */
+/** The checks of an account over HTTP, one of which fails. */
 const checks = (failed?: string, message = ''): Json => ({
   is_successful: failed === undefined,
   checks: names.map((name, index) => {

@@ -1,4 +1,4 @@
-/** An object that was deleted is gone for imports, too (services.md 4.2). */
+/** Imports do not offer deleted objects (services.md 4.2). */
 import { providerKit } from 'tenantry';
 import * as assert from 'uvu/assert';
 import { type Droplets, dropletService } from '../../support/droplets.ts';
@@ -52,7 +52,7 @@ test('nor after a synchronisation that listed it before its deletion', async () 
   };
   fixture.clock.advance(30 * 60);
   fixture.server.tick();
-  // The synchronisation is under way; the objects that it will tell of are changed back below.
+  // The synchronisation is running. Restore the objects that it will report, below.
   const { db } = fixture.server.app;
   const stored = db.get<Json>({
     text: `SELECT * FROM simulated_object WHERE backend_id = '${droplet.backend_id}'`,

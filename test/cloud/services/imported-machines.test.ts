@@ -15,7 +15,7 @@ test.before.each(async () => {
   cloud = await dropletService(fixture, people, { simulator_inventory: 1 });
 });
 
-/** Has the provider tell something else of its machine. */
+/** Changes a value that the provider reports of its machine. */
 async function report(name: string, value: string): Promise<void> {
   const { db } = fixture.server.app;
   db.write(() => db.run(raw(`UPDATE simulated_object SET "values" = json_set("values", '$.${name}', ${value})`)));

@@ -23,7 +23,7 @@ const inventory: Inventory = {
   })),
 };
 
-/** A provider that has all of it, and does nothing. */
+/** A provider that has all of these objects, without any behaviour. */
 const done = async () => ({ kind: 'done' }) as const;
 const provider: Driver = {
   ping: async () => undefined,
@@ -35,7 +35,7 @@ const provider: Driver = {
   pull: async () => ({}),
 };
 
-/** An embedded server with that provider, and how many statements each transaction has run. */
+/** Starts an embedded server with that provider, and counts the statements of each transaction. */
 async function startWithProvider(): Promise<{ fixture: Fixture; transactions: number[]; close: () => Promise<void> }> {
   const fixture = await Fixture.start({ providers: [...providerTypes, { ...lighthouse, driver: () => provider }] });
   const { db } = fixture.server.app;
@@ -60,7 +60,7 @@ async function startWithProvider(): Promise<{ fixture: Fixture; transactions: nu
   return { fixture, transactions, close };
 }
 
-/** Adds an account with everything that there is; returns its service. */
+/** Adds an account with all of these objects; returns its service. */
 async function addAccount(fixture: Fixture, name: string): Promise<Json> {
   const created = await fixture.staff.post('/api/lighthouse/', {
     name,
@@ -89,7 +89,7 @@ test('stores an inventory in steps and serves other requests in between', async 
 
 test('alternates the steps of several accounts and serves other requests in between', async () => {
   const { close, fixture, transactions } = await startWithProvider();
-  /** How many long transactions each turn of the event loop had. */
+  /** The number of long transactions in each turn of the event loop. */
   const turns: number[] = [];
   const look = (): void => {
     turns.push(transactions.splice(0).filter((statements) => statements > 50).length);

@@ -14,7 +14,7 @@ test.before(async () => {
   cloud = await dropletService(fixture, people);
 });
 
-/** What the registry of providers.md 1.1 says: prefix, kinds with sub-resources, properties. */
+/** The registry of providers.md 1.1: prefix, kinds with sub-resources, properties. */
 const registry: Readonly<Record<string, readonly [prefix: string, resources: string, properties: string]>> = {
   Amazon: ['aws', 'Instance=aws-instances Volume=aws-volumes', 'Image=aws-images Region=aws-regions Size=aws-sizes'],
   DigitalOcean: [

@@ -6,7 +6,7 @@ import { suiteWithServer } from '../../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('who sees and writes service settings (services.md 2.4)');
 let people: Personas;
-/** Settings by whom they are: of the own customer, of another, shared, shared though with a customer, and no one's. */
+/** Settings by owner: the personas' customer, another customer, shared, shared with a customer, and neither. */
 let settings: Readonly<Record<'own' | 'foreign' | 'shared' | 'sharedOwn' | 'nobodys', Json>>;
 
 const body = (name: string, fields: Readonly<Record<string, unknown>>): Json => ({
@@ -55,7 +55,7 @@ test('staff and global support see all settings, owners and support of a custome
       Object.entries(listed).map(([part, names]) => [part, names.includes(name) ? 200 : 404]),
     );
     assert.equal(await statuses((client) => client.get(url)), expected, name);
-    // No one's customer is connected to the shared ones yet: what they are used for is no one's but staff's.
+    // No customer uses the shared settings yet, so only staff can read the customers that use them.
     const readers = Object.fromEntries(
       Object.entries(expected).map(([part, status]) => [
         part,

@@ -25,7 +25,7 @@ const rejection = async (fields: Readonly<Record<string, unknown>>, client = fix
 };
 const required = ['This field is required.'];
 
-/** A multipart body with a certificate of this name, type and content. */
+/** Builds a multipart body with a certificate of this name, type and content. */
 function upload(
   name: string,
   type: string,

@@ -26,7 +26,7 @@ test.before(() => {
 });
 test.after(() => fixture.close());
 
-/** What an object and the lists that hold it say of being simulated, and where they say it. */
+/** Returns the values that mark an object as simulated, in its detail and in these lists. */
 async function reportsOf(at: Fixture, url: string, ...lists: readonly string[]): Promise<unknown[]> {
   const { body } = await at.staff.get(url);
   const items = await Promise.all(

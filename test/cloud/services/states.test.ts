@@ -138,7 +138,7 @@ test('takes over a job whose lease is older than ten minutes', async () => {
     },
   } = fixture;
   clock.advance(1);
-  // A process took the job, and was never heard of again.
+  // A process claimed the job and never reported back.
   db.write(() => {
     db.run(sql`UPDATE service_settings SET state = 'Creating'`);
     db.run(sql`UPDATE job SET started = ${clock.now()}, lease = ${clock.now() + 600_000_000}`);

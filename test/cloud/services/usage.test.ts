@@ -1,4 +1,4 @@
-/** How much each customer uses of an account: GET …/usage/ (services.md 2.5). */
+/** The usage of an account by customer: GET …/usage/ (services.md 2.5). */
 import * as assert from 'uvu/assert';
 import { dropletCatalogue } from '../../support/droplets.ts';
 import type { Json } from '../../support/fixture.ts';

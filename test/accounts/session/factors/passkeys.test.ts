@@ -1,4 +1,4 @@
-/** core.md 2.11: passkeys as a second factor, for confirmations, and alone. */
+/** core.md 2.11: passkeys as a second factor, for confirmation, and as the only factor. */
 import { request as httpRequest } from 'node:http';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../../src/kernel/db/sql.ts';
@@ -43,7 +43,7 @@ test.before(() => fixture.clock.hold());
 test.before.each(async () => {
   count += 1;
   username = `user${count}`;
-  // Past the limits of the last test.
+  // Skip the rate limits that the last test used up.
   fixture.clock.advance(7200);
   user = await fixture.user(username, { email: `${username}@example.com`, full_name: 'Alice Adams' });
   await fixture.staff.post(`${user.url}password/`, { password });
@@ -64,7 +64,7 @@ const alone = (credential: Json): Reply => replyOf(fixture.anonymous.post(paths.
 const loginOptions = async (): Promise<Json> => (await fixture.anonymous.post(paths.loginOptions)).body;
 const types = (): string[] => fixture.events().map(({ type }) => type);
 
-/** An authenticator with a passkey of the user of the test, and the session that added it. */
+/** An authenticator with a passkey of the test's user, and the session that added it. */
 async function enrolled(
   algorithm?: Algorithm,
 ): Promise<{ authenticator: Authenticator; client: Client; factor: Json }> {
@@ -274,7 +274,7 @@ test('a challenge works for five minutes, for its session and its purpose, until
   assert.equal(await alone(once), rejectedAlone);
 });
 
-/** Another passkey of the user, added in a session that is confirmed. */
+/** Adds another passkey to the user, in a confirmed session. */
 async function addAnother(client: Client): Promise<{ authenticator: Authenticator }> {
   const authenticator = new Authenticator(origin);
   await enrolPasskey(client, authenticator);
@@ -376,7 +376,7 @@ test('a login with a passkey alone requires user verification, the owner, and an
   assert.is(response.headers.get('www-authenticate'), 'Token');
 });
 
-/** The session of a login with a passkey alone. */
+/** The session of a login with only a passkey. */
 const fixtureSession = async (authenticator: Authenticator): Promise<Client> =>
   new Client(fixture, (await alone(authenticator.get(await loginOptions())))[1].token);
 
@@ -474,7 +474,7 @@ test('stores no challenge in plain text, and removes expired ones', async () => 
   assert.is(rows(), 0);
 });
 
-/** Sends a POST to a server under another name than its address. */
+/** Sends a POST to a server under a name that differs from its address. */
 const postAs = (host: string, path: string, body: unknown, token?: string): Reply =>
   new Promise((resolve, reject) => {
     const { port } = new URL(fixture.url);

@@ -1,4 +1,4 @@
-/** core.md 2.11, 2.12: users who have lost their factors, helped by staff or by the operator. */
+/** core.md 2.11, 2.12: recovery of users without their factors, by staff or the operator. */
 import * as assert from 'uvu/assert';
 import { recoveryUrl } from '../../../../src/app/people/people.ts';
 import { Client, type Json } from '../../../support/fixture.ts';

@@ -1,4 +1,4 @@
-/** core.md 2.11: with second_factor_required, sessions without a factor can only be used to set one up. */
+/** core.md 2.11: with second_factor_required, a session without a factor can only set one up. */
 import * as assert from 'uvu/assert';
 import { EventReader } from '../../../support/event-stream.ts';
 import { Client, type Json } from '../../../support/fixture.ts';

@@ -1,4 +1,4 @@
-/** core.md 2.11: with second_factor_for_sso, logins at identity providers wait for the second factor of their user. */
+/** core.md 2.11: with second_factor_for_sso, logins at identity providers require the second factor of their user. */
 import { inflateRawSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -17,7 +17,7 @@ let app: AuthenticatorApp;
 
 test.before(async () => {
   oidc = await OidcFixture.start({}, options);
-  // Without a factor, a login is completed at once.
+  // Without a factor, a login completes immediately.
   const session = new Client(oidc.fixture, tokenOf(await oidc.logIn(alice)));
   ({ app } = await enrol(oidc.fixture, session));
   oidc.fixture.events();
@@ -84,7 +84,7 @@ test('a login by SAML waits as well, also without logins by password', async () 
     assert.is(login.status, 200, JSON.stringify(login.body));
     const { body: sessions } = await new Client(saml.fixture, login.body.token).get('/api/sessions/');
     assert.is(sessions.find(({ is_current: isCurrent }: Json) => isCurrent).method, 'saml');
-    // The provider ends a login that waits.
+    // The provider ends a pending login.
     const token = pendingOf(await saml.logIn({ uid: 'bob' }));
     const logout = await fetch(`${saml.idp.url}/logout`, { redirect: 'manual' });
     const replies = await saml.browser.send('GET', logout.headers.get('location') ?? '');

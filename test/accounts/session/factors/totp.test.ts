@@ -212,7 +212,7 @@ test('a token ends after five wrong codes, after five minutes, and outside of it
   const wrong = (): Promise<unknown> => present({ token, code: app.wrongCode() }, here).then(({ body }) => body);
   for (let count = 0; count < 3; count++) assert.equal(await wrong(), invalid);
   const other = await challenge(here);
-  // Another login from there ends the count of failures, but not that of attempts.
+  // Another login from this address resets the count of failures but not of attempts.
   assert.is((await present({ token: other, recovery_code: factor.recovery_codes[0] }, here)).status, 200);
   for (let count = 0; count < 2; count++) assert.equal(await wrong(), invalid);
   assert.equal((await present({ token, code: app.code() }, here)).body, again);

@@ -1,4 +1,4 @@
-/** services.md 11.1: a provider that fails is recorded for staff, and stops only the logins at it. */
+/** services.md 11.1: failures of a provider are recorded for staff, and affect only its own logins. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { removeOtherFailures, storedFailures } from '../../../../src/accounts/session/oidc/failures.ts';

@@ -10,7 +10,7 @@ const uuids = { acme: 'a'.repeat(32), rocket: 'b'.repeat(32), gone: 'c'.repeat(3
 let oidc: OidcFixture;
 let acme: Json;
 let rocket: Json;
-/** The details of logged rules without effect. */
+/** The details of logged group rules without effect. */
 const idle: Json[] = [];
 
 groups.before(async () => {
@@ -34,7 +34,7 @@ groups.before(async () => {
   const { db, log } = fixture.server.app;
   acme = await fixture.customer('Acme');
   rocket = await fixture.project('Rocket', acme);
-  // The file of a provider has the uuids, which are chosen when the server starts.
+  // The provider file contains the uuids, which exist only after the server starts.
   db.write(() => {
     db.run(sql`UPDATE customer SET uuid = ${uuids.acme} WHERE uuid = ${acme.uuid}`);
     db.run(sql`UPDATE project SET uuid = ${uuids.rocket} WHERE uuid = ${rocket.uuid}`);
@@ -57,13 +57,13 @@ const logIn = (accountId: string, names: unknown, claims: Json = {}): Promise<st
     accountId,
     claims: { preferred_username: accountId, ...(names !== undefined && { groups: names }), ...claims },
   });
-/** Logs a user in with these groups, and returns them as staff see them. */
+/** Logs a user in with these groups; returns the user as staff see them. */
 const userIn = async (accountId: string, names: unknown, claims?: Json): Promise<Json> => {
   const token = tokenOf(await logIn(accountId, names, claims));
   const { uuid } = (await new Client(oidc.fixture, token).get('/api/users/?current')).body[0];
   return (await oidc.fixture.staff.get(`/api/users/${uuid}/`)).body;
 };
-/** The roles of a user: `customer owner oidc:company`. */
+/** Returns the roles of a user, such as `customer owner oidc:company`. */
 const rolesOf = async ({ uuid }: Json): Promise<string[]> => {
   const lists = await Promise.all(
     ['customer', 'project'].map(async (kind) => {

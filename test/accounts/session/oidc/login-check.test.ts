@@ -1,4 +1,4 @@
-/** services.md 11.2: checks of identity providers by the API and by the command, which say what to change. */
+/** services.md 11.2: checks of identity providers by the API and the command. They name the required change. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture, type Json } from '../../../support/fixture.ts';
@@ -33,7 +33,7 @@ check.before.each(() => {
 });
 
 const names = ['discovery', 'issuer', 'keys', 'redirect_uri', 'client', 'clock'];
-/** The results of the check of a provider by step. */
+/** Returns the results of a provider's check by step. */
 const resultsOf = async (name = 'one'): Promise<Json> => {
   const { body, status } = await rig.fixture.staff.post('/api/operation/login-check/', { name });
   assert.is(status, 200, JSON.stringify(body));

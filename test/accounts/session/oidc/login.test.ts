@@ -1,4 +1,4 @@
-/** services.md 11: logging in at an OpenID Connect provider, and the users that this creates. */
+/** services.md 11: logins at an OpenID Connect provider, and the users they create. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sql } from '../../../../src/kernel/db/sql.ts';
@@ -119,7 +119,7 @@ login('a service account cannot log in, and no one can set its identities', asyn
   const identities = [{ provider: 'company', subject: 'robot' }];
   const { body: rejection, status } = await staff.patch(body.user, { identities });
   assert.equal([status, rejection], [409, { detail: 'This user is a service account.' }]);
-  // As if an earlier version had stored it.
+  // Stored in the form of an earlier version.
   const { db } = oidc.fixture.server.app;
   db.write(() =>
     db.run(sql`

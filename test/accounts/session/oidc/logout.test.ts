@@ -1,4 +1,4 @@
-/** services.md 11.1: logout at a real OpenID Connect provider, begun on either side. */
+/** services.md 11.1: logout at a real OpenID Connect provider, started by either side. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Client, type Json } from '../../../support/fixture.ts';
@@ -50,7 +50,7 @@ logout('a browser without a session gets the message of SAML', async () => {
 logout('with `revoked`, finds the session whose token the client has just revoked, once', async () => {
   const jar = new Jar();
   const revoke = async (): Promise<void> => {
-    // The provider asks again who the user is.
+    // The provider asks the user to log in again.
     jar.forget(oidc.provider.issuer);
     const client = new Client(oidc.fixture, tokenOf(await oidc.logIn({ accountId: 'alice' }, { jar })));
     assert.is((await client.post('/api-auth/logout/')).status, 204);

@@ -1,4 +1,4 @@
-/** services.md 11.1: the file of OpenID Connect providers, and the ways in which providers and the service sign. */
+/** services.md 11.1: the file of OpenID Connect providers, and the signature algorithms of providers and the service. */
 import { generateKeyPairSync } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';

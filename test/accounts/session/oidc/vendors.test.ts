@@ -1,6 +1,6 @@
 /**
- * Logins with discovery documents and tokens in the forms of four products, made by hand after their documentation: what they name
- * differently must still find the user, the email and the groups.
+ * Logins with handmade discovery documents and tokens in the forms that four products document. Despite different names, the
+ * service must find the user, the email and the groups.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -181,7 +181,7 @@ vendors(
   async () => {
     const authentik = issuer('authentik');
     const origin = rig.provider.origin;
-    // The endpoints are shared by all applications.
+    // All applications share the endpoints.
     Object.assign(authentik.document, {
       scopes_supported: ['openid', 'email', 'profile'],
       claims_supported: ['sub', 'groups'],

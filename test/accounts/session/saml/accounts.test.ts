@@ -1,4 +1,4 @@
-/** services.md 11: which accounts a login may use under which settings, and what survives a restart. */
+/** services.md 11: which accounts a login may use, depending on settings and after a restart. */
 
 import { join } from 'node:path';
 import { createServer } from 'tenantry';
@@ -48,7 +48,7 @@ accounts(
       (await saml.fixture.anonymous.post('/api-auth/password/', { username: 'local', password: 'secret 1' })).status,
       200,
     );
-    // A service account has no login, not even at an identity provider that knows its name.
+    // A service account cannot log in, even if an identity provider knows its name.
     const customer = (await saml.fixture.staff.post('/api/customers/', { name: 'Alice' })).body;
     const service = { name: 'Deploy', customer: customer.url, role: 'support' };
     const { body } = await saml.fixture.staff.post('/api/service-accounts/', service);
@@ -129,7 +129,7 @@ accounts(
     tokenIn(await saml.logIn({ uid: 'alice' }));
     await saml.browser.start(saml.idp.entityId);
     assert.equal(counts(), [1, 1]);
-    // The identity provider has the clock of the machine, which a slow login moves on.
+    // The identity provider uses the machine's clock, which a slow login advances.
     saml.fixture.clock.advance(2 * 3600);
     saml.fixture.server.tick();
     assert.equal(counts(), [0, 0]);

@@ -1,4 +1,4 @@
-/** services.md 11: logging in at an identity provider, and the users that this creates. */
+/** services.md 11: logins at an identity provider, and the users they create. */
 import { createVerify } from 'node:crypto';
 import { inflateRawSync } from 'node:zlib';
 import { suite } from 'uvu';

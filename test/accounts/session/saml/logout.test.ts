@@ -1,4 +1,4 @@
-/** services.md 11: logging out, started by the browser or by the identity provider. */
+/** services.md 11: logout, started by the browser or by the identity provider. */
 import { createSign } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { suite } from 'uvu';
@@ -44,7 +44,7 @@ const query = (location: string): string => `${path}complete/${new URL(location)
 const messageIn = (location: string, name: string): string =>
   inflateRawSync(Buffer.from(new URL(location).searchParams.get(name) as string, 'base64')).toString();
 
-/** A message as an identity provider could send it. */
+/** A message in the form that identity providers send. */
 function message(
   kind: 'Request' | 'Response',
   inner: string,
@@ -124,7 +124,7 @@ logout('a browser that logs out visits its identity provider and returns without
   assert.is(await at(query(back)), completed);
   assert.is(await isLoggedIn(), false);
   assert.equal(reports(), [bye]);
-  // Neither the response nor the session can be used again.
+  // Neither the response nor the session can be reused.
   assert.is(await at(query(back)), rejection);
   assert.is(await at(path), failedLogout('You are not logged in any IdP/AA.'));
   assert.equal(reports(), []);
@@ -214,7 +214,7 @@ logout('the token ends even if the identity provider failed to log out', async (
 logout('an identity provider that logs its user out ends the session and gets a response', async () => {
   const requests = (await fetch(`${saml.idp.url}/logout`, { redirect: 'manual' })).headers.get('location') as string;
   assert.is(requests.split('?')[0], serviceAddresses(saml.fixture.url).logout);
-  // Through a browser that never logged in here.
+  // From a browser that never logged in here.
   const response = (await at(query(requests), saml.browser)) as string;
   assert.is(response.split('?')[0], `${saml.idp.url}/logout`);
   assert.match(messageIn(response, 'SAMLResponse'), 'status:Success');

@@ -58,7 +58,7 @@ metadata('the metadata of the service has its addresses, keys and attributes', a
       '<md:RequestedAttribute Name="mail" isRequired="false"/>',
     ])
       assert.ok(body.includes(part), part);
-    // The cookie of a service with https is Secure, and is sent with forms of identity providers.
+    // With HTTPS, the cookie of the service is Secure, and browsers send it with forms of identity providers.
     const started = await fixture.anonymous.post('/api-auth/saml2/login/', { idp: one.entityId });
     assert.match(
       started.headers.get('set-cookie') ?? '',
@@ -149,7 +149,7 @@ metadata('replaces a key of an identity provider within the hour', async () => {
       saml.fixture.server.tick();
       await saml.fixture.server.settled();
     };
-    /** Writes while no source is being read: the timer of the server may have started a refresh. */
+    /** Writes while no source is being read: the server's timer may have started a refresh. */
     const write = async (text: string): Promise<void> => {
       await saml.fixture.server.settled();
       writeFileSync(file, text);

@@ -1,4 +1,4 @@
-/** services.md 11: invalid responses, or responses for another service. None of them creates a user. */
+/** services.md 11: invalid responses, and responses for another service. They create no users. */
 import { request } from 'node:http';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -40,7 +40,7 @@ function assertNothing(): void {
   );
 }
 
-/** Logs in with options of the identity provider and optionally a changed response. Returns the final address. */
+/** Logs in with options of the identity provider, and optionally a modified response. Returns the final address. */
 async function attempt(
   options: Partial<NextLogin> = {},
   change: (xml: string) => string = (xml) => xml,
@@ -51,7 +51,7 @@ async function attempt(
   return browser.post(encoded(change(decoded(SAMLResponse))));
 }
 
-/** The changes that a signature must detect, by name. */
+/** Changes that a signature must detect, by name. */
 const tampered: Readonly<Record<string, (xml: string) => string>> = {
   'another name': (xml) => xml.replace(/mallory(?=<\/saml:AttributeValue>)/, 'admin2'),
   'another NameID': (xml) => xml.replace(/mallory(?=<\/saml:NameID>)/, 'admin2'),
@@ -91,11 +91,11 @@ const notOurs = 'its Issuer is not the identity provider that was asked';
 const weak = 'a signature is weaker than RSA with SHA-256';
 /** Replaces the issuer of the response, which is not signed, with the expected identity provider. */
 const inItsName = (xml: string): string => xml.replace(/(<saml:Issuer[^>]*>)[^<]*/, `$1${saml.idp.entityId}`);
-/** The ID of the last started login. */
+/** The ID of the last login. */
 const ownRequest = (): string =>
   saml.fixture.server.app.db.value<string>(sql`SELECT request_id FROM saml_request ORDER BY expires DESC`) as string;
 
-/** By name: options of the identity provider, the logged reason, a change of the response. */
+/** By name: options of the identity provider, the logged reason, and a change to the response. */
 const wrong: Readonly<
   Record<string, readonly [options: Partial<NextLogin>, reason: string | RegExp, change?: (xml: string) => string]>
 > = {
@@ -165,7 +165,7 @@ rejections(
     for (const seconds of [-130, -110, 60 + 110, 60 + 130]) {
       const browser = saml.browser;
       await saml.idp.next({ user: { attributes: {}, nameId: 'x' }, lifetimeInSeconds: 60 });
-      // The request is started at the time of the response, so that the request itself is valid.
+      // The request starts at the time of the response, so that the request itself is valid.
       saml.fixture.clock.set(new Date());
       saml.fixture.clock.advance(seconds);
       const { SAMLResponse } = await browser.form(saml.idp.entityId);

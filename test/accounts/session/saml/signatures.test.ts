@@ -1,4 +1,4 @@
-/** How signatures are verified, without a server: the library that does it has changed. */
+/** Verification of signatures, without a server: a version of the library behaved differently. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SignedXml } from 'xml-crypto';
@@ -13,7 +13,7 @@ const bytesOf = ({ cert }: { readonly cert: string }): string => cert.replace(/-
 const text = signed('<message ID="_1">hello</message>');
 const verify = (key = otherKeys): string => signedText(text, parseXml(text, logoutLimits), [bytesOf(key)]);
 
-/** Runs work while the library lacks its private method, or has another one instead. */
+/** Runs work while the library lacks its private method or has a different one. */
 function withMethod(method: unknown, work: () => void): void {
   const original = Object.getOwnPropertyDescriptor(SignedXml.prototype, 'getCanonSignedInfoXml');
   assert.ok(original, 'the library has the method');

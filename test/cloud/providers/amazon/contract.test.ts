@@ -1,4 +1,4 @@
-/** What users get of Amazon, alike on the simulator and by the driver (providers.md 6). */
+/** Amazon resources as users see them, equal with the simulator and the driver (providers.md 6). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
@@ -8,7 +8,7 @@ import { AmazonAccount } from '../../../vendors/amazon/account.ts';
 /** Some members of an object. */
 const some = (object: Json, ...names: string[]): Json => Object.fromEntries(names.map((name) => [name, object[name]]));
 
-/** The first and the last two of the states on a way: how long a state is seen that says nothing new is no matter. */
+/** The first state and the last two. How long a resource stays in a state in between does not matter. */
 const ends = (states: readonly string[]): string[] => [...states.slice(0, 1), ...states.slice(-2)];
 
 function contract(backend: Backend): void {

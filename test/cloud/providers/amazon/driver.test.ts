@@ -1,4 +1,4 @@
-/** Parts of the driver: regions, pages, keys, what the vendor does by itself (providers.md 6.5). */
+/** Details of the driver: regions, pages, keys, and the vendor's own behaviour (providers.md 6.5). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { regions } from '../../../../src/cloud/providers/amazon/catalogue.ts';

@@ -1,4 +1,4 @@
-/** The program as a process that is killed while operations of every sort run at the vendor. */
+/** Kills the program's process while it runs operations of every sort at the vendor. */
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { Amazon } from '../../../vendors/amazon/stand-in.ts';
@@ -10,7 +10,7 @@ const offer = async (path: string, query: string): Promise<Json> => (await ask('
 const lists = ['aws-instances', 'aws-volumes'];
 const act = ({ url }: Json, action: string, body?: unknown): Promise<Json> => ask('POST', `${url}${action}/`, body);
 
-/** A machine in an account. */
+/** Creates a machine in an account. */
 async function machine(name: string, link: Json): Promise<Json> {
   const settings = `settings_uuid=${(await ask('GET', link.service)).settings_uuid}`;
   const region = await offer('regions', `${settings}&name=Ireland`);
@@ -35,10 +35,10 @@ async function volume(name: string, link: Json): Promise<Json> {
   });
 }
 
-/** So many of a kind. */
+/** Creates this many objects of a kind. */
 type Tuple<T, N extends number, All extends T[] = []> = All['length'] extends N ? All : Tuple<T, N, [...All, T]>;
 
-/** Two machines and two volumes of an account, before the operation of that account. */
+/** Creates two machines and two volumes of an account, before the operation of that account. */
 const numbers = [1, 2];
 
 test('a kill during any operation neither loses nor repeats it', async () => {
@@ -61,10 +61,10 @@ test('a kill during any operation neither loses nor repeats it', async () => {
   const sizeAt = async (link: Json, name: string): Promise<Json> =>
     offer('sizes', `settings_uuid=${(await ask('GET', link.service)).settings_uuid}&name_exact=${name}`);
   const size = await sizeAt(resize, 'c4.large');
-  // Of one with a disk of the same size nothing but the type is changed.
+  // If the disk size stays the same, only the type changes.
   const type = await sizeAt(retype, 't2.small');
 
-  // Of each two calls one is done and not answered, and one not even done.
+  // Of every two calls, one is executed without a response, and one is not executed.
   const actions = [
     'RunInstances',
     'CreateVolume',
@@ -124,13 +124,13 @@ test('a kill during any operation neither loses nor repeats it', async () => {
       ...['make-1 available', 'make-2 available'],
     ],
   );
-  // Everything is exactly once at the vendor, and nothing else.
+  // The vendor has every object exactly once, and no others.
   const there = [...vendor.contents.instances.values()].filter(({ state }) => state !== 'terminated');
   const ids = (list: readonly { readonly id: string }[]): string[] => list.map(({ id }) => id).sort();
   const known = (list: readonly Json[]): string[] => list.map(({ backend_id: id }) => id).sort();
   assert.equal(ids(there), known(instances));
   assert.equal(ids([...vendor.contents.volumes.values()]), known(volumes));
-  // And everything was reported exactly once.
+  // Every operation was reported exactly once.
   assert.equal(
     [
       await server.reported('resource_creation_succeeded'),
@@ -142,7 +142,7 @@ test('a kill during any operation neither loses nor repeats it', async () => {
       // Machines with their root volumes, and volumes.
       2 * 18 + 8,
       12,
-      // Two machines with their root volumes, and two volumes.
+      // Two machines with root volumes, and two volumes.
       6,
       0,
     ],

@@ -13,7 +13,7 @@ test.before.each(async () => {
 
 test.after.each(() => account.close());
 
-/** How often each of these lines was sent, while time passes. */
+/** Counts the requests with each of these lines while time passes. */
 async function sent(line: string, seconds = 60): Promise<number> {
   await account.pass(seconds);
   return account.vendor.take().filter((seen) => seen.line === line).length;

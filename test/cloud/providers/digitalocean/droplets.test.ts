@@ -16,13 +16,13 @@ test.after.each(() => account.close());
 
 const lines = (): string[] => account.vendor.take().map(({ line }) => line);
 
-/** The body of the request with this line. */
+/** Returns the body of the request with this line. */
 const sent = (line: string): unknown => account.vendor.take().find((seen) => seen.line === line)?.body;
 
 const usages = async (): Promise<Record<string, number>> =>
   Object.fromEntries((await account.read(account.link.url)).quotas.map(({ name, usage }: Json) => [name, usage]));
 
-/** An action of Alice's, and what came of it. */
+/** Runs an action as Alice; returns the droplet afterwards. */
 async function act(droplet: Json, name: string, body?: unknown): Promise<Json> {
   const response = await account.alice.post(`${droplet.url}${name}/`, body);
   assert.is(response.status, 202, JSON.stringify(response.body));
@@ -30,7 +30,7 @@ async function act(droplet: Json, name: string, body?: unknown): Promise<Json> {
   return account.read(droplet.url);
 }
 
-/** Synchronises the account; the period of half an hour passes. */
+/** Synchronises the account after half an hour. */
 async function sync(): Promise<void> {
   account.fixture.clock.advance(30 * 60);
   await account.pass(2);
@@ -151,7 +151,7 @@ test('a read-only token fails a creation as unauthorized, with the message of th
     [['resource_creation_failed', 'error', 'Resource web-1 creation has failed.', text]],
   );
   assert.is((await account.settings()).state, 'In Sync');
-  // What never came to be at the vendor is deleted without a call.
+  // A droplet that the vendor never created is deleted without a call.
   account.vendor.take();
   assert.is((await account.alice.delete(url)).status, 202);
   await account.pass(2);
@@ -173,7 +173,7 @@ test('an action that ends in an error at the vendor fails the operation', async 
   assert.equal([droplet.state, droplet.error_message], ['Erred', 'Backend action create failed']);
   assert.is(droplet.backend_id, String([...account.vendor.droplets.keys()][0]));
   account.vendor.failing.delete('create');
-  // From Erred the row goes, and the droplet with it.
+  // Deleting an Erred resource removes its row and the droplet.
   await account.alice.delete(url);
   await account.pass(2);
   assert.equal([(await account.alice.get(url)).status, account.vendor.droplets.size], [404, 0]);
@@ -385,7 +385,7 @@ test('droplets that are active or off can be imported, with cores, ram, disk and
   assert.equal((await account.fixture.staff.post(url, { ...body, backend_id: String(id + 1) })).body, {
     backend_id: ['This resource is already linked.'],
   });
-  // The imported one works as any other.
+  // The imported droplet works like any other.
   assert.equal(stateOf(await act(droplet, 'start')), ['OK', 'online', '']);
 });
 

@@ -19,7 +19,7 @@ test.after.each(() => account.close());
 
 const lines = (): string[] => account.vendor.take().map(({ line }) => line);
 
-/** Takes a role away from a user. */
+/** Revokes a role of a user. */
 async function revoke(structure: 'customer' | 'project', user: Json): Promise<void> {
   const [role] = (await account.fixture.staff.get(`/api/${structure}-permissions/?user=${user.uuid}`)).body;
   assert.is((await account.fixture.staff.delete(role.url)).status, 204);
@@ -44,7 +44,7 @@ test('removes the key at the vendor when its user loses the last role with acces
   await revoke('project', account.user);
   await account.pass(2);
   assert.is(account.vendor.keys.size, 0);
-  // The key itself stays theirs.
+  // The key itself stays with its user.
   assert.is((await account.alice.get(key.url)).status, 200);
 });
 

@@ -1,4 +1,4 @@
-/** The program as a process that is killed while its operations run at the vendor. */
+/** Kills the program's process while its operations run at the vendor. */
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { DigitalOcean } from '../../../vendors/digitalocean/stand-in.ts';
@@ -14,14 +14,14 @@ const [make, act] = ['POST /droplets', 'POST /droplets/:id/actions'] as const;
 const inState = async (...states: string[]): Promise<number> =>
   (await kill.rows(list)).filter(({ state }) => states.includes(state)).length;
 
-/** The link of what an account offers, by its name. */
+/** Returns the link of an account's property by name. */
 const find = async (path: string, name: string, settings: string): Promise<string> =>
   (await ask('GET', `/api/digitalocean-${path}/?settings_uuid=${settings}&name_exact=${encodeURIComponent(name)}`))[0]
     .url;
 
 test('a kill during fifty operations neither loses nor repeats one', async () => {
   const { vendor } = kill;
-  // Thirteen accounts, so that four operations of each make fifty at once.
+  // Thirteen accounts, so that fifty operations run at once, four per account.
   const links = await server.connect('digitalocean', 13, { backend_url: vendor.url, token: 'full-access' });
   const places = await Promise.all(
     links.map(async ({ service, url }) => {
@@ -41,7 +41,7 @@ test('a kill during fifty operations neither loses nor repeats one', async () =>
   for (let n = 0; n < 14; n++) running.push(await order(n));
   await until('creation of the first', async () => (await inState('OK')) === 14);
 
-  // A third of the calls is done and not answered, a third not even done, a third answered and followed.
+  // A third of the calls are executed without a response, a third are not executed, and a third get a response.
   vendor.actionTime = 1e9;
   kill.spoil([make], 12);
   kill.spoil([act], 5);
@@ -60,11 +60,11 @@ test('a kill during fifty operations neither loses nor repeats one', async () =>
     present.filter(({ state }) => state === 'Erred').map(({ error_message: text }) => text),
     [],
   );
-  // Every droplet is exactly once at the vendor.
+  // The vendor has every droplet exactly once.
   const ofVendor = [...vendor.droplets.values()].map(({ id, name }) => `${name} ${id}`).sort();
   assert.equal(ofVendor, present.map(({ backend_id: id, name }) => `${name} ${id}`).sort());
   assert.is(ofVendor.length, 50);
-  // Every action was begun exactly once.
+  // Every action was started exactly once.
   const types = [...vendor.actions.values()]
     .filter(({ droplet }) => vendor.droplets.has(droplet))
     .map(({ type }) => type);
@@ -76,7 +76,7 @@ test('a kill during fifty operations neither loses nor repeats one', async () =>
     ...Array(7).fill('offline'),
     ...Array(43).fill('online'),
   ]);
-  // And everything was reported exactly once.
+  // Every operation was reported exactly once.
   const { reported: reports } = server;
   assert.equal(
     [

@@ -25,7 +25,7 @@ const linkOf = async (path: string, name: string): Promise<string> =>
 const create = (fields: Record<string, unknown>): Promise<ApiResponse<Json>> =>
   people.clients.admin.post('/api/digitalocean-droplets/', cloud.body(fields));
 
-/** Everything in an object but its links and ids. */
+/** Returns an object without its links and ids. */
 const plain = ({ regions, url: _, uuid: __, ...rest }: Json): Json => ({
   ...rest,
   ...(regions && { regions: regions.map(({ name }: Json) => name) }),
@@ -233,7 +233,7 @@ test('the disk of the size must be large enough for the image', async () => {
   });
 });
 
-/** What the administrator gets for an action. */
+/** Returns the response to an action of the administrator. */
 const act = async (droplet: Json, name: string, body?: unknown): Promise<readonly [number, Json]> => {
   const response = await people.clients[name === 'unlink' ? 'owner' : 'admin'].post(`${droplet.url}${name}/`, body);
   return [response.status, response.body];

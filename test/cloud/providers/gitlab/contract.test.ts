@@ -1,4 +1,4 @@
-/** What users see of groups and projects, alike on the simulator and at GitLab. */
+/** Groups and projects as users see them, equal with the simulator and GitLab. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';

@@ -1,4 +1,4 @@
-/** What is GitLab's own in its driver: who calls, pages, deletions in the background, and commits. */
+/** Details of GitLab's driver: credentials, pages, deletions in the background, and commits. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';

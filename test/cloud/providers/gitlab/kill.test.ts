@@ -1,4 +1,4 @@
-/** The program as a process that is killed while groups, projects and members are being made at GitLab. */
+/** Kills the program's process while it creates groups, projects and members at GitLab. */
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { GitLab } from '../../../vendors/gitlab/stand-in.ts';
@@ -24,7 +24,7 @@ test('a kill during any operation neither loses nor repeats it', async () => {
   ];
   await kill.resting(...lists);
 
-  // Of each two calls one is done and not answered, and one not even done.
+  // Of every two calls, one is executed without a response, and one is not executed.
   const [makeGroup, remove, makeProject] = ['POST /groups', 'DELETE /:place/:id', 'POST /projects'] as const;
   kill.spoil([makeGroup, remove, makeProject]);
   vendor.server.mishap('POST /users', 'no response');
@@ -48,7 +48,7 @@ test('a kill during any operation neither loses nor repeats it', async () => {
   const { groups, projects, users } = vendor.contents;
   const there = [...groups.values(), ...projects.values()].map(({ id, name }) => [name, String(id)]);
   assert.equal(there.sort(), present.map(({ backend_id: id, name }) => [name, id]).sort());
-  // One account was made, which is a member of everything.
+  // One account was created. It is a member of everything.
   const developers = (): number =>
     [...groups.values(), ...projects.values()].filter(({ members }) => [...members.values()].includes(30)).length;
   await until('members', () => developers() === 5);
@@ -65,7 +65,7 @@ test('a kill during any operation neither loses nor repeats it', async () => {
     [7, 2, 0],
   );
 
-  // They go again: the role, and then the projects.
+  // Revoke the role, then delete the projects.
   const leave = 'DELETE /:place/:id/members/:user';
   kill.spoil([leave]);
   const [{ url: role }] = await ask('GET', `/api/project-permissions/?user=${alice.uuid}`);
@@ -78,7 +78,7 @@ test('a kill during any operation neither loses nor repeats it', async () => {
   await kill.called([remove], 2);
   await kill.kill();
   await until('deletions', async () => (await kill.rows('gitlab-projects')).length === 0);
-  // What is marked for deletion goes by itself.
+  // GitLab deletes the marked projects later.
   assert.ok([...projects.values()].every(({ goes }) => goes !== undefined));
 });
 

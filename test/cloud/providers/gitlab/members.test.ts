@@ -1,4 +1,4 @@
-/** Members of groups and projects at GitLab follow the roles here. */
+/** Members of groups and projects at GitLab follow the roles in the service. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
@@ -31,7 +31,7 @@ test('adds users with a role in the project and owners of the customer as member
   await fixture.grant(customer, await user('erik'), 'support');
   await fixture.grant(project, await fixture.user('without-email'), 'admin');
   account.vendor.contents.addUser({ username: 'bobby', name: 'Bob', email: 'BOB@example.com' });
-  // GitLab finds these when it is asked for the email of Alice.
+  // Users that GitLab finds by Alice's email.
   account.vendor.contents.addUser({ username: 'alice', name: 'alice@example.com', email: 'other@example.com' });
   const expected = ['alice-ff8d98 30', 'bobby 30', 'carol 30', 'dora 30'];
   assert.equal(await members(), [...expected, us]);

@@ -19,7 +19,7 @@ comments.before(async () => {
 const path = '/api/jira-comments/';
 const required = ['This field is required.'];
 
-/** Creates a comment and lets JIRA finish. */
+/** Creates a comment and runs its job. */
 async function commented(message: string, by: keyof Jira['clients'] = 'owner', on = issue): Promise<Json> {
   const { body, status } = await jira.clients[by].post(path, { issue: on.url, message });
   assert.is(status, 201, JSON.stringify(body));
@@ -27,7 +27,7 @@ async function commented(message: string, by: keyof Jira['clients'] = 'owner', o
   return (await jira.fixture.staff.get(body.url)).body;
 }
 
-/** The texts that JIRA has of the comments, in the order of their making. */
+/** Returns the comment texts at JIRA, in the order of their creation. */
 const textsAtJira = (): string[] =>
   jira.fixture.server.app.db.values<string>(
     sql`SELECT "values" ->> '$.message' FROM simulated_object WHERE kind = 'Comment' ORDER BY ordinal`,

@@ -1,4 +1,4 @@
-/** What users see of projects, issues, comments and attachments, alike on the simulator and at JIRA. */
+/** Projects, issues, comments and attachments as users see them, equal with the simulator and JIRA. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';

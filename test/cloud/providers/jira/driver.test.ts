@@ -1,4 +1,4 @@
-/** What is JIRA's own in its driver: lost responses of what belongs to issues, texts, files, pages, and webhooks. */
+/** Details of JIRA's driver: lost responses about parts of issues, texts, files, pages, and webhooks. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';

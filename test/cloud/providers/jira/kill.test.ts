@@ -1,4 +1,4 @@
-/** The program as a process that is killed while projects, issues and comments are being made at JIRA. */
+/** Kills the program's process while it creates projects, issues and comments at JIRA. */
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { withOldProject } from '../../../vendors/jira/account.ts';
@@ -11,7 +11,7 @@ const offer = async (path: string, name: string): Promise<string> =>
 
 const lists = ['projects', 'issues', 'comments', 'attachments'].map((kind) => `jira-${kind}`);
 
-/** Kills the program when each of the routes was called twice; all must end well. */
+/** Kills the program after two calls of each route. All operations must still succeed. */
 async function killAfter(...routes: string[]): Promise<void> {
   await kill.called(routes, 2);
   await kill.kill();

@@ -1,4 +1,4 @@
-/** providers.md 7.1, 7.2: what JIRA offers, and its projects. */
+/** providers.md 7.1, 7.2: JIRA's properties and projects. */
 import * as assert from 'uvu/assert';
 import { sql } from '../../../../src/kernel/db/sql.ts';
 import type { Json } from '../../../support/fixture.ts';

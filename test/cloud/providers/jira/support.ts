@@ -2,20 +2,20 @@ import type { Fixture, Json } from '../../../support/fixture.ts';
 import { createPersonas, type Personas } from '../../../support/personas.ts';
 import { type SimulatedService, simulatedService, work } from '../../../support/simulated.ts';
 
-/** A customer with every user around it, its JIRA, and the JIRA project WEB that is there already. */
+/** A customer with all personas, its JIRA service, and its existing JIRA project WEB. */
 export interface Jira extends Personas, SimulatedService {
   readonly fixture: Fixture;
   readonly web: Json;
-  /** Creates a JIRA project in the project of the cast and lets JIRA finish. */
+  /** Creates a JIRA project in the customer's project and runs its job. */
   readonly jiraProject: (key: string, fields?: object) => Promise<Json>;
-  /** Link of an issue type or priority by its name. */
+  /** Returns the link of an issue type or priority by name. */
   readonly type: (name: string) => Promise<string>;
   readonly priority: (name: string) => Promise<string>;
-  /** Creates an issue as a user (default: the owner) and lets JIRA finish. */
+  /** Creates an issue as a user (default: the owner) and runs its job. */
   readonly issue: (fields?: object, by?: keyof Personas['clients']) => Promise<Json>;
 }
 
-/** The cast and a simulated JIRA of their project; `options` are those of its settings. */
+/** Creates the personas and a simulated JIRA in their project, with these options of its settings. */
 export async function startJira(fixture: Fixture, options: Readonly<Record<string, unknown>> = {}): Promise<Jira> {
   const people = await createPersonas(fixture);
   const service = await simulatedService(fixture, 'jira', people, options);

@@ -17,7 +17,7 @@ webhooks.before(async () => {
 
 const path = '/api/jira-webhook-receiver/';
 
-/** What JIRA would send, by default with the right secret. */
+/** Sends a webhook as JIRA would, by default with the right secret. */
 const receive = (
   event: string,
   key: string,
@@ -30,7 +30,7 @@ const receive = (
     ...(comment !== undefined && { comment: { id: comment, body: 'forged' } }),
   });
 
-/** Something happens at JIRA itself. */
+/** Changes an object directly at JIRA. */
 function atJira(change: (backend: SimulatedBackend) => void): void {
   const { app } = jira.fixture.server;
   const id = app.db.value<number>(sql`SELECT id FROM service_settings WHERE uuid = ${jira.settings.uuid}`) as number;

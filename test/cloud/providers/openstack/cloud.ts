@@ -2,7 +2,7 @@ import type { Fixture, Json } from '../../../support/fixture.ts';
 import { createPersonas, type Personas } from '../../../support/personas.ts';
 import { type SimulatedService, simulatedService, work } from '../../../support/simulated.ts';
 
-/** A simulated OpenStack with one tenant that is ready, in the project of the cast. */
+/** A simulated OpenStack with one ready tenant in the project of the personas. */
 export interface Cloud extends SimulatedService {
   readonly fixture: Fixture;
   readonly people: Personas;
@@ -10,7 +10,7 @@ export interface Cloud extends SimulatedService {
   readonly subnet: Json;
 }
 
-/** The cast, a simulated cloud of their project, and a tenant there; `options` are those of its settings. */
+/** Creates the personas, a simulated cloud in their project, and a tenant, with these options of the settings. */
 export async function startCloud(fixture: Fixture, options: Readonly<Record<string, unknown>> = {}): Promise<Cloud> {
   const people = await createPersonas(fixture);
   const service = await simulatedService(fixture, 'openstack', people, {
@@ -29,7 +29,7 @@ export async function startCloud(fixture: Fixture, options: Readonly<Record<stri
   return { ...service, fixture, people, tenant, subnet };
 }
 
-/** The only object of a list, or the first. */
+/** Returns the first object of a list. */
 export const first = async ({ fixture }: Pick<Cloud, 'fixture'>, path: string): Promise<Json> =>
   (await fixture.staff.get(`/api/${path}`)).body[0];
 
@@ -40,7 +40,7 @@ export const image = (cloud: Pick<Cloud, 'fixture'>, name: string): Promise<Json
 export const group = (cloud: Pick<Cloud, 'fixture'>, name: string): Promise<Json> =>
   first(cloud, `openstack-security-groups/?name_exact=${name}`);
 
-/** What creation of an instance takes at least. */
+/** The minimum body that creates an instance. */
 export async function instanceBody(
   cloud: Cloud,
   fields: Readonly<Record<string, unknown>> = {},
@@ -62,13 +62,13 @@ export const unlink = async ({ people }: Pick<Cloud, 'people'>, { url }: Json): 
   return [response.status, response.body];
 };
 
-/** Posts to a path as the project's administrator; returns status and body. */
+/** Posts to a path as the project's administrator; returns the status and body. */
 export async function post({ people }: Pick<Cloud, 'people'>, path: string, body?: unknown): Promise<[number, Json]> {
   const response = await people.clients.admin.post(path, body);
   return [response.status, response.body];
 }
 
-/** An object made by the project's administrator, when its operation has ended. */
+/** Creates an object as the project's administrator; returns it after its operation. */
 export async function created(cloud: Cloud, path: string, body?: unknown): Promise<Json> {
   const [status, object] = await post(cloud, path, body);
   if (status !== 201) throw new Error(`${status} ${JSON.stringify(object)}`);
@@ -88,18 +88,18 @@ export const volume = (cloud: Cloud, fields: Readonly<Record<string, unknown>> =
     ...fields,
   });
 
-/** The object as it is now. */
+/** Returns the current representation of an object. */
 export const present = async ({ fixture }: Pick<Cloud, 'fixture'>, object: Json): Promise<Json> =>
   (await fixture.staff.get(object.url)).body;
 
-/** Carries out an action of an object to its end; returns what was answered first. */
+/** Runs an action of an object to its end; returns the first response. */
 export async function act(cloud: Cloud, object: Json, action: string, body?: unknown): Promise<[number, Json]> {
   const response = await post(cloud, `${object.url}${action}/`, body);
   await work(cloud.fixture);
   return response;
 }
 
-/** Deletes an object to its end; `query` holds flags. */
+/** Deletes an object and waits for the end. `query` has flags. */
 export async function destroy(cloud: Cloud, object: Json, query = ''): Promise<[number, Json]> {
   const response = await cloud.people.clients.admin.delete(object.url + query);
   await work(cloud.fixture);
@@ -109,6 +109,6 @@ export async function destroy(cloud: Cloud, object: Json, query = ''): Promise<[
 export const messages = ({ fixture }: Pick<Cloud, 'fixture'>): string[] =>
   fixture.events().map(({ message }) => message);
 
-/** Names in a list. */
+/** Returns the names in a list. */
 export const names = async ({ fixture }: Pick<Cloud, 'fixture'>, path: string): Promise<string[]> =>
   (await fixture.staff.get(`/api/${path}`)).body.map((object: Json) => object.name);

@@ -1,4 +1,4 @@
-/** What users get of tenants and what is in them, alike on the simulator and by the driver (providers.md 4). */
+/** Tenants and their parts as users see them, equal with the simulator and the driver (providers.md 4). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
@@ -8,7 +8,7 @@ import { OpenStackAccount } from '../../../vendors/openstack/account.ts';
 /** Some members of an object. */
 const some = (object: Json, ...names: string[]): Json => Object.fromEntries(names.map((name) => [name, object[name]]));
 
-/** The first and the last two of the states on a way: how long a state is seen that says nothing new is no matter. */
+/** The first state and the last two. How long a resource stays in a state in between does not matter. */
 const ends = (states: readonly string[]): string[] => [...states.slice(0, 1), ...states.slice(-2)];
 
 function contract(backend: Backend): void {
@@ -32,13 +32,13 @@ function contract(backend: Backend): void {
     const { quotas } = await account.read(tenant.url);
     return names.map((name) => quotas.find((quota: Json) => quota.name === name).usage);
   };
-  /** Asks an object to make another one; returns that when it is there. */
+  /** Creates an object by an action of another one; returns it when it is ready. */
   const created = async ({ url }: Json, action: string, body?: unknown): Promise<Json> => {
     const response = await account.alice.post(`${url}${action}/`, body);
     assert.is(response.status, 201, JSON.stringify(response.body));
     return account.created(response.body);
   };
-  /** An instance that rests, and the volume that it boots from. */
+  /** Creates a stopped instance; returns it and its boot volume. */
   const stopped = async (name = 'web'): Promise<Json> =>
     account.act(await account.created(await account.orderConnected(name)), 'stop');
 

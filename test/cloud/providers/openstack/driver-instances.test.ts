@@ -13,7 +13,7 @@ test.before.each(async () => {
 });
 test.after.each(() => account.close());
 
-/** An instance with two volumes, a port and a floating IP, after so many seconds. */
+/** Orders an instance with two volumes, a port and a floating IP; returns it after this many seconds. */
 async function instance(seconds = 30): Promise<Json> {
   const { url } = await account.orderConnected('web');
   await account.pass(seconds);

@@ -23,7 +23,7 @@ const connect = async (fields: Readonly<Record<string, unknown>> = {}): Promise<
 const names = (list: string): string[] => account.vendor.contents.all(list).map(({ name }) => name);
 const logIns = (): number => account.calls().filter((route) => route === logIn).length;
 
-/** What an order is when its operation has ended. */
+/** Returns an ordered object after its operation. */
 async function ended({ url }: Json): Promise<Json> {
   await account.passage(url);
   return account.read(url);

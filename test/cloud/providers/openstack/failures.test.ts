@@ -116,7 +116,7 @@ test('removes volumes of an instance whose creation never started', async () => 
     '/api/openstack-instances/',
     await instanceBody(cloud, { name: 'late', floating_ips: [{ subnet: cloud.subnet.url }] }),
   );
-  // The process was away for longer than the creation may take.
+  // The process was down for longer than the timeout of a creation.
   const { db } = cloud.fixture.server.app;
   db.write(() => db.run({ text: "UPDATE job SET started = 0, due = 0 WHERE operation = 'create'", values: [] }));
   await step(cloud.fixture);

@@ -28,7 +28,7 @@ test.before(async () => {
   cloud.fixture.events();
 });
 
-/** Starts an action; returns it with the states that follow. */
+/** Starts an action; returns the instance with the states that follow. */
 async function watch(action: string, body?: unknown): Promise<[number, Json, string[]]> {
   const [status, response] = await post(cloud, `${web.url}${action}/`, body);
   return [status, response, await collectStates(cloud.fixture, web.url)];

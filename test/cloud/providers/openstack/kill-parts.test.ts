@@ -1,4 +1,4 @@
-/** The program as a process that is killed while parts of a tenant are made, changed and deleted at OpenStack. */
+/** Kills the program's process while it creates, changes and deletes parts of a tenant at OpenStack. */
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { OpenStackKill } from '../../../vendors/openstack/kill.ts';

@@ -1,4 +1,4 @@
-/** The program as a process that is killed in the middle of flows at OpenStack, over and over. */
+/** Kills the program's process repeatedly in the middle of flows at OpenStack. */
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { until } from '../../../vendors/killable-server.ts';
@@ -90,7 +90,7 @@ test('creates, changes and deletes volumes and servers once', async () => {
   await act(web, 'stop')();
   await kill.allIsWell();
   const flavor = { flavor: await kill.flavor('m1.medium') };
-  // It is ordered, and confirmed.
+  // The resize is requested, then confirmed.
   await killThrough(act(web, 'change_flavor', flavor), power, power);
   const { cores, runtime_state: state, volumes } = await ask('GET', web.url);
   assert.equal([state, cores, volumes.length], ['SHUTOFF', 2, 2]);

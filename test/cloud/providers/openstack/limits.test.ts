@@ -1,4 +1,4 @@
-/** What the limits of a tenant leave no room for, alike on the simulator and by the driver (providers.md 3.1, 4.3). */
+/** Requests beyond the limits of a tenant, rejected alike by the simulator and the driver (providers.md 3.1, 4.3). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
@@ -18,7 +18,7 @@ const plenty = {
 };
 type Name = keyof typeof plenty;
 
-/** Operations on the simulator take so long that limits may be set while they are under way. */
+/** Simulated operations take long enough to set limits while they run. */
 const latencies = ['create', 'extend', 'change_flavor', 'set_rules'].map((name) => `${name}=5000`).join();
 
 const port = (number: number) => ({ protocol: 'tcp', from_port: number, to_port: number, cidr: '10.0.0.0/8' });
@@ -44,7 +44,7 @@ function limits(backend: Backend): void {
     await account.passage(tenant.url);
     return account.read(tenant.url);
   };
-  /** Asks for something; returns the address of what is busy with it then. */
+  /** Sends a request that starts an operation; returns the URL of the object that the operation changes. */
   const post = async (path: string, body: unknown): Promise<string> => {
     const response = await account.alice.post(path, body);
     assert.ok([201, 202].includes(response.status), JSON.stringify(response.body));
@@ -52,7 +52,7 @@ function limits(backend: Backend): void {
   };
   const created = async (path: string, body: unknown): Promise<Json> =>
     account.created(await account.read(await post(path, body)));
-  /** A volume, a snapshot or whatever else, as it is in the cloud. */
+  /** Pulls a volume, a snapshot or any other object from the cloud. */
   const pulled = async ({ url }: Json): Promise<Json> => {
     assert.is((await account.fixture.staff.post(`${url}pull/`)).status, 202);
     await account.passage(url);
@@ -60,8 +60,8 @@ function limits(backend: Backend): void {
   };
 
   /**
-   * Orders something for which there is room, and takes that away before the cloud is asked: the limits are what is used. A
-   * call of the route is put off for as long. Answers what came of the object.
+   * Starts an operation within the limits, then lowers the limits to the usage before the cloud receives the call. A rate limit
+   * delays the call of the route until then. Returns the object afterwards.
    */
   async function crowdedOut(names: readonly Name[], route: string, order: () => Promise<string>): Promise<Json> {
     await account.act(tenant, 'pull_quotas');
@@ -158,7 +158,7 @@ function limits(backend: Backend): void {
     assert.equal(reports(rejection), ['Erred', "Quota exceeded for resources: ['security_group_rule']."]);
     const { rules: stored, state } = await pulled(group);
     assert.equal([state, stored], ['OK', [{ id: 1, ...port(443) }]]);
-    // As many as before find room.
+    // The same number as before fits.
     assert.equal((await account.act(group, 'set_rules', { rules: [port(8443)] })).rules, [{ id: 1, ...port(8443) }]);
   });
 

@@ -12,7 +12,7 @@ interface Shared {
   readonly link: Json;
 }
 
-/** A server with shared OpenStack settings that every project is linked to. */
+/** A server with shared OpenStack settings, linked to every project. */
 async function startShared(options: Readonly<Record<string, boolean>>): Promise<Shared> {
   const fixture = await Fixture.start(options);
   const people = await createPersonas(fixture);

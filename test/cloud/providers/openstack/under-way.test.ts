@@ -1,4 +1,4 @@
-/** What a provider shows of a tenant does not hide what has been accepted and is under way (events.md 2.2). */
+/** Usages reported by a provider do not hide accepted operations that have not finished (events.md 2.2). */
 import * as assert from 'uvu/assert';
 import { examine } from '../../../../src/app/doctor/doctor.ts';
 import type { Json } from '../../../support/fixture.ts';
@@ -18,7 +18,7 @@ test.after.each(() => {
   assert.equal(examine(fixture.server.app, false).problems, []);
 });
 
-/** The tenant's quotas that are used, by name. */
+/** Returns the tenant's non-zero usages, by name. */
 const used = async (): Promise<Record<string, number>> =>
   Object.fromEntries(
     (await present(cloud, cloud.tenant)).quotas
@@ -30,7 +30,7 @@ const limit = async (limits: Readonly<Record<string, number>>): Promise<void> =>
   await work(fixture);
 };
 
-/** The ways to hear from the provider what a tenant uses. */
+/** The ways in which the service reads a tenant's usage from the provider. */
 const hearings: Readonly<Record<string, () => Promise<void>>> = {
   'a pull': async () => {
     assert.is((await post(cloud, `${cloud.tenant.url}pull/`))[0], 202);

@@ -1,4 +1,4 @@
-/** What users see of databases, alike on the simulator and at Oracle. */
+/** Databases as users see them, equal with the simulator and Oracle. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
@@ -43,7 +43,7 @@ function contract(backend: Backend): void {
   test('stops, starts and restarts a database', async () => {
     const way = async (action: string): Promise<string[]> => {
       assert.is((await account.alice.post(`${ledger.url}${action}/`)).status, 202);
-      // Vendors take a moment to begin.
+      // Vendors need a moment to start. Repeated runtime states do not matter.
       return (await account.passage(ledger.url)).filter(
         (state, n, all) => n === 0 || state.split(' ')[1] !== all[n - 1]?.split(' ').at(-1),
       );

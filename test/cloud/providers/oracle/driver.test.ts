@@ -1,4 +1,4 @@
-/** What is Oracle's own in its driver: requests that are polled, what is sent, and returns that were lost. */
+/** Details of Oracle's driver: polled requests, request bodies, and lost responses. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { raw } from '../../../../src/kernel/db/sql.ts';

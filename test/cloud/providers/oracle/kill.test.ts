@@ -1,4 +1,4 @@
-/** The program as a process that is killed while databases are ordered, stopped and deleted at Oracle. */
+/** Kills the program's process while it orders, stops and deletes databases at Oracle. */
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { KillTest } from '../../../vendors/kill.ts';
@@ -28,7 +28,7 @@ test('a kill during any operation neither loses nor repeats it', async () => {
   for (const n of [1, 2]) things.push(await order(`stop-${n}`, stop), await order(`end-${n}`, end));
   await kill.resting(list);
 
-  // Of each two calls one is done and not answered, and one not even done.
+  // Of every two calls, one is executed without a response, and one is not executed.
   const byRequest = '/em/cloud/dbaas/dbplatforminstance/byrequest/:id';
   const routes = ['POST /em/cloud/dbaas/dbplatformtemplate/:id', `POST ${byRequest}`, `DELETE ${byRequest}`];
   kill.spoil(routes);
@@ -57,7 +57,7 @@ test('a kill during any operation neither loses nor repeats it', async () => {
     [6, 2, 2, 0],
   );
 
-  // The stopped are started, and the others restarted: by two requests, of which either is interrupted.
+  // Start the stopped databases and restart the others. Each takes two requests, both of which are interrupted.
   const operate = `POST ${byRequest}`;
   const databases = await kill.rows(list);
   kill.spoil([operate]);
