@@ -36,11 +36,11 @@ const farthest = 20 * day;
 /** Maximum number of jumps per round, and milliseconds between them: the server notices some of them and misses others. */
 const jumpsInRound = 3;
 const longest = 1500;
-/** How many of the last writes are checked after a start. */
+/** Number of the latest writes to check after a start. */
 const lookedFor = 40;
 const retention = ['--events-retention', '10d', '--hook-delivery-retention', '10d'];
 
-/** Runs the rounds with the program that these words start. Throws with a sentence when data is lost or work hangs. */
+/** Runs the rounds with the program that this command starts. Throws a readable error when data is lost or work hangs. */
 export async function jumpClock(rounds: number, program: readonly string[]): Promise<ClockFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-clock-'));
   const clock = new ProgramClock(folder);

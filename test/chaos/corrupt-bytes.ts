@@ -22,13 +22,13 @@ export interface ByteFigures {
   readonly harmless: number;
   /** Changes of the WAL that removed its last transactions: indistinguishable from the state after a power cut. */
   readonly shortened: number;
-  /** Changes of tenantry.db with a wrong value and without a report. */
+  /** Changes of tenantry.db that returned a wrong value without a report. */
   readonly unnoticed: number;
 }
 
 const customers = 150;
 
-/** Changes files so often, in alternation. */
+/** Changes files this many times, alternating between them. */
 export async function changeBytes(rounds: number): Promise<ByteFigures> {
   const program = new Program(nativeCache);
   const figures = { changes: 0, rejected: 0, reported: 0, harmless: 0, shortened: 0, unnoticed: 0 };
@@ -68,7 +68,7 @@ async function prepare(program: Program): Promise<Observer> {
   for (let i = 0; i < customers / 2; i++) await observer.write(second.url);
   requireEnded(await program.run(['backup', 'base/backup', ...words]), ['backup']);
   await second.kill();
-  // The shared memory is valid on this machine only.
+  // The shared memory is valid only on this machine.
   rmSync(join(program.folder, 'base/tenantry.db-shm'), { force: true });
   return observer;
 }
@@ -110,7 +110,7 @@ async function check(program: Program, observer: Observer, file: File): Promise<
       return 'rejected';
     }
   } else {
-    // Of a copy: the last process to close it moves the WAL into the file.
+    // Query a copy: the last process to close the database moves the WAL into the file.
     cpSync(join(program.folder, 'work'), join(program.folder, 'restored'), { recursive: true });
     const { code, stderr, stdout } = await program.run(['doctor', '--data', 'restored']);
     isReported = code !== 0 || stderr !== '';
@@ -135,13 +135,13 @@ async function check(program: Program, observer: Observer, file: File): Promise<
   return matches === 'changed' ? 'unnoticed' : matches === 'rejected' ? 'reported' : 'harmless';
 }
 
-/** Throws unless a command has ended with 1 and one line. */
+/** Throws unless a command has exited with 1 and one line. */
 function requireLine(code: number | null, stderr: string): void {
   const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
   if (code !== 1 || lines.length !== 1 || !lines[0]?.startsWith('tenantry: ')) throw new Error(`${code}: ${stderr}`);
 }
 
-/** Reads every acknowledged customer, in order. A 5xx is not a wrong response. */
+/** Reads every acknowledged customer, in order. A 5xx does not count as a wrong response. */
 async function compare(
   { url }: Serving,
   observer: Observer,

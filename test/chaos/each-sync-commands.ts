@@ -1,6 +1,6 @@
 /**
- * Lets each sync of a command fail, with or without those after it, and cuts the power when the command has ended, or at any
- * moment before. Results that a command reports then exist; a failed command names the reason; the data is never damaged.
+ * Makes each sync of a command fail, alone or with the following ones, and cuts the power when the command has ended, or at any
+ * earlier moment. If a command reports a result, the result exists. If it fails, it names the reason. The data is never damaged.
  */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -22,10 +22,10 @@ export interface CommandFigures {
 
 /** A command that runs in a folder with the data in `data`. */
 interface Command {
-  /** The data before: none, that of this version, or that of an old one. */
+  /** The data before the command: none, that of this version, or that of an old one. */
   readonly before: 'new' | 'used' | 'old';
   readonly words: readonly string[];
-  /** The result of a query on the database when the command has succeeded. */
+  /** A query on the database, with its result if the command has succeeded. */
   readonly created: string;
   /** The folder of that database, if not `data`. */
   readonly data?: string;
@@ -116,7 +116,7 @@ export function failCommands(
 type Ended = Pick<SpawnSyncReturns<string>, 'status' | 'stderr' | 'stdout'>;
 type Run = (words: readonly string[], cwd: string) => Ended;
 
-/** The folders in which commands start. */
+/** The folders in which the commands start. */
 function makeFolders(root: string, run: Run): void {
   for (const name of ['new', 'used', 'old']) mkdirSync(join(root, name));
   makeOld(join(root, 'old/data'));
@@ -128,7 +128,7 @@ function requireDone({ status, stderr }: Ended): void {
   if (status !== 0) throw new Error(`A command on a healthy disk ended with ${status}: ${stderr}`);
 }
 
-/** Describes a violation in the data that a command left, after a power cut. */
+/** Describes violations in the data that a command left after a power cut. */
 function missing(
   command: Command,
   data: string,
@@ -137,7 +137,7 @@ function missing(
 ): string | undefined {
   const file = join(data, 'tenantry.db');
   if (!isDone) {
-    // A database that never existed is no violation.
+    // A missing database is no violation.
     if (!existsSync(file) && (command.before === 'new' || command.data !== undefined)) return undefined;
     // The next start completes an interrupted first one.
     if (command.words[0] === 'user') {

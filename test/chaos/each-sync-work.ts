@@ -1,5 +1,5 @@
 /**
- * The processes of each-sync.ts: each works on the database in a folder like a server or a command, and notes which writes were
+ * The processes of each-sync.ts. Each works on the database in a folder like a server or a command, and records which writes were
  * acknowledged. It ends by SIGKILL.
  */
 
@@ -14,13 +14,15 @@ import { compiled } from '../support/compiled.ts';
 import { hasSyncFailed } from './faulty-disk.ts';
 
 /**
- * The reaction to a failed sync. The process notices it, stops and is restarted; or it is killed, or closes, or another process
- * writes to the database before it has noticed. A backup follows a kill.
+ * The reaction to a failed sync. The process notices it, stops and is restarted; or it is killed; or it closes; or another
+ * process writes to the database before it has noticed. A backup follows a kill.
  */
 export const reactions = ['restart', 'kill', 'close', 'beside', 'backup'] as const;
 
 export interface Work {
-  /** The first process creates the database and runs the whole work; a later one repeats it, writes a little, or makes a backup. */
+  /**
+   * The first process creates the database and runs the whole work. A later one repeats it, writes a little, or makes a backup.
+   */
   readonly part: 'first' | 'again' | 'after' | 'beside' | 'backup';
   readonly folder: string;
   readonly trace: string;
@@ -32,7 +34,7 @@ export interface Work {
 /** This file, compiled. */
 const self = compiled(import.meta.url);
 
-/** Bytes of a page: small, so that many of them are written in no time. */
+/** Bytes of a page. Small, so that writing many of them is fast. */
 const pageBytes = 512;
 
 /** Rows that change repeatedly, each on its own page. */
@@ -114,7 +116,7 @@ class Worker {
     this.db.close();
   }
 
-  /** Stores so many pages after unrelated housekeeping; stops like a server when the disk has failed. */
+  /** Stores this many pages after unrelated housekeeping. If the disk has failed, stops like a server. */
   async #write(pages: number): Promise<void> {
     await this.#react();
     this.#cleanUp();
@@ -125,7 +127,7 @@ class Worker {
       await this.#stop();
     }
     appendFileSync(this.work.notes, `${statSync(this.work.trace).size} ${id}\n`);
-    // Lets the messages of the thread arrive.
+    // Waits for the messages of the thread.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -176,7 +178,7 @@ class Worker {
     else if (reaction === 'close') await this.#stop();
     else {
       const work: Work = { ...this.work, part: 'beside', reaction: 'none' };
-      // A failed start has written nothing that counts.
+      // A failed start has acknowledged no writes.
       spawnSync(process.execPath, [self, JSON.stringify(work)]);
     }
   }

@@ -1,5 +1,5 @@
 /**
- * Lets each sync of a piece of work fail, single ones and several at a time, and then cuts the power: at each sync, at each
+ * Makes each sync of a piece of work fail, single ones and several at a time, and then cuts the power: at each sync, at each
  * acknowledgement, and in between. The work, in each-sync-work.ts, has every step of a WAL. The reaction to the failed sync
  * varies, too: the process is restarted, killed, closes the database, or another process writes to it.
  */
@@ -17,7 +17,7 @@ import { lostPower, type RecordEnd, recordEnds } from './lost-power.ts';
 import type { Part } from './part.ts';
 
 export interface EachSyncFigures {
-  /** Pieces of work, each with other failing syncs. */
+  /** Pieces of work, each with different failing syncs. */
   readonly runs: number;
   /** Syncs in one piece of work. */
   readonly syncs: number;
@@ -32,10 +32,10 @@ export interface Choice {
   readonly reactions: readonly Work['reaction'][];
   /** Number of consecutive syncs that fail. */
   readonly counts: readonly number[];
-  /** Every n-th sync is the first that fails, starting with this one. */
+  /** Every n-th sync is the first to fail, starting with this one. */
   readonly step: number;
   readonly from?: number;
-  /** Number of cuts at the same moment, each torn differently; and of cuts at random moments, anywhere and during checkpoints. */
+  /** Number of cuts at the same moment, each torn differently, and of cuts at random moments, anywhere and during checkpoints. */
   readonly tearings: number;
   readonly moments: number;
 }
@@ -95,7 +95,7 @@ function work(disk: FaultyDisk, reaction: Work['reaction']): { syncs: number; no
   };
 }
 
-/** Runs a process to its end, again when its start fails because of the failing sync. */
+/** Runs a process to its end. Runs it again if the failing sync prevents its start. */
 function run(disk: FaultyDisk, options: Work): void {
   for (let attempt = 1; ; attempt++) {
     const { signal, stderr } = spawnSync(process.execPath, [program, JSON.stringify(options)], {
@@ -103,7 +103,7 @@ function run(disk: FaultyDisk, options: Work): void {
       encoding: 'utf8',
       timeout: 60_000,
     });
-    // A database that such a disk does not let create is missing.
+    // If the disk prevents the creation of a database, it is missing.
     if (signal === 'SIGKILL' || !existsSync(options.notes)) return;
     if (attempt === 10 || !/EIO|SQLITE_IOERR/.test(stderr)) throw new Error(`The work ended by itself: ${stderr}`);
   }
@@ -145,7 +145,7 @@ function cutPower(
 
 const pick = <T>(choices: readonly T[]): T => choices[Math.floor(choices.length * Math.random())] as T;
 
-/** Describes what a database lacks after the power cut. */
+/** Describes the acknowledged writes that a database lacks after the power cut. */
 function missing(file: string, notes: readonly Note[]): { what: string; isDamage: boolean } | undefined {
   if (notes.length === 0) return undefined;
   let db: SqliteDatabase | undefined;

@@ -1,6 +1,6 @@
 /**
- * Writes and syncs fail with EIO, all of them for a while or single ones, while clients write: the server logs the reason and
- * exits with 1, and the next start has all acknowledged writes. Commands on such a disk report the reason and exit with 1.
+ * Makes writes and syncs fail with EIO while clients write, all of them for a while or single ones. The server logs the reason
+ * and exits with 1, and the next start has all acknowledged writes. Commands on such a disk report the reason and exit with 1.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,18 +19,18 @@ export interface EioFigures {
   readonly writes: number;
   /** Writes that returned 5xx. */
   readonly rejected: number;
-  /** Servers that logged why they ended. */
+  /** Servers that logged why they stopped. */
   readonly ended: number;
   /** Starts and commands that reported why they failed, and those that succeeded. */
   readonly failedCommands: number;
   readonly doneCommands: number;
 }
 
-/** Milliseconds of a period of failing calls. */
+/** Length of a period of failing calls in milliseconds. */
 const shortest = 50;
 const longest = 600;
 
-/** Milliseconds within which a server ends after a failed write. */
+/** Milliseconds within which a server must stop after a failed write. */
 const maxEndMs = 1500;
 
 /** Makes calls fail for a while, `rounds` times. */
@@ -54,7 +54,7 @@ export async function failCalls(rounds: number, program: Given['program']): Prom
     for (let round = 0; round < rounds; round++) {
       const over = new AbortController();
       const writing = Promise.all(Array.from({ length: 3 }, () => write(observer, server, over.signal)));
-      // Its error is reported where it is awaited, below.
+      // The error surfaces where it is awaited, below.
       writing.catch(() => undefined);
       await pause(200);
       set(disk, pick([1, 2, 5, 20]));
@@ -90,7 +90,7 @@ async function write(observer: Observer, { child, url }: Serving, over: AbortSig
   }
 }
 
-/** Runs a command while calls fail: the first start of a new folder, or a backup of this one with a restore. */
+/** Runs a command while calls fail: the first start in a new folder, or a backup of this folder and its restore. */
 async function command(
   disk: FaultyDisk,
   program: Given['program'],
@@ -122,7 +122,7 @@ async function command(
   rmSync(file, { force: true });
 }
 
-/** Throws unless a process has ended with 1 and a line with the reason. */
+/** Throws unless a process has exited with 1 and a line with the reason. */
 function requireReason({ code, stderr }: Ended): void {
   if (code !== 1 || !/the server stops: |^tenantry: [^\n]+\n$/m.test(stderr))
     throw new Error(`A process on a failing disk ended with ${code}: ${stderr}`);

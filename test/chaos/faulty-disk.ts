@@ -1,4 +1,4 @@
-/** A failing disk for a process, by a library that is preloaded (faults.c). */
+/** A disk that fails for a process, simulated by a preloaded library (faults.c). */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,16 +8,16 @@ import { fileURLToPath } from 'node:url';
 /** The faults, in the order of the numbers in the library; `folder` is the sync of a folder, `file` that of a database without its WAL. */
 const faults = ['sync', 'space', 'write', 'folder', 'file'] as const;
 
-/** The memory that all processes share: its size, and the offsets of the number of syncs, of the failing ones, and of whether the next one fails. */
+/** The memory shared by all processes: its size, and where the numbers in it are (faults.c). */
 const controlBytes = 4096 * 16 + 64;
 const syncsAt = 32;
 const chosenAt = 36;
 const nextAt = 44;
 
-/** Whether this machine supports it: Linux with a C compiler. */
+/** Whether this machine supports it. Needs Linux with a C compiler. */
 export const canFail = process.platform === 'linux' && spawnSync('cc', ['--version'], { stdio: 'ignore' }).status === 0;
 
-/** Whether a sync has occurred that is set to fail; for processes on the disk. */
+/** Whether a sync that was set to fail has occurred. Processes on the disk use it. */
 export function hasSyncFailed(): boolean {
   const control = readFileSync(process.env.FAULTS_CONTROL ?? '');
   return control.readInt32LE(chosenAt + 4) > 0 && control.readInt32LE(syncsAt) > control.readInt32LE(chosenAt);
@@ -55,12 +55,12 @@ export class FaultyDisk {
     };
   }
 
-  /** Makes a kind of call fail from now on, always or once in a number of calls, or succeed again. */
+  /** Makes a kind of call fail from now on, always or once per number of calls, or succeed again. */
   set(fault: (typeof faults)[number], fails: boolean | number): void {
     this.#write(4 * faults.indexOf(fault), [Number(fails)]);
   }
 
-  /** Makes so many syncs fail, counted from 0, starting with this one. */
+  /** Makes this many syncs fail, starting with this one, counted from 0. */
   failSyncs(first: number, count: number): void {
     this.#write(chosenAt, [first, count]);
   }
@@ -81,7 +81,7 @@ export class FaultyDisk {
     closeSync(descriptor);
   }
 
-  /** Length of the trace: the part before it was on the disk at this moment. */
+  /** Returns the length of the trace. The operations before it have reached the disk at this moment. */
   get position(): number {
     return statSync(this.trace).size;
   }

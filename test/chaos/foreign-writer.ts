@@ -1,7 +1,6 @@
 /**
- * Another process repeatedly holds the lock of the database for seconds, and a third one changes rows, while clients read and
- * write: reads continue and return the changes, a write is stored or returns 503 with Retry-After within ten seconds, and
- * nothing is lost.
+ * Another process repeatedly locks the database for seconds, and a third one changes rows, while clients read and write. Reads
+ * continue and return the changes. A write is stored or returns 503 with Retry-After within ten seconds. No write is lost.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +13,7 @@ import { Observer, requireHealthy } from './observer.ts';
 import type { Part } from './part.ts';
 
 export interface WriterFigures {
-  /** How often the other process held the lock, and the number of rows changed without the server. */
+  /** How often the other process locked the database, and the number of rows changed without the server. */
   readonly holds: number;
   readonly changes: number;
   readonly reads: number;
@@ -92,7 +91,7 @@ export async function writeDuringLocks(holds: readonly number[], folder?: string
   }
 }
 
-/** Reads one customer until the end; each response is at least as new as the last commit before the request. */
+/** Reads one customer until the end. Each response is at least as new as the last commit before the request. */
 async function read(
   observer: Observer,
   url: string,
@@ -116,7 +115,7 @@ async function read(
   return { reads, slowest };
 }
 
-/** Writes until the end; returns the milliseconds of the slowest write. */
+/** Writes until the end; returns the duration of the slowest write in milliseconds. */
 async function write(observer: Observer, url: string, isOver: () => boolean): Promise<number> {
   let slowest = 0;
   while (!isOver()) {

@@ -1,9 +1,7 @@
 /**
- * Sends a server all requests that its OpenAPI document describes, with valid values, with bounds and with invalid values, as
- * users of every role and without a token. No response may be a server fault or take more than a second, and the server must
- * still run at the end.
- *
- * A request follows from the seed and its number alone. A fault is reported with the whole request.
+ * Sends a server all requests that its OpenAPI document describes, with valid, boundary and invalid values, as users of every
+ * role and without a token. No response may be a server fault or take more than a second, and the server must still run at the
+ * end. The seed and the number of a request determine it. A fault is reported with the whole request.
  */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { checkResponse } from '../support/contract.ts';
@@ -20,7 +18,7 @@ export interface FuzzFigures {
   readonly responses: Readonly<Record<string, number>>;
   /** Responses that were slow, but fast when repeated. */
   readonly slowOnce: number;
-  /** Each is a line with the request, its sender, and the fault. */
+  /** One line per fault, with the request and its sender. */
   readonly faults: readonly string[];
 }
 
@@ -44,12 +42,12 @@ interface Reply {
 
 const atOnce = 4;
 const timeLimit = 30_000;
-/** Number of requests after which roles are restored. */
+/** Number of requests after which roles are granted again. */
 const repairEvery = 500;
 /** Size of a body from which a server may close the connection without reading it. */
 const largeBody = 60_000;
 
-/** Sends the requests and returns the results. Rejects when the server ends. */
+/** Sends the requests; returns the results. Rejects if the server stops. */
 export async function fuzz({
   first = 0,
   requests,
@@ -78,7 +76,7 @@ export async function fuzz({
   return { requests, responses: Object.fromEntries([...responses].sort()), slowOnce, faults };
 }
 
-/** Paths of existing objects, by the path of their list, at most a hundred each. */
+/** Returns paths of existing objects by the path of their list, at most a hundred each. */
 export async function objectsOf(document: ApiDocument, target: Target): Promise<Objects> {
   const objects = new Map<string, string[]>();
   for (const path of document.collections) {
@@ -116,7 +114,7 @@ class Run {
     this.responses.set(kind, (this.responses.get(kind) ?? 0) + 1);
     if (!reply) return;
     if (reply.status === 401) this.senders.forget(sent.sender);
-    // 503 for too many concurrent requests is no fault: the server is busy with others of these requests.
+    // 503 for too many concurrent requests is not a fault: the server is busy with others of these requests.
     if (reply.status >= 500 && !(reply.status === 503 && reply.headers['retry-after'] !== undefined))
       this.#note(sent, `${reply.status} ${reply.body.toString().slice(0, 300)}`);
     if (reply.milliseconds > this.slow) await this.#checkSlow(sent, reply.milliseconds);
@@ -131,7 +129,7 @@ class Run {
   }
 
   #compare({ method, target, ...sent }: FuzzRequest, { body, headers, status }: Reply): void {
-    // Compressed bodies equal uncompressed ones, and oversized headers do not concern an operation.
+    // Compression does not change a body, and oversized headers are not specific to an operation.
     if (method === 'HEAD' || status >= 500 || status === 431 || headers['content-encoding'] !== undefined) return;
     const type = headers['content-type'] ?? '';
     const text = body.toString();
@@ -143,7 +141,7 @@ class Run {
     }
   }
 
-  /** Of faults of one kind only the first is reported. */
+  /** Report only the first fault of each kind. */
   #note(sent: FuzzRequest, what: string): void {
     const kind = `${sent.method} ${sent.target.replace(/\?.*$/, '').replace(/[0-9a-f]{32}/g, '…')} ${what.slice(0, 80).replace(/[0-9a-f-]{8,}|\d+ ms/g, '…')}`;
     if (this.#known.has(kind)) return;

@@ -1,6 +1,7 @@
 /**
- * Kills the server, and commands beside it, while both append to the audit trail and a file receives it. After each kill the trail
- * verifies. At the end each acknowledged write has its record, in the database and in the file, whose copy verifies, too.
+ * Kills the server, and commands beside it, while both append to the audit trail and a file receives the records. After each
+ * kill, the trail verifies. At the end, each acknowledged write has its record in the database and in the file, whose copy
+ * verifies, too.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ export interface AuditFigures {
   readonly writes: number;
   /** Commands that were killed before their end. */
   readonly killedCommands: number;
-  /** Lines that the file has received, and those of them that it has received again. */
+  /** Lines that the file received, and how many of them it received twice. */
   readonly lines: number;
   readonly repeated: number;
 }
@@ -22,7 +23,7 @@ export interface AuditFigures {
 const sink = 'sink.ndjson';
 const longestMs = 600;
 
-/** Runs the rounds. Throws with a sentence when a record is missing or does not verify. */
+/** Runs the rounds. Throws a readable error when a record is missing or does not verify. */
 export async function killAudited(rounds: number): Promise<AuditFigures> {
   const program = new Program(nativeCache);
   const path = (name: string): string => join(program.folder, name);

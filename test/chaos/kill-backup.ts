@@ -1,6 +1,6 @@
 /**
- * Kills backups of a server during writes, and restores. The file of a backup is complete or missing; a folder of a killed
- * restore has all of the data or is not served, and the same command works again.
+ * Kills backups while the server writes, and restores. A backup file is complete or missing. A folder of a killed restore has all
+ * of the data or cannot be served, and the same command then succeeds.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { durationOf, killAtRandom, Observer, requireEnded, requireHealthy } from
 import type { Part } from './part.ts';
 
 export interface BackupFigures {
-  /** Commands killed before their end, and those whose file had its final name then. */
+  /** Commands killed before their end, and how many of their files already had the final name. */
   readonly kills: number;
   readonly whole: number;
   readonly writes: number;
@@ -27,7 +27,7 @@ export interface RestoreFigures {
 /** Rows of 400 bytes, so that commands take long enough to be killed. */
 const usualRows = 30_000;
 
-/** A folder with so many rows in it, and the staff user admin. */
+/** Creates a folder with this many rows and the staff user admin. */
 async function withRows<T>(rows: number, use: (program: Program) => Promise<T>): Promise<T> {
   const program = new Program(nativeCache);
   try {
@@ -45,11 +45,11 @@ async function withRows<T>(rows: number, use: (program: Program) => Promise<T>):
   }
 }
 
-/** Kills so many backups. */
+/** Kills this many backups. */
 export const killBackups = (rounds: number, rows = usualRows): Promise<BackupFigures> =>
   withRows(rows, async (program) => {
     let [kills, whole] = [0, 0];
-    // It takes longer beside the server.
+    // A backup takes longer beside the server.
     const longest = 2.5 * (await durationOf(program, ['backup', 'first']));
     const server = await program.serve();
     const observer = await Observer.of(program);
@@ -62,7 +62,7 @@ export const killBackups = (rounds: number, rows = usualRows): Promise<BackupFig
         }
       }),
     );
-    // Its error is reported where it is awaited, below.
+    // The error surfaces where it is awaited, below.
     writing.catch(() => undefined);
     const before = new Set(readdirSync(program.folder));
     for (let round = 0; round < rounds; round++) {
@@ -86,7 +86,7 @@ export const killBackups = (rounds: number, rows = usualRows): Promise<BackupFig
     return { kills, whole, writes: observer.acknowledged.size };
   });
 
-/** Throws unless a backup holds the writes acknowledged before it began. */
+/** Throws unless a backup contains the writes acknowledged before it started. */
 async function requireRestorable(
   program: Program,
   token: string,
@@ -101,7 +101,7 @@ async function requireRestorable(
   rmSync(join(program.folder, 'restored'), { recursive: true });
 }
 
-/** Kills so many restores. */
+/** Kills this many restores. */
 export const killRestores = (rounds: number, rows = usualRows): Promise<RestoreFigures> =>
   withRows(rows, async (program) => {
     let [kills, whole, rejected] = [0, 0, 0];
@@ -131,7 +131,7 @@ export const killRestores = (rounds: number, rows = usualRows): Promise<RestoreF
     return { kills, whole, rejected };
   });
 
-/** Throws when a server serves the folder of a killed restore. */
+/** Throws if a server serves the folder of a killed restore. */
 async function requireRejected(program: Program): Promise<void> {
   const denial = await program.serve(['--data', 'restored']).then(
     () => 'it serves',

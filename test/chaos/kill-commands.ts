@@ -1,4 +1,6 @@
-/** Kills `demo` and `rotate-key` at random moments: all of their changes exist or none, and every secret can be decrypted. */
+/**
+ * Kills `demo` and `rotate-key` at random moments. Either all of their changes exist or none, and every secret can be decrypted.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -15,7 +17,7 @@ export interface CommandFigures {
 
 const hooks = 300;
 
-/** Kills so many of each. */
+/** Kills this many of each. */
 export async function killCommands(rounds: number): Promise<CommandFigures> {
   return { demos: await killDemos(rounds), ...(await killRotations(rounds)) };
 }
@@ -45,7 +47,7 @@ async function killDemos(rounds: number): Promise<number> {
   }
 }
 
-/** The report of doctor about the sample data. */
+/** Returns doctor's report about the sample data. */
 const alert = 'DigitalOcean account Field droplets is Erred: Simulated failure of ping\n';
 
 async function killRotations(rounds: number): Promise<Pick<CommandFigures, 'keys' | 'rotations'>> {
@@ -64,7 +66,7 @@ async function killRotations(rounds: number): Promise<Pick<CommandFigures, 'keys
     const longest = 1.1 * (await durationOf(program, ['rotate-key']));
     const keyFile = join(program.folder, 'data/secret.key');
     for (let round = 0; round < rounds; round++) {
-      // Most of a run is its start: every second kill follows the new key, and is soon.
+      // Most of a run is startup, so let every second kill follow soon after the new key.
       const isLate = round % 2 > 0;
       const kill = isLate
         ? killAtRandom(program, ['rotate-key'], longest / 10, keyFile)
@@ -81,7 +83,7 @@ async function killRotations(rounds: number): Promise<Pick<CommandFigures, 'keys
   }
 }
 
-/** The first column of the first row; undefined without such a table or file. */
+/** Returns the first column of the first row; undefined without such a table or file. */
 function read(program: Program, query: string): unknown {
   let db: SQLite.Database | undefined;
   try {

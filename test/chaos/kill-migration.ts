@@ -1,5 +1,5 @@
 /**
- * Kills a server at random moments during the migration of an old database, and compares the result of the next start, table by
+ * Kills a server at random moments during the migration of an old database. Compares the result of the next start, table by
  * table, with that of an undisturbed start.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ import type { Part } from './part.ts';
 
 export interface MigrationFigures {
   readonly kills: number;
-  /** Schema versions in which kills left the database. */
+  /** Schema versions of the database after the kills. */
   readonly schemas: string;
   readonly rows: number;
 }
@@ -22,13 +22,13 @@ export interface MigrationFigures {
 /** The schema version of the old database. */
 export const oldSchema = 15;
 const rows = 3000;
-/** Milliseconds after the first write to the WAL within which a start is killed: the duration of all migrations. */
+/** Milliseconds after the first write to the WAL within which a start is killed. Covers all migrations. */
 const longest = 100;
-/** How often a start is killed before one may finish. */
+/** Number of kills before a start may finish. */
 const kills = 3;
 const serve = ['serve', '--port', '0', '--log-level', 'silent'];
 
-/** Kills so many starts on old databases. */
+/** Kills this many starts on old databases. */
 export async function killMigrations(rounds: number): Promise<MigrationFigures> {
   const root = mkdtempSync(join(tmpdir(), 'tenantry-migration-'));
   const seen = new Set<number>();
@@ -66,7 +66,7 @@ function copy(root: string, program: Program): void {
   cpSync(join(root, 'old'), join(program.folder, 'data'), { recursive: true });
 }
 
-/** A database of an earlier version: users, a push hook with a plain token, events without their words. */
+/** Creates a database of an earlier version: users, a push hook with a plain token, events without their words. */
 export function makeOld(folder: string): void {
   mkdirSync(folder, { recursive: true });
   const db = new SQLite(join(folder, 'tenantry.db'));
@@ -101,7 +101,7 @@ const schemaOf = (program: Program): number =>
 /** Columns of secrets, random names and current times, which differ between starts. */
 const random = ['sealed', 'key_check', 'token', 'token_digest', 'first_at', 'clock_seen'];
 
-/** The rows of every table, as texts; except the audit trail, which records the instant of each start. */
+/** Returns the rows of every table as texts, except the audit trail, which records the time of each start. */
 const contentOf = (program: Program): Map<string, string[]> =>
   opened(program, (db) => {
     const tables = db

@@ -2,7 +2,7 @@
  * Kills the server repeatedly while alerts open and a mail server fails at random, and checks that no notification is lost.
  *
  * At the end each acknowledged alert has one notification and one mail, which the mail server accepted at least once, always
- * under the same Message-ID. Throws with a sentence otherwise.
+ * under the same Message-ID. Throws a readable error otherwise.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,18 +20,18 @@ export interface NotificationFigures {
   readonly alerts: number;
   readonly unanswered: number;
   readonly mails: number;
-  /** Mails that the mail server accepted more than once. */
+  /** Mails that the mail server accepted several times. */
   readonly repeated: number;
 }
 
-/** Shares of mails that the mail server rejects for now, and whose acceptance it does not confirm. */
+/** Shares of mails that the mail server rejects temporarily, and that it accepts without confirming. */
 const rejected = 0.1;
 const unconfirmed = 0.2;
 
-/** More than the alerts of an hour. */
+/** More than the alerts per hour. */
 const mailLimit = 1_000_000;
 
-/** Runs the rounds with the program that these words start. */
+/** Runs the rounds with the program that this command starts. */
 export async function killNotifications(rounds: number, program: readonly string[]): Promise<NotificationFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-chaos-'));
   const ledger = new Ledger();
@@ -78,11 +78,11 @@ export async function killNotifications(rounds: number, program: readonly string
 async function created(url: string, token: string, path: string, fields: object): Promise<{ url: string }> {
   const { body, status } = await ask(url, token, 'POST', path, fields);
   if (status !== 201) throw new Error(`POST ${path} returned ${status}: ${JSON.stringify(body)}`);
-  // The port changes with each start.
+  // Each start has a different port.
   return { url: new URL((body as { url: string }).url).pathname };
 }
 
-/** Creates a customer with an owner who gets mails; returns its path. */
+/** Creates a customer with an owner who receives mails; returns its path. */
 async function createCustomer(url: string, token: string): Promise<string> {
   const customer = await created(url, token, '/api/customers/', { name: 'Acme' });
   const user = await created(url, token, '/api/users/', { username: 'alice', email: 'alice@example.com' });
@@ -96,9 +96,9 @@ interface Stored {
   readonly status: string | null;
 }
 
-/** The mails that the mail server has accepted. */
+/** Returns the mails that the mail server has accepted. */
 class Ledger {
-  /** No longer fails. */
+  /** Stop failing. */
   isReliable = false;
   repeated = 0;
   /** Message-IDs by alert. */

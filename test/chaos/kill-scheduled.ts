@@ -1,6 +1,6 @@
 /**
- * Kills backups to an object store that fails at random, and checks after each round that every listed backup restores, and that
- * the newest backup that was verified is never removed.
+ * Kills backups to an object store that fails at random. After each round, every listed backup restores, and the newest verified
+ * backup still exists.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import type { Part } from './part.ts';
 export interface ScheduledFigures {
   readonly rounds: number;
   readonly kills: number;
-  /** Requests that the store failed or cut off. */
+  /** Requests that the store failed or interrupted. */
   readonly faults: number;
   /** Backups that were complete, and restored. */
   readonly complete: number;
@@ -25,7 +25,7 @@ export interface ScheduledFigures {
 const failing = 0.08;
 const faults = [500, 503, 403, 'cut'] as const;
 
-/** Runs the rounds. Throws with a sentence when a check fails. */
+/** Runs the rounds. Throws a readable error when a check fails. */
 export async function killScheduled(rounds: number): Promise<ScheduledFigures> {
   const program = new Program(nativeCache);
   const store = await ObjectStore.start();

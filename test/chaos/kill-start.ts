@@ -1,6 +1,6 @@
 /**
- * Kills the first start of a server at random moments, repeatedly in one folder, and then starts of a folder after an unclean
- * shutdown. At the end the server starts, the password in the file is that of the user, and acknowledged writes exist.
+ * Kills the first start of a server at random moments, repeatedly in one folder, and then starts in a folder after an unclean
+ * shutdown. At the end, the server starts, the password in the file is that of the user, and acknowledged writes exist.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,22 +9,22 @@ import { killAtRandom, Observer, requireHealthy } from './observer.ts';
 import type { Part } from './part.ts';
 
 export interface StartFigures {
-  /** Starts killed before their end, in a new folder and in one after an unclean shutdown. */
+  /** Starts killed before their end, in a new folder and after an unclean shutdown. */
   readonly newFolders: number;
   readonly uncleanFolders: number;
   readonly writes: number;
 }
 
 const serve = ['serve', '--port', '0', '--log-level', 'silent'];
-/** How often a start is killed before one may finish. */
+/** Number of kills before a start may finish. */
 const kills = 3;
 
-/** Kills so many starts of new folders, and as many after an unclean shutdown. */
+/** Kills this many starts in new folders, and as many after an unclean shutdown. */
 export async function killStarts(rounds: number): Promise<StartFigures> {
   let [newFolders, uncleanFolders, writes] = [0, 0, 0];
   let longest = 1000;
   for (let round = 0; round < rounds; round += kills) {
-    // Without an existing folder for the addons, so that they are unpacked into the data folder.
+    // Without a folder for the addons, the program unpacks them into the data folder.
     const program = new Program('data/native');
     try {
       for (let i = 0; i < kills; i++) if (await killAtRandom(program, serve, longest)) newFolders++;
@@ -48,7 +48,7 @@ export async function killStarts(rounds: number): Promise<StartFigures> {
   return { newFolders, uncleanFolders, writes };
 }
 
-/** Throws unless the initial password logs in. */
+/** Throws unless the initial password works. */
 async function requirePassword(url: string, folder: string): Promise<void> {
   const file = join(folder, 'initial-password');
   if (!existsSync(file)) throw new Error(`${file} is missing`);
@@ -58,7 +58,7 @@ async function requirePassword(url: string, folder: string): Promise<void> {
   if (status !== 200) throw new Error(`The initial password returned ${status}`);
 }
 
-/** Throws when a folder has a file that is not in use. */
+/** Throws if a folder has an unused file. */
 function requireTidy(folder: string): void {
   const used = [
     ...['tenantry.db', 'secret.key', 'audit.key', 'audit-heads.log'],

@@ -26,7 +26,7 @@ export interface Figures {
   readonly unanswered: number;
   readonly events: number;
   readonly deliveries: number;
-  /** Requests that the receiver got; duplicates are those for events that it had accepted before. */
+  /** Requests that the receiver got. Duplicates are requests for events that it had already accepted. */
   readonly requests: number;
   readonly duplicates: number;
 }
@@ -40,10 +40,10 @@ const longest = 800;
 /** Share of requests that the receiver fails, and share of late responses. */
 const failing = 0.15;
 const slow = 0.1;
-/** Share of writes with a search after them. */
+/** Share of writes followed by a search. */
 const searching = 0.2;
 
-/** Runs the rounds with the program that these words start. Throws with a sentence when data is lost. */
+/** Runs the rounds with the program that this command starts. Throws a readable error when data is lost. */
 export async function chaos(
   rounds: number,
   program: readonly string[],
@@ -93,9 +93,9 @@ export async function randomBehaviour(): Promise<Behaviour> {
 export const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** The requests that the receiver got. */
+/** Requests that the receiver got. */
 export class Diary {
-  /** By hook, the webhook-ids in the order of their first arrival. */
+  /** By hook, the webhook-ids in the order of first arrival. */
   readonly first = new Map<string, string[]>();
   readonly accepted = new Set<string>();
   requests = 0;
@@ -125,7 +125,7 @@ interface Running {
 
 const network = '127.0.0.0/8';
 
-/** Starts a server on a folder, with more arguments and variables. */
+/** Starts a server on a folder, with additional arguments and variables. */
 export async function startServer(
   program: readonly string[],
   folder: string,
@@ -194,10 +194,10 @@ export async function requirePresent(url: string, token: string, customers: read
     throw new Error(`Of ${recorded} events a search finds ${matches} after a restart`);
 }
 
-/** The message of the event of each customer. */
+/** Returns the message of the event of each customer. */
 const words = 'customer+customer+has+been+created';
 
-/** Creates customers until the server is killed, at the end of `meanwhile`. Returns the number of writes without a response. */
+/** Creates customers until the server is killed at the end of `meanwhile`. Returns the number of writes without a response. */
 export const writeUntilKilled = (
   server: Running,
   token: string,
@@ -210,7 +210,7 @@ export const writeUntilKilled = (
       const { body, status } = await ask(url, token, 'POST', '/api/customers/', { name: 'Customer' });
       if (status !== 201) throw new Error(`A write returned ${status}: ${JSON.stringify(body)}`);
       written.push((body as { uuid: string }).uuid);
-      // A search indexes words, so that a kill may fall into that, too.
+      // A search indexes words, so that a kill may interrupt the indexing, too.
       if (Math.random() < searching) await ask(url, token, 'GET', `/api/events/count/?search=${words}`);
     },
     meanwhile,
@@ -218,7 +218,7 @@ export const writeUntilKilled = (
 
 /**
  * Several clients repeat `work` until the server is killed, at the end of `meanwhile` or at a random moment. Returns the number
- * of clients that the kill interrupted.
+ * of interrupted clients.
  */
 export async function repeatUntilKilled(
   { process: server, url }: Running,
@@ -245,7 +245,7 @@ export async function repeatUntilKilled(
   return (await Promise.all(clients)).reduce((sum, lost) => sum + lost, 0);
 }
 
-/** Delivers everything on a clock that runs ahead, and compares recorded events with received ones. */
+/** Delivers everything on a clock that runs ahead, then compares recorded events with received ones. */
 export const examine = (
   folder: string,
   diary: Diary,
@@ -253,7 +253,7 @@ export const examine = (
 ): Promise<{ events: number; deliveries: number }> =>
   withServerAhead(folder, { hooks_allowed_networks: [network] }, (server) => compare(server, diary, written));
 
-/** Serves a folder on a clock that runs 36 hours ahead, until all due work is done; returns what `check` returns. */
+/** Serves a folder on a clock that runs 36 hours ahead until all pending work is done; returns the result of `check`. */
 export async function withServerAhead<T>(
   folder: string,
   settings: ServerOptions,

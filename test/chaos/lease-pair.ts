@@ -1,6 +1,6 @@
 /**
- * Two built servers with copies of the same data, one lease, and faults that let the lease move from one to the other while clients
- * write to both. An object store in this process states when each of them acquired the lease.
+ * Two built servers with copies of the same data, one lease, and faults that move the lease from one to the other while clients
+ * write to both. An object store in this process records when each of them acquired the lease.
  */
 import type { ChildProcess } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,21 +12,21 @@ import type { ObjectStore } from '../support/object-store.ts';
 import { builtProgram, type Ended, nativeCache, Program, type Serving } from '../support/program.ts';
 import { ProgramClock } from '../support/program-clock.ts';
 
-/** Milliseconds between two writes of a client, and during which clients write before a fault and after its end. */
+/** Milliseconds between two writes of a client, and for which clients write before a fault and after its end. */
 const writeMs = 250;
 const calmMs = 1500;
 const maxPromotions = 3;
 /** Maximum seconds by which the clock of a server jumps: less than the lifetime of the client's token. */
 const farthest = 1200;
 
-/** How much lower the priority of the servers is than that of the observer, which must see when something happens. */
+/** How much lower the priority of the servers is than that of the observer, which must not see events late. */
 export const niceness = process.getuid?.() === 0 ? 15 : 0;
 
-/** Faults of the server that holds the lease, and whether another server must be able to take it over. */
+/** Faults of the server with the lease, and whether the other server must be able to take it over. */
 export const scenarios = {
-  /** Connections to the store are cut. */
+  /** Connections to the store are closed. */
   cut: { takesOver: true },
-  /** Requests to the store, or its responses, are lost. */
+  /** Requests to the store or its responses are lost. */
   silent: { takesOver: true },
   deaf: { takesOver: true },
   /** Requests reach the store late, most of them after the server has given up. */
@@ -38,20 +38,20 @@ export const scenarios = {
   killed: { takesOver: true },
   /** A clean shutdown. */
   released: { takesOver: true },
-  /** None: the other server must not take the lease over. */
+  /** No fault: the other server must not take over the lease. */
   healthy: { takesOver: false },
 } as const;
 
 export type Scenario = keyof typeof scenarios;
 
-/** From when on a server may write, by the object store. */
+/** The time from which a server may write, according to the object store. */
 interface Term {
   readonly epoch: number;
   readonly holder: string;
   readonly at: number;
 }
 
-/** An acknowledged write: its scenario, and from when until when the response may have arrived. */
+/** An acknowledged write: its scenario, and the interval in which the response may have arrived. */
 interface Acknowledged {
   readonly epoch: number;
   readonly scenario: Scenario | 'none';
@@ -59,7 +59,7 @@ interface Acknowledged {
   readonly until: number;
 }
 
-/** The last two iterations of the event loop: what it reads may have arrived since the one before. */
+/** The last two iterations of the event loop. Data read in one may have arrived since the previous one. */
 let iterations: readonly [number, number] = [performance.now(), performance.now()];
 setInterval(() => {
   iterations = [iterations[1], performance.now()];
@@ -80,12 +80,12 @@ interface PairOptions {
   readonly store: ObjectStore;
   /** The key of the lease. */
   readonly key: string;
-  /** A data folder with the user of the token, and the token. */
+  /** A data folder with a user, and the user's token. */
   readonly data: string;
   readonly token: string;
 }
 
-/** Seconds from a fault until the store gave the lease to the other server, and until that acknowledged a write. */
+/** Seconds from a fault until the store gave the lease to the other server, and until that server acknowledged a write. */
 export interface TakeOver {
   readonly scenario: Scenario;
   readonly acquired: number;
@@ -95,7 +95,7 @@ export interface TakeOver {
 export class LeasePair {
   readonly acknowledged: Acknowledged[] = [];
   rejected = 0;
-  /** Responses to writes other than 201, 503, and 408 after a stop of the process. */
+  /** Responses to writes other than 201, 503, and 408 after the process was stopped. */
   readonly unexpected: string[] = [];
   readonly #terms: Term[] = [];
   readonly #program = new Program(nativeCache, ['nice', '-n', String(niceness), process.execPath, builtProgram]);
@@ -129,7 +129,7 @@ export class LeasePair {
     await holder.proxy.close();
   }
 
-  /** Writes that a server acknowledged outside of its term, with the milliseconds between. */
+  /** Writes that a server acknowledged outside its term, with the gap in milliseconds. */
   get overlaps(): { readonly scenario: string; readonly ms: number }[] {
     return this.acknowledged.flatMap(({ epoch, from, scenario, until }) => {
       const i = this.#terms.findIndex((term) => term.epoch === epoch);
@@ -143,7 +143,7 @@ export class LeasePair {
   }
 
   /**
-   * Lets clients write, begins a fault of the server with the lease, promotes the other one, and ends the fault. Returns undefined
+   * Clients write while the server with the lease has a fault, the other one is promoted, and the fault ends. Returns undefined
    * if the lease did not move.
    */
   async round(scenario: Scenario): Promise<TakeOver | undefined> {
@@ -180,7 +180,7 @@ export class LeasePair {
     return { scenario, acquired, written };
   }
 
-  /** Promotes a copy. On a busy machine, the lease of the command may end before it has renewed it. */
+  /** Promotes a copy. On a busy machine, the command's lease may expire before the command has renewed it. */
   async #promote(next: Member): Promise<Ended> {
     for (let attempt = 1; ; attempt++) {
       const ended = await this.#program.run(['promote', ...this.#words(next)], { env: next.env });
@@ -189,7 +189,7 @@ export class LeasePair {
     }
   }
 
-  /** The server keeps the lease: it must acknowledge a write after the end of the fault. */
+  /** If the server keeps the lease, it must acknowledge a write after the fault. */
   async #keep(next: Member, end: () => void): Promise<undefined> {
     end();
     const before = this.acknowledged.length;
@@ -243,7 +243,7 @@ export class LeasePair {
     }
   }
 
-  /** A server whose lease another one has taken must reject changes permanently. */
+  /** After another server has taken the lease, this one must reject all changes. */
   async #requireFenced(scenario: Scenario, { server }: Member): Promise<void> {
     await eventually(
       `${scenario}: the server that lost the lease is fenced`,
@@ -253,7 +253,7 @@ export class LeasePair {
     );
   }
 
-  /** Lets the clocks of some servers jump. */
+  /** Makes the clocks of some servers jump. */
   #jump(members: readonly Member[]): void {
     for (const { clock } of members) clock.set(farthest * (2 * Math.random() - 1));
   }
@@ -279,7 +279,7 @@ export class LeasePair {
     return { folder, proxy, clock, env, server: undefined, process: undefined, writing: Promise.resolve() };
   }
 
-  /** A follower with a copy of a running server, which checkpoints nothing. */
+  /** Starts a follower with a copy of a running server. It runs no checkpoints. */
   async #copy({ folder }: Member): Promise<Member> {
     const next = await this.#member();
     const copy = join(next.folder, 'copies/1');

@@ -8,9 +8,9 @@ import { LeasePair, niceness, type Scenario, scenarios, type TakeOver } from './
 import { requireEnded } from './observer.ts';
 import type { Given, Part } from './part.ts';
 
-/** Pairs that run at the same time: they mostly wait. */
+/** Number of concurrent pairs, which mostly wait. */
 const maxPairs = 12;
-/** Maximum seconds from the fault until the object store has given the lease to the other server. */
+/** Maximum seconds from a fault until the object store has given the lease to the other server. */
 const maxTakeOver = 45;
 
 export const lease: Part = async ({ report, rounds }) => {
@@ -25,7 +25,7 @@ export const lease: Part = async ({ report, rounds }) => {
   };
 };
 
-/** Runs rounds with built servers. Throws with a sentence when a check fails. */
+/** Runs rounds with built servers. Throws a readable error when a check fails. */
 async function withServers(rounds: number, report: Given['report']): Promise<object> {
   const store = await ObjectStore.start();
   const program = new Program(nativeCache);
@@ -92,10 +92,10 @@ function figuresOf(pairs: readonly LeasePair[], taken: readonly TakeOver[], roun
   };
 }
 
-/** Whether the holder neither released nor renewed the lease, as it may when its requests are late. */
+/** Whether the holder neither released nor renewed the lease, which may happen when its requests are late. */
 const isTimed = (scenario: Scenario): boolean => scenario !== 'released' && scenario !== 'late';
 
-/** Throws with a sentence when a check has failed. */
+/** Throws a readable error when a check has failed. */
 function requireFigures(
   figures: object,
   pairs: readonly LeasePair[],

@@ -2,29 +2,28 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 
-/** The disk writes a sector completely or not at all; of several it may have written any. */
+/** The disk writes a sector completely or not at all. Of several sectors, it may have written any. */
 const sector = 512;
 const headBytes = 16;
 
 type Change = { readonly offset: number; readonly data: Buffer } | { readonly length: number };
 
-/** `length` bytes, with spare capacity after them. */
+/** Returns `length` bytes, with spare capacity after them. */
 interface Content {
   bytes: Buffer;
   length: number;
 }
 
 interface TracedFile {
-  /** Contents that are on the disk for certain. */
+  /** Contents that are certainly on the disk. */
   durable: Content;
-  /** Operations since the last sync, each of which may be on the disk. */
+  /** Operations since the last sync. Each of them may be on the disk. */
   pending: Change[];
 }
 
 /**
- * Returns folders as the disk would have them after power cuts at these positions of a trace, one after the other. The folder is
- * created again for each cut. All of its files are directly in it, unless it stands for another folder with earlier
- * contents.
+ * Yields folders as the disk would have them after power cuts at these positions of a trace, one after the other. Creates the
+ * folder again for each cut. All of its files are directly in it, unless it stands for another folder with earlier contents.
  */
 export function* lostPower(
   trace: string,
@@ -81,7 +80,7 @@ export function* recordsOf(trace: string): Generator<Done> {
 
 export type RecordEnd = Pick<Done, 'operation' | 'hasFailed' | 'path' | 'offset'> & { readonly at: number };
 
-/** Where each record ends, and its operation. */
+/** The end of each record, and its operation. */
 export function recordEnds(trace: string): RecordEnd[] {
   const bytes = readFileSync(trace);
   const ends = [];
@@ -117,14 +116,14 @@ function replay(bytes: Buffer, at: number, files: Map<string, TracedFile>, chanc
   if (operation === 'W') file.pending.push({ offset, data });
   else if (operation === 'T') file.pending.push({ length: offset });
   else if (operation === 'S') {
-    // After a failed sync the kernel considers all pages written; some are, and nothing writes the rest later.
+    // After a failed sync, the kernel considers all pages written, but only some are, and the others are never written.
     file.durable = hasFailed ? torn(file.durable, file.pending, chance) : applied(file.durable, file.pending);
     file.pending = [];
   } else if (operation !== 'L') files.delete(path);
   if (operation === 'R' || operation === 'L') files.set(data.toString(), file);
 }
 
-/** Applies all of the changes to the content. */
+/** Applies all changes to the content. */
 function applied(content: Content, changes: readonly Change[]): Content {
   for (const change of changes) {
     if ('length' in change) resize(content, change.length);
@@ -136,7 +135,7 @@ function applied(content: Content, changes: readonly Change[]): Content {
   return content;
 }
 
-/** Some sectors of the changes; sometimes none, or all. */
+/** Applies some sectors of the changes; sometimes none, or all. */
 function torn(durable: Content, changes: readonly Change[], chance: () => number): Content {
   const share = 1.5 * chance() - 0.25;
   const some = changes.flatMap((change): Change[] => {
@@ -149,7 +148,7 @@ function torn(durable: Content, changes: readonly Change[], chance: () => number
   return applied({ bytes: Buffer.from(durable.bytes), length: durable.length }, some);
 }
 
-/** A file that was extended has zeros there. */
+/** A file grows with zeros. */
 function resize(content: Content, length: number): void {
   if (length > content.bytes.length)
     content.bytes = Buffer.concat([content.bytes, Buffer.alloc(2 * length - content.bytes.length)]);

@@ -1,4 +1,4 @@
-/** Helpers of the parts: clients that record acknowledged writes and check them later, and a program that is killed. */
+/** Helpers of the parts: clients that record acknowledged writes and check them later, and kills of a program. */
 import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -8,20 +8,20 @@ import type { Ended, Program, Serving } from '../support/program.ts';
 /** Maximum page size. */
 const page = 200;
 
-/** Milliseconds of an undisturbed run of a command. Throws when it fails. */
+/** Returns the duration of an undisturbed command in milliseconds. Throws if the command fails. */
 export async function durationOf(program: Program, words: readonly string[]): Promise<number> {
   const begun = performance.now();
   requireEnded(await program.run(words), words);
   return performance.now() - begun;
 }
 
-/** Throws unless a command has ended with 0. */
+/** Throws unless a command has exited with 0. */
 export function requireEnded({ code, stderr }: Ended, words: readonly string[]): void {
   if (code !== 0) throw new Error(`tenantry ${words.join(' ')} ended with ${code}: ${stderr}`);
 }
 
 /**
- * Kills a command at a random moment, at most so many milliseconds after its start or after its first change of this file.
+ * Kills a command at a random moment within this many milliseconds after its start, or after its first change of this file.
  * Returns whether it was still running.
  */
 export async function killAtRandom(
@@ -42,7 +42,7 @@ export async function killAtRandom(
   return signal === 'SIGKILL';
 }
 
-/** Resolves when a file is created or changed, in a folder that exists. */
+/** Resolves when a file is created or changed in an existing folder. */
 function changed(file: string, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     watch(dirname(file), { signal }, (_event, name) => {
@@ -71,7 +71,7 @@ export class Observer {
     this.acknowledged = new Map(acknowledged);
   }
 
-  /** An observer with the user admin, who must exist in the folder. */
+  /** Creates an observer with the user admin, who must exist in the folder. */
   static async of(program: Program, folder = 'data'): Promise<Observer> {
     const words = ['token', 'admin', '--data', folder];
     const ended = await program.run(words);
@@ -83,7 +83,7 @@ export class Observer {
     return fetch(url, { headers: { Authorization: `Token ${this.token}` }, redirect: 'manual' });
   }
 
-  /** Creates a customer; records it when it is acknowledged. */
+  /** Creates a customer, and records it if it is acknowledged. */
   async write(url: string): Promise<Response> {
     const name = `Customer ${Math.random()}`;
     const response = await fetch(`${url}/api/customers/`, {
@@ -99,7 +99,7 @@ export class Observer {
   }
 
   /**
-   * Several clients write until the server is killed, at a random moment: at most so many milliseconds after the first
+   * Several clients write until the server is killed at a random moment, within this many milliseconds after the first
    * acknowledged write, however long that takes.
    */
   async writeUntilKilled(server: Serving, longest: number): Promise<void> {
@@ -121,7 +121,7 @@ export class Observer {
     await writing;
   }
 
-  /** Throws unless every acknowledged customer is returned, with its name. */
+  /** Throws unless the server returns every acknowledged customer, with its name. */
   async requireAll(url: string): Promise<void> {
     const present = await this.customers(url);
     for (const [uuid, name] of this.acknowledged)
@@ -129,7 +129,7 @@ export class Observer {
         throw new Error(`The customer ${uuid}, acknowledged as ${name}, is ${present.get(uuid) ?? 'lost'}`);
   }
 
-  /** Names of all customers by uuid. */
+  /** Returns the names of all customers by uuid. */
   async customers(url: string): Promise<Map<string, string>> {
     const all = new Map<string, string>();
     for (let number = 1; ; number++) {

@@ -1,6 +1,6 @@
 /** The options and the results of the parts of `npm run chaos`. */
 export interface Given {
-  /** Words that start the program. */
+  /** The command that starts the program. */
   readonly program: readonly string[];
   /** Number of kills, or of faults. */
   readonly rounds: number;
@@ -18,5 +18,5 @@ export interface Given {
   readonly report: (text: string) => void;
 }
 
-/** Runs against the program and returns figures. Throws with a sentence when a check fails. */
+/** Runs against the program; returns figures. Throws a readable error when a check fails. */
 export type Part = (options: Given) => Promise<object>;

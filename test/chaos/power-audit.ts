@@ -1,7 +1,7 @@
 /**
- * Cuts the power of servers that send their audit trail to a file on the same disk and to a receiver. After each cut, what the
- * database considers received is there, and what a sink has received is in the database. A server that starts after the cut
- * completes both.
+ * Cuts the power of servers that send their audit trail to a file on the same disk and to a receiver. After each cut, the sinks
+ * have all records that the database counts as received, and the database has all records that a sink received. A server that
+ * starts after the cut completes both.
  */
 import { once } from 'node:events';
 import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
@@ -20,18 +20,18 @@ export interface AuditPowerFigures {
   readonly cuts: number;
   readonly servers: number;
   readonly writes: number;
-  /** Records that the receiver got, and those of them that it got again. */
+  /** Records that the receiver got, and how many of them it got twice. */
   readonly received: number;
   readonly repeated: number;
-  /** Cuts inside of a batch, which left a truncated or torn line in the file. */
+  /** Cuts inside a batch, which left a truncated or torn line in the file. */
   readonly torn: number;
-  /** Servers that were started on the disk after a cut. */
+  /** Servers started on the disk after a cut. */
   readonly restarts: number;
 }
 
 const writers = 4;
 const longestMs = 5000;
-/** One of so many cuts is followed by a start. */
+/** Start a server after one of this many cuts. */
 const restartEvery = 25;
 const file = 'audit.ndjson';
 
@@ -43,7 +43,7 @@ interface Delivered {
   readonly at: number;
 }
 
-/** The trail in a database after a cut: its lines by the id of the record, and what each sink has received. */
+/** The trail in a database after a cut: its lines by record id, and the position of each sink. */
 interface Trail {
   readonly lines: ReadonlyMap<number, string>;
   readonly received: Readonly<Record<string, number>>;
@@ -51,7 +51,7 @@ interface Trail {
 
 const isRecord = (line: string): boolean => line.startsWith('{"') && !line.startsWith('{"head"');
 
-/** Runs servers for so many milliseconds, and simulates so many cuts. Throws with a sentence if a record is lost. */
+/** Runs servers for this many milliseconds, and simulates this many cuts. Throws a readable error if a record is lost. */
 export async function cutPowerOfSinks(
   cuts: number,
   milliseconds: number,
@@ -70,7 +70,7 @@ export async function cutPowerOfSinks(
   try {
     const first = await serveOn(disk, program, words);
     const start = disk.position;
-    // A busy machine sends nothing for seconds.
+    // A busy machine may send nothing for seconds.
     count.writes += await writeTo(first, () => delivered.length > 0);
     const failing = failSyncs(disk, milliseconds);
     for (const end = performance.now() + milliseconds; performance.now() < end; ) {
@@ -96,7 +96,7 @@ export async function cutPowerOfSinks(
       const before = delivered.filter(({ at }) => at <= cut).map(({ line }) => line);
       if (requireReceived(after, before)) count.torn++;
       if (++number % restartEvery !== 0) continue;
-      // The sinks have the same addresses as before.
+      // Give the sinks the same addresses as before.
       rmSync(disk.folder, { recursive: true });
       cpSync(after, disk.folder, { recursive: true });
       await restart(disk.folder, words, program);
@@ -109,7 +109,7 @@ export async function cutPowerOfSinks(
   }
 }
 
-/** Lets single syncs fail, as a disk with bad sectors does. */
+/** Makes single syncs fail, like a disk with bad sectors. */
 async function failSyncs(disk: FaultyDisk, milliseconds: number): Promise<void> {
   for (const end = performance.now() + milliseconds; performance.now() < end; ) {
     await pause(longestMs * Math.random());
@@ -118,7 +118,7 @@ async function failSyncs(disk: FaultyDisk, milliseconds: number): Promise<void> 
 }
 
 /**
- * Writes until a random moment after `isEnough`, or the end of the server, and kills it. Returns the number of acknowledged
+ * Writes until a random moment after `isEnough`, or until the server stops, then kills it. Returns the number of acknowledged
  * writes.
  */
 async function writeTo(
@@ -144,7 +144,7 @@ const linesIn = (text: string): string[] =>
     .slice(0, -1)
     .filter((line) => isRecord(line));
 
-/** Reads the trail; undefined without a database with one. */
+/** Reads the trail; undefined without a database that has one. */
 function trailIn(folder: string): Trail | undefined {
   const path = join(folder, 'tenantry.db');
   // A start would reject this.
@@ -168,7 +168,7 @@ function trailIn(folder: string): Trail | undefined {
   }
 }
 
-/** Checks the database and the file after a cut. Returns whether the file ends inside of a batch. */
+/** Checks the database and the file after a cut. Returns whether the file ends inside a batch. */
 function requireReceived(folder: string, delivered: readonly string[]): boolean {
   const trail = trailIn(folder);
   if (!trail) throw new Error('A cut of the power left no audit trail');

@@ -1,6 +1,6 @@
 /**
  * Cuts the power of servers on a disk with failing syncs, and checks that no acknowledged write is lost. The cuts are simulated
- * afterwards from the trace of writes and syncs: at any moment, with any of the sectors that were not synced.
+ * afterwards from the trace of writes and syncs: at any moment, with any of the unsynced sectors.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -18,7 +18,7 @@ import type { Part } from './part.ts';
 /** The results of the cuts. */
 export interface PowerFigures {
   readonly cuts: number;
-  /** Servers that ran one after the other: each is killed, is stopped, or ends by itself after a failed sync. */
+  /** Servers, one after the other. Each is killed, is stopped, or stops by itself after a failed sync. */
   readonly servers: number;
   readonly ended: number;
   /** Acknowledged writes, and failed ones, including failed starts. */
@@ -32,15 +32,18 @@ export interface PowerFigures {
 }
 
 const writers = 4;
-/** Maximum milliseconds of a period of failing syncs, which ends a server, and of the time between two. */
+/** Maximum length in milliseconds of a period of failing syncs, which stops a server, and of the time between two periods. */
 const failing = 60;
 const working = 1500;
-/** Maximum milliseconds of a server's life: some of its first steps fall into failing syncs, too. */
+/** Maximum lifetime of a server in milliseconds. Some startups fall into failing syncs, too. */
 const longest = 5000;
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Runs servers for so many milliseconds, one after the other, with the program that these words start, and simulates so many power cuts. */
+/**
+ * Runs servers for this many milliseconds, one after the other, with the program that this command starts, and simulates this
+ * many power cuts.
+ */
 export async function cutPowerOfServers(
   cuts: number,
   milliseconds: number,
@@ -58,7 +61,7 @@ export async function cutPowerOfServers(
     while (performance.now() < end) {
       server ??= await serveOn(disk, program).catch(() => undefined);
       if (server?.token === undefined) {
-        // Retries a start that fails, or the login after it.
+        // Retries a failed start, or a failed login after it.
         count.rejected++;
         await killed(server);
       } else {
@@ -91,13 +94,13 @@ export async function cutPowerOfServers(
 
 type Serving = Awaited<ReturnType<typeof serveOn>>;
 
-/** The acknowledged writes at a length of the trace. */
+/** Returns the acknowledged writes at a length of the trace. */
 interface Written {
   readonly uuid: string;
   readonly at: number;
 }
 
-/** Writes until then, or until the server ends, and stops it. Returns the number of writes without acknowledgement. */
+/** Writes until then, or until the server stops, and stops it. Returns the number of writes without acknowledgement. */
 async function writeTo(server: Serving, disk: FaultyDisk, written: Written[], end: number): Promise<number> {
   const { child, token, url } = server;
   let rejected = 0;
@@ -119,7 +122,7 @@ async function writeTo(server: Serving, disk: FaultyDisk, written: Written[], en
   return rejected;
 }
 
-/** Resolves to undefined where the server has ended and does not respond. */
+/** Resolves to undefined if the server has stopped and does not respond. */
 export async function unlessEnded<T>(response: Promise<T>): Promise<T | undefined> {
   try {
     return await response;
@@ -148,7 +151,7 @@ export const loseNothing: Part = async ({ cuts, program }) => {
   return figures;
 };
 
-/** Starts a server with its data folder on that disk. */
+/** Starts a server whose data folder is on that disk. */
 export async function serveOn(
   disk: FaultyDisk,
   program: readonly string[],
@@ -203,7 +206,7 @@ async function logIn(url: string, folder: string): Promise<string> {
   return body.token as string;
 }
 
-/** The customers in a database after the power cut; undefined when it is damaged. */
+/** Returns the customers in a database after the power cut; undefined if it is damaged. */
 export function survivors(file: string): ReadonlySet<string> | undefined {
   let db: SQLite.Database | undefined;
   try {

@@ -1,5 +1,5 @@
 /**
- * A follower of a Litestream replica, through which clients write and read their writes; then the primary and Litestream are
+ * A follower of a Litestream replica, through which clients write and read their writes. Then the primary and Litestream are
  * killed, the copy is promoted, and the old primary starts again.
  */
 import { copyFileSync, mkdirSync } from 'node:fs';
@@ -17,9 +17,9 @@ const lasts = 15;
 const maxMissing = 2;
 
 export interface FollowFigures {
-  /** Writes through the follower, each of which was read there afterwards. */
+  /** Writes through the follower. Each was read there afterwards. */
   readonly writes: number;
-  /** The number of these reads from the follower's own copy, and their median time in milliseconds. */
+  /** The number of these reads from the follower's own copy, and their median duration in milliseconds. */
   readonly readHere: number;
   readonly median: number;
   /** Writes that the promoted copy lacks, and the milliseconds between the first of them and the kill. */
@@ -27,7 +27,7 @@ export interface FollowFigures {
   readonly milliseconds: number;
 }
 
-/** Rejects with a sentence when a write was not readable or is missing, or when the old primary accepts another. */
+/** Rejects with a readable error when a write was not readable or is missing, or when the old primary accepts another write. */
 export const followAndPromote = (): Promise<FollowFigures> =>
   withWorks('file', async ({ acknowledged, objects, program, replicating, server, observer }) => {
     const source = `file://${objects}/1`;

@@ -85,7 +85,7 @@ export async function withWorks<T>(
   }
 }
 
-/** The printed configuration, with other places for its files, or with the part for S3 uncommented. */
+/** Returns the printed configuration with other file locations, or with the S3 part uncommented. */
 function configured(printed: string, store: string | undefined, folder: string): string {
   const local = printed
     .replaceAll('/run/litestream-tenantry.sock', join(folder, 'litestream.sock'))
@@ -97,7 +97,7 @@ function configured(printed: string, store: string | undefined, folder: string):
     .replace('https://s3.example.com', store);
 }
 
-/** Clients write until `until` has resolved. */
+/** Clients write until `until` resolves. */
 async function write({ acknowledged, server, observer }: Works, until: Promise<unknown>): Promise<void> {
   let isOver = false;
   const clients = Array.from({ length: writers }, async () => {
@@ -117,7 +117,7 @@ async function write({ acknowledged, server, observer }: Works, until: Promise<u
   await writing;
 }
 
-/** Restores the copy into another folder, which must be intact; returns the customers that are missing there. */
+/** Restores the copy, which must be intact, into another folder; returns the customers that are missing there. */
 async function missing({ acknowledged, config, program }: Works): Promise<string[]> {
   const remote = join(program.folder, 'elsewhere');
   mkdirSync(remote);
@@ -132,17 +132,17 @@ async function missing({ acknowledged, config, program }: Works): Promise<string
   return [...acknowledged.keys()].filter((uuid) => !present.has(uuid));
 }
 
-/** The number of errors that Litestream reported. */
+/** Returns the number of errors that Litestream reported. */
 const errors = ({ replicating }: Works): number => replicating.said().split('level=ERROR').length - 1;
 
 export interface DrillFigures {
   readonly writes: number;
-  /** Missing writes, and the milliseconds between the acknowledgement of the first of them and the kill. */
+  /** Missing writes, and the milliseconds from the acknowledgement of the first of them to the kill. */
   readonly missing: number;
   readonly milliseconds: number;
 }
 
-/** Kills the server and Litestream after so many seconds of writes. */
+/** Kills the server and Litestream after this many seconds of writes. */
 export const drill = (target: Target, seconds: number): Promise<DrillFigures> =>
   withWorks(target, async (works) => {
     const { acknowledged, replicating, server } = works;
@@ -173,7 +173,7 @@ export interface LongFigures {
   readonly maxLogBytes: number;
 }
 
-/** Runs clients for so many seconds without a kill. Rejects when the copy lacks writes. */
+/** Runs clients for this many seconds without a kill. Rejects if the copy lacks writes. */
 export const replicateLong = (target: Target, seconds: number, words?: string[]): Promise<LongFigures> =>
   withWorks(
     target,
@@ -185,7 +185,7 @@ export const replicateLong = (target: Target, seconds: number, words?: string[])
       }, 200);
       await write(works, pause(seconds * 1000));
       clearInterval(look);
-      // As long as Litestream reports that writes may be missing.
+      // Wait while Litestream reports that writes may be missing.
       await pause(2 * maxMissing * 1000);
       await server.stop();
       await endWithSignal(replicating.process, 'SIGINT');

@@ -1,4 +1,7 @@
-/** Short forms of the parts of `npm run chaos`; those of disk and power are in test/kernel/durability/power.test.ts. `npm test` built the program before. */
+/**
+ * Short forms of the parts of `npm run chaos`. Those of disk and power are in test/kernel/durability/power.test.ts. `npm test`
+ * builds the program first.
+ */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { builtProgram } from '../support/program.ts';
@@ -15,7 +18,7 @@ import { killStarts } from './kill-start.ts';
 import { cutPowerOfSinks } from './power-audit.ts';
 
 const test = suite('short chaos tests');
-/** Less than in the long forms. */
+/** Lower than in the long forms. */
 const rows = 8000;
 
 test('completes a killed start with the next one, in a new folder and after an unclean shutdown', async () => {

@@ -1,4 +1,4 @@
-/** Random choices that are equal for equal seeds (mulberry32). */
+/** Random choices, reproducible by seed (mulberry32). */
 export class Dice {
   #state: number;
 
@@ -24,7 +24,7 @@ export class Dice {
   /** From `least` to `most`, both inclusive. */
   whole = (least: number, most: number): number => least + Math.floor(this.next() * (most - least + 1));
 
-  /** One of the items, of which there must be at least one. */
+  /** Returns one of the items, which must not be empty. */
   pick<T>(items: readonly T[]): T {
     if (items.length === 0) throw new Error('no items to choose from');
     return items[Math.floor(this.next() * items.length)] as T;

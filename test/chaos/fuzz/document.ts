@@ -1,6 +1,6 @@
 /** The parts of an OpenAPI document that a fuzzer uses. */
 
-/** A schema, as far as values are generated from it. */
+/** A schema. Lists only the keywords that values are generated from. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -56,7 +56,7 @@ interface RawOperation extends PathItem {
 /** Exempt from the time limit: advancing sample data by a year executes all work of that year. */
 const timePasses = '/api/simulator/advance/';
 
-/** An OpenAPI 3.1 document, whose references are resolved on use. */
+/** An OpenAPI 3.1 document. Resolves references on use. */
 export class ApiDocument {
   readonly operations: readonly Operation[];
   /** Paths of lists, whose objects have paths one level below. */
@@ -76,7 +76,7 @@ export class ApiDocument {
       .filter(({ method, path }) => path !== timePasses && (methods === undefined || methods.includes(method)));
   }
 
-  /** The target of a reference; anything else unchanged. */
+  /** Returns the target of a reference, and anything else unchanged. */
   resolved<T extends object>(node: T & Described): T {
     if (node.$ref === undefined) return node;
     let matches: unknown = this.document;

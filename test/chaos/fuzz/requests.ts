@@ -1,4 +1,4 @@
-/** Requests for a fuzzer, generated from the seed and their number alone. */
+/** Requests for a fuzzer, determined by the seed and their number. */
 import { Dice } from './dice.ts';
 import type { ApiDocument, Operation, Parameter, Schema } from './document.ts';
 import { jsonText, type Objects, RawJson, usualWords, Values } from './values.ts';
@@ -19,7 +19,7 @@ const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\u
 
 const methods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'];
 
-/** Generates requests from a document, for so many senders. Omits requests that remove objects of `protectedUrls`. */
+/** Generates requests from a document for this many senders. Omits requests that remove objects of `protectedUrls`. */
 export class RequestMaker {
   constructor(
     private readonly document: ApiDocument,
@@ -30,11 +30,11 @@ export class RequestMaker {
     private readonly words = usualWords,
   ) {}
 
-  /** Returns the request of this number, always the same. */
+  /** Returns the request with this number. It is always the same. */
   make(number: number): FuzzRequest {
     const dice = new Dice(`${this.seed}:${number}`);
     const { operations } = this.document;
-    // Each operation in order, so that even few requests include all.
+    // Take the operations in order, so that even few requests include all of them.
     const operation = operations[number % operations.length] as Operation;
     return new Making(dice, this.document, this.objects, operation, this.protectedUrls, this.words).request(
       number,
@@ -63,7 +63,7 @@ class Making {
     const path = this.#path();
     const wanted = dice.happens(0.03) ? dice.pick(methods) : operation.method;
     const isProtected = this.protectedUrls.has(path.replace(/^(\/api\/users\/[^/]+\/).*$/, '$1'));
-    // Otherwise few objects would remain.
+    // Otherwise most objects would be deleted.
     const isSpared = (wanted === 'DELETE' || path.endsWith('/unlink/')) && dice.happens(0.8);
     const method = isSpared ? 'OPTIONS' : isProtected && wanted !== 'HEAD' ? 'GET' : wanted;
     const takesBody = !['GET', 'HEAD', 'OPTIONS', 'TRACE'].includes(method);
@@ -87,7 +87,7 @@ class Making {
     return this.#filled(operation.path);
   }
 
-  /** The path with a value for each name in braces. */
+  /** Returns the path with a value for each name in braces. */
   #filled = (path: string): string =>
     path.replace(/\{\w+\}/g, () => encodeURIComponent(this.#values.uuid()).replace(/^\.{1,2}$/, '%2e') || 'x');
 
@@ -110,7 +110,7 @@ class Making {
     });
   }
 
-  /** A member of the response, where the parameter takes their names. */
+  /** If the parameter takes names of members, use a member of the response. */
   #chosenMember(name: string): string | undefined {
     const { statuses } = this.operation;
     const isChoice = /^fields?$/.test(name) && statuses.length > 0 && !this.#values.isOdd();
@@ -198,7 +198,7 @@ class Making {
     ]);
   }
 
-  /** Members as names and texts; items of lists have the name of the list. */
+  /** Represents members as names and texts. Items of lists have the name of the list. */
   #members(value: unknown): [name: string, text: string][] {
     if (typeof value !== 'object' || value === null || value instanceof RawJson) return [['x', jsonText(value)]];
     return Object.entries(value).flatMap(([name, member]) =>

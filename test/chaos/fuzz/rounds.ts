@@ -10,7 +10,7 @@ import { compiled } from '../../support/compiled.ts';
 import { type FuzzFigures, fuzz } from '../fuzz.ts';
 import type { Target } from './senders.ts';
 
-/** Requests after which too many objects of the sample data are gone. */
+/** Number of requests after which too few objects of the sample data are left. */
 const roundLength = 10_000;
 
 interface Rounds {
@@ -21,7 +21,7 @@ interface Rounds {
   readonly report: (text: string) => void;
 }
 
-/** Sends the requests. Throws with the faults if any. */
+/** Sends the requests. Throws the faults, if any. */
 export async function fuzzRounds({ bundle, requests, seed, report }: Rounds): Promise<Record<string, number | string>> {
   const responses: Record<string, number> = {};
   const faults: string[] = [];
@@ -48,7 +48,7 @@ async function inSetup(bundle: string, work: (target: Target) => Promise<FuzzFig
     const child = fork(compiled(new URL('served.ts', import.meta.url)), [bundle, folder], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
-    // Faults that no response reports, such as a failed job, are in the log.
+    // The log has faults that no response reports, such as a failed job.
     const logged: string[] = [];
     for (const stream of [child.stdout, child.stderr])
       if (stream) createInterface({ input: stream }).on('line', (line) => logged.push(line));

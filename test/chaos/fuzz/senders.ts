@@ -1,4 +1,4 @@
-/** The senders of a fuzzer's requests: staff, global support, people with each role, a user without a role, and none. */
+/** The senders of a fuzzer's requests: staff, global support, users with each role, a user without a role, and no user. */
 import { request } from 'node:http';
 
 /** The tested server, and a staff token that no sender uses. */
@@ -17,7 +17,7 @@ interface Asked {
 
 const password = 'correct horse 1';
 
-/** Sends a request that must succeed. */
+/** Sends a request. Throws if it fails. */
 export function ask({ url, token }: Target, method: string, path: string, body?: object): Promise<Asked> {
   return new Promise((resolve, reject) => {
     const sent = request(
@@ -40,9 +40,9 @@ export function ask({ url, token }: Target, method: string, path: string, body?:
 
 const names = ['staff', 'support', 'owner', 'helper', 'manager', 'admin', 'observer', 'nobody'] as const;
 
-/** The sending users, and how they log in again after they have lost their tokens or roles. */
+/** The users who send requests, and how they log in again after losing their tokens or roles. */
 export class Senders {
-  /** The number of senders; the last has no token. */
+  /** The number of senders. The last one has no token. */
   readonly count = names.length + 1;
   readonly #tokens = new Map<number, string>();
   readonly #users = new Map<string, Json>();
@@ -112,18 +112,18 @@ export class Senders {
     }
   }
 
-  /** Paths of users that requests must not change. */
+  /** Paths of users that must not be changed by requests. */
   async protectedUrls(): Promise<Set<string>> {
     const { body } = await ask(this.target, 'GET', '/api/users/?current');
     return new Set([...this.#users.values(), ...body].map(({ url }) => new URL(url).pathname));
   }
 
-  /** Restores roles that requests have revoked. */
+  /** Grants roles again that requests have revoked. */
   async repair(): Promise<void> {
     for (const { body, path } of this.#roles) await ask(this.target, 'POST', path, body);
   }
 
-  /** A token of this sender; undefined for the sender without one. */
+  /** Returns a token of this sender; undefined for the sender without one. */
   async token(sender: number): Promise<string | undefined> {
     const name = names[sender];
     if (name === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** A process with the built program on a folder, for a fuzzer: its clients are behind a proxy, and no host name resolves. */
+/** Serves a folder with the built program for a fuzzer. Its clients are behind a proxy, and host names do not resolve. */
 
 import { pathToFileURL } from 'node:url';
 import type { createServer } from 'tenantry';

@@ -1,4 +1,4 @@
-/** Values for a fuzzer: valid ones by a schema, its bounds, and invalid ones. */
+/** Values for a fuzzer: valid ones from a schema, its bounds, and invalid ones. */
 import type { Dice } from './dice.ts';
 import type { ApiDocument, Schema } from './document.ts';
 
@@ -7,7 +7,7 @@ export class RawJson {
   constructor(readonly text: string) {}
 }
 
-/** JSON of a value, with raw pieces unchanged; of objects all own members, in order. */
+/** Serialises a value as JSON. Raw pieces stay unchanged; objects keep all own members, in order. */
 export function jsonText(value: unknown): string {
   if (value instanceof RawJson) return value.text;
   if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`;
@@ -18,7 +18,7 @@ export function jsonText(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** Paths of the existing objects, by the path of their list. */
+/** Paths of existing objects, by the path of their list. */
 export type Objects = ReadonlyMap<string, readonly string[]>;
 
 const oddTexts = [
@@ -85,7 +85,7 @@ const oddTexts = [
 
 const rawNumbers = ['1e400', '-1e400', '-0', '1.5', '9007199254740993', '18446744073709551616', '1e-400', '0.1e1'];
 const wholeNumbers = [0, -1, 1, 2, 255, 65_535, 65_536, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), 2 ** 53, -(2 ** 63)];
-/** Words of generated texts. */
+/** Words for generated texts. */
 export const usualWords: readonly string[] = ['alpha', 'beta', 'Gamma', 'delta-4', 'web', 'Pilv', 'ok', 'Õ'];
 
 /** Generates values for one request. */
@@ -102,10 +102,10 @@ export class Values {
     this.#oddity = dice.happens(0.5) ? 0 : 0.15;
   }
 
-  /** Whether the next value is invalid. */
+  /** Decides whether the next value is invalid. */
   isOdd = (): boolean => this.dice.happens(this.#oddity);
 
-  /** A value that is valid by a schema, with half of the optional members. */
+  /** Returns a valid value for a schema, with half of the optional members. */
   valid(input: Schema, depth = 0): unknown {
     const { dice } = this;
     const schema = this.document.resolved(input);
@@ -132,7 +132,7 @@ export class Values {
     }
   }
 
-  /** Any value. */
+  /** Returns any value. */
   odd(depth = 0): unknown {
     const { dice } = this;
     switch (dice.whole(0, 11)) {
@@ -165,7 +165,7 @@ export class Values {
     }
   }
 
-  /** The path of an existing object, of the same kind as the example if that names one. */
+  /** Returns the path of an existing object, of the same kind as the example if the example names one. */
   link(example?: string): string {
     const { dice, objects } = this;
     const kind = example === undefined ? undefined : /\/api\/[\w-]+\//.exec(example)?.[0];
@@ -177,7 +177,7 @@ export class Values {
     return `${collection}${this.uuid()}/`;
   }
 
-  /** The uuid of an existing object, or a random one. */
+  /** Returns the uuid of an existing object, or a random one. */
   uuid(): string {
     const { dice, objects } = this;
     const known = objects.get(dice.pick([...objects.keys()])) ?? [];
