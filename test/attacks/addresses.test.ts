@@ -1,4 +1,4 @@
-/** Which users see the IP address of the user who caused an event (events.md 4.4). */
+/** Which users see the IP address of an event's actor (events.md 4.4). */
 import * as assert from 'uvu/assert';
 import type { Json } from '../support/fixture.ts';
 import { asEachPersona, createPersonas, type Personas } from '../support/personas.ts';
@@ -15,7 +15,10 @@ test.before(async () => {
 });
 test.after(() => receiver.close());
 
-/** Which personas read the latest event of a type, and with which address; the rest of it is equal for all. */
+/**
+ * Returns the personas that read the latest event of a type, with the address they see. The rest of the event is the same for
+ * all.
+ */
 async function addresses(type: string): Promise<Record<string, string | undefined>> {
   const read = await asEachPersona(setup, async (client) => {
     const { body } = await client.get(`/api/events/?event_type=${type}&page_size=1`);

@@ -1,4 +1,4 @@
-/** Secrets in the output of commands, and hostile input files. `npm test` built the program before. */
+/** Secrets in the output of commands, and hostile input files. `npm test` builds the program first. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-/** Characters that make a text look like another one, or add line breaks (core.md 1.5 "Control characters"). */
+/** Characters that make a text look like a different one, or add line breaks (core.md 1.5 "Control characters"). */
 import * as assert from 'uvu/assert';
 import { publicKeys } from '../support/public-keys.ts';
 import { suiteWithServer } from '../support/suite.ts';

@@ -1,6 +1,6 @@
 /**
- * The service calls no address of its internal network, however the address is written (events.md 5.8): neither for a hook nor
- * for an account at a provider.
+ * The service never connects to its internal network for a hook or a provider account, however the address is written (events.md
+ * 5.8).
  */
 import type { LookupAddress } from 'node:dns';
 import * as assert from 'uvu/assert';
@@ -9,7 +9,7 @@ import { createPersonas } from '../support/personas.ts';
 import { Receiver } from '../support/receiver.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
-/** Addresses of host names; other names do not resolve. */
+/** Addresses by host name. Other names do not resolve. */
 const names = new Map<string, string>();
 const { test, fixture } = suiteWithServer('internal destinations', {
   resolve: (hostname, callback) => {
@@ -38,7 +38,7 @@ const fullWidthDigits = (text: string): string =>
 const circledDigits = (text: string): string =>
   text.replace(/[1-9]/g, (digit) => String.fromCodePoint(0x2460 + Number(digit) - 1)).replace(/0/g, '⓪');
 
-/** The ways to write an IPv4 address in a URL. */
+/** Notations of an IPv4 address in a URL. */
 function spellings(address: string): string[] {
   const bytes = address.split('.').map(Number);
   const [a, b, c, d] = bytes as [number, number, number, number];

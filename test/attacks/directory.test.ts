@@ -1,4 +1,4 @@
-/** Which users find which others when the directory lists connected people only (core.md 4.3). */
+/** Which users can find which others when the directory lists only connected people (core.md 4.3). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Fixture, type Json } from '../support/fixture.ts';

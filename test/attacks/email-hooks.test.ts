@@ -1,4 +1,4 @@
-/** Hooks send mail only to addresses whose owners agreed to it. */
+/** Hooks send mail only to addresses whose owners agreed. */
 import type { ServerOptions } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -47,7 +47,7 @@ const subjects = (received: readonly ReceivedMail[]): [string, string][] =>
 const question = 'Notifications from Tenantry: please confirm';
 const notification = 'Notifications from Tenantry';
 
-/** Path of the page that the link in a mail opens. */
+/** Returns the path of the page that the link in a mail opens. */
 const linkIn = (mail: ReceivedMail | undefined): string =>
   /https:\/\/cloud\.example\.com(\/hooks\/\S+)/.exec(mail?.text ?? '')?.[1] ?? 'none';
 const unsubscribeIn = (mail: ReceivedMail | undefined): string =>

@@ -8,7 +8,7 @@ import { Wire, type WireResponse } from '../support/wire.ts';
 
 const test = suite('follower');
 let program: Program;
-/** The host of the primary, whose API is below a path, with the requests that it received. */
+/** The host of the primary, whose API is below a path, and the requests that it received. */
 let host: Server;
 let received: IncomingMessage[];
 let authority: string;

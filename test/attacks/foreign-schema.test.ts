@@ -1,4 +1,4 @@
-/** Databases with tables, triggers or columns that the program did not create. `npm test` built the program before. */
+/** Databases with tables, triggers or columns that the program did not create. `npm test` builds the program first. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -22,7 +22,7 @@ test.before.each(async () => {
 });
 test.after.each(() => program.end());
 
-/** Changes a database without the program. */
+/** Changes a database directly, without the program. */
 function change(file: string, script: string): void {
   const db = new SQLite(file);
   db.exec(script);

@@ -12,10 +12,10 @@ const { test, fixture } = suiteWithServer('random requests', {
 test('returns what the OpenAPI document describes, for any caller and any values', async () => {
   await storeSampleData(fixture);
   const target = { url: fixture.url, token: fixture.server.issueToken() };
-  // Tests share the machine: only the long form measures response times.
+  // Only the long form measures response times, because tests share the machine.
   const { responses, faults } = await fuzz({ target, requests: 1500, seed: 'short', slow: 10_000 });
   assert.equal(faults, []);
-  // Otherwise the requests would have tested nothing.
+  // Without this, the requests might test nothing.
   for (const status of ['200', '201', '202', '204', '400', '401', '403', '404', '405', '409'])
     assert.ok((responses[status] ?? 0) > 0, `no response with ${status}`);
 });

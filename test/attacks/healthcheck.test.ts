@@ -1,4 +1,4 @@
-/** Programs other than the server that respond to `tenantry healthcheck`. `npm test` built the program before. */
+/** Other programs that respond to `tenantry healthcheck`. `npm test` builds the program first. */
 
 import { mkdirSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
@@ -37,7 +37,7 @@ async function listen(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Why `healthcheck` reports a server at this address as unhealthy. */
+/** Returns why `healthcheck` reports the server at this address as unhealthy. */
 async function failureAt(address: string): Promise<string> {
   const config = loadConfig({ input: { data, admin_listen: address } });
   return checkHealth({ config, flags: {}, words: [], sources: { environment: {} } } as never).then(

@@ -1,4 +1,4 @@
-/** Authors choose the destinations of hooks; limits protect those hosts from floods of requests. */
+/** Authors choose the destinations of hooks. Limits protect those hosts from floods of requests. */
 import type { ServerOptions } from 'tenantry';
 import * as assert from 'uvu/assert';
 import type { Client, Json } from '../support/fixture.ts';
@@ -39,7 +39,7 @@ test('limits a user to 50 hooks by default', async () => {
   assert.equal([rejection.status, rejection.body], [409, { detail: 'A user may have at most 50 hooks.' }]);
 });
 
-/** Names that are being resolved, with a function that ends the resolution: they have no address. */
+/** Pending look-ups of host names, with a function that ends each without an address. */
 const requests: { readonly name: string; readonly end: () => void }[] = [];
 const resolve: NonNullable<ServerOptions['resolve']> = (name, callback) => {
   const error = Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
@@ -87,7 +87,7 @@ test('starts at most 200 deliveries to one host per second', async () => {
   await fixture.staff.patch(me.url, { job_title: 'Boss' });
   await fixture.server.settled();
   assert.is(instants.length, 250);
-  // An attempt resolves its host some time after it began, later on a busy machine.
+  // An attempt resolves its host some time after its start, even later on a busy machine.
   for (const at of instants.slice(200)) assert.ok(at - before >= 1000, `${at - before} ms for 201`);
 });
 
@@ -124,7 +124,7 @@ test('applies no limit to networks of hooks_allowed_networks, and to names once 
     resolve: (_, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]),
   });
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
-  /** The number of attempts that run at the same time. */
+  /** Returns the number of concurrent attempts. */
   const atOnce = async (title: string, count: number): Promise<number> => {
     most = 0;
     await fixture.staff.patch(me.url, { job_title: title });

@@ -1,11 +1,11 @@
-/** Images that take a browser gigabytes of memory (core.md 6.6). */
+/** Images that make a browser allocate gigabytes of memory (core.md 6.6). */
 import { crc32 } from 'node:zlib';
 import * as assert from 'uvu/assert';
 import { suiteWithServer } from '../support/suite.ts';
 
 const { test, fixture } = suiteWithServer('images');
 
-/** A PNG whose header claims this many pixels on each side. */
+/** Builds a PNG whose header claims this many pixels on each side. */
 function png(side: number): Buffer {
   const content = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

@@ -1,4 +1,4 @@
-/** A user who loses access to a JIRA project loses access to what they wrote in it (providers.md 7.4). */
+/** A user who loses access to a JIRA project also loses access to their own texts in it (providers.md 7.4). */
 import * as assert from 'uvu/assert';
 import { sql } from '../../src/kernel/db/sql.ts';
 import { type Jira, startJira } from '../cloud/providers/jira/support.ts';

@@ -1,4 +1,6 @@
-/** No log, event, audit record, export, metric or rejection contains a secret of a login or a key, and no database stores one. */
+/**
+ * Logs, events, audit records, exports, metrics and rejections contain no secret of a login or a key, and no database stores one.
+ */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
@@ -19,12 +21,12 @@ let provider: OpenIdProvider;
 let files: Files;
 let server: Serving;
 let words: readonly string[];
-/** The secrets by what they are. */
+/** The secrets, by their purpose. */
 const secrets = new Map<string, string>([
   ['client secret', clientSecret],
   ['password', password],
 ]);
-/** Bodies of responses, except those that hand out a secret. */
+/** Bodies of responses, except those that issue a secret. */
 const bodies: string[] = [];
 
 test.before(async () => {
@@ -47,7 +49,7 @@ test.after(async () => {
   files?.remove();
 });
 
-/** Sends a request whose response must not repeat secrets, with every place of a request that servers like to log. */
+/** Sends a request with secrets in all places of a request that servers tend to log. Its response must not repeat them. */
 async function send(client: Client, method: string, path: string, body?: unknown, status?: number): Promise<Json> {
   const [secret = ''] = [...secrets.values()].slice(-1);
   const response = await client.send(method, path, body, { Referer: `${server.url}/page?secret=${secret}` });
@@ -58,7 +60,7 @@ async function send(client: Client, method: string, path: string, body?: unknown
   return response.body;
 }
 
-/** Sends a request whose response hands out secrets. */
+/** Sends a request whose response issues secrets. */
 async function issue(client: Client, path: string, body: unknown, status: number): Promise<Json> {
   const response = await client.post(path, body);
   assert.is(response.status, status, JSON.stringify(response.body));
@@ -89,7 +91,7 @@ test('a tour of all logins and keys', async () => {
   await send(alice, 'PATCH', user, { agree_with_policy: true }, 200);
   await send(alice, 'GET', `/api/users/?token=${token}`);
   await send(alice, 'GET', `/api/nothing/${token}/`, undefined, 404);
-  // API keys, also of a service account.
+  // API keys, including one of a service account.
   const key = await issue(alice, '/api/api-keys/', { name: 'CI', scopes: ['*:write'] }, 201);
   const rotated = await issue(alice, `${key.url}rotate/`, {}, 200);
   const project = (await send(alice, 'POST', '/api/projects/', { name: 'Web', customer }, 201)).url;
@@ -162,7 +164,7 @@ test('a tour of all logins and keys', async () => {
   await send(anonymous, 'POST', '/api-auth/oidc/company/backchannel-logout/', { logout_token: search }, 400);
   const completed = (await jar.get(page)).headers.get('location') ?? '';
   secrets.set('token of the login at the provider', tokenOf(completed));
-  // Again, with the used code.
+  // Send the used code again.
   assert.is((await jar.get(page)).status, 302);
   const end = (await jar.get(`${server.url}/api-auth/oidc/company/logout/`)).headers.get('location') ?? '';
   const idToken = new URL(end).searchParams.get('id_token_hint') ?? '';
@@ -178,7 +180,7 @@ test('a tour of all logins and keys', async () => {
   const recovered = await issue(anonymous, '/api-auth/recover/', { secret: recovery }, 200);
   secrets.set('token of the recovery', recovered.token);
   await send(anonymous, 'POST', '/api-auth/recover/', { secret: recovery }, 400);
-  // What the service shows of all this.
+  // Reads everything that the service reports about these requests.
   const seen = [
     '/api/users/',
     '/api/api-keys/',
@@ -202,7 +204,7 @@ test('a tour of all logins and keys', async () => {
   await send(staff, 'GET', '/docs/?format=openapi');
 });
 
-/** Every form in which a text could leave a secret. */
+/** All encodings in which a text could contain a secret. */
 const formsOf = (secret: string): readonly string[] => [
   ...new Set([
     secret,
@@ -215,7 +217,7 @@ const formsOf = (secret: string): readonly string[] => [
   ]),
 ];
 
-/** Fails if a text contains a secret. `but` are those that it may have. */
+/** Fails if a text contains a secret, except those in `but`. */
 function assertFree(where: string, text: string, but: readonly string[] = []): void {
   assert.ok(text.length > 0, where);
   for (const [name, secret] of secrets) {
@@ -229,7 +231,7 @@ function assertFree(where: string, text: string, but: readonly string[] = []): v
 }
 
 test('no response but the one that hands it out contains a secret', () => {
-  // The user sees their own token, and staff theirs; a name that is a secret was given to the API by its owner.
+  // Users see their own token, and staff see it too. A name that equals a secret was set by its owner.
   const others = bodies.filter((body) => !/^\w+ \S*\/api\/users\//.test(body));
   for (const body of others) {
     const [request = '', ...response] = body.split(': ');

@@ -33,7 +33,7 @@ const attempt = (address: string, username: string, tried = 'wrong'): Promise<Ap
     'X-Forwarded-For': address,
   });
 
-/** The bodies of responses, with equal texts counted. */
+/** Returns the bodies of responses, with counts of equal texts. */
 const tally = (responses: readonly ApiResponse<Json>[]): Record<string, number> => {
   const counts: Record<string, number> = {};
   for (const { body } of responses) counts[body.detail ?? 'token'] = (counts[body.detail ?? 'token'] ?? 0) + 1;

@@ -1,4 +1,4 @@
-/** Projects that a user tries to move to their own customer (core.md 7.3). */
+/** Attempts to move foreign projects to a user's own customer (core.md 7.3). */
 import * as assert from 'uvu/assert';
 import { suiteWithServer } from '../support/suite.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Attacks on logins by OpenID Connect (services.md 11.1), by a hostile provider, a hostile browser and a hostile third party. Each
- * one must fail with the message of its cause, without a token and without a new user.
+ * Attacks on logins by OpenID Connect (services.md 11.1), by a hostile provider, a hostile browser and a hostile third party.
+ * Each must fail with the message of its cause, without a token and without a new user.
  */
 import { createHmac, createPublicKey } from 'node:crypto';
 import { suite } from 'uvu';
@@ -21,7 +21,7 @@ const noUser = failedLogin('OpenID Connect authentication failed.');
 let rig: HandmadeFixture;
 let one: HandmadeIssuer;
 let two: HandmadeIssuer;
-/** Providers that no login has used yet, so that nothing of them is cached. */
+/** Providers without earlier logins, so that nothing of them is cached. */
 const unused: HandmadeIssuer[] = [];
 let foreign: Keys;
 
@@ -48,7 +48,7 @@ attack.before.each(() => {
   two.reset();
   rig.reasons.length = 0;
   rig.provider.received.length = 0;
-  // Beyond the limits of rejected messages, and the age of discovery documents and keys.
+  // Exceeds the limits of rejected messages, and the lifetime of cached discovery documents and keys.
   rig.fixture.clock.advance(3700);
 });
 
@@ -57,13 +57,13 @@ const counts = (): unknown =>
     SELECT (SELECT count(*) FROM user) AS users, (SELECT count(*) FROM token) AS tokens,
       (SELECT count(*) FROM user_identity) AS identities`);
 
-/** The name and issuer of a provider of which nothing is cached. */
+/** Returns the name and issuer of a provider without cached data. */
 const freshProvider = (): [string, HandmadeIssuer] => {
   const issuer = unused.pop() as HandmadeIssuer;
   return [`unused-${unused.length}`, issuer];
 };
 
-/** Declares an attack, which returns where the service sends the browser: to a page with this message. */
+/** Declares an attack that returns where the service sends the browser. It must be a page with this message. */
 function fails(title: string, message: string, reason: RegExp, run: () => Promise<string>): void {
   attack(title, async () => {
     const before = counts();
@@ -74,12 +74,12 @@ function fails(title: string, message: string, reason: RegExp, run: () => Promis
 }
 
 const mallory = { sub: 'mallory' };
-/** A login of mallory with another ID token. */
+/** Logs mallory in with a different ID token. */
 const withToken = (idToken: HandmadeIssuer['idToken']) => (): Promise<string> => {
   one.idToken = idToken;
   return rig.logIn('one', mallory);
 };
-/** The same with a token of other claims; undefined removes one. */
+/** The same with changed claims. Undefined removes a claim. */
 const withClaims = (changes: () => Json): (() => Promise<string>) =>
   withToken((claims) => one.sign({ ...claims, ...changes() }));
 const encoded = (value: Json): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -176,7 +176,7 @@ fails('an ID token in the address instead of a code', invalid, /./, async () => 
   return rig.finish(login, { query: `&id_token=${token}` });
 });
 
-// Two providers: each one may be hostile to users of the other.
+// Two providers. Each may be hostile to users of the other.
 
 fails('mix-up: a response to a login at another provider', invalid, /another provider/, async () => {
   const login = await start('one');

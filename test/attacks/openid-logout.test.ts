@@ -1,4 +1,6 @@
-/** Back-channel logouts (services.md 11.1): genuine ones end the sessions that they name, all others are rejected and end none. */
+/**
+ * Back-channel logouts (services.md 11.1). Genuine ones end the sessions that they name. All others are rejected and end none.
+ */
 import { createHmac, createPublicKey } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -37,7 +39,7 @@ const session = async (name: string, claims: Json): Promise<Client> =>
   new Client(rig.fixture, tokenOf(await rig.logIn(name, claims)));
 const isLive = async (client: Client): Promise<boolean> => (await client.get('/api/users/?current')).status === 200;
 let count = 0;
-/** The claims of a logout token of the provider `one`; undefined removes one. */
+/** The claims of a logout token from the provider `one`. Undefined removes a claim. */
 const claimsOf = (changes: Json): Json => ({
   iss: one.url,
   aud: 'tenantry',
@@ -61,7 +63,7 @@ const logOut = (token: string, options?: { name?: string }): Promise<Json> =>
 const done = [200, {}, 'no-store'];
 const invalid = [400, { error: 'invalid_request' }, 'no-store'];
 
-/** Declares a token that is rejected, for this logged reason, and ends no session. */
+/** Declares a token that is rejected with this logged reason and ends no session. */
 function rejects(title: string, reason: RegExp, run: () => Promise<Json>): void {
   test(`rejects ${title}`, async () => {
     assert.equal(await run(), invalid);

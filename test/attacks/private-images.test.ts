@@ -1,4 +1,4 @@
-/** Only users with access to an account see the objects that the account has at the provider (providers.md 1.3). */
+/** Only users with access to an account see its objects at the provider (providers.md 1.3). */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Client, Json } from '../support/fixture.ts';

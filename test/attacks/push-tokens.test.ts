@@ -1,4 +1,4 @@
-/** A push token lets its reader write to a device: neither the database nor validation reveals the tokens of others. */
+/** A push token allows writing to a device. Neither the database nor validation reveals other users' tokens. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -94,7 +94,7 @@ test('shows, finds and compares tokens after a rotation of encryption keys, with
   const { app } = fixture.server;
   assert.ok(reencryptSecrets(app, addKey(folder, app.random)) >= 2);
   await fixture.close();
-  // rotate-key replaces the key of the audit trail as well.
+  // rotate-key also replaces the key of the audit trail.
   rmSync(join(folder, 'audit.key'));
   const file = join(folder, 'secret.key');
   writeFileSync(file, `${readFileSync(file, 'utf8').split('\n')[0]}\n`);

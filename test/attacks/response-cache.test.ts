@@ -1,6 +1,6 @@
 /**
- * Responses are cached until a write or until they expire (src/decisions/caching.md). After a change of a role, a login or an
- * account, a server returns the same as a server that has just started on the same data.
+ * The server caches responses until a write or their expiry (src/decisions/caching.md). After a change of a role, a login or an
+ * account, it returns the same responses as a server that has just started on the same data.
  */
 
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { createPersonas, type Personas } from '../support/personas.ts';
 const test = suite('response cache');
 const fixture = new Fixture();
 const base_url = 'https://cloud.example.com';
-/** No synchronisation runs between the requests to the two servers when the clock advances. */
+/** When the clock advances, no synchronisation must run between the requests to the two servers. */
 const settings_sync_interval = 365 * day;
 let folder: string;
 let copies: string;
@@ -57,7 +57,7 @@ test.after(async () => {
   for (const gone of [folder, copies]) rmSync(gone, { recursive: true });
 });
 
-/** All responses to the owner of this token; `tags` are the ETags of earlier responses. */
+/** Returns all responses to the owner of this token. `tags` are the ETags of earlier responses. */
 async function responsesOf(
   url: string,
   token: string,
@@ -77,7 +77,7 @@ async function responsesOf(
   return responses;
 }
 
-/** The responses of a server that has just started on a copy of the data. */
+/** Returns the responses of a server that has just started on a copy of the data. */
 async function freshResponses(token: string, tags: ReadonlyMap<string, string>): Promise<Map<string, string>> {
   const copy = mkdtempSync(join(copies, 'copy-'));
   cpSync(join(folder, 'secret.key'), join(copy, 'secret.key'));
@@ -151,11 +151,11 @@ const changes: Readonly<Record<string, readonly [part: keyof Personas['users'], 
 for (const [name, [part, change]] of Object.entries(changes)) {
   test(`returns the same as a fresh server: ${name}`, async () => {
     const token = setup.clients[part].token as string;
-    // Twice: the second time all responses come from the cache.
+    // Read twice: the second time, all responses come from the cache.
     await responsesOf(fixture.url, token, new Map());
     const before = await responsesOf(fixture.url, token, new Map());
     await change();
-    // The consequences of the change must not fall between the requests to the two servers.
+    // The consequences of the change must not occur between the requests to the two servers.
     await fixture.server.settled();
     // Sends the ETags of the earlier responses, as clients do.
     const tags = etags(before);

@@ -1,4 +1,4 @@
-/** Cached and compressed responses: no token gets into a shared cache, no form is built twice (core.md 1.7). */
+/** Cached and compressed responses: no token gets into a shared cache, and no compressed form is built twice (core.md 1.7). */
 import * as assert from 'uvu/assert';
 import { CompressedForms } from '../../src/kernel/http/encoding.ts';
 import type { ApiResponse, Json } from '../support/fixture.ts';

@@ -1,4 +1,4 @@
-/** SAML messages from strangers are cheap: the signature is checked first, and rejections are counted (services.md 11). */
+/** SAML messages from strangers are cheap: the server checks the signature first, and counts rejections (services.md 11). */
 
 import { DOMParser } from '@xmldom/xmldom';
 import { suite } from 'uvu';
@@ -26,10 +26,10 @@ messages.before.each(async () => {
 });
 messages.after.each(() => saml.close());
 
-// The method belongs to the library; the work of the service's thread runs in this thread here.
+// The method belongs to the library. Here, the service's SAML thread runs in the test thread.
 const library = SignedXml.prototype as unknown as { validateReference(...args: unknown[]): unknown };
 
-/** Counts how often the library canonicalises and digests signed elements during a task, and returns the result of the task. */
+/** Counts how often the library canonicalises and digests signed elements during a task; returns the result of the task. */
 async function digests(task: () => unknown): Promise<[count: number, error: string | undefined]> {
   const { validateReference } = library;
   let count = 0;
@@ -53,7 +53,7 @@ const provider = (): IdentityProvider => {
   return matches;
 };
 
-/** A logout request with so many elements, not counting the signature. */
+/** A logout request with this many elements, not counting the signature. */
 function request(elements: number): string {
   const { idp, fixture } = saml;
   const indexes = '<samlp:SessionIndex/>'.repeat(elements - 3);
@@ -192,7 +192,7 @@ messages('parses no XML in the main thread', async () => {
   assert.equal([parsed, saml.reasons], [0, ['no known key made the signature']]);
 });
 
-/** Checks messages in a thread that never finishes one. */
+/** A thread that never finishes checking a message. */
 function stall(milliseconds: number): TaskThread {
   const { app } = saml.fixture.server;
   const stuck = new TaskThread(

@@ -1,4 +1,7 @@
-/** Secrets of provider accounts are not sent elsewhere, and shared accounts reveal nothing to strangers (services.md 2.4, 2.5). */
+/**
+ * The service sends secrets of provider accounts only to their provider, and shared accounts reveal nothing to strangers
+ * (services.md 2.4, 2.5).
+ */
 import * as assert from 'uvu/assert';
 import { certificate } from '../support/certificate.ts';
 import type { ApiResponse, Json } from '../support/fixture.ts';
@@ -16,7 +19,7 @@ others.before.each(async () => {
 const again = ['Credentials must be given again when the backend changes.'];
 const forbidden = { detail: 'You do not have permission to perform this action.' };
 
-/** An account of the owner at an address, with a token. */
+/** Creates an account of the owner at an address, with a token. */
 async function account(backendUrl: string, fields = {}): Promise<Json> {
   const { body, status } = await people.clients.owner.post('/api/service-settings/', {
     name: 'Droplets',
@@ -96,7 +99,7 @@ others('rejects credentials in an address and names the fields for them', async 
   assert.equal(changed.body, rejection);
 });
 
-/** Shared OpenStack settings with a tenant in the project of the personas. */
+/** Shared OpenStack settings with a tenant in the personas' project. */
 async function shared(): Promise<Json> {
   const { body } = await fixture.staff.post('/api/service-settings/', {
     name: 'Public',

@@ -1,7 +1,7 @@
 /**
- * Two servers that differ only in objects hidden from a user respond to all of that user's requests alike, byte for byte: no
- * filter, order, count, page or header reveals the difference. Requests come from the OpenAPI document, with names, links and
- * uuids of hidden objects among the values.
+ * Two servers that differ only in objects hidden from a user respond to all of that user's requests with the same bytes: no
+ * filter, order, count, page or header reveals the difference. The requests come from the OpenAPI document. Their values include
+ * names, links and uuids of hidden objects.
  */
 
 import { createHash } from 'node:crypto';
@@ -26,12 +26,12 @@ const random = 300;
 /** Parameters that find a user by their exact name. */
 const byWholeName: readonly string[] = ['username_exact', 'email_exact'];
 
-/** Random bytes that follow from a label and the number of draws since it was set. */
+/** Random bytes, determined by a label and the number of draws since it was set. */
 class Labelled {
   #label = '';
   #drawn = 0;
 
-  /** Sets the label that the next bytes follow from. */
+  /** Sets the label that determines the next bytes. */
   begin(label: string): void {
     this.#label = label;
     this.#drawn = 0;
@@ -49,7 +49,7 @@ class Labelled {
   };
 }
 
-/** The difference: the words in hidden objects, and the number of such objects. */
+/** The difference: words in hidden objects, and the number of such objects. */
 interface Hidden {
   readonly words: readonly [customer: string, project: string, person: string, other: string];
   readonly role: 'owner' | 'support';
@@ -64,7 +64,7 @@ class Twin {
   readonly fixture = new Fixture();
   /** Tokens of users who see a part of the data. */
   readonly tokens: string[] = [];
-  /** Links of objects that none of these users sees. */
+  /** Links of objects that are hidden from all of these users. */
   hiddenLinks: readonly string[] = [];
 
   constructor(
@@ -88,7 +88,7 @@ class Twin {
       event_groups: ['users', 'projects', 'customers', 'resources'],
     });
     this.#random.begin('hidden');
-    // As many objects on either side, so that later visible objects have equal numbers in their paths.
+    // Create the same number of objects on both sides, so that later visible objects have equal numbers in their paths.
     const there = await this.#hide(options.users_visible === 'connected');
     this.#random.begin('visible again');
     const second = await fixture.project('Second', people.customer);
@@ -119,7 +119,7 @@ class Twin {
     const { staff } = fixture;
     const [name, projectName, person, other] = hidden.words;
     await fixture.user('nobody.here');
-    // Where the directory lists all users, people are visible, but not their roles.
+    // If the directory lists all users, people are visible but their roles are not.
     const user = await fixture.user(
       isDirectoryNarrow ? person : 'somebody',
       isDirectoryNarrow ? { full_name: name } : {},
@@ -146,7 +146,7 @@ class Twin {
     return { customer, project, user };
   }
 
-  /** Objects that only one of the twins has. */
+  /** Returns the objects that only one of the twins has. */
   async #hideMore({ customer, user }: { customer: Json; user: Json }): Promise<void> {
     const { fixture } = this;
     const { staff } = fixture;
@@ -162,7 +162,7 @@ class Twin {
     await staff.delete(project.url);
   }
 
-  /** Returns the whole response to a request as text: status, headers and body. */
+  /** Returns a whole response as text: status, headers and body. */
   response({ headers, method, sender, target }: FuzzRequest): Promise<string> {
     const { hostname, port } = new URL(this.fixture.url);
     return new Promise((resolve, reject) => {
@@ -194,7 +194,7 @@ test.before(async () => {
 });
 test.after(() => receiver.close());
 
-/** Each parameter of each list, and each order, with a hidden value, sent by alternating users. */
+/** Sends each parameter and each order of each list with a hidden value, by alternating users. */
 function pointed(document: ApiDocument, hidden: readonly string[], senders: number): FuzzRequest[] {
   const dice = new Dice('pointed');
   const uuids = hidden.map((url) => url.split('/').at(-2) ?? '');
@@ -243,11 +243,11 @@ for (const directory of ['all', 'connected'] as const) {
       ...pointed(document, one.hiddenLinks, one.tokens.length),
       ...Array.from({ length: random }, (_, number) => maker.make(number)).map((created) => ({
         ...created,
-        // Every request is a read.
+        // Send only reads.
         method: ['GET', 'HEAD', 'OPTIONS'].includes(created.method) ? created.method : 'GET',
       })),
     ];
-    // Records are numbered and hashed over the whole trail, and its key belongs to the server.
+    // Audit records are numbered and hashed over the whole trail, whose key belongs to the server.
     const requests = all.filter((read) => !read.target.startsWith('/api/audit/'));
     let nonEmptyCount = 0;
     for (const read of requests) {
@@ -260,7 +260,7 @@ for (const directory of ['all', 'connected'] as const) {
       nonEmptyCount > requests.length / 10,
       `only ${nonEmptyCount} of ${requests.length} responses had content`,
     );
-    // The twins do differ for staff.
+    // Check that the twins differ for staff.
     const [hereAll, thereAll] = await Promise.all(
       twins.map(async ({ fixture }) => (await fixture.staff.get('/api/customers/')).body.map(({ name }: Json) => name)),
     );

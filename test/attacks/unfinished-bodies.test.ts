@@ -1,4 +1,4 @@
-/** Request bodies that never end: what they cost the server and other users (core.md 1.1 "Memory", 1.2). */
+/** Unfinished request bodies: their cost for the server and other users (core.md 1.1 "Memory", 1.2). */
 import * as assert from 'uvu/assert';
 import { Accepted } from '../support/accepted.ts';
 import { Fixture } from '../support/fixture.ts';

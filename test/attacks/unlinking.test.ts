@@ -1,4 +1,7 @@
-/** Unlinking frees quotas while the object still runs at the provider: which users may unlink what (services.md 8.2, 8.5, 8.7). */
+/**
+ * Unlinking frees quotas although the object still runs at the provider, so the rights to unlink are limited (services.md 8.2,
+ * 8.5, 8.7).
+ */
 import * as assert from 'uvu/assert';
 import { type Cloud, startCloud, volume } from '../cloud/providers/openstack/cloud.ts';
 import type { Json } from '../support/fixture.ts';
@@ -9,7 +12,7 @@ import { suiteWithServerPerTest } from '../support/suite.ts';
 const { test: unlinking, fixture } = suiteWithServerPerTest('unlinking resources');
 const forbidden = { detail: 'You do not have permission to perform this action.' };
 
-/** Shared DigitalOcean settings that every project is linked to; returns a function that orders droplets there. */
+/** Shared DigitalOcean settings, linked to every project; returns a function that orders droplets there. */
 async function sharedDroplets(): Promise<(by: string, name: string) => Promise<{ status: number; body: Json }>> {
   await fixture.staff.post('/api/service-settings/', {
     name: 'Public',

@@ -1,4 +1,4 @@
-/** The receiver of JIRA webhooks is public: its secret is long, and wrong ones are counted (providers.md 7.4). */
+/** The receiver of JIRA webhooks is public, so its secret is long, and wrong secrets are counted (providers.md 7.4). */
 import * as assert from 'uvu/assert';
 import { startJira } from '../cloud/providers/jira/support.ts';
 import type { ApiResponse, Json } from '../support/fixture.ts';
