@@ -1,4 +1,4 @@
-/** The page of /docs/ in a real browser: it renders, calls only its server, and can send requests. */
+/** The page /docs/ in a real browser: it renders, calls only its server, and can send requests. */
 import type { Browser, Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -39,7 +39,7 @@ browser('requests only one page, without errors in the browser', () => {
 browser('is ready within two seconds with all operations', async () => {
   const other = await (chromium as Browser).newPage({ viewport: { width: 1300, height: 900 } });
   const session = await other.context().newCDPSession(other);
-  // CPU time of the page, independent of other load on the machine.
+  // CPU time of the page, which other load on the machine does not affect.
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
   await other.goto(`${fixture.url}/docs/`, timeLimit);
   await other.locator('rapi-doc .nav-bar-path').first().waitFor(timeLimit);

@@ -10,7 +10,7 @@ import { builtProgram } from '../support/program.ts';
 
 const examples = suite('examples');
 const project = fileURLToPath(new URL('../..', import.meta.url));
-/** A copy of the examples, with the built program installed as the package that they import. */
+/** A copy of the examples, with the built program installed as the package they import. */
 const copy = join(project, 'dist/examples');
 const at = (path: string): string => join(copy, path);
 
@@ -24,7 +24,7 @@ examples.before(() => {
   cpSync(fileURLToPath(new URL('.', import.meta.url)), copy, { recursive: true });
   const installed = at('node_modules/tenantry');
   mkdirSync(installed, { recursive: true });
-  // Otherwise the name would be that of the package around it.
+  // Otherwise the package around it would set the name.
   writeFileSync(at('package.json'), '{ "type": "module" }');
   writeFileSync(
     join(installed, 'package.json'),
@@ -36,7 +36,7 @@ examples.before(() => {
   );
 });
 
-/** The output of a runner, which must succeed. */
+/** Returns the output of a runner. Throws if it fails. */
 async function output(command: string, words: readonly string[], { cwd = project, env }: Run = {}): Promise<string> {
   const child = spawn(command, words, { cwd, env: { PATH: process.env.PATH, NO_COLOR: '1', ...env } });
   let text = '';

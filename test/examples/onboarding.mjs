@@ -3,7 +3,7 @@ export class Onboarding {
   #url;
   #token;
 
-  /** `token` is that of a staff user. */
+  /** `token` belongs to a staff user. */
   constructor(url, token) {
     this.#url = url;
     this.#token = token;

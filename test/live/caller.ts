@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert';
 import type { Json } from '../support/fixture.ts';
 
-/** Milliseconds between two requests, and until the last one. */
+/** Milliseconds between two requests, and the maximum in total. */
 const period = 200;
 const timeout = 180_000;
 
@@ -35,7 +35,7 @@ export class Caller {
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
   }
 
-  /** Sends a request whose response must have a status. */
+  /** Sends a request. Throws unless the response has this status. */
   async ask(status: number, method: string, path: string, body?: unknown): Promise<Json> {
     const reply = await this.send(method, path, body);
     assert.is(reply.status, status, `${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
@@ -45,14 +45,14 @@ export class Caller {
   get = (path: string): Promise<Json> => this.ask(200, 'GET', path);
   post = (path: string, body?: unknown, status = 201): Promise<Json> => this.ask(status, 'POST', path, body);
 
-  /** The only object of a list, which must have exactly one. */
+  /** Returns the only object of a list, which must have exactly one. */
   async only(path: string): Promise<Json> {
     const matches = await this.get(path);
     assert.is(matches.length, 1, `${path}: ${JSON.stringify(matches)}`);
     return matches[0];
   }
 
-  /** An object after its operation, which must have succeeded. */
+  /** Returns an object after its operation, which must have succeeded. */
   async settled({ url }: Json): Promise<Json> {
     return until(url, async () => {
       const object = await this.get(url);
@@ -61,7 +61,7 @@ export class Caller {
     });
   }
 
-  /** Creates an object and waits until its creation has ended. */
+  /** Creates an object and waits until it is ready. */
   make = async (path: string, body?: unknown): Promise<Json> => this.settled(await this.post(path, body));
 
   /** Runs an action, which is a POST with status 202, and waits for its end. */

@@ -9,14 +9,14 @@ const run = promisify(execFile);
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/live', import.meta.url));
 
-/** How long a package manager may take, in milliseconds. */
+/** Timeout of a package manager in milliseconds. */
 const installTimeoutMs = 300_000;
-/** The same for a Go program, which is compiled with all of its modules. */
+/** Timeout for a Go program, which is compiled with all of its modules. */
 const goTimeoutMs = 900_000;
 
 /**
- * Returns a folder that `install` has filled once for these `inputs`, such as the lines of a lock file. A folder that an
- * interrupted run left behind is filled again.
+ * Returns a folder that `install` fills once per `inputs`, such as the lines of a lock file. Fills it again if an interrupted run
+ * left it incomplete.
  */
 async function installedOnce(
   name: string,
@@ -46,7 +46,7 @@ export async function pythonPrograms(part: string): Promise<string> {
   return join(folder, 'bin');
 }
 
-/** Installs a package of npm with exactly this version; returns the folder to import it from. */
+/** Installs exactly this version of an npm package; returns the folder to import it from. */
 export function nodePackage(name: string, version: string): Promise<string> {
   return installedOnce(name, version, async (target) => {
     writeFileSync(join(target, 'package.json'), '{ "private": true }');
@@ -55,7 +55,7 @@ export function nodePackage(name: string, version: string): Promise<string> {
   });
 }
 
-/** Builds the Go program in a folder of this one from the modules of its go.sum; returns its path. */
+/** Builds the Go program in a folder beside this file from the modules in its go.sum; returns its path. */
 export async function goProgram(path: string): Promise<string> {
   const source = fileURLToPath(new URL(path, import.meta.url));
   const inputs = ['go.mod', 'go.sum', 'main.go'].map((file) => readFileSync(join(source, file), 'utf8')).join('\0');
@@ -65,7 +65,7 @@ export async function goProgram(path: string): Promise<string> {
   return join(folder, 'program');
 }
 
-/** Installs a Go program of a module, with exactly this version; returns its path. */
+/** Installs exactly this version of a Go program; returns its path. */
 export async function goInstalled(path: string, version: string): Promise<string> {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const folder = await installedOnce(name, `${path}@${version}`, async (target) => {
@@ -75,7 +75,7 @@ export async function goInstalled(path: string, version: string): Promise<string
   return join(folder, name);
 }
 
-/** Builds the Go program whose source is in a folder; returns its path, in that folder or in `target`. */
+/** Builds a Go program from its source folder; returns its path, in that folder or in `target`. */
 export async function goBuild(source: string, target = source): Promise<string> {
   const program = join(target, 'program');
   await run('go', ['build', '-o', program, '.'], { cwd: source, env: goEnvironment(target), timeout: goTimeoutMs });
@@ -86,6 +86,6 @@ const goEnvironment = (target: string): NodeJS.ProcessEnv => ({
   ...process.env,
   GOPATH: join(target, 'path'),
   GOTOOLCHAIN: 'local',
-  // Modules are read-only otherwise, and npm could not remove them.
+  // Otherwise modules are read-only, and npm could not remove them.
   GOFLAGS: '-mod=readonly -modcacherw -buildvcs=false',
 });

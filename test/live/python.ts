@@ -3,17 +3,17 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Json } from '../support/fixture.ts';
 
-/** The interpreter for which Debian's packages are installed. */
+/** The interpreter that has Debian's packages. */
 const python = '/usr/bin/python3';
 
-/** The JSON output of a script in this folder, run by an interpreter. Rejects with its stderr when it fails. */
+/** Returns the JSON output of a script in this folder. Rejects with its stderr if it fails. */
 export async function runPythonOf(interpreter: string, script: string, ...words: readonly string[]): Promise<Json> {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const { stdout } = await promisify(execFile)(interpreter, [path, ...words]);
   return JSON.parse(stdout);
 }
 
-/** The same by the interpreter with Debian's packages. */
+/** The same with Debian's interpreter and packages. */
 export const runPython = (script: string, ...words: readonly string[]): Promise<Json> =>
   runPythonOf(python, script, ...words);
 

@@ -3,7 +3,7 @@ export class Steps {
   #passed = 0;
   #failed = 0;
 
-  /** Runs a step and prints its seconds; returns its result; rejects when it failed. */
+  /** Runs a step and prints its duration; returns its result. Rejects if it fails. */
   async step<T>(name: string, work: () => Promise<T>): Promise<T> {
     const begun = performance.now();
     const seconds = (): string => `${((performance.now() - begun) / 1000).toFixed(1).padStart(6)} s`;

@@ -1,7 +1,6 @@
 /**
- * Saves the data that the upgrade tests of later versions use; run once for each version, before it is released:
- *
- *   node build.mjs upgrade-data
+ * Saves the data for the upgrade tests of later versions. Run it once per version, before the release: node build.mjs
+ * upgrade-data
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The responses of a data folder, compared with those of later versions for the same data. */
+/** The responses for a data folder, to compare with those of later versions for the same data. */
 
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,16 +10,16 @@ import { documented } from '../support/catalogue.ts';
 /** Bodies, or statuses of errors, by user and path. */
 export type Replies = Record<string, unknown>;
 
-/** People of the sample data: staff, and the owner of a customer. */
+/** Users of the sample data: staff, and the owner of a customer. */
 const readers = ['helena.kask', 'mari.tamm'];
 
 /**
- * Lists that differ each time: a start reminds of ends that came near while no server was running, and the audit trail records
- * starts and has a key of each data folder.
+ * Lists that differ each time: a start sends reminders of expiries that approached while no server was running, and the audit
+ * trail records starts and has a separate key per data folder.
  */
 const unrepeatable = [eventStream.path, '/api/sessions/', '/api/notifications/'];
 
-/** Paths that depend on the data. A stream does not end, and a login starts a session. */
+/** Paths that depend on the data. A stream never ends, and a login creates a session. */
 const collections = documented
   .filter(({ operations, path }) => operations.GET && path.startsWith('/api/') && !path.includes(':'))
   .map(({ path }) => path)
@@ -36,7 +36,7 @@ export const storedOf = (version: string): { backup: string; responses: string }
   return { backup: join(folder, `${version}.backup`), responses: join(folder, `${version}.json.gz`) };
 };
 
-/** Serves a folder at an instant, as if no time had passed, and returns the first page of every collection. */
+/** Serves a folder at an instant as if no time had passed; returns the first page of every collection. */
 export async function responsesOf(data: string, instant: number): Promise<Replies> {
   const server = await createServer({
     data,
@@ -46,7 +46,7 @@ export async function responsesOf(data: string, instant: number): Promise<Replie
     clock: settableClock(instant),
   });
   try {
-    // Work due at that time has started, and the clock stands still.
+    // Pending work of that time has started, and the clock stands still.
     server.tick();
     await server.settled();
     const responses: Replies = {};

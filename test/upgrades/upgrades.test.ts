@@ -29,7 +29,7 @@ for (const version of versions)
       const before: Replies = JSON.parse(gunzipSync(readFileSync(files.responses)).toString());
       const now = await responsesOf(folder, backupTime);
       assert.ok(Object.keys(before).length > 100);
-      // The one response that has to change.
+      // The only response that must change.
       const paths = Object.keys(before).filter((path) => !path.endsWith(' /api/version/'));
       const differences = paths.flatMap((path) => differencesOf(before[path], now[path], path));
       assert.equal(differences.slice(0, 10), []);

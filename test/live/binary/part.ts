@@ -13,7 +13,7 @@ import type { Steps } from '../steps.ts';
 
 const project = fileURLToPath(new URL('../../..', import.meta.url));
 const largest = 120_000_000;
-/** The time that the start of the one-file build takes, in Node.js of the same version. */
+/** How long the one-file build takes to start, in Node.js of the same version. */
 const slowest = 1.3;
 const rounds = 9;
 
@@ -54,7 +54,7 @@ export async function binary(steps: Steps): Promise<void> {
     });
     await steps.step('serve with a login at an identity provider', () => serveWithSingleSignOn(program));
     await steps.step('everything in test/package/everything.test.ts', () => useEverything(built));
-    // Some addons crash Node.js when their objects are collected: src/decisions/pinned-headers.md.
+    // Some addons crash Node.js when their objects are garbage-collected: src/decisions/pinned-headers.md.
     await steps.step('twenty commands that open the database exit normally', async () => {
       for (let i = 0; i < 20; i++) assert.match(await say(['token', 'admin']), /^\w{40}\n$/);
     });
@@ -74,7 +74,7 @@ async function logIn({ url }: Serving, username: string, password: string): Prom
   return { Authorization: `Token ${token}` };
 }
 
-/** Serves users that log in at an identity provider. */
+/** Serves users who log in at an identity provider. */
 async function serveWithSingleSignOn(program: Program): Promise<void> {
   const saml = await SamlProvider.start();
   try {
@@ -120,7 +120,7 @@ async function live(
   for (const data of ['data', 'restored']) assert.is(await say(['doctor', '--data', data]), 'no problems\n');
 }
 
-/** A damaged file, and folders in which nothing can be created. */
+/** A damaged file, and folders in which no file can be created. */
 async function rejections(program: Program): Promise<void> {
   const bytes = readFileSync(join(program.folder, 'tenantry'));
   const at = bytes.lastIndexOf('\n//licenses:') + 1000;
@@ -130,7 +130,7 @@ async function rejections(program: Program): Promise<void> {
   const result = execute(program.folder, ['./damaged', 'licenses']);
   assert.equal(result, [1, 'tenantry: the program file is damaged (licenses): copy or build it again\n']);
 
-  // No folder can exist below a file, not even for root.
+  // A folder cannot exist below a file, not even for root.
   const nowhere = join(program.folder, 'tenantry/below');
   for (const words of [
     ['serve', '--port', '0', '--data', nowhere],
@@ -158,13 +158,13 @@ function execute(cwd: string, [command = '', ...words]: string[], env = {}): [co
   }
 }
 
-/** The ratio of the executable's time to its first response to that of the one-file build: the fastest of some starts each. */
+/** The ratio of the executable's time to its first response to that of the one-file build, each the fastest of several starts. */
 async function startRatio(program: Program): Promise<number> {
   const node = join(project, 'dist/nodes/node_modules/node-24/bin/node');
   const file = new Program(undefined, [node, join(project, 'dist/package/tenantry.cjs')]);
   const times = { program: [] as number[], file: [] as number[] };
   try {
-    // The first start of each stores the code compiled by V8, a second later.
+    // The first start of each stores V8's compiled code a second later.
     for (let i = -1; i < rounds; i++)
       for (const [name, started] of [['program', program] as const, ['file', file] as const]) {
         const cache = join(program.folder, `cache of ${name}`);

@@ -34,7 +34,7 @@ export const isResponding = (url: string): Promise<boolean> =>
     () => false,
   );
 
-/** Ends a process that may have ended already. */
+/** Ends a process if it is still running. */
 export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const closed = once(child, 'close');

@@ -19,9 +19,9 @@ import { Bucket, type Store } from './bucket.ts';
 const rows = 45_000;
 const prefix = 'prod';
 const ageVersion = 'v1.3.2';
-/** Bytes a second of the slow upload. */
+/** Rate of the slow upload in bytes per second. */
 const slowRate = 4_000_000;
-/** The upload of a backup needs at most so much memory, in megabytes. */
+/** Maximum memory of an upload in megabytes. */
 const maxMegabytes = 400;
 
 const faults = {
@@ -29,7 +29,7 @@ const faults = {
   expired: { status: 403, body: '<Error><Code>ExpiredToken</Code><Message>The token has expired</Message></Error>' },
 } as const;
 
-/** What a request to the store does: `start`, `part 1`, `complete`, `abort`, `uploads`, `list`, or the method. */
+/** The kind of a request to the store: `start`, `part 1`, `complete`, `abort`, `uploads`, `list`, or the method. */
 function kindOf(method: string, target: string): string {
   const query = new URL(target, 'http://store').searchParams;
   if (query.has('uploads')) return method === 'POST' ? 'start' : 'uploads';
@@ -41,7 +41,7 @@ function kindOf(method: string, target: string): string {
 /** Backups of one server to one store, through a proxy that fails on request. */
 export class Backups {
   readonly #bucket: Bucket;
-  /** The kinds of the requests of a backup that uploads something. */
+  /** The kinds of requests of a backup that uploads data. */
   #uploading: string[] = [];
 
   private constructor(
@@ -108,7 +108,7 @@ export class Backups {
     return this.program.run(words, { env: { ...this.store.environment, ...env } });
   }
 
-  /** Makes a backup. Names of backups have seconds. */
+  /** Creates a backup. Names of backups contain seconds. */
   async #now(...words: readonly string[]): Promise<Ended> {
     await pause(1000 - (Date.now() % 1000));
     return this.#command(['backups', 'now', ...this.#options(), ...words]);
@@ -153,7 +153,7 @@ export class Backups {
     assert.is(code, 0, stderr);
   }
 
-  /** Restores and serves the newest backup, and prints how long each of the two commands takes. */
+  /** Restores and serves the newest backup, and prints how long both commands take. */
   async #recover(): Promise<void> {
     const begun = performance.now();
     const words = ['restore', `s3://${this.#bucket.name}/${prefix}`, '--identity', 'identity', '--data', 'machine'];
@@ -170,7 +170,7 @@ export class Backups {
     });
   }
 
-  /** One fault of one kind of request: the backup still succeeds, once. */
+  /** Injects one fault into one kind of request. The backup still succeeds, once. */
   async #survive(kind: string, fault: ProxyFault): Promise<void> {
     const before = await this.#listed();
     let count = 0;
@@ -179,10 +179,10 @@ export class Backups {
     this.proxy.fault = () => undefined;
     assert.is(made.code, 0, made.stderr);
     const after = await this.#listed();
-    // The retention removes the others of the same day, besides the newest verified one.
+    // The retention removes the others of the same day, except the newest verified one.
     assert.ok(count > 0 && after.length <= 2 && after[0]?.name !== before[0]?.name, JSON.stringify({ before, after }));
     await this.#verify(after[0]?.name ?? '');
-    // The response to the start of an upload was lost: only the store knows it, and it is aborted a day later.
+    // The response to the start of an upload was lost. Only the store knows the upload, and aborts it a day later.
     assert.ok((await this.#bucket.uploads()) <= 1);
   }
 
@@ -212,7 +212,7 @@ export class Backups {
     assert.equal(left, []);
   }
 
-  /** The number of notifications of failed backups. */
+  /** Counts the notifications of failed backups. */
   #failures(): number {
     const db = new SQLite(join(this.program.folder, 'data/tenantry.db'), { readonly: true });
     try {
@@ -298,7 +298,7 @@ export class Backups {
     );
   }
 
-  /** Moto says of all uploads that they began in 2010. */
+  /** For moto, all uploads started in 2010. */
   async #abortOld(): Promise<void> {
     await this.#kill('part 2');
     assert.is(await this.#bucket.uploads(), 1);
@@ -306,7 +306,7 @@ export class Backups {
   }
 }
 
-/** The most memory that a process has used until now, in kilobytes; 0 if it is gone. */
+/** Returns the peak memory of a process in kilobytes; 0 if it has ended. */
 function peakOf(pid: number | undefined): number {
   try {
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);

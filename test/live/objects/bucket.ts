@@ -5,13 +5,13 @@ import * as assert from 'uvu/assert';
 export interface Store {
   readonly name: string;
   readonly url: string;
-  /** The variables with its credentials. */
+  /** Environment variables with its credentials. */
   readonly environment: { readonly AWS_ACCESS_KEY_ID: string; readonly AWS_SECRET_ACCESS_KEY: string };
   /** Whether it rejects wrong signatures. */
   readonly verifiesSignatures: boolean;
 }
 
-/** A bucket, as a client that shares no code with the program sees it. */
+/** A bucket, accessed by a client that shares no code with the program. */
 export class Bucket {
   constructor(
     private readonly store: Store,
@@ -33,13 +33,13 @@ export class Bucket {
     return Buffer.from(await response.arrayBuffer());
   }
 
-  /** The keys of all objects. */
+  /** Returns the keys of all objects. */
   async keys(): Promise<string[]> {
     const text = await (await this.#send('GET', '?list-type=2')).text();
     return [...text.matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = '']) => key).sort();
   }
 
-  /** The number of uploads that were neither completed nor aborted. */
+  /** Counts the uploads that were neither completed nor aborted. */
   async uploads(): Promise<number> {
     const text = await (await this.#send('GET', '?uploads=')).text();
     return (text.match(/<UploadId>/g) ?? []).length;

@@ -1,4 +1,4 @@
-/** Scheduled backups and the lease with object stores that others have written. */
+/** Scheduled backups and the lease, with third-party object stores. */
 import type { Steps } from '../steps.ts';
 import { Backups } from './backups.ts';
 import type { Store } from './bucket.ts';

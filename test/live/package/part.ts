@@ -11,7 +11,7 @@ import { demoPassword } from '../../../src/app/demo/demo.ts';
 import { install, logIn, pack, use, useEverything } from '../../support/packed.ts';
 import type { Steps } from '../steps.ts';
 
-/** The result of `npm pack`, on every supported version of Node.js. */
+/** Tests the result of `npm pack` on every supported version of Node.js. */
 export async function packagePart(steps: Steps): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-package-'));
   try {

@@ -10,20 +10,20 @@ import type { Steps } from '../steps.ts';
 
 const run = promisify(execFile);
 
-/** Where Debian has the programs of PostgreSQL. */
+/** Debian's folder with the programs of PostgreSQL. */
 function programs(): string {
   const root = '/usr/lib/postgresql';
   const [version] = readdirSync(root).sort().reverse();
   return join(root, version ?? '', 'bin');
 }
 
-/** PostgreSQL imports the export of the sample data, with the same number of rows. */
+/** PostgreSQL imports the export of the sample data with the same number of rows. */
 export async function postgres(steps: Steps): Promise<void> {
   const root = mkdtempSync(join(tmpdir(), 'tenantry-postgres-'));
   const program = new Program(join(root, 'native'));
   const cluster = join(root, 'cluster');
   mkdirSync(cluster);
-  // PostgreSQL does not run as root.
+  // PostgreSQL refuses to run as root.
   const [, , uid = '0', gid = '0'] = (await run('getent', ['passwd', 'postgres'])).stdout.split(':');
   const who = process.getuid?.() === 0 ? { uid: Number(uid), gid: Number(gid) } : {};
   if (who.uid !== undefined) {

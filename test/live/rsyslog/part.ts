@@ -13,7 +13,7 @@ import { Program } from '../../support/program.ts';
 import { Caller } from '../caller.ts';
 import type { Steps } from '../steps.ts';
 
-/** rsyslog receives the audit trail by `audit_syslog`, plain and by TLS, also after it was restarted. */
+/** rsyslog receives the audit trail through `audit_syslog`, over TCP and TLS, also after its restart. */
 export async function rsyslog(steps: Steps): Promise<void> {
   for (const scheme of ['tcp', 'tls'] as const) {
     const program = new Program(undefined);
@@ -66,7 +66,7 @@ async function receive(steps: Steps, program: Program, server: Rsyslog): Promise
   assert.is(await serving.stop(), 0);
 }
 
-/** A server of rsyslog that writes a line for each message. */
+/** An rsyslog server that writes one line per message. */
 class Rsyslog {
   readonly url: string;
   readonly certificate: string;

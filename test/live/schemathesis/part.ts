@@ -16,10 +16,10 @@ const phaseNames = ['examples', 'coverage', 'fuzzing', 'stateful'];
 /** A staff user of the demo data. */
 const username = 'helena.kask';
 
-/** How many requests there are at least when every operation is examined. */
+/** Minimum number of requests if every operation is tested. */
 export const defaultRequests = 20_000;
 
-/** About how many requests an operation gets in the phases that do not depend on a number. */
+/** Approximate requests per operation in the phases without a configurable number. */
 const fixedExamples = 90;
 const minFuzzingExamples = 5;
 
@@ -27,9 +27,9 @@ const minFuzzingExamples = 5;
 const seed = '1';
 
 /**
- * Schemathesis sends requests generated from the served OpenAPI document, in all four phases, at least `requests` together: no
- * response may be a 5xx or differ from the document, and differences in accepted and rejected requests must be explained.
- * With less than the default it tests a part of the collections.
+ * Schemathesis sends requests generated from the served OpenAPI document, in all four phases, at least `requests` together. No
+ * response may be a 5xx or differ from the document, and differences in accepted and rejected requests must be explained. With
+ * fewer requests than the default, it tests only some collections.
  */
 export async function schemathesis(steps: Steps, { requests }: { readonly requests: number }): Promise<void> {
   const programs = await steps.step('Schemathesis is installed', () => pythonPrograms('schemathesis'));
@@ -123,7 +123,7 @@ async function examine(programs: string, url: string, folder: string, requests: 
   };
 }
 
-/** The tested tags, which are the names of collections, and the number of their operations. */
+/** Returns the tested tags, which are names of collections, and the number of their operations. */
 async function chosenTags(address: string, requests: number): Promise<{ tags: readonly string[]; operations: number }> {
   const { paths, tags } = (await (await fetch(address)).json()) as Json;
   const period = Math.max(1, Math.floor(defaultRequests / requests));

@@ -27,7 +27,7 @@ interface Case {
   readonly isGenuine: boolean;
 }
 
-/** The public libraries of Standard Webhooks and the receivers of the manual verify what the built program delivers. */
+/** The public libraries of Standard Webhooks and the manual's receivers verify deliveries of the built program. */
 export async function webhooks(steps: Steps): Promise<void> {
   const libraries = await steps.step('the libraries of npm, Python and Go are installed', install);
   const receivers = await steps.step('the receivers of the manual are built', manualReceivers);
@@ -40,7 +40,7 @@ export async function webhooks(steps: Steps): Promise<void> {
       deliver(staff, receiver),
     );
     const cases = genuine.flatMap(casesOf);
-    // The libraries skip v1a. The receivers of the manual read JSON only.
+    // The libraries ignore v1a. The manual's receivers read only JSON.
     const isShared = ({ message }: Case): boolean => message.key.startsWith('whsec_');
     const isJson = ({ message }: Case): boolean => message.body.startsWith('{');
     for (const [name, verify] of Object.entries(libraries))
@@ -58,7 +58,7 @@ export async function webhooks(steps: Steps): Promise<void> {
   }
 }
 
-/** Fails for each case with another verdict than it must have. Prints the counts. */
+/** Throws for each case with a wrong verdict. Prints the counts. */
 async function judge(verify: Verifier, cases: readonly Case[]): Promise<void> {
   const verdicts = await verify(cases.map(({ message }) => message));
   assert.is(verdicts.length, cases.length);
@@ -82,7 +82,7 @@ async function install(): Promise<Readonly<Record<string, Verifier>>> {
   };
 }
 
-/** A library in a program that reads one message per line and prints one verdict per line. */
+/** Runs a library in a program that reads one message per line and prints one verdict per line. */
 const library =
   (command: string, ...words: readonly string[]): Verifier =>
   async (messages) => {
@@ -98,13 +98,13 @@ const library =
 const wrongSecret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const wrongPublicKey = `whpk_${Buffer.from(generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }).x ?? '', 'base64url').toString('base64')}`;
 
-/** A received delivery, with every secret or public key that must verify it. */
+/** A received delivery, with every secret or public key that verifies it. */
 interface Delivery {
   readonly received: Received;
   readonly keys: readonly string[];
 }
 
-/** Causes deliveries of every kind and returns them. */
+/** Triggers deliveries of every kind; returns them. */
 async function deliver(staff: Caller, receiver: Receiver): Promise<readonly Delivery[]> {
   const arrived = async (what: string, count = 1): Promise<Received[]> => {
     await eventually(what, () => receiver.requests.length >= count, 30);
@@ -157,7 +157,7 @@ async function deliver(staff: Caller, receiver: Receiver): Promise<readonly Deli
   return matches;
 }
 
-/** A delivery with each of its keys, and everything that a forger might alter. */
+/** A delivery with each of its keys, and with every alteration that a forger might try. */
 function casesOf({ received, keys }: Delivery): readonly Case[] {
   const { body } = received;
   const header = (name: string): string => String(received.headers[name]);

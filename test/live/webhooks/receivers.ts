@@ -5,9 +5,9 @@ import { freePort } from '../../support/free-port.ts';
 import { receiverCode, startReceiver } from '../../support/manual-receiver.ts';
 import { goBuild, pythonPrograms } from '../packages.ts';
 
-/** A message as it arrived, and the key by which to verify it. */
+/** A message as received, and the key to verify it with. */
 export interface Message {
-  /** The secret (`whsec_`) or public key (`whpk_`) that the receiver has. */
+  /** The receiver's secret (`whsec_`) or public key (`whpk_`). */
   readonly key: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export interface Message {
 /** Returns the verdict of a library or receiver on each message. */
 export type Verifier = (messages: readonly Message[]) => Promise<string[]>;
 
-/** The receivers that the manual prints, in Node.js, Python and Go, as verifiers. */
+/** The manual's receivers in Node.js, Python and Go, as verifiers. */
 export async function manualReceivers(): Promise<Readonly<Record<string, Verifier>>> {
   const python = `${await pythonPrograms('webhooks')}/python`;
   const saved =
@@ -37,10 +37,10 @@ export async function manualReceivers(): Promise<Readonly<Record<string, Verifie
   };
 }
 
-/** Returns the command that runs a receiver whose code is to be saved in a folder. */
+/** Returns the command that runs a receiver. Its code must be saved in the folder. */
 type Prepare = (folder: string, code: string) => Promise<readonly [string, ...string[]]>;
 
-/** Sends the messages to a receiver, which runs once for each key: 204 accepts, 401 rejects. */
+/** Sends messages to a receiver, which runs once per key: 204 accepts, 401 rejects. */
 const verifier =
   (language: 'js' | 'python' | 'go', prepare: Prepare): Verifier =>
   async (messages) => {

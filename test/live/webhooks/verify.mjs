@@ -1,7 +1,6 @@
 /**
- * Verifies messages by the public JavaScript library of Standard Webhooks, which is imported from the folder that the
- * first argument names: reads them from standard input, a JSON object a line, and prints a line for each: "accepted", or
- * why the library rejects it.
+ * Verifies messages with the public JavaScript library of Standard Webhooks, imported from the folder in the first argument.
+ * Reads one JSON object per line from standard input. Prints a line for each: "accepted", or the library's error.
  */
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';

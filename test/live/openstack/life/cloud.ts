@@ -8,7 +8,7 @@ import type { Json } from '../../../support/fixture.ts';
 
 const scripts = fileURLToPath(new URL('..', import.meta.url));
 
-/** The output of `up` about the cloud that it has started. */
+/** The output of `up` about the cloud that it started. */
 interface Facts {
   readonly auth_url: string;
   readonly region: string;
@@ -36,7 +36,7 @@ async function output(
   return texts.stdout;
 }
 
-/** The client's lists of all objects that a life cycle could leave behind. */
+/** The client's lists of all kinds of objects that a life cycle could leave behind. */
 const lists = [
   'project list',
   'user list',
@@ -58,11 +58,11 @@ const lists = [
 export class RealCloud {
   private constructor(
     readonly facts: Facts,
-    /** Stops the cloud; does nothing for one that was running before. */
+    /** Stops the cloud unless it was already running. */
     readonly end: () => Promise<void>,
   ) {}
 
-  /** Starts one in a temporary folder. */
+  /** Starts a cloud in a temporary folder. */
   static async start(): Promise<RealCloud> {
     const directory = mkdtempSync(join(tmpdir(), 'openstack-'));
     const end = async (): Promise<void> => {
@@ -76,13 +76,16 @@ export class RealCloud {
     return new RealCloud(JSON.parse(printed) as Facts, end);
   }
 
-  /** Uses one that is running. */
+  /** Uses a running cloud. */
   static running(directory: string): RealCloud {
     const facts = JSON.parse(readFileSync(join(directory, 'facts.json'), 'utf8')) as Facts;
     return new RealCloud(facts, async () => undefined);
   }
 
-  /** The parsed output of a client command; undefined if it is empty. `as` is a user of a project, else the administrator. */
+  /**
+   * Returns the parsed output of a client command; undefined if it is empty. `as` is a user of a project, by default the
+   * administrator.
+   */
   async client(
     command: string,
     as?: { readonly name: string; readonly password: string; readonly project: string },
@@ -102,7 +105,7 @@ export class RealCloud {
     return printed.trim() === '' ? undefined : JSON.parse(printed);
   }
 
-  /** All objects, by list: one line per object. */
+  /** Returns all objects by list, one line per object. */
   async everything(): Promise<Readonly<Record<string, readonly string[]>>> {
     const commands = lists.map((list) => `${list} -f value -c ID -c Name`.replace(/(?<=keypair.*) -c ID/, ''));
     const separator = 'project show -f value -c id admin';

@@ -4,11 +4,11 @@ import { until } from '../../caller.ts';
 import type { Account, Life } from './life.ts';
 import { synchronise } from './settings.ts';
 
-/* Changes by the cloud's client without our server: objects that are imported, changed, and deleted. */
+/* Changes by the cloud's client that bypass our server: objects that are imported, changed and deleted. */
 
 const userOf = ({ tag }: Life) => ({ name: `user-${tag}`, password: 'foreign-password', project: `foreign-${tag}` });
 
-/** A project without the administrator, with its own user who creates a volume, a network and a server. */
+/** A project without the administrator. Its own user creates a volume, a network and a server. */
 async function makeProject(life: Life): Promise<void> {
   const { cloud } = life;
   const own = userOf(life);
@@ -27,7 +27,7 @@ async function makeProject(life: Life): Promise<void> {
   await cloud.client(`${server} --wait -f json`, own);
 }
 
-/** Imports an object that a synchronisation has found. */
+/** Imports an object found by a synchronisation. */
 async function importOf({ staff }: Life, { link }: Account, type: string, name: string): Promise<Json> {
   const service = await staff.get(link.service);
   const items: Json[] = await staff.get(`${service.url}link/`);
@@ -57,7 +57,7 @@ export async function restoreByImport(life: Life, account: Account, instance: Js
   });
 }
 
-/** Imports objects of others, and manages them. */
+/** Imports foreign objects and manages them. */
 export async function importForeign(life: Life, account: Account): Promise<Json> {
   const { staff, steps } = life;
   await steps.step('without our server: project, network, volumes, server', () => makeProject(life));

@@ -6,7 +6,7 @@ import type { Account, Life } from './life.ts';
 import type { Connections } from './network.ts';
 import { synchronise } from './settings.ts';
 
-/** An instance with two volumes, a key and a floating IP; returns it stopped. */
+/** Creates an instance with two volumes, a key and a floating IP; returns it stopped. */
 export async function makeInstance(
   { cloud, staff, steps }: Life,
   { link }: Account,
@@ -70,7 +70,7 @@ export async function removeKey({ cloud, staff }: Life, key: Json): Promise<void
   );
 }
 
-/** Every action on an instance; it is stopped before and after. */
+/** Runs every action on an instance, which is stopped before and after. */
 export async function changeInstance(
   { cloud, staff, steps }: Life,
   instance: Json,
@@ -114,7 +114,7 @@ export async function changeInstance(
     assert.is(two.external_ips.length, 2);
     const none = await staff.act(instance, 'update_floating_ips', { floating_ips: [] });
     assert.equal([none.external_ips, none.floating_ips], [[], []]);
-    // Chooses an existing free one.
+    // Uses an existing free floating IP.
     const [{ address, url }] = await staff.get(`/api/openstack-floating-ips/?tenant_uuid=${instance.tenant_uuid}`);
     const again = await staff.act(instance, 'update_floating_ips', { floating_ips: [{ subnet: subnet.url, url }] });
     assert.equal(again.external_ips, [address]);
@@ -126,7 +126,7 @@ export async function changeInstance(
   await steps.step('instance stop', async () => assert.is(await state('stop'), 'SHUTOFF'));
 }
 
-/** Errors of the cloud become the error message; deletion leaves nothing behind. */
+/** Errors of the cloud become the error message. Deletion leaves nothing behind. */
 export async function failInstance(life: Life, account: Account, tenant: Json): Promise<void> {
   const { cloud, staff, steps } = life;
   const image = await staff.only('/api/openstack-images/');
@@ -170,7 +170,7 @@ export async function failInstance(life: Life, account: Account, tenant: Json): 
   });
 }
 
-/** Deletion with its volumes, and without: data volumes stay. */
+/** Deletes an instance with its volumes, and one without: its data volumes stay. */
 export async function removeInstance({ staff, steps }: Life, instance: Json, isWhole: boolean): Promise<void> {
   const volumes = (await staff.get(instance.url)).volumes;
   await steps.step(`instance delete ${isWhole ? 'with' : 'without'} its volumes`, async () => {

@@ -3,7 +3,10 @@ import type { Json } from '../../../support/fixture.ts';
 import { until } from '../../caller.ts';
 import type { Account, Life } from './life.ts';
 
-/** A second account with other options, whose operations are interrupted by kill -9: they continue, and nothing is created twice. */
+/**
+ * A second account with other options, whose operations are interrupted by kill -9: they continue, and no object is created
+ * twice.
+ */
 export async function killDuringOperations(life: Life, { link: { project } }: Account): Promise<void> {
   const { cloud, kill, staff, steps, tag } = life;
   const { facts } = cloud;
@@ -33,7 +36,7 @@ export async function killDuringOperations(life: Life, { link: { project } }: Ac
   });
   const of = `settings_uuid=${service.settings_uuid}`;
   const link = await staff.only(`/api/openstack-service-project-link/?service_uuid=${service.uuid}`);
-  /** Kills Tenantry when the object exists in the cloud, while its operation continues. */
+  /** Kills Tenantry when the object exists in the cloud while its operation is still running. */
   const killWhen = async ({ url }: Json, isMet: (object: Json) => boolean): Promise<void> => {
     await until(url, async () => isMet(await staff.get(url)) || undefined);
     await kill();

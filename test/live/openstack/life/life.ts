@@ -22,9 +22,9 @@ export interface Life {
   readonly steps: Steps;
   readonly cloud: RealCloud;
   readonly staff: Caller;
-  /** A part of the names of projects and users, which are unique in a cloud. */
+  /** A part of the names of projects and users, which must be unique in a cloud. */
   readonly tag: string;
-  /** Kills Tenantry without warning and starts it again at the same address. */
+  /** Kills Tenantry with SIGKILL and starts it again at the same address. */
   readonly kill: () => Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export async function openStack(steps: Steps, directory?: string): Promise<void>
     ended ??= endAll();
     return ended;
   };
-  // An interrupted run leaves no process running, either.
+  // An interrupted run must not leave a process running either.
   const interrupted = (signal: NodeJS.Signals): void => void end().finally(() => process.kill(process.pid, signal));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupted);
   try {

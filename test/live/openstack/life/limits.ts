@@ -3,21 +3,23 @@ import type { Json } from '../../../support/fixture.ts';
 import { until } from '../../caller.ts';
 import type { Life } from './life.ts';
 
-/** The objects of a tenant when its limits are lowered; the instance is stopped. */
+/** The objects of a tenant when its limits are lowered. The instance is stopped. */
 interface Present {
   readonly group: Json;
   readonly instance: Json;
   readonly volume: Json;
 }
 
-/** Operations beyond the limits of the tenant fail with the message of the cloud, and change nothing there. */
+/** Operations beyond the tenant's limits fail with the message of the cloud and change nothing there. */
 export async function rejectBeyondLimits(
   { cloud, staff, steps }: Life,
   tenant: Json,
   { group, instance, volume }: Present,
 ): Promise<void> {
   const { backend_id: project } = tenant;
-  /** Sets limits to the usage, without our server; returns them, with our names: the client's, and MiB as its unit. */
+  /**
+   * Sets limits to the usage, bypassing our server. Returns the limits under our names: the client has other names and uses MiB.
+   */
   const limit = async (names: Readonly<Record<string, readonly [quota: string, unit?: number]>>): Promise<number[]> => {
     const { quotas } = await staff.act(tenant, 'pull_quotas');
     const limits = Object.entries(names).map(([name, [quota, unit = 1]]) => {

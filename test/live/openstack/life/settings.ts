@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { until } from '../../caller.ts';
 import type { Account, Life } from './life.ts';
 
-/** Settings, ping, synchronisation and its properties; wrong credentials are rejected. */
+/** Settings, ping, and synchronisation with its properties. Wrong credentials are rejected. */
 export async function connect({ cloud: { facts }, staff, steps }: Life): Promise<Account> {
   const customer = await staff.post('/api/customers/', { name: 'Hosting' });
   const project = await staff.post('/api/projects/', { name: 'Cloud', customer: customer.url });
