@@ -14,17 +14,17 @@ export interface AccountOptions extends ServerOptions {
   readonly identity?: Identity;
 }
 
-/** A customer with a project whose administrator works with an account: at the stand-in of a vendor, or on the simulator. */
+/** A customer and a project whose administrator uses an account: at a vendor stand-in or on the simulator. */
 export interface People {
   readonly fixture: Fixture;
   readonly customer: Json;
   readonly project: Json;
-  /** The project's administrator. */
+  /** The administrator of the project. */
   readonly alice: Client;
   readonly user: Json;
 }
 
-/** Starts a server with such people; the administrator has the address `alice@example.com`. */
+/** Starts a server with these users. The administrator has the address `alice@example.com`. */
 export async function people({
   backend: _,
   identity: __,
@@ -39,7 +39,7 @@ export async function people({
   return { fixture, customer, project, alice: fixture.as('alice'), user };
 }
 
-/** Starts a server and a stand-in; the account is connected and synchronised by default. */
+/** Starts a server and a stand-in. By default, connects and synchronises the account. */
 export async function opened<V extends StandIn, A extends VendorAccount<V>>(
   options: AccountOptions,
   start: (now: () => number, identity?: Identity) => Promise<V>,
@@ -54,9 +54,9 @@ export async function opened<V extends StandIn, A extends VendorAccount<V>>(
   return account;
 }
 
-/** What the accounts at all vendors have in common. */
+/** The common part of accounts at all vendors. */
 export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAccount, 'faulty' | 'order'> {
-  /** The service of the account, and its link to the project; there when it is connected. */
+  /** The service of the account, and its link to the project. They exist when the account is connected. */
   service: Json;
   link: Json;
   readonly fixture: Fixture;
@@ -66,7 +66,7 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
   readonly user: Json;
 
   protected constructor(
-    /** Segment of its services. */
+    /** The path segment of its services. */
     readonly prefix: string,
     readonly vendor: V,
     readonly backend: Backend,
@@ -79,10 +79,10 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
     this.user = user;
   }
 
-  /** Fields of settings at the stand-in. */
+  /** Fields of settings for the stand-in. */
   abstract get credentials(): Record<string, unknown>;
 
-  /** The body of a service on the account. */
+  /** The body that creates a service on the account. */
   body = (fields: Record<string, unknown> = {}): Record<string, unknown> => ({
     name: 'Account',
     customer: this.customer.url,
@@ -93,7 +93,7 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
     ...fields,
   });
 
-  /** Creates a service on the account, and synchronises it. */
+  /** Creates a service on the account and synchronises it. */
   async connect(fields: Record<string, unknown> = {}): Promise<void> {
     const response = await this.fixture.staff.post(`/api/${this.prefix}/`, this.body(fields));
     assert.is(response.status, 201, JSON.stringify(response.body));
@@ -108,12 +108,12 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
     await this.vendor.close();
   }
 
-  /** Lets time pass, second by second, with all the work that comes due. */
+  /** Advances time second by second and runs pending work. */
   async pass(seconds: number): Promise<void> {
     for (let second = 0; second < seconds; second++) await this.fixture.advance(1);
   }
 
-  /** The states a resource passes through, as `<state> <runtime state>`, until it rests or is gone. */
+  /** Returns the states of a resource, as `<state> <runtime state>`, until its operation ends or it is gone. */
   async passage(url: string): Promise<string[]> {
     const states: string[] = [];
     for (let second = 0; second < 180; second++) {
@@ -126,7 +126,7 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
     return states;
   }
 
-  /** Synchronises the account by letting the period of half an hour pass; returns state and error. */
+  /** Synchronises the account by advancing time by half an hour; returns state and error. */
   async sync(seconds = 3): Promise<readonly [string, string]> {
     this.fixture.clock.advance(30 * 60);
     await this.pass(seconds);
@@ -134,30 +134,30 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
     return [state, text];
   }
 
-  /** Settings as staff reads them. */
+  /** Returns the settings as staff see them. */
   settings = async (): Promise<Json> => (await this.fixture.staff.get(this.service.settings)).body;
 
   read = async (url: string): Promise<Json> => (await this.fixture.staff.get(url)).body;
 
-  /** The link of what the account offers, by its name; `filter` as in a query, where there are namesakes. */
+  /** Returns the link of an account's property by name. `filter` is a query that distinguishes properties with the same name. */
   async offer(path: string, name: string, filter = ''): Promise<string> {
     const query = `settings_uuid=${this.service.settings_uuid}&name_exact=${encodeURIComponent(name)}&${filter}`;
     return (await this.fixture.staff.get(`/api/${this.prefix}-${path}/?${query}`)).body[0]?.url;
   }
 
-  /** Uploads a public key of Alice's. */
+  /** Uploads a public key for Alice. */
   async key(name = 'laptop'): Promise<Json> {
     return this.create('keys', { name, public_key: publicKeys.ed25519 });
   }
 
-  /** Creates something as Alice; returns it as it is then, in state Creation Scheduled. */
+  /** Creates a resource as Alice; returns it in state Creation Scheduled. */
   async create(path: string, fields: Record<string, unknown>): Promise<Json> {
     const response = await this.alice.post(`/api/${path}/`, fields);
     assert.is(response.status, 201, JSON.stringify(response.body));
     return response.body;
   }
 
-  /** What has been ordered, when it is there. */
+  /** Returns a created resource when it is ready. */
   async created({ url }: Json): Promise<Json> {
     await this.passage(url);
     const created = await this.read(url);
@@ -167,7 +167,7 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
     return created;
   }
 
-  /** Does something with a resource, which must be accepted; returns what it is when that is done. */
+  /** Runs an action on a resource, which must be accepted; returns the resource afterwards. */
   async act({ url }: Json, action: string, body?: unknown): Promise<Json> {
     const response = await this.alice.post(`${url}${action}/`, body);
     assert.is(response.status, 202, JSON.stringify(response.body));
@@ -175,12 +175,12 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
     return this.read(url);
   }
 
-  /** Deletes a resource as Alice, or as another user; returns the states that it passes through. */
+  /** Deletes a resource as Alice or another user; returns its states. */
   async remove({ url }: Json, by: Client = this.alice): Promise<string[]> {
     assert.is((await by.delete(url)).status, 202);
     return this.passage(url);
   }
 
-  /** The routes that were asked for since the last time. */
+  /** Returns the routes called since the last call. */
   calls = (): string[] => this.vendor.server.take().map(({ route }) => route);
 }

@@ -1,8 +1,8 @@
 const speed = 20;
 
-/** Milliseconds by a clock that runs twenty times as fast as the machine's since an instant of it. */
+/** Returns the time in milliseconds on a clock that started at an instant and runs twenty times as fast as the machine's. */
 export const fastClock = (start: number): number => start + (Date.now() - start) * speed;
 
-/** The start of such a clock that shows an instant now, or a little later; a whole number. */
+/** Returns the start of such a clock that now shows an instant, or slightly later. An integer. */
 export const startShowing = (instant: number): number =>
   Math.floor((speed * Date.now() - Math.ceil(instant)) / (speed - 1));

@@ -1,4 +1,6 @@
-/** A server in a separate process, to be killed: `fast-server.ts <data folder> <what its clock shows at first, in milliseconds>` */
+/**
+ * A server in a separate process, which tests kill: `fast-server.ts <data folder> <initial time of its clock in milliseconds>`
+ */
 import { createServer } from 'tenantry';
 import { fastClock, startShowing } from './fast-clock.ts';
 

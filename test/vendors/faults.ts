@@ -1,6 +1,6 @@
 /**
- * What a driver must survive, from one table for all vendors: a vendor says in its own words what it rejects, and how a
- * machine is ordered there; the faults and what must come of them are the same.
+ * Faults that every driver must handle, in one table for all vendors. A vendor provides its form of rejections and how to create
+ * a machine; the faults and the expected results are shared.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,13 +22,13 @@ const long: VendorResponse = { status: 200, text: 'x'.repeat(20 * 1024 * 1024) }
 const prose: VendorResponse = { status: 200, text: 'It works!' };
 const redirect: VendorResponse = { status: 302, headers: { Location: 'http://127.0.0.1:1/' }, text: '' };
 
-/** A fault of a call; how often it comes; and the error of an operation that cannot be without the call. */
+/** A fault of a call, how often it occurs, and the error of an operation that needs the call. */
 interface Fault {
   readonly what: string;
   readonly mishap: (vendor: FaultyVendor) => Mishap;
   readonly times?: number;
   readonly text: string;
-  /** Status of a rejection of which the text shows. */
+  /** Status of a rejection whose text is reported. */
   readonly status?: number;
 }
 
@@ -39,7 +39,7 @@ const rejection = (status: number): Fault => ({
   status,
 });
 
-/** What is reported of a rejection by a vendor. */
+/** Returns the reported text of a rejection by a vendor. */
 const reportsBy = ({ reported: reports }: FaultyVendor, text: string, status: number | undefined): string =>
   reports && status !== undefined ? reports(status, text) : text;
 
@@ -52,7 +52,7 @@ const broken: readonly Fault[] = [
   { what: 'a redirect', mishap: () => redirect, text: unexpected },
 ];
 
-/** Faults after which a call is made again. */
+/** Faults after which a call is retried. */
 const passing: readonly Fault[] = [
   { what: '500', mishap: ({ denial }) => denial(500, 'Oops'), times: 4, text: silent },
   { what: '503', mishap: ({ denial }) => denial(503, 'Later'), times: 4, text: silent },
@@ -60,7 +60,7 @@ const passing: readonly Fault[] = [
   { what: 'a connection that is cut in the answer', mishap: () => 'broken off', times: 4, text: silent },
 ];
 
-/** Registers and runs the faults of a vendor. */
+/** Registers and runs the fault tests of a vendor. */
 export function faults(vendor: FaultyVendor): void {
   const test = suite(`faults of ${vendor.name}`);
   const held: { account?: FaultyAccount } = {};
@@ -74,7 +74,7 @@ export function faults(vendor: FaultyVendor): void {
     await account().close();
     const text = readFileSync(log, 'utf8');
     rmSync(folder, { recursive: true });
-    // Of everything that went wrong above.
+    // No secret may appear in the log of all faults above.
     assert.match(text, '"vendor call failed"');
     for (const secret of secrets) assert.not.ok(text.includes(secret), 'a secret is in the log');
   });
@@ -163,7 +163,7 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
   const { create } = vendor.routes;
   let orders = 0;
 
-  /** How often a creation was asked for, and what it came to. */
+  /** Creates a machine under a fault; returns the number of requests and the result. */
   async function ordered(
     mishap: Mishap,
     times = 1,
@@ -192,7 +192,7 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     });
 
   for (const fault of rejections) {
-    // The call is made again with a new token.
+    // The call is retried with a new token.
     const times = hasTokens && fault.status === 401 ? 2 : 1;
     test(`${fault.what} to an order makes the machine Erred, with the words of the vendor`, async () => {
       const { requests, machine, created } = await ordered(fault.mishap(vendor), times);
@@ -327,7 +327,7 @@ function endOfCredentials(test: Test, vendor: FaultyVendor, held: Held): void {
   });
 }
 
-/** The methods of an account, to be taken out of it. */
+/** Returns the methods of an account, bound to it. */
 const bound = (account: FaultyAccount) => ({
   alice: account.alice,
   faulty: account.faulty,

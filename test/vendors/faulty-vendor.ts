@@ -2,60 +2,60 @@ import type { Client, Fixture, Json } from '../support/fixture.ts';
 import type { AccountOptions } from './account.ts';
 import type { Mishap, VendorRequest, VendorResponse } from './server.ts';
 
-/* What the table of faults must know of a vendor. */
+/* What the table of faults needs from a vendor. */
 
-/** An account at a stand-in, connected by default. */
+/** An account at a stand-in. Connected by default. */
 export interface FaultyAccount {
   readonly fixture: Fixture;
   readonly alice: Client;
   readonly service: Json;
-  /** Lets time pass, second by second. */
+  /** Advances time second by second. */
   pass(seconds: number): Promise<void>;
-  /** Synchronises by letting the period pass, and so many seconds more; returns state and error. */
+  /** Synchronises by advancing time by the period and this many seconds more; returns state and error. */
   sync(seconds?: number): Promise<readonly [string, string]>;
   settings(): Promise<Json>;
-  /** The body of a service on the account. */
+  /** The body that creates a service on the account. */
   body(fields?: Record<string, unknown>): Record<string, unknown>;
-  /** Orders a machine; returns it in state Creation Scheduled. */
+  /** Creates a machine; returns it in state Creation Scheduled. */
   order(name: string): Promise<Json>;
-  /** The states a resource passes through until it rests. */
+  /** Returns the states of a resource until its operation ends. */
   passage(url: string): Promise<string[]>;
   close(): Promise<void>;
   /** The vendor's side. */
   readonly faulty: {
-    /** That of the credentials, and what it has brought, such as tokens. */
+    /** The secrets of the credentials, and those obtained with them, such as tokens. */
     readonly secrets: readonly string[];
     mishap(route: string, mishap: Mishap, times?: number): void;
-    /** The requests since the last call. */
+    /** Returns the requests since the last call. */
     take(): readonly (VendorRequest & { readonly route: string })[];
-    /** Ids of the machines that there are. */
+    /** Returns the ids of existing machines. */
     machines(): readonly string[];
-    /** A machine goes without a word. */
+    /** Deletes a machine without a request. */
     vanish(id: string): void;
-    /** A machine is in a state that no one knows; absent where there are no states. */
+    /** Puts a machine into an unknown state. Absent for vendors without states. */
     disguise?(id: string, state: string): void;
-    /** The credentials are not valid any more; returns fields of settings with new ones. */
+    /** Invalidates the credentials; returns fields of settings with new ones. */
     replaceCredentials(): Record<string, unknown>;
   };
 }
 
 export interface FaultyVendor {
   readonly name: string;
-  /** Segment of its services, `digitalocean`. */
+  /** The path segment of its services, such as `digitalocean`. */
   readonly prefix: string;
   readonly open: (options?: AccountOptions) => Promise<FaultyAccount>;
-  /** What calls are called: the one that tries credentials, and the one that makes a machine. */
+  /** The routes that test credentials and create a machine. */
   readonly routes: { readonly ping: string; readonly create: string };
-  /** A rejection of this status in the vendor's form. */
+  /** Returns a rejection with this status in the vendor's form. */
   readonly denial: (status: number, text: string, headers?: Readonly<Record<string, string>>) => VendorResponse;
-  /** Whether calls carry tokens that end: after a 401 there is a new one, and the call is made again. */
+  /** Whether calls use expiring tokens. After a 401, the driver gets a new token and retries. */
   readonly hasTokens?: boolean;
-  /** What it says of unknown credentials. */
+  /** The message for unknown credentials. */
   readonly unauthorized: string;
-  /** What is reported of a rejection, where there is more than its text. */
+  /** Returns the reported text of a rejection if it is more than the rejection's text. */
   readonly reported?: (status: number, text: string) => string;
-  /** What is reported of whatever is rejected when credentials are tried, where it is not the vendor's words. */
+  /** The reported text of a rejection while testing credentials, if it differs from the vendor's. */
   readonly pingRejection?: string;
-  /** State and runtime state of a machine in a state that no one knows; absent where there are no states. */
+  /** Returns state and runtime state of a machine in an unknown state. Absent for vendors without states. */
   readonly unknownState?: (state: string) => readonly [state: string, runtimeState: string];
 }

@@ -11,7 +11,7 @@ import { OpenStack } from './openstack/stand-in.ts';
 import { OracleAccount } from './oracle/account.ts';
 import { Oracle } from './oracle/stand-in.ts';
 
-/* The vendors, as the table of faults must know them. */
+/* The vendors, for the table of faults. */
 
 const amazonCodes: Readonly<Record<number, string>> = {
   401: 'AuthFailure',
@@ -33,7 +33,7 @@ export const faultyVendors = {
     prefix: 'aws',
     open: (options) => AmazonAccount.open(options),
     routes: { ping: 'DescribeKeyPairs', create: 'RunInstances' },
-    // EC2 shows rejections by their codes: what is not there with status 400, and limits with 503.
+    // EC2 rejections have codes. A missing object has status 400, and rate limits have 503.
     denial: (status, text, headers) =>
       Amazon.rejection(status === 404 ? 400 : status === 429 ? 503 : status, amazonCodes[status] ?? '', text, headers),
     unauthorized: 'AWS was not able to validate the provided access credentials',
@@ -50,7 +50,7 @@ export const faultyVendors = {
       text: JSON.stringify({ id: 'refused', message: text }),
     }),
     unauthorized: 'Unable to authenticate you',
-    // States besides those of the vendor's documentation are errors (providers.md 5.5).
+    // Undocumented states count as errors (providers.md 5.5).
     unknownState: () => ['Erred', 'error'],
   },
   gitlab: {

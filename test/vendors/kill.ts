@@ -3,7 +3,7 @@ import type { Json } from '../support/fixture.ts';
 import { KillableServer, until } from './killable-server.ts';
 import type { StandIn } from './stand-in.ts';
 
-/** A suite in which the program is killed as a separate process, at a stand-in that outlives it. */
+/** A suite that kills the program's process while its vendor stand-in keeps running. */
 export class KillTest<V extends StandIn> {
   readonly test: Test;
   readonly server = new KillableServer();
@@ -27,21 +27,21 @@ export class KillTest<V extends StandIn> {
     return this.#vendor;
   }
 
-  /** A request of staff; returns the body. */
+  /** Sends a request as staff; returns the body. */
   ask = (method: string, path: string, body?: unknown): Promise<Json> => this.server.ask(method, path, body);
 
-  /** All objects of lists such as `aws-volumes`, each in the order of names. */
+  /** Returns all objects of lists such as `aws-volumes`, each list by name. */
   async rows(...lists: string[]): Promise<Json[]> {
     return (await Promise.all(lists.map((list) => this.ask('GET', `/api/${list}/?page_size=200&o=name`)))).flat();
   }
 
-  /** Waits until no operation of the objects in these lists is under way. */
+  /** Waits until no object in these lists has a running operation. */
   resting = (...lists: string[]): Promise<void> =>
     until('every operation', async () =>
       (await this.rows(...lists)).every(({ state }) => state === 'OK' || state === 'Erred'),
     );
 
-  /** Of the next calls of each route so many are done and not answered, and as many are not even done. */
+  /** Sets faults for the next calls of each route: this many are executed without a response, and as many are not executed. */
   spoil(routes: readonly string[], times = 1): void {
     this.forget();
     for (const route of routes) {
@@ -50,23 +50,23 @@ export class KillTest<V extends StandIn> {
     }
   }
 
-  /** Counts calls again from here. */
+  /** Resets the count of calls. */
   forget(): void {
     this.vendor.server.take();
     this.#calls = [];
   }
 
-  /** How many calls of a route there were. */
+  /** Returns the number of calls of a route. */
   count(route: string): number {
     this.#calls.push(...this.vendor.server.take().map((call) => call.route));
     return this.#calls.filter((call) => call === route).length;
   }
 
-  /** Waits until every route was called so often. */
+  /** Waits until every route was called this many times. */
   called = (routes: readonly string[], times: number): Promise<void> =>
     until(routes.join(', '), () => routes.every((route) => this.count(route) === times));
 
-  /** Kills the program in the middle of what it does, and starts it again. */
+  /** Kills the program during its work, and starts it again. */
   async kill(): Promise<void> {
     await this.server.kill();
     await this.server.start();

@@ -11,24 +11,24 @@ import { fastClock } from './fast-clock.ts';
 
 const program = compiled(new URL('fast-server.ts', import.meta.url));
 
-/** What the process prints when it serves. */
+/** The output of the process when it listens. */
 interface Served {
   readonly url: string;
   readonly token: string;
-  /** Where its clock began. */
+  /** The start of its clock. */
   readonly start: number;
 }
 
-/** The program as a separate process on a fast clock, with a folder that survives it. */
+/** The program as a separate process on a fast clock. Its data folder survives the process. */
 export class KillableServer {
   readonly #data = mkdtempSync(join(tmpdir(), 'tenantry-kill-'));
-  /** Where its clock began; while it does not run, the instant at which it stopped. */
+  /** The start of its clock; while it does not run, the time at which it stopped. */
   #begun = Date.now();
   #stopped: number | undefined = this.#begun;
   #child: ChildProcess | undefined;
   #server: Served | undefined;
 
-  /** Milliseconds by the clock of the process, which stands still between two of them. */
+  /** The time in milliseconds by the clock of the process, which stops between two processes. */
   now = (): number => this.#stopped ?? fastClock(this.#begun);
 
   async start(): Promise<void> {
@@ -55,11 +55,11 @@ export class KillableServer {
     rmSync(this.#data, { recursive: true });
   }
 
-  /** A request of staff, in JSON or a form; returns the body. */
+  /** Sends a request as staff, as JSON or a form; returns the body. */
   async ask(method: string, path: string, body?: unknown): Promise<Json> {
     assert.ok(this.#server);
     const { token, url } = this.#server;
-    // Links were written with the address before.
+    // Links contain the earlier address.
     const response = await fetch(url + path.replace(/^https?:.*?(?=\/api\/)/, ''), {
       method,
       redirect: 'manual',
@@ -73,7 +73,7 @@ export class KillableServer {
     return response.status === 204 ? undefined : response.json();
   }
 
-  /** Creates a customer with a project, and so many services of a type on the same account; returns their links. */
+  /** Creates a customer with a project and this many services of a type on the same account; returns their links. */
   async connect(prefix: string, count: number, credentials: object): Promise<Json[]> {
     await this.ask('PATCH', (await this.ask('GET', '/api/users/?current'))[0].url, { agree_with_policy: true });
     const customer = await this.ask('POST', '/api/customers/', { name: 'Alice' });
@@ -88,12 +88,12 @@ export class KillableServer {
     return this.ask('GET', `/api/${prefix}-service-project-link/?page_size=50`);
   }
 
-  /** How many events of a type there are. */
+  /** Counts the events of a type. */
   reported = async (type: string): Promise<number> =>
     (await this.ask('GET', `/api/events/?page_size=200&event_type=${type}`)).length;
 }
 
-/** Waits for what is asked to become true. */
+/** Waits until a condition holds. */
 export async function until(what: string, ask: () => Promise<boolean> | boolean): Promise<void> {
   const deadline = Date.now() + 60_000;
   while (!(await ask())) {

@@ -1,12 +1,12 @@
 import type { Json } from '../support/fixture.ts';
 import type { VendorRequest, VendorResponse } from './server.ts';
 
-/* What stand-ins of vendors share that speak JSON on paths. */
+/* The common part of stand-ins for vendors with JSON APIs. */
 
-/** A request that has found its route. */
+/** A request with its route. */
 export interface RestCall {
   readonly request: VendorRequest;
-  /** What stands in the places of the route, such as `:id`. */
+  /** The values of placeholders in the route, such as `:id`. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   /** The body; undefined without one. */
@@ -31,10 +31,10 @@ export class RestRejection extends Error {
   }
 }
 
-/** What is done on a route, such as `GET /groups/:id`. Throws a RestRejection. */
+/** Handlers of routes such as `GET /groups/:id`. They throw a RestRejection. */
 export type RestRoutes = Readonly<Record<string, (call: RestCall) => RestResponse>>;
 
-/** Finds the route of requests; a part that starts with a colon stands for any. */
+/** Finds the route of a request. A segment that starts with a colon matches any value. */
 export class RestTable {
   readonly #routes: readonly {
     readonly name: string;
@@ -42,7 +42,7 @@ export class RestTable {
     readonly run: (call: RestCall) => RestResponse;
   }[];
 
-  /** `base`: what stands before the paths of the routes. */
+  /** `base` is the common prefix of the routes. */
   constructor(routes: RestRoutes, base = '') {
     this.#routes = Object.entries(routes).map(([name, run]) => {
       const [method = '', path = ''] = name.split(' ');
@@ -51,12 +51,12 @@ export class RestTable {
     });
   }
 
-  /** What mishaps and tests call a request. */
+  /** Returns the name of a request's route, for faults and tests. */
   nameOf(request: VendorRequest): string {
     return this.#find(request)?.name ?? line(request);
   }
 
-  /** Answers a request, as one of an unknown route `unknown`, one whose body cannot be read `unreadable`. */
+  /** Responds to a request: `unknown` for an unknown route, `unreadable` for an unreadable body. */
   response(
     request: VendorRequest,
     {
@@ -109,14 +109,14 @@ function parsed({ headers, text }: VendorRequest, unreadable: RestRejection): Js
   }
 }
 
-/** An answer as it is sent. */
+/** A response as sent. */
 export const written = ({ headers = {}, json, status = 200 }: RestResponse): VendorResponse => ({
   status,
   headers: { ...(json !== undefined && { 'Content-Type': 'application/json' }), ...headers },
   text: json === undefined ? '' : JSON.stringify(json),
 });
 
-/** The names among the members of a body, or of a query, that are not known, and those that are missing. */
+/** Returns the unknown and the missing names in a body or a query. */
 export function strangers(
   input: Readonly<Record<string, unknown>>,
   { optional = [], required = [] }: { readonly required?: readonly string[]; readonly optional?: readonly string[] },
@@ -128,7 +128,7 @@ export function strangers(
   };
 }
 
-/** User and password of Basic authentication; empty without it. */
+/** Returns user and password of Basic authentication; empty without it. */
 export function basicCredentials({ headers }: VendorRequest): readonly [user: string, password: string] {
   const [, encoded = ''] = /^Basic (.+)$/.exec(headers.authorization ?? '') ?? [];
   const [, user = '', password = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];

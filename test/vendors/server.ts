@@ -8,16 +8,16 @@ import {
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/* What all stand-ins of vendors share: a server that is reported what shall go wrong, and remembers what it was asked. */
+/* The common part of all vendor stand-ins: a server with configurable faults that records its requests. */
 
-/** A request as it came in. */
+/** A received request. */
 export interface VendorRequest {
   readonly method: string;
-  /** With the query. */
+  /** Includes the query. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The bytes that `text` was read from. */
+  /** The bytes of `text`. */
   readonly body: Buffer;
 }
 
@@ -28,9 +28,9 @@ export interface VendorResponse {
 }
 
 /**
- * What goes wrong with a request: it is rejected with a response; it is done, and the response is cut to its half, breaks off on
- * the way, never comes, is lost with a reset of the connection, or comes after so many milliseconds; it is not done, and the
- * connection is reset or nothing gets a response.
+ * The fault of a request. A response: it is rejected. Executed, but the response is cut in half, ends in the middle (`broken
+ * off`), is never sent (`no response`), is lost with a reset of the connection (`lost`) or is delayed by milliseconds. Not
+ * executed, with a reset of the connection (`reset`) or without a response (`swallowed`).
  */
 export type Mishap =
   | VendorResponse
@@ -42,12 +42,12 @@ export type Mishap =
   | 'reset'
   | 'swallowed';
 
-/** How a vendor speaks. */
+/** The protocol of a vendor. */
 export interface Protocol {
-  /** What mishaps and tests call a request, such as `POST /droplets/:id/actions` or `RunInstances`. */
+  /** Returns the name of a request for faults and tests, such as `POST /droplets/:id/actions` or `RunInstances`. */
   readonly route: (request: VendorRequest) => string;
   readonly reply: (request: VendorRequest) => VendorResponse;
-  /** Headers of every answer. */
+  /** Headers of every response. */
   readonly headers: () => Readonly<Record<string, string>>;
 }
 
@@ -58,9 +58,9 @@ export interface Identity {
 }
 
 export class VendorServer {
-  /** The most requests that were being answered at the same time. */
+  /** The maximum number of concurrent requests. */
   maxConcurrent = 0;
-  /** Milliseconds until a response is sent. */
+  /** Milliseconds before a response is sent. */
   pace = 0;
   readonly #mishaps: { readonly route: string; readonly mishap: Mishap; times: number }[] = [];
   #seen: (VendorRequest & { readonly route: string })[] = [];
@@ -92,12 +92,12 @@ export class VendorServer {
     });
   }
 
-  /** Lets something go wrong with the next requests of a route. */
+  /** Sets a fault for the next requests of a route. */
   mishap(route: string, mishap: Mishap, times = 1): void {
     this.#mishaps.push({ route, mishap, times });
   }
 
-  /** The requests since the last call. */
+  /** Returns the requests since the last call. */
   take(): (VendorRequest & { readonly route: string })[] {
     const seen = this.#seen;
     this.#seen = [];

@@ -1,13 +1,13 @@
 import { type Identity, type Protocol, type VendorRequest, type VendorResponse, VendorServer } from './server.ts';
 
-/** A stand-in of a vendor: what it speaks, and the server that speaks it. */
+/** A stand-in for a vendor: its protocol, and the server that implements it. */
 export abstract class StandIn implements Protocol {
   #server: VendorServer | undefined;
 
   /** `now` are milliseconds since 1970. */
   protected constructor(readonly now: () => number) {}
 
-  /** Has a stand-in answer requests; over TLS when it has an identity. */
+  /** Starts the server of a stand-in, with TLS if it has an identity. */
   protected static async started<S extends StandIn>(vendor: S, identity?: Identity): Promise<S> {
     vendor.#server = await VendorServer.start(vendor, identity);
     return vendor;
@@ -25,7 +25,7 @@ export abstract class StandIn implements Protocol {
     return this.#server;
   }
 
-  /** What settings name as the address. */
+  /** The address for settings. */
   get url(): string {
     return this.server.url;
   }

@@ -3,7 +3,7 @@ import { type AccountOptions, opened, VendorAccount } from '../account.ts';
 import type { FaultyAccount } from '../faulty-vendor.ts';
 import { Amazon } from './stand-in.ts';
 
-/** Region, image and size of machines, by names that both backends know. */
+/** Region, image and size of machines, by names that exist on both backends. */
 const offers = {
   simulator: { linux: 'Amazon Linux 2', windows: 'Windows Server 2016' },
   driver: {
@@ -12,7 +12,7 @@ const offers = {
   },
 };
 
-/** A project whose administrator works with an account at Amazon. */
+/** A project whose administrator uses an account at Amazon. */
 export class AmazonAccount extends VendorAccount<Amazon> implements FaultyAccount {
   static open = (options: AccountOptions = {}): Promise<AmazonAccount> =>
     opened(options, Amazon.start, (...parts) => new AmazonAccount('aws', ...parts));
@@ -22,7 +22,7 @@ export class AmazonAccount extends VendorAccount<Amazon> implements FaultyAccoun
     return { username, token };
   }
 
-  /** The vendor's side, as the table of faults asks for it. */
+  /** The vendor's side, for the fault tests. */
   get faulty(): FaultyAccount['faulty'] {
     const { server, contents: setup } = this.vendor;
     const [key = '', keys = { secret: '', mayWrite: true }] = [...this.vendor.accessKeys][0] ?? [];
@@ -43,7 +43,7 @@ export class AmazonAccount extends VendorAccount<Amazon> implements FaultyAccoun
 
   region = async (name = 'EU (Ireland)'): Promise<Json> => this.read(await this.offer('regions', name));
 
-  /** Orders an instance as Alice; returns it as it is then, in state Creation Scheduled. */
+  /** Creates an instance as Alice; returns it in state Creation Scheduled. */
   async order(
     name: string,
     {
@@ -63,7 +63,7 @@ export class AmazonAccount extends VendorAccount<Amazon> implements FaultyAccoun
     });
   }
 
-  /** Orders a volume as Alice. */
+  /** Creates a volume as Alice. */
   async orderVolume(name: string, fields: Record<string, unknown> = {}): Promise<Json> {
     return this.create('aws-volumes', {
       name,
@@ -75,7 +75,7 @@ export class AmazonAccount extends VendorAccount<Amazon> implements FaultyAccoun
     });
   }
 
-  /** Of the volumes here the one of this name. */
+  /** Returns the volume with this name. */
   volumeNamed = async (name: string): Promise<Json> =>
     (await this.alice.get(`/api/aws-volumes/?name=${encodeURIComponent(name)}`)).body[0];
 }

@@ -5,11 +5,11 @@ export interface ActionCall {
   readonly parameters: Parameters;
   readonly region: string;
   readonly contents: Setup;
-  /** Objects of a page at most. */
+  /** Maximum number of objects per page. */
   readonly largestPage: number;
 }
 
-/** An action of EC2: what it takes, whether it changes something, and the members of its response. Throws a Rejection. */
+/** An action of EC2: its parameters, whether it changes objects, and its response. Throws a Rejection. */
 export interface Action {
   readonly takes: Declaration;
   readonly writes?: boolean;

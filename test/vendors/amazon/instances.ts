@@ -3,7 +3,7 @@ import { type Parameters, tagParameters } from './parameters.ts';
 import { Rejection } from './rejection.ts';
 import { type Instance, instanceTypes, type Setup } from './setup.ts';
 
-/* The actions of EC2 on instances. */
+/* EC2 actions on instances. */
 
 const stateCodes: Readonly<Record<string, number>> = {
   pending: 0,
@@ -18,7 +18,7 @@ const shownState = (name: string) => ({ code: stateCodes[name] ?? 0, name });
 export const shownTime = (milliseconds: number): string => new Date(milliseconds).toISOString();
 export const shownTags = (tags: ReadonlyMap<string, string>) => [...tags].map(([key, value]) => ({ key, value }));
 
-/** Whether a value is what a filter wants; in filters * and ? stand for others. */
+/** Whether a value matches a filter, in which * and ? are wildcards. */
 const fits = (wish: string, value: string): boolean => {
   const expression = wish
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
@@ -27,7 +27,7 @@ const fits = (wish: string, value: string): boolean => {
   return new RegExp(`^${expression}$`, 's').test(value);
 };
 
-/** Whether what has these values and tags fulfils filters. */
+/** Whether an object with these values and tags matches the filters. */
 export const fulfils = (
   parameters: Parameters,
   values: Readonly<Record<string, string | undefined>>,
@@ -104,7 +104,7 @@ const reservation = (setup: Setup, instance: Instance) => ({
   instancesSet: [shownInstance(setup, instance)],
 });
 
-/** An action that brings instances from one state into another. */
+/** An action that changes the state of instances. */
 const transition = (
   allowed: readonly string[],
   verb: string,

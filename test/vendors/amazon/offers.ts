@@ -4,7 +4,7 @@ import { fulfils } from './instances.ts';
 import { Rejection } from './rejection.ts';
 import { instanceTypes, type Image as OfferedImage } from './setup.ts';
 
-/* The actions of EC2 on keys, images, zones and types. */
+/* EC2 actions on keys, images, zones and types. */
 
 export const otherActions: Readonly<Record<string, Action>> = {
   DescribeKeyPairs: {

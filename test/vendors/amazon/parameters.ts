@@ -1,12 +1,12 @@
 import { Rejection } from './rejection.ts';
 
-/* The parameters of a request: flat names such as `Filter.1.Value.2`, which an action has declared. */
+/* The parameters of a request: flat names such as `Filter.1.Value.2`, as declared by the action. */
 
-/** What an action takes: names with `#` instead of numbers. */
+/** The parameters of an action: names with `#` in place of numbers. */
 export interface Declaration {
   readonly required?: readonly string[];
   readonly optional?: readonly string[];
-  /** Names that its filters may have; `tag:*` for any tag. */
+  /** Names of its filters; `tag:*` is any tag. */
   readonly filters?: readonly string[];
   readonly isPaged?: boolean;
 }
@@ -17,7 +17,7 @@ const paging = ['MaxResults', 'NextToken'];
 export class Parameters {
   readonly #values: ReadonlyMap<string, string>;
 
-  /** Rejects what the action does not know, and what it lacks. */
+  /** Rejects unknown and missing parameters. */
   constructor(form: URLSearchParams, { filters = [], isPaged = false, optional = [], required = [] }: Declaration) {
     this.#values = new Map(form);
     const known = new Set([
@@ -53,12 +53,12 @@ export class Parameters {
     return text === undefined ? undefined : Number(text);
   }
 
-  /** The values of `<name>.1`, `<name>.2` … */
+  /** Returns the values of `<name>.1`, `<name>.2` … */
   list(name: string): string[] {
     return this.numbers(name).flatMap((n) => this.text(`${name}.${n}`) ?? []);
   }
 
-  /** The numbers below a name, in order. */
+  /** Returns the numbers below a name, in order. */
   numbers(name: string): number[] {
     const matches = [...this.#values.keys()].flatMap((key) =>
       key.startsWith(`${name}.`) ? [Number(key.slice(name.length + 1).split('.')[0])] : [],
@@ -66,14 +66,14 @@ export class Parameters {
     return [...new Set(matches)].sort((a, b) => a - b);
   }
 
-  /** Values by the names of filters. */
+  /** Returns the values of filters by name. */
   filters(): Map<string, string[]> {
     return new Map(
       this.numbers('Filter').map((n) => [this.text(`Filter.${n}.Name`) ?? '', this.list(`Filter.${n}.Value`)]),
     );
   }
 
-  /** Tags that an order gives to what it makes of a type. */
+  /** Returns the tags for new objects of a type. */
   tags(type: string): Map<string, string> {
     const tags = this.numbers('TagSpecification').flatMap((n): [string, string][] =>
       this.text(`TagSpecification.${n}.ResourceType`) === type
@@ -89,12 +89,12 @@ export class Parameters {
     return new Map(tags);
   }
 
-  /** What makes two requests the same. */
+  /** Identifies requests with the same parameters. */
   get fingerprint(): string {
     return JSON.stringify([...this.#values].sort());
   }
 
-  /** A page of a list under a member of the response, each item as it is shown; at most `largest` items. */
+  /** Returns a page of a list as a member of the response, with at most `largest` items. */
   page<T>(member: string, all: readonly T[], displayed: (item: T) => unknown, largest = 1000): object {
     const size = this.number('MaxResults');
     if (size !== undefined && (size < 5 || size > 1000))
@@ -121,7 +121,7 @@ export class Parameters {
   }
 }
 
-/** What says the tags of an order. */
+/** Parameters with the tags of a creation. */
 export const tagParameters = [
   'TagSpecification.#.ResourceType',
   'TagSpecification.#.Tag.#.Key',

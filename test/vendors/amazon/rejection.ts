@@ -1,4 +1,4 @@
-/** A rejection of EC2: its code, and its sentence. */
+/** A rejection by EC2: its code and its message. */
 export class Rejection extends Error {
   constructor(
     readonly code: string,

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Parameters } from './parameters.ts';
 import { Rejection } from './rejection.ts';
 
-/* What an account has at EC2, region by region, and how it changes by itself while time passes. */
+/* The state of an account at EC2, by region. It changes over time without requests. */
 
-/** A change that is under way: into a state, at an instant in milliseconds. */
+/** A running transition: its target state, and its time in milliseconds. */
 interface Change {
   readonly to: string;
   readonly at: number;
@@ -39,7 +39,7 @@ export interface Volume {
   readonly id: string;
   readonly region: string;
   readonly zone: string;
-  /** GiB */
+  /** GiB. */
   size: number;
   readonly type: string;
   state: string;
@@ -87,11 +87,11 @@ export const regionNames = [
 ];
 
 export class Setup {
-  /** Milliseconds that a change takes. */
+  /** Duration of a transition in milliseconds. */
   transitionTime = 8000;
-  /** Why the next launches or starts come to nothing. */
+  /** Reasons why the next launches or starts fail. */
   readonly failingLaunches: { readonly code: string; readonly message: string }[] = [];
-  /** Milliseconds until lists know an object that was made. */
+  /** Milliseconds until lists contain a new object. */
   blindness = 0;
   readonly instances = new Map<string, Instance>();
   readonly volumes = new Map<string, Volume>();
@@ -103,7 +103,7 @@ export class Setup {
 
   constructor(readonly now: () => number) {}
 
-  /** Changes whose time has come take effect. */
+  /** Applies transitions that are due. */
   advance(): void {
     const now = this.now();
     for (const instance of this.instances.values()) {
@@ -171,7 +171,7 @@ export class Setup {
   volumesIn = (region: string): Volume[] =>
     [...this.volumes.values()].filter((one) => one.region === region && !this.#isHidden(one.created));
 
-  /** What was made by an order with this token, of which the parameters must be the same; else a created object now. */
+  /** Returns the object created with the same client token, which must have the same parameters; otherwise creates one. */
   once<T extends { readonly id: string }>(
     parameters: Pick<Parameters, 'fingerprint' | 'text'>,
     list: ReadonlyMap<string, T>,
@@ -190,7 +190,7 @@ export class Setup {
     return creation;
   }
 
-  /** A new instance, which has begun to start unless it is to fail. */
+  /** Adds an instance and starts it. The start may be set to fail. */
   addInstance(
     wanted: Pick<Instance, 'region' | 'zone' | 'type' | 'image' | 'token' | 'key' | 'userData' | 'tags'>,
   ): Instance {
@@ -208,7 +208,7 @@ export class Setup {
     return instance;
   }
 
-  /** Lets an instance start; where that is to fail it goes back to a state. */
+  /** Starts an instance. If the start is set to fail, the instance returns to a state. */
   start(instance: Instance, back: string): void {
     const failure = this.failingLaunches.shift();
     instance.launched = this.now();
@@ -229,7 +229,7 @@ export class Setup {
     return wanted.attachment ? volume : this.change(volume, 'creating', 'available');
   }
 
-  /** An instance that runs and its root volume, made past the driver. */
+  /** Adds a running instance with its root volume, as if created without the driver. */
   launch(region: string, name: string, type = 't2.micro', zone = `${region}a`): Instance {
     const image = this.images.find((one) => one.region === region) as Image;
     const tags = new Map([['Name', name]]);
@@ -255,7 +255,7 @@ export class Setup {
       .slice(0, 17)}`;
 }
 
-/** What a region offers: some that the filters of the driver let through, and some that they do not. */
+/** The objects of a region. The driver's filters accept only some of them. */
 function imagesOf(region: string): Image[] {
   const image = (
     name: string,

@@ -1,9 +1,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { VendorRequest } from '../server.ts';
 
-/* Signature V4 as its public description has it, computed again from what came over the wire. */
+/* Signature V4 as publicly documented, computed from the received request. */
 
-/** Milliseconds that a signature is valid before and after its instant. */
+/** Milliseconds for which a signature is valid before and after its time. */
 const validity = 15 * 60_000;
 
 export interface Signed {
@@ -11,7 +11,9 @@ export interface Signed {
   readonly region: string;
 }
 
-/** Who signed a request, and for which region; or what is wrong with the signature. `secretOf` knows the secret of an access key. */
+/**
+ * Returns the signer of a request and the region, or the fault of the signature. `secretOf` returns the secret of an access key.
+ */
 export function checkSignature(
   { headers, method, target, text }: VendorRequest,
   secretOf: (accessKey: string) => string | undefined,

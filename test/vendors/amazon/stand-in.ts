@@ -11,19 +11,19 @@ import { volumeActions } from './volumes.ts';
 import { rejectionText, response } from './xml.ts';
 
 /*
- * Amazon's EC2 Query API as its public documentation describes it, with a memory: every region on one address, reported apart by
- * the signature. What it does not know of a request it rejects.
+ * Imitates Amazon's EC2 Query API as publicly documented, and stores objects. All regions share one address; the signature names
+ * the region. Rejects requests that it does not know.
  */
 
 const actions: Readonly<Record<string, Action>> = { ...instanceActions, ...volumeActions, ...otherActions };
 
 export class Amazon extends StandIn {
   readonly contents: Setup;
-  /** Objects on a page at most. */
+  /** Maximum number of objects per page. */
   largestPage = 1000;
-  /** Calls that are still answered in this second of the clock; undefined: any number. */
+  /** Remaining calls in this second of the clock; undefined: unlimited. */
   callsPerSecond: number | undefined;
-  /** Secret keys by access keys, and whether they may only read. */
+  /** Secret keys by access key, and whether they are read-only. */
   readonly accessKeys = new Map([
     ['AKIDEXAMPLE', { secret: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY', mayWrite: true }],
     ['AKIDREADONLY', { secret: 'JalrXUtnFEMI/K7MDENG+bPxRfiCYREADONLYKEY', mayWrite: false }],
@@ -49,13 +49,13 @@ export class Amazon extends StandIn {
 
   mishap = (action: string, mishap: Mishap, times = 1): void => this.server.mishap(action, mishap, times);
 
-  /** The calls since the last time, as `<region> <Action>`. */
+  /** Returns the calls since the last time, as `<region> <Action>`. */
   take = (): string[] =>
     this.server
       .take()
       .map(({ headers, route }) => `${/\/(\w+-\w+-\d)\//.exec(headers.authorization ?? '')?.[1]} ${route}`);
 
-  /** An response of rejection, as a mishap needs it. */
+  /** Returns a rejection for use as a fault. */
   static rejection(
     status: number,
     code: string,

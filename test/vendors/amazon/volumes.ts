@@ -4,9 +4,9 @@ import { tagParameters } from './parameters.ts';
 import { Rejection } from './rejection.ts';
 import type { Volume } from './setup.ts';
 
-/* The actions of EC2 on volumes. */
+/* EC2 actions on volumes. */
 
-/** GiB that a volume of a type has at least and at most. */
+/** Minimum and maximum size of a volume by type, in GiB. */
 const bounds: Readonly<Record<string, readonly [number, number]>> = {
   gp2: [1, 16_384],
   io1: [4, 16_384],

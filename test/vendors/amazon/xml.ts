@@ -1,4 +1,4 @@
-/* Answers of EC2 as XML: members are elements, the elements of lists are called `item`. */
+/* Formats responses of EC2 as XML: members are elements, and items of lists are elements named `item`. */
 
 const namespace = 'http://ec2.amazonaws.com/doc/2016-11-15/';
 

@@ -3,7 +3,7 @@ import { type AccountOptions, opened, VendorAccount } from '../account.ts';
 import type { FaultyAccount } from '../faulty-vendor.ts';
 import { DigitalOcean } from './stand-in.ts';
 
-/** A project whose administrator works with an account at DigitalOcean. */
+/** A project whose administrator uses an account at DigitalOcean. */
 export class Account extends VendorAccount<DigitalOcean> implements FaultyAccount {
   static open = (options: AccountOptions = {}): Promise<Account> =>
     opened(options, DigitalOcean.start, (...parts) => new Account('digitalocean', ...parts));
@@ -12,7 +12,7 @@ export class Account extends VendorAccount<DigitalOcean> implements FaultyAccoun
     return { token: 'full-access' };
   }
 
-  /** The vendor's side, as the table of faults asks for it. */
+  /** The vendor's side, for the fault tests. */
   get faulty(): FaultyAccount['faulty'] {
     const { vendor } = this;
     return {
@@ -30,7 +30,7 @@ export class Account extends VendorAccount<DigitalOcean> implements FaultyAccoun
     };
   }
 
-  /** Links of a region, an image and a size by their names. */
+  /** Returns the links of a region, an image and a size by name. */
   async choice(
     region = 'New York 3',
     image = 'Debian 9.2 x64',
@@ -43,7 +43,7 @@ export class Account extends VendorAccount<DigitalOcean> implements FaultyAccoun
     };
   }
 
-  /** Orders a droplet as Alice; returns it as it is then, in state Creation Scheduled. */
+  /** Creates a droplet as Alice; returns it in state Creation Scheduled. */
   async order(name: string, fields: Record<string, unknown> = {}): Promise<Json> {
     return this.create('digitalocean-droplets', {
       name,
@@ -53,11 +53,11 @@ export class Account extends VendorAccount<DigitalOcean> implements FaultyAccoun
     });
   }
 
-  /** A droplet that runs. */
+  /** Returns a running droplet. */
   running = async (name: string, fields: Record<string, unknown> = {}): Promise<Json> =>
     this.created(await this.order(name, fields));
 
-  /** A droplet that is stopped. */
+  /** Returns a stopped droplet. */
   async stopped(name: string): Promise<Json> {
     const droplet = await this.act(await this.running(name), 'stop');
     this.fixture.events();
@@ -66,7 +66,7 @@ export class Account extends VendorAccount<DigitalOcean> implements FaultyAccoun
   }
 }
 
-/** State, runtime state and error of a resource. */
+/** Returns state, runtime state and error of a resource. */
 export const stateOf = ({ error_message, runtime_state, state }: Json): unknown[] => [
   state,
   runtime_state,

@@ -1,4 +1,4 @@
-/* What DigitalOcean offers, as its public documentation shows such objects. */
+/* Regions, images and sizes of DigitalOcean, in the form of its public documentation. */
 
 export interface Region {
   readonly slug: string;
@@ -10,12 +10,12 @@ export interface Region {
 
 export interface Size {
   readonly slug: string;
-  /** MiB */
+  /** MiB. */
   readonly memory: number;
   readonly vcpus: number;
-  /** GiB */
+  /** GiB. */
   readonly disk: number;
-  /** TiB */
+  /** TiB. */
   readonly transfer: number;
   readonly price_monthly: number;
   readonly price_hourly: number;

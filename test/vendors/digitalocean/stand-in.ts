@@ -4,8 +4,7 @@ import { StandIn } from '../stand-in.ts';
 import { type Image, images, type Region, regions, type Size, sizes } from './catalogue.ts';
 
 /*
- * DigitalOcean's API v2 as its public documentation describes it, with a memory: an order is there afterwards,
- * actions take their time, and on demand things go wrong.
+ * Imitates DigitalOcean's API v2 as publicly documented. Stores created objects. Actions take time, and faults occur on request.
  */
 
 export interface Droplet {
@@ -13,7 +12,7 @@ export interface Droplet {
   readonly name: string;
   status: string;
   size: Size;
-  /** GiB */
+  /** GiB. */
   disk: number;
   readonly image: Image;
   readonly region: Region;
@@ -38,7 +37,7 @@ export interface Key {
   readonly public_key: string;
 }
 
-/** A request that came in. */
+/** A received request. */
 export interface Seen {
   /** `POST /droplets/3164444/actions` */
   readonly line: string;
@@ -46,7 +45,7 @@ export interface Seen {
   readonly body: unknown;
 }
 
-/** What goes wrong with a request; see test/vendors/server.ts. */
+/** The fault of a request; see test/vendors/server.ts. */
 export type Mishap = Reply | Exclude<shared.Mishap, shared.VendorResponse>;
 
 interface Reply {
@@ -63,13 +62,13 @@ const notFound = rejection(404, 'not_found', 'The resource you were accessing co
 const unprocessable = (message: string): Reply => rejection(422, 'unprocessable_entity', message);
 
 export class DigitalOcean extends StandIn {
-  /** Milliseconds that an action takes. */
+  /** Duration of an action in milliseconds. */
   actionTime = 8000;
-  /** Objects on a page at most. */
+  /** Maximum number of objects per page. */
   largestPage = 200;
-  /** Types of actions that end in error. */
+  /** Types of actions that fail. */
   readonly failing = new Set<string>();
-  /** What a token may do. */
+  /** The permissions of a token. */
   readonly tokens = new Map<string, 'write' | 'read'>([
     ['full-access', 'write'],
     ['read-only', 'read'],
@@ -80,7 +79,7 @@ export class DigitalOcean extends StandIn {
   regions = regions();
   images = images();
   sizes = sizes();
-  /** Of the request that is being answered. */
+  /** The permissions for the current request. */
   #path = '';
   #lastId = 3_164_443;
 
@@ -105,13 +104,13 @@ export class DigitalOcean extends StandIn {
     return `${this.server.url}/v2`;
   }
 
-  /** Lets something go wrong with the next requests to a route, such as `POST /droplets/:id/actions`. */
+  /** Sets a fault for the next requests to a route, such as `POST /droplets/:id/actions`. */
   mishap(route: string, mishap: Mishap, times = 1): void {
     const isResponse = typeof mishap === 'object' && 'status' in mishap;
     this.server.mishap(route, isResponse ? written(mishap) : mishap, times);
   }
 
-  /** The requests since the last call. */
+  /** Returns the requests since the last call. */
   take(): Seen[] {
     return this.server
       .take()
@@ -122,7 +121,7 @@ export class DigitalOcean extends StandIn {
       }));
   }
 
-  /** Orders a droplet past the API, as another user may do with the same account. */
+  /** Creates a droplet without the API, as another user of the account might. */
   order(name: string, status = 'active'): Droplet {
     const droplet = this.#add({ name, size: 's-1vcpu-1gb', image: 'debian-9-x64', region: 'nyc3' });
     droplet.status = status;
@@ -201,10 +200,10 @@ export class DigitalOcean extends StandIn {
     },
   ];
 
-  /** What a request is for: the route, and the id in its path. */
+  /** Parses the target of a request: the route, and the id in its path. */
   #find({ method, target }: shared.VendorRequest) {
     const requests = new URL(target, this.url).pathname.replace(/^\/v2|\/$/g, '');
-    // An action is found by its droplet, too.
+    // Actions can also be addressed below their droplet.
     const path = requests.replace(/^\/droplets\/\d+(?=\/actions\/\d)/, '');
     const [, id = ''] = /^\/(?:droplets|actions|account\/keys)\/([^/]+)/.exec(path) ?? [];
     const line = `${method} ${id === '' ? path : path.replace(id, ':id')}`;
@@ -228,7 +227,7 @@ export class DigitalOcean extends StandIn {
       : undefined;
   }
 
-  /** Actions whose time is over take effect. */
+  /** Ends actions whose time is over. */
   #advance(): void {
     for (const action of this.actions.values()) {
       if (action.status !== 'in-progress' || this.now() < action.started + this.actionTime) continue;
@@ -244,7 +243,7 @@ export class DigitalOcean extends StandIn {
     if (type === 'shutdown') droplet.status = 'off';
     if (type !== 'resize') return;
     droplet.size = this.sizes.find(({ slug }) => slug === order.size) as Size;
-    // The client says it as a text.
+    // The client sends it as a string.
     if (String(order.disk) === 'true') droplet.disk = droplet.size.disk;
   }
 
@@ -342,7 +341,7 @@ export class DigitalOcean extends StandIn {
     return action;
   }
 
-  /** The newest first. */
+  /** Newest first. */
   #actionsOf = (droplet: Droplet): Action[] =>
     [...this.actions.values()].filter((action) => action.droplet === droplet.id).reverse();
 
@@ -367,7 +366,7 @@ export class DigitalOcean extends StandIn {
   }
 }
 
-/** An answer as it is sent. */
+/** A response as sent. */
 const written = ({ body, ...rest }: Reply): shared.VendorResponse => ({
   ...rest,
   text: body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body),
@@ -375,7 +374,7 @@ const written = ({ body, ...rest }: Reply): shared.VendorResponse => ({
 
 const isoTime = (milliseconds: number): string => new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z');
 
-/** A droplet as the API shows it; it has addresses when it is no longer new. */
+/** Formats a droplet as the API does. A new droplet has no addresses yet. */
 function displayed({ created_at, disk, id, image, name, region, size, status }: Droplet, isLocked: boolean): unknown {
   const host = `${(id >> 8) & 255}.${id & 255}`;
   const v4 = [

@@ -3,7 +3,7 @@ import { type AccountOptions, opened, VendorAccount } from '../account.ts';
 import type { FaultyAccount } from '../faulty-vendor.ts';
 import { GitLab } from './stand-in.ts';
 
-/** A project whose administrator works with a GitLab. */
+/** A project whose administrator uses a GitLab. */
 export class GitLabAccount extends VendorAccount<GitLab> implements FaultyAccount {
   static open = (options: AccountOptions = {}): Promise<GitLabAccount> =>
     opened(options, GitLab.start, (...parts) => new GitLabAccount('gitlab', ...parts));
@@ -12,7 +12,7 @@ export class GitLabAccount extends VendorAccount<GitLab> implements FaultyAccoun
     return { token: [...this.vendor.tokens.keys()][0] };
   }
 
-  /** The vendor's side, as the table of faults asks for it. */
+  /** The vendor's side, for the fault tests. */
   get faulty(): FaultyAccount['faulty'] {
     const { server, tokens, contents: setup } = this.vendor;
     return {
@@ -43,7 +43,7 @@ export class GitLabAccount extends VendorAccount<GitLab> implements FaultyAccoun
       ...fields,
     });
 
-  /** Usernames and levels of the members of a group or project at the stand-in. */
+  /** Returns usernames and access levels of the members of a group or project at the stand-in. */
   membersOf({ backend_id: id }: Json): string[] {
     const { groups, projects, users } = this.vendor.contents;
     const { members } = groups.get(Number(id)) ?? projects.get(Number(id)) ?? { members: new Map<number, number>() };

@@ -2,14 +2,14 @@ import type { Json } from '../../support/fixture.ts';
 import { type RestCall, RestRejection, type RestResponse, type RestRoutes, strangers } from '../rest.ts';
 import { type Group, owner, type Project, reporter, type Setup, type User } from './setup.ts';
 
-/* The calls of GitLab's API v4 that a driver or a client may make, as its documentation describes them. */
+/* The calls of GitLab's API v4 that a driver or client uses, as documented. */
 
-/** What routes need of the stand-in. */
+/** What routes need from the stand-in. */
 export interface Site {
   readonly contents: Setup;
   readonly url: string;
   readonly largestPage: number;
-  /** Who calls. */
+  /** The caller. */
   readonly caller: (call: RestCall) => User;
 }
 
@@ -29,13 +29,13 @@ function require({ json = {}, query }: RestCall, required: readonly string[], op
 const forbidden = (): RestRejection => new RestRejection(403, { message: '403 Forbidden' });
 const instant = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
-/** A truth value of the query, which clients write in several ways. */
+/** Parses a boolean of the query, which clients format in several ways. */
 const flag = ({ query }: RestCall, name: string): string | undefined => query.get(name)?.toLowerCase();
 
 export function routes(site: Site): RestRoutes {
   const { caller, contents: setup } = site;
 
-  /** A page of a list, with the headers that tell of the others. */
+  /** Returns a page of a list, with the headers about other pages. */
   function page({ query, request }: RestCall, all: readonly unknown[], isCounted = true): RestResponse {
     const size = Math.min(Number(query.get('per_page') ?? 20), site.largestPage);
     const number = Number(query.get('page') ?? 1);

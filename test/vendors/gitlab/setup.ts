@@ -1,6 +1,6 @@
 import { RestRejection } from '../rest.ts';
 
-/* What there is at a GitLab, and how it changes by itself while time passes. */
+/* The state of a GitLab. It changes over time without requests. */
 
 export interface User {
   readonly id: number;
@@ -13,7 +13,7 @@ export interface User {
 interface Deletable {
   readonly id: number;
   readonly members: Map<number, number>;
-  /** Instant in milliseconds at which it goes; undefined: it stays. */
+  /** Time in milliseconds at which it is removed; undefined: never. */
   goes: number | undefined;
 }
 
@@ -35,14 +35,14 @@ export interface Project extends Deletable {
   readonly created: number;
 }
 
-/** The level of access of an owner, and of a user who may read statistics. */
+/** The access level of an owner, and of a user who may read statistics. */
 export const owner = 50;
 export const reporter = 20;
 
 export class Setup {
-  /** Milliseconds until what is deleted is gone. */
+  /** Milliseconds until deleted objects are removed. */
   deletionTime = 3000;
-  /** Whether it can be seen, marked, until then. */
+  /** Whether deleted objects are visible, with a mark, until then. */
   marksDeleted = false;
   readonly users = new Map<number, User>();
   readonly groups = new Map<number, Group>();
@@ -88,13 +88,13 @@ export class Setup {
     return project;
   }
 
-  /** Lets what has been deleted go. */
+  /** Removes deleted objects that are due. */
   advance(): void {
     for (const objects of [this.projects, this.groups])
       for (const { goes, id } of objects.values()) if (goes !== undefined && goes <= this.now()) objects.delete(id);
   }
 
-  /** The level of access of a user to something, by itself or by its group. */
+  /** Returns the access level of a user, from the object itself or its group. */
   levelOf(user: User, object: Group | Project): number {
     const inherited = 'group' in object ? (object.group.members.get(user.id) ?? 0) : 0;
     return Math.max(inherited, object.members.get(user.id) ?? 0);

@@ -6,14 +6,14 @@ import { Setup, type User } from './setup.ts';
 
 const unauthorized = (): RestRejection => new RestRejection(401, { message: '401 Unauthorized' });
 
-/** A GitLab with a memory, as its public documentation describes it. What it does not know of a request it rejects. */
+/** Imitates a GitLab as publicly documented, and stores objects. Rejects requests that it does not know. */
 export class GitLab extends StandIn {
   readonly contents: Setup;
-  /** Objects on a page at most. */
+  /** Maximum number of objects per page. */
   largestPage = 100;
-  /** Calls that are still answered in this minute of the clock; undefined: any number. */
+  /** Remaining calls in this minute of the clock; undefined: unlimited. */
   callsPerMinute: number | undefined;
-  /** Usernames by personal access tokens, and by the tokens that passwords have brought. */
+  /** Usernames by personal access token, and by token obtained with a password. */
   readonly tokens = new Map([['glpat-of-the-account', 'tenantry']]);
   readonly sessions = new Map<string, string>();
   readonly passwords = new Map([['tenantry', 'password-of-the-account']]);
@@ -36,7 +36,7 @@ export class GitLab extends StandIn {
 
   #tableOf = ({ target }: VendorRequest): RestTable => (target.startsWith('/oauth/') ? this.#signIns : this.#api);
 
-  /** An response of rejection, as a mishap needs it. */
+  /** Returns a rejection for use as a fault. */
   static rejection = (
     status: number,
     message: string,
@@ -68,7 +68,7 @@ export class GitLab extends StandIn {
     });
   }
 
-  /** Whose token a call carries. */
+  /** Returns the owner of the token of a call. */
   readonly caller = ({ request: { headers } }: RestCall): User => {
     const personal = headers['private-token'];
     const [, bearer = ''] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? [];

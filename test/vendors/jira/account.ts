@@ -5,14 +5,14 @@ import { Jira } from './stand-in.ts';
 
 const secret = 'hush hush, little baby';
 
-/** A JIRA with a project from before. */
+/** Starts a JIRA with an existing project. */
 export const withOldProject: typeof Jira.start = async (now, identity) => {
   const vendor = await Jira.start(now, identity);
   vendor.contents.addProject({ key: 'OLD', name: 'From before' });
   return vendor;
 };
 
-/** A project whose administrator works with a JIRA, which holds the project OLD from before. */
+/** A project whose administrator uses a JIRA with the existing project OLD. */
 export class JiraAccount extends VendorAccount<Jira> implements FaultyAccount {
   static open = (options: AccountOptions = {}): Promise<JiraAccount> =>
     opened(options, withOldProject, (...parts) => new JiraAccount('jira', ...parts));
@@ -26,7 +26,7 @@ export class JiraAccount extends VendorAccount<Jira> implements FaultyAccount {
     return { username, password };
   }
 
-  /** The vendor's side, as the table of faults asks for it. */
+  /** The vendor's side, for the fault tests. */
   get faulty(): FaultyAccount['faulty'] {
     const { passwords, server, contents: setup } = this.vendor;
     return {
@@ -42,7 +42,7 @@ export class JiraAccount extends VendorAccount<Jira> implements FaultyAccount {
     };
   }
 
-  /** Orders a project; its key is the name in capitals and digits. */
+  /** Creates a project. Its key is the name in capitals and digits. */
   order = async (name: string, fields: Record<string, unknown> = {}): Promise<Json> =>
     this.create('jira-projects', {
       name,
@@ -74,7 +74,7 @@ export class JiraAccount extends VendorAccount<Jira> implements FaultyAccount {
     return body;
   }
 
-  /** What the JIRA sends when something has changed, with the job that follows. */
+  /** Sends the webhook of a change at JIRA, and runs the resulting job. */
   async hook(webhookEvent: string, key: string, comment?: string): Promise<ApiResponse<Json>> {
     const response = await this.fixture.anonymous.post(
       `/api/jira-webhook-receiver/?secret=${encodeURIComponent(secret)}`,

@@ -4,7 +4,7 @@ import { uploadedFile } from './multipart.ts';
 import { forbidUnknown, type Site, wrong } from './projects.ts';
 import { type Attachment, type Comment, type Issue, type Project, type User, written } from './setup.ts';
 
-/* The calls of JIRA's REST API 2 about issues, and what belongs to them. */
+/* The calls of JIRA's REST API 2 about issues and their parts. */
 
 const gone = (): RestRejection => new RestRejection(404, wrong(['Issue Does Not Exist']));
 const fieldNames = ['project', 'summary', 'description', 'issuetype', 'priority', 'parent'];
@@ -71,7 +71,7 @@ export function issueRoutes({ caller, largestPage, shownUser, url, state: setup 
     return { id: issue.id, key: issue.key, self: self(`issue/${issue.id}`), fields: Object.fromEntries(fields) };
   }
 
-  /** Checks fields of an issue; returns them as the simulated objects keeps them. */
+  /** Checks the fields of an issue; returns them as the simulated objects store them. */
   function checked(input: Json, project: Project): Partial<Issue> {
     const errors: Record<string, string> = {};
     for (const name of Object.keys(input))
@@ -100,7 +100,7 @@ export function issueRoutes({ caller, largestPage, shownUser, url, state: setup 
     };
   }
 
-  /** What JQL finds: the issues of a project, in the order of their keys. */
+  /** Returns the result of a JQL query: the issues of a project by key. */
   function matches(jql: string): Issue[] {
     const [, key = '', direction = 'DESC'] =
       /^\s*project\s*=\s*"?(\w+)"?\s*(?:ORDER\s+BY\s+key(?:\s+(ASC|DESC))?)?\s*$/i.exec(jql) ?? [];

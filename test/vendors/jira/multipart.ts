@@ -1,6 +1,6 @@
 import type { VendorRequest } from '../server.ts';
 
-/** The file of a form with the one field `file`, or undefined when it is no such form. */
+/** Returns the file of a form with the single field `file`; undefined for other forms. */
 export function uploadedFile({ body, headers }: VendorRequest): { name: string; content: Buffer } | undefined {
   const [, boundary] = /^multipart\/form-data; boundary="?([^";]+)"?$/.exec(headers['content-type'] ?? '') ?? [];
   if (boundary === undefined) return undefined;

@@ -2,25 +2,25 @@ import type { Json } from '../../support/fixture.ts';
 import { type RestCall, RestRejection, type RestRoutes, strangers } from '../rest.ts';
 import type { Project, Setup, User } from './setup.ts';
 
-/* The calls of JIRA's REST API 2 about projects and what they are made of. */
+/* The calls of JIRA's REST API 2 about projects and their properties. */
 
-/** What routes need of the stand-in. */
+/** What routes need from the stand-in. */
 export interface Site {
   readonly state: Setup;
   readonly url: () => string;
   readonly largestPage: () => number;
-  /** Who calls. */
+  /** The caller. */
   readonly caller: (call: RestCall) => User;
   readonly shownUser: (user: User) => Json;
 }
 
-/** The form of JIRA's rejections. */
+/** A rejection in JIRA's form. */
 export const wrong = (errorMessages: readonly string[], errors: Readonly<Record<string, string>> = {}): object => ({
   errorMessages,
   errors,
 });
 
-/** Rejects parameters and members of the body that are not known, and missing ones. */
+/** Rejects unknown parameters and members of the body, and missing ones. */
 export function forbidUnknown(
   { json, query }: RestCall,
   required: readonly string[],

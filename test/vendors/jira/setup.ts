@@ -1,4 +1,4 @@
-/* What there is at a JIRA, and how it is reported. */
+/* The state of a JIRA, and its representation. */
 
 export interface User {
   readonly name: string;
@@ -16,7 +16,7 @@ export interface Template {
   readonly key: string;
   readonly name: string;
   readonly type: string;
-  /** Ids of the issue types that its projects have. */
+  /** Ids of the issue types in its projects. */
   readonly types: readonly string[];
 }
 
@@ -66,7 +66,7 @@ const greenhopper = 'com.pyxis.greenhopper.jira:';
 const core = 'com.atlassian.jira-core-project-templates:jira-core';
 
 export class Setup {
-  /** Milliseconds until the search knows a new issue. */
+  /** Milliseconds until the search finds a new issue. */
   indexTime = 60_000;
   readonly users: readonly User[] = [
     { name: 'tenantry', displayName: 'Tenantry', emailAddress: 'tenantry@example.com' },
@@ -153,5 +153,5 @@ export class Setup {
   typesOf = ({ template }: Project): IssueType[] => this.types.filter(({ name }) => template.types.includes(name));
 }
 
-/** An instant as JIRA writes it. */
+/** Formats an instant as JIRA does. */
 export const written = (instant: number): string => new Date(instant).toISOString().replace('Z', '+0000');

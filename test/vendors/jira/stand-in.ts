@@ -5,10 +5,10 @@ import { issueRoutes } from './issues.ts';
 import { projectRoutes, wrong } from './projects.ts';
 import { Setup, type User } from './setup.ts';
 
-/** A JIRA with a memory, as its public documentation describes it. What it does not know of a request it rejects. */
+/** Imitates a JIRA as publicly documented, and stores objects. Rejects requests that it does not know. */
 export class Jira extends StandIn {
   readonly contents: Setup;
-  /** Objects on a page at most. */
+  /** Maximum number of objects per page. */
   largestPage = 100;
   readonly passwords = new Map([
     ['tenantry', 'password-of-the-account'],
@@ -36,7 +36,7 @@ export class Jira extends StandIn {
     return this.#table.nameOf(request);
   }
 
-  /** An response of rejection, as a mishap needs it. */
+  /** Returns a rejection for use as a fault. */
   static rejection = (
     status: number,
     message: string,
@@ -66,7 +66,7 @@ export class Jira extends StandIn {
     return user;
   }
 
-  /** The bytes of an attachment, which are no part of the API. */
+  /** Returns the bytes of an attachment. The API has no call for them. */
   #file({ target }: VendorRequest): VendorResponse | undefined {
     const [, id] = /^\/secure\/attachment\/(\d+)\//.exec(target) ?? [];
     if (id === undefined) return undefined;

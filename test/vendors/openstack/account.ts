@@ -3,13 +3,13 @@ import { type AccountOptions, opened, VendorAccount } from '../account.ts';
 import type { FaultyAccount } from '../faulty-vendor.ts';
 import { OpenStack } from './stand-in.ts';
 
-/** Names that both backends know. */
+/** Names that exist on both backends. */
 const offers = {
   simulator: { image: 'CirrOS 0.4.0', small: 'm1.small', medium: 'm1.medium' },
   driver: { image: 'cirros', small: 'm1.small', medium: 'm1.medium' },
 };
 
-/** A project whose administrator works with an OpenStack. */
+/** A project whose administrator uses an OpenStack. */
 export class OpenStackAccount extends VendorAccount<OpenStack> implements FaultyAccount {
   #tenant: Json;
 
@@ -24,7 +24,7 @@ export class OpenStackAccount extends VendorAccount<OpenStack> implements Faulty
     return super.connect({ external_network_id: 'public-net', ...fields });
   }
 
-  /** The vendor's side, as the table of faults asks for it. */
+  /** The vendor's side, for the fault tests. */
   get faulty(): FaultyAccount['faulty'] {
     const { server, tokens, contents: setup } = this.vendor;
     return {
@@ -45,13 +45,13 @@ export class OpenStackAccount extends VendorAccount<OpenStack> implements Faulty
   orderTenant = (name = 'Lab', fields: Record<string, unknown> = {}): Promise<Json> =>
     this.create('openstack-tenants', { service_project_link: this.link.url, name, ...fields });
 
-  /** The tenant in which things are ordered. */
+  /** Returns the tenant of new objects. */
   async tenant(): Promise<Json> {
     this.#tenant ??= await this.created(await this.orderTenant());
     return this.#tenant;
   }
 
-  /** The first of the tenant's objects in a list. */
+  /** Returns the first of the tenant's objects in a list. */
   async first(list: string, filter = ''): Promise<Json> {
     const { uuid } = await this.tenant();
     return (await this.fixture.staff.get(`/api/openstack-${list}/?tenant_uuid=${uuid}&${filter}`)).body[0];

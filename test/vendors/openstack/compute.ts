@@ -33,7 +33,7 @@ export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
   const plug = (port: Json, id: string): void =>
     void Object.assign(port, { device_id: id, device_owner: 'compute:nova' });
 
-  /** A server changes in its time. */
+  /** Changes a server after a delay. */
   const turn = (one: Json, now: Json, then: Json): void => {
     Object.assign(one, now);
     setup.after(() => Object.assign(one, then, { [task]: null }));

@@ -15,9 +15,9 @@ const lists = [
   'security-groups',
 ].map((kind) => `openstack-${kind}`);
 
-/** A suite in which the program is killed in the middle of flows at an OpenStack. */
+/** A suite that kills the program in the middle of flows at an OpenStack. */
 export class OpenStackKill extends KillTest<OpenStack> {
-  /** The link of the account to a project, once the suite runs. */
+  /** The link of the account to a project. Available while the suite runs. */
   link: Json;
 
   constructor(name: string) {
@@ -29,16 +29,16 @@ export class OpenStackKill extends KillTest<OpenStack> {
     });
   }
 
-  /** Names of what is at the vendor. */
+  /** Returns the names of objects at the vendor. */
   vendorsNames = (list: string): string[] => this.vendor.contents.all(list).map(({ name }) => name);
 
-  /** The first of a list, such as `volumes`. */
+  /** Returns the first object of a list, such as `volumes`. */
   first = async (list: string, filter = ''): Promise<Json> =>
     (await this.ask('GET', `/api/openstack-${list}/?${filter}`))[0];
 
   flavor = async (name: string): Promise<string> => (await this.first('flavors', `name_exact=${name}`)).url;
 
-  /** Orders an action when it is called. */
+  /** Returns a function that starts an action. */
   act =
     ({ url }: Json, action: string, body?: object) =>
     (): Promise<Json> =>
@@ -53,7 +53,7 @@ export class OpenStackKill extends KillTest<OpenStack> {
     return this.ask('GET', url);
   }
 
-  /** An instance with two volumes. */
+  /** Creates an instance with two volumes. */
   async makeInstance(tenant: Json, fields: object): Promise<Json> {
     const { url } = await this.orderInstance(tenant, fields);
     await this.allIsWell();
@@ -72,7 +72,7 @@ export class OpenStackKill extends KillTest<OpenStack> {
       ...fields,
     });
 
-  /** Orders something, and kills the program at each of these calls in turn, when it is done and not answered. */
+  /** Starts an operation, and kills the program at each of these calls, when the call is executed but has no response. */
   killThrough = async (order: () => Promise<unknown>, ...routes: string[]): Promise<void> => {
     this.forget();
     for (const route of routes) this.vendor.server.mishap(route, 'no response');
@@ -85,7 +85,7 @@ export class OpenStackKill extends KillTest<OpenStack> {
     await this.allIsWell();
   };
 
-  /** Waits for the end of all operations, of which none may have failed. */
+  /** Waits for the end of all operations. None may have failed. */
   async allIsWell(): Promise<void> {
     await this.resting(...lists);
     const erred = (await this.rows(...lists)).filter(({ state }) => state === 'Erred');
@@ -95,7 +95,7 @@ export class OpenStackKill extends KillTest<OpenStack> {
     );
   }
 
-  /** Orders operations of which each makes a call that is done and not answered when the program is killed. */
+  /** Starts operations, and kills the program when a call of each is executed but has no response. */
   killDuring = async (orders: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> => {
     this.forget();
     for (const route of Object.keys(orders)) this.vendor.server.mishap(route, 'no response');

@@ -11,7 +11,7 @@ const interfaceOwner = ({ ha }: Json): string =>
 const isOfRouter = ({ device_owner: owner }: Json): boolean =>
   [true, false].some((ha) => owner === interfaceOwner({ ha }));
 
-/** Takes a port away, with the floating IPs that lead there. */
+/** Removes a port with its floating IPs. */
 export function removePort({ contents: setup }: Site, id: string): void {
   for (const ip of setup.all('network/floatingips')) if (ip.port_id === id) leadTo(ip, undefined);
   setup.remove('network/ports', id);
@@ -22,7 +22,7 @@ function leadTo(ip: Json, port: Json | undefined): void {
   Object.assign(ip, { port_id: port?.id ?? null, fixed_ip_address: address, status: port ? 'ACTIVE' : 'DOWN' });
 }
 
-/** The sorts of the network service; a project's limits are those of its quotas. */
+/** The kinds of objects of the network service. A project's limits are those of its quotas. */
 function sorts(site: Site, quotas: Quotas): Sort[] {
   const { contents: setup } = site;
   const { all } = setup;

@@ -3,42 +3,42 @@ import { type RestCall, type RestRoutes, strangers } from '../rest.ts';
 import { denial } from './rejection.ts';
 import type { Setup } from './setup.ts';
 
-/** What the routes of the services need to know. */
+/** What the routes of the services need. */
 export interface Site {
   readonly contents: Setup;
-  /** The project that a call's token is for, and the address of the stand-in. */
+  /** The project of a call's token, and the address of the stand-in. */
   readonly project: (call: RestCall) => string;
   readonly url: () => string;
 }
 
-/** One sort of objects. */
+/** A kind of objects. */
 export interface Sort {
-  /** `network/floatingips` */
+  /** Such as `network/floatingips`. */
   readonly list: string;
-  /** `floatingip` */
+  /** Such as `floatingip`. */
   readonly name: string;
   readonly takes: { readonly required?: readonly string[]; readonly optional: readonly string[] };
-  /** Members that may be changed; none: nothing. */
+  /** Members that may be changed; default: none. */
   readonly changes?: readonly string[];
   readonly method?: 'PUT' | 'PATCH';
   /** Filters of the list. */
   readonly filters: readonly string[];
-  /** Lists show what is in the caller's project, unless asked for all. */
+  /** Whether lists contain only the objects of the caller's project, unless all are requested. */
   readonly isOfProject?: boolean;
-  /** Lists are at `…/detail`. */
+  /** Whether lists are at `…/detail`. */
   readonly isDetailed?: boolean;
   /** Status of the response to a creation. */
   readonly created: number;
-  /** What a new object has besides what it is made with. Throws a rejection. */
+  /** Returns further members of a new object. Throws a rejection. */
   readonly born: (values: Json, project: string) => Json;
-  /** What follows a creation. */
+  /** Runs after a creation. */
   readonly bear?: (object: Json) => void;
   readonly change?: (object: Json, values: Json) => void;
   readonly end: (object: Json) => void;
   readonly displayed?: (object: Json) => Json;
 }
 
-/** Throws as the services do of members that are missing or that no one knows. */
+/** Throws the services' rejection of missing or unknown members. */
 export function check(list: string, values: Json, takes: Sort['takes']): void {
   const { missing, unknown } = strangers(values ?? {}, takes);
   if (unknown.length > 0)
@@ -48,7 +48,7 @@ export function check(list: string, values: Json, takes: Sort['takes']): void {
 
 const same = (object: Json): Json => object;
 
-/** What a list shows. */
+/** A list to show. */
 export interface Listed {
   readonly list: string;
   readonly filters: readonly string[];
@@ -56,7 +56,7 @@ export interface Listed {
   readonly displayed?: (object: Json) => Json;
 }
 
-/** A page of a list, with the link to the next one in the way of the service. */
+/** Returns a page of a list, with the link to the next one in the service's form. */
 export function page(site: Site, call: RestCall, { filters, matches, list, displayed = same }: Listed): Json {
   const { query, request } = call;
   check(list, Object.fromEntries(query), { optional: [...filters, 'limit', 'marker', 'all_tenants'] });
@@ -80,7 +80,7 @@ export function page(site: Site, call: RestCall, { filters, matches, list, displ
   return { [member]: on.map(displayed), ...(begin + size < wanted.length && link) };
 }
 
-/** The routes of a sort of objects. */
+/** Returns the routes of a kind of objects. */
 export function routesOf(site: Site, sort: Sort): RestRoutes {
   const { changes, created, end, filters, list, method = 'PUT', name, displayed = same, takes } = sort;
   const { contents: setup } = site;

@@ -3,7 +3,7 @@ import type { RestRejection, RestRoutes } from '../rest.ts';
 import { check, type Site } from './objects.ts';
 import { denial } from './rejection.ts';
 
-/** What a service counts: usages in a project by the names of its quotas, and the limits at the beginning. */
+/** The quotas of a service: usages in a project by name, and the initial limits. */
 interface Counted {
   readonly usages: (project: string) => Readonly<Record<string, number>>;
   readonly limits: Readonly<Record<string, number>>;
@@ -14,7 +14,7 @@ const sum = (objects: readonly Json[], value: (object: Json) => number): number 
 
 type Service = 'compute' | 'volume' | 'network';
 
-/** The quotas of the three services that have some. */
+/** The three services with quotas. */
 export class Quotas {
   readonly #limits = new Map<string, Record<string, number>>();
   readonly #services: Readonly<Record<Service, Counted>>;
@@ -68,7 +68,7 @@ export class Quotas {
     return limits;
   };
 
-  /** Throws where something more would be more than a project may have. */
+  /** Throws if an addition would exceed the limits of a project. */
   require(service: Service, project: string, more: Readonly<Record<string, number>>): void {
     const limits = this.#limitsOf(service, project);
     const used = this.#services[service].usages(project);
@@ -126,7 +126,7 @@ interface Excess {
   readonly usage: number;
 }
 
-/** What the services of OpenStack Zed say. */
+/** The messages of OpenStack Zed. */
 function exceeded(service: Service, short: readonly Excess[]): RestRejection {
   const list = (value: (one: Excess) => unknown): string => short.map(value).join(', ');
   const names = list(({ name }) => name);
@@ -150,7 +150,7 @@ function exceeded(service: Service, short: readonly Excess[]): RestRejection {
   return denial(service, 413, words[name] ?? '');
 }
 
-/** What they say of a limit below what is used; the network service takes it. */
+/** The messages for a limit below the usage, which the network service accepts. */
 const tooLow: Readonly<Partial<Record<Service, (name: string, limit: number, usage: number) => string>>> = {
   compute: (name, limit, usage) =>
     `Quota limit ${limit} for ${name} must be greater than or equal to already used and reserved ${usage}.`,

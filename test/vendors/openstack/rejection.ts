@@ -8,7 +8,7 @@ const names: Readonly<Record<number, string>> = {
   413: 'overLimit',
 };
 
-/** A rejection in the words of a service, such as `compute/servers`: each has a separate form. */
+/** A rejection by a service, such as `compute/servers`. Each service has its own form. */
 export function denial(place: string, status: number, message: string): RestRejection {
   const service = place.split('/')[0];
   if (service === 'network')

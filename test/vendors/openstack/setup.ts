@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Json } from '../../support/fixture.ts';
 import { denial } from './rejection.ts';
 
-/** What an OpenStack holds: objects in lists such as `volume/volumes`, and what becomes of them by themselves. */
+/** The objects of an OpenStack in lists such as `volume/volumes`. They change over time without requests. */
 export class Setup {
-  /** Milliseconds until what was ordered is done; 0: at once. */
+  /** Milliseconds until an operation finishes; 0: immediately. */
   transitionTime = 0;
-  /** Objects on a page at most. */
+  /** Maximum number of objects per page. */
   largestPage = 1000;
-  /** By list; what new objects are besides what they were made with, where a test wants others. */
+  /** By list: members of new objects that replace the usual ones. */
   readonly births: Record<string, (values: Json) => Json> = {};
   readonly #lists = new Map<string, Map<string, Json>>();
   #due: { readonly at: number; readonly run: () => void }[] = [];
@@ -30,19 +30,19 @@ export class Setup {
     return list;
   }
 
-  /** The objects of a list. */
+  /** Returns the objects of a list. */
   all = (list: string): Json[] => [...this.#list(list).values()];
 
   find = (list: string, id: string): Json | undefined => this.#list(list).get(id);
 
-  /** An object that must be there. */
+  /** Returns an object, which must exist. */
   with(list: string, id: string, text = `${id} could not be found.`): Json {
     const matches = this.find(list, id);
     if (!matches) throw denial(list, 404, text);
     return matches;
   }
 
-  /** Puts an object there, also past the API. */
+  /** Adds an object, for the API or without it. */
   put(list: string, values: Json): Json {
     const object = { id: randomUUID(), created_at: new Date(this.now()).toISOString(), ...values };
     this.#list(list).set(object.id, object);
@@ -51,13 +51,13 @@ export class Setup {
 
   remove = (list: string, id: string): boolean => this.#list(list).delete(id);
 
-  /** Does what follows in its time. */
+  /** Schedules a change. */
   after(run: () => void): void {
     if (this.transitionTime === 0) run();
     else this.#due.push({ at: this.now() + this.transitionTime, run });
   }
 
-  /** What is due by now is done. */
+  /** Applies the changes that are due. */
   advance(): void {
     const due = this.#due.filter(({ at }) => at <= this.now());
     this.#due = this.#due.filter(({ at }) => at > this.now());

@@ -12,19 +12,19 @@ import { Setup } from './setup.ts';
 import { storageRoutes } from './storage.ts';
 
 /*
- * The five services of an OpenStack as their public documentation describes them, with a memory, on one address: `/identity`,
- * `/compute`, `/network`, `/image` and `/volume`. What they do not know of a request they reject.
+ * Imitates the five services of an OpenStack as publicly documented, and stores objects. They share an address: `/identity`,
+ * `/compute`, `/network`, `/image` and `/volume`. Rejects requests that it does not know.
  */
 export class OpenStack extends StandIn {
   readonly contents: Setup;
-  /** Seconds that a token lives. */
+  /** Lifetime of a token in seconds. */
   tokenLife = 3600;
-  /** Roles of the administrator; undefined: they are not reported. */
+  /** Roles of the administrator; undefined: not reported. */
   roles: string[] | undefined = ['admin'];
   password = 'right-password';
   /** Projects in which the administrator has no role. */
   readonly closed = new Set<string>();
-  /** Projects by the tokens for them. */
+  /** Projects by token. */
   readonly tokens = new Map<string, string>();
   readonly #table: RestTable;
 
@@ -56,13 +56,13 @@ export class OpenStack extends StandIn {
   static start = (now: () => number = Date.now, identity?: Identity): Promise<OpenStack> =>
     StandIn.started(new OpenStack(now), identity);
 
-  /** An response of rejection, as a mishap needs it. */
+  /** Returns a rejection for use as a fault. */
   static denial = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): VendorResponse => {
     const { json } = denial('identity', status, message);
     return written({ status, json, headers });
   };
 
-  /** Of the identity service, which shows where the others are. */
+  /** The address of the identity service, which lists the others. */
   override get url(): string {
     return `${this.server.url}/identity`;
   }
@@ -81,7 +81,7 @@ export class OpenStack extends StandIn {
     });
   }
 
-  /** The project that the token of a request is for. */
+  /** Returns the project of the token of a request. */
   #project({ headers, target }: VendorRequest): string {
     const project = this.tokens.get(String(headers['x-auth-token']));
     if (project === undefined) throw unauthorized();
@@ -161,7 +161,7 @@ export class OpenStack extends StandIn {
   }
 }
 
-/** A request without what is the same in the paths of all requests to a service. */
+/** Strips the common prefix of a service from the path of a request. */
 function withoutVersion(request: VendorRequest): VendorRequest {
   const target = request.target
     .replace(/^\/volume\/v3\/[^/]+/, '/volume')

@@ -8,7 +8,7 @@ const offers = {
   driver: { zone: 'East', template: 'Database small' },
 };
 
-/** A project whose administrator works with databases of Oracle. */
+/** A project whose administrator uses databases of Oracle. */
 export class OracleAccount extends VendorAccount<Oracle> implements FaultyAccount {
   static open = (options: AccountOptions = {}): Promise<OracleAccount> =>
     opened(options, Oracle.start, (...parts) => new OracleAccount('oracle', ...parts));
@@ -18,7 +18,7 @@ export class OracleAccount extends VendorAccount<Oracle> implements FaultyAccoun
     return { username, password };
   }
 
-  /** The vendor's side, as the table of faults asks for it. */
+  /** The vendor's side, for the fault tests. */
   get faulty(): FaultyAccount['faulty'] {
     const { databases, passwords, server } = this.vendor;
     return {

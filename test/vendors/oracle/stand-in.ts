@@ -7,28 +7,30 @@ const media = (kind: string): string => `application/oracle.com.cloud.common.${k
 const instanceType = media('DbPlatformInstance');
 const byRequest = '/em/cloud/dbaas/dbplatforminstance/byrequest';
 
-/** A database, known by the request that has made it. */
+/** A database, identified by the request that created it. */
 export interface Database {
   readonly id: string;
   readonly name: string;
   readonly zone: string;
   readonly params: Json;
-  /** Of the request: INITIATED, READY, EXCEPTION. */
+  /** State of the request: INITIATED, READY, EXCEPTION. */
   request: string;
-  /** Of the database; absent while there is none. */
+  /** State of the database; absent until it exists. */
   status: string | undefined;
-  /** What it changes to by itself, at an instant in milliseconds. */
+  /** The scheduled change of the state, with its time in milliseconds. */
   next: { readonly status: string; readonly at: number } | undefined;
 }
 
-/** The Enterprise Manager's API of databases as a service, with a memory. What it does not know of a request it rejects. */
+/**
+ * Imitates the Enterprise Manager's API for databases as a service, and stores databases. Rejects requests that it does not know.
+ */
 export class Oracle extends StandIn {
   readonly databases = new Map<string, Database>();
   readonly zones = ['East', 'West'];
   readonly passwords = new Map([['sysman', 'password-of-the-account']]);
-  /** Milliseconds until a database is in the state that was asked for. */
+  /** Milliseconds until a database reaches the requested state. */
   transitionTime = 40_000;
-  /** Whether it shows which databases there are. */
+  /** Whether it lists the databases. */
   lists = true;
   #requests = 0;
   readonly #table = new RestTable(this.#routes());
@@ -44,14 +46,14 @@ export class Oracle extends StandIn {
     return `${this.server.url}/em`;
   }
 
-  /** An response of rejection, as a mishap needs it. */
+  /** Returns a rejection for use as a fault. */
   static rejection = (
     status: number,
     text: string,
     headers: Readonly<Record<string, string>> = {},
   ): VendorResponse => ({ status, headers, text });
 
-  /** The database with an id, which must be there. */
+  /** Returns the database with an id, which must exist. */
   database(id: string): Database {
     const matches = this.databases.get(id);
     if (!matches) throw new RestRejection(404, { message: `No request with id ${id}` });
@@ -111,7 +113,7 @@ export class Oracle extends StandIn {
         return { json: Object.fromEntries(known.map((name) => [name, listed(collections[name]?.() ?? [])])) };
       },
 
-      // A zone shows of the databases in it; the family of services does not.
+      // A zone lists its databases; the family of services does not.
       'GET /em/cloud/dbaas/zone/:id': (call) => {
         requireType(call, media('DbZone'));
         const matches = collections.zones?.().find(({ uri }) => uri === call.request.target);
@@ -169,7 +171,7 @@ export class Oracle extends StandIn {
   }
 }
 
-/** Calls about zones and databases say in which form they speak. */
+/** Calls about zones and databases declare their media type. */
 function requireType({ request: { headers, text } }: RestCall, type: string): void {
   if (headers.accept !== type) throw new RestRejection(406, { message: 'Not Acceptable' });
   if (text !== '' && headers['content-type'] !== type)
