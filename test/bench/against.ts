@@ -27,7 +27,7 @@ const warmupMilliseconds = 1500;
 const customerCount = 20;
 const projectsEach = 3;
 
-/** A server with its objects. */
+/** A server with its test objects. */
 interface Filled {
   readonly server: Running;
   readonly token: string;
@@ -42,7 +42,7 @@ interface Case {
   readonly requests: (filled: Filled) => readonly BenchRequest[];
 }
 
-/** What is compared, and how it does in each round. */
+/** The compared sides, with the results of each round. */
 interface Side {
   readonly server: Running;
   readonly requests: readonly BenchRequest[];
@@ -143,7 +143,7 @@ export async function compareKeys(folder: string, bundle: string): Promise<strin
   }
 }
 
-/** Starts a server in a new folder and creates customers and projects. */
+/** Starts a server in a new folder, and creates customers and projects. */
 async function startFilled(data: string, bundle: string): Promise<Filled> {
   rmSync(data, { recursive: true, force: true });
   const server = await startTenantry(bundle, data);
@@ -173,7 +173,7 @@ async function send({ url }: Running, request: BenchRequest): Promise<unknown> {
   return JSON.parse(body);
 }
 
-/** Loads the sides by turns. */
+/** Runs load against the sides alternately. */
 async function alternate(load: Load, sides: readonly Side[]): Promise<readonly Side[]> {
   for (let round = 0; round <= rounds; round++)
     for (const { perSecond, processor, requests, server } of round % 2 === 0 ? sides : [...sides].reverse()) {
@@ -188,7 +188,7 @@ async function alternate(load: Load, sides: readonly Side[]): Promise<readonly S
   return sides;
 }
 
-/** A line of the table: speeds, CPU times, and the median ratios; `target` is the least ratio of the CPU times. */
+/** Returns a line of the table: speeds, CPU times, and the median ratios. `target` is the minimum ratio of the CPU times. */
 function line(title: string, [first, second]: readonly Side[], target: number): string {
   if (!first || !second) throw new Error('Two sides are compared');
   const ratio = (a: readonly number[], b: readonly number[]): number =>

@@ -1,6 +1,6 @@
 import { request as send } from 'node:http';
 
-/** A request of the benchmark; ten `#` in its target or body stand for a number that is new in each request. */
+/** A request of the benchmark. Ten `#` in its target or body are replaced with a number that is new in each request. */
 export interface BenchRequest {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly target: string;
@@ -15,13 +15,13 @@ export interface RecordedResponse {
   readonly body: string;
 }
 
-/** The place of the fresh number in a target or body. */
+/** The placeholder of the number in a target or body. */
 export const numberMark = '##########';
 
-/** The Host of every request, so that all servers write the same links. */
+/** The Host of every request, so that all servers return the same links. */
 const host = 'tenantry.example';
 
-/** The request line and the headers of a request. */
+/** Formats the request line and the headers of a request. */
 export const headersOf = ({ token, body }: BenchRequest): Record<string, string> => ({
   Host: host,
   ...(token !== undefined && { Authorization: `Token ${token}` }),
@@ -50,7 +50,7 @@ export function ask(url: string, request: BenchRequest, number = 0): Promise<Rec
   });
 }
 
-/** The value of a header; names ignore case. */
+/** Returns the value of a header, in any case. */
 export const headerOf = ({ headers }: RecordedResponse, name: string): string | undefined =>
   headers.find((_, i) => i % 2 === 1 && headers[i - 1]?.toLowerCase() === name.toLowerCase());
 
@@ -58,7 +58,7 @@ function comparable(raw: readonly string[]): string[] {
   return raw.filter((_, i) => !/^(date|connection|keep-alive)$/i.test(raw[i - (i % 2)] as string));
 }
 
-/** Sends all requests, a few at a time; responses are in the order of the requests. */
+/** Sends all requests, a few at a time. Responses are in the order of the requests. */
 export async function askAll(url: string, requests: readonly BenchRequest[]): Promise<RecordedResponse[]> {
   const responses: RecordedResponse[] = [];
   let next = 0;

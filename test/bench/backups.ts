@@ -27,7 +27,7 @@ import { medium, tokenOf } from './seed.ts';
 const rounds = 5;
 const milliseconds = 3000;
 const connections = 16;
-/** The share of the writes that a server without a backup handles, which one with a backup must reach. */
+/** Minimum write throughput of a server during a backup, as a share of that without a backup. */
 const minShare = 0.9;
 
 const run_ = promisify(execFile);
@@ -77,7 +77,7 @@ export async function run(folder: string, bundle: string, show: (text: string) =
           count += await backups;
           return measured;
         };
-        // The order alternates, too, because the database grows.
+        // Alternate the order, too, because the database grows.
         const early = round % 2 === 0 ? await beside() : undefined;
         const without = await write();
         pairs.push({ with: early ?? (await beside()), without });
@@ -108,7 +108,7 @@ function row(kind: string, pairs: readonly Pair[], count: number): string {
   return `| ${kind} | ${speed('with')} | ${speed('without')} | ${Math.round(100 * share)} % | ${latency('with')} | ${latency('without')} | ${count} | ${target} |`;
 }
 
-/** Makes one backup after the other until it is over. Returns their number. */
+/** Creates backups one after the other until the round is over. Returns their number. */
 async function repeat(backUp: () => Promise<unknown>, isOver: () => boolean): Promise<number> {
   for (let count = 1; ; count++) {
     await backUp();
@@ -116,7 +116,7 @@ async function repeat(backUp: () => Promise<unknown>, isOver: () => boolean): Pr
   }
 }
 
-/** Requests a backup over the API, and deletes it when it is complete. */
+/** Starts a backup through the API, and deletes it when it is complete. */
 async function requestBackup({ url }: Running): Promise<void> {
   const token = tokenOf('staff');
   const { body, status } = await ask(url, { method: 'POST', target: '/api/backups/', token });

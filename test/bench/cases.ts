@@ -1,13 +1,13 @@
 import { askAll, type BenchRequest, headerOf, numberMark, type RecordedResponse } from './ask.ts';
 import { type Person, password, people, tokenOf, usernameOf } from './seed.ts';
 
-/** The data that the requests of a case are made from. */
+/** The data of a case's requests. */
 export interface Sample {
   readonly customers: readonly string[];
   readonly projects: readonly string[];
   /** Every customer. */
   readonly all: readonly string[];
-  /** For each user of the crowd, customers that this user owns. */
+  /** Customers of each user of the crowd, who owns them. */
   readonly owned: readonly { readonly user: number; readonly customers: readonly string[] }[];
 }
 
@@ -16,7 +16,7 @@ export interface Case {
   readonly name: string;
   readonly title: string;
   readonly requests: (sample: Sample) => readonly BenchRequest[];
-  /** Whether each request is sent once, in order, which takes a large database; default: random requests, repeatedly. */
+  /** Whether to send each request once, in order, which needs a large database; default: random requests, repeatedly. */
   readonly isOnce?: boolean;
   /** Parts of the response that differ between servers. */
   readonly varying?: RegExp;
@@ -24,7 +24,7 @@ export interface Case {
   readonly ofBare?: number;
   /** Minimum multiple of the peer's speed. */
   readonly ofPeer?: number;
-  /** Minimum share of the speed of the smallest database that the largest one reaches (growth.ts); default: about three quarters. */
+  /** Minimum speed on the largest database as a share of that on the smallest (growth.ts); default: about three quarters. */
   readonly ofSmaller?: number;
 }
 
@@ -88,7 +88,10 @@ function mixed(sample: Sample, share: number): BenchRequest[] {
   return [...reads, ...writes];
 }
 
-/** In the order of measurement: cases that enlarge the database come last. "Fresh": a server has seen the objects, but not the URL. */
+/**
+ * In the order of measurement. Cases that enlarge the database come last. "Fresh": the server has cached the objects, but not the
+ * URL.
+ */
 export const cases: readonly Case[] = [
   {
     name: 'first',
@@ -198,13 +201,16 @@ export const further: readonly Case[] = [
   },
 ];
 
-/** Sends all requests of the case to both servers; throws unless bodies and list headers are equal. Returns the responses by method and target. */
+/**
+ * Sends all requests of the case to both servers. Throws unless bodies and list headers are equal. Returns the responses by
+ * method and target.
+ */
 export async function agreed(
   { isOnce, requests, title, varying }: Case,
   sample: Sample,
   urls: readonly [tenantry: string, peer: string],
 ): Promise<Map<string, RecordedResponse>> {
-  // Cases that measure first requests compare only the last hundred, so that the others remain first ones.
+  // For cases that measure first requests, compare only the last hundred, so that the others stay first requests.
   const sent = isOnce ? requests(sample).slice(-100) : requests(sample);
   const [ours, theirs] = (await Promise.all(urls.map((url) => askAll(url, sent)))) as [
     RecordedResponse[],

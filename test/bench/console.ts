@@ -15,7 +15,7 @@ const person = 'bench';
 const openings = 7;
 const rounds = 3;
 
-/** Milliseconds from an action to the frame in which a condition holds; both are code of the page. */
+/** Returns the milliseconds from an action to the frame in which a condition holds. Both are code of the page. */
 const waitTime = (page: Page, act: string, readySelector: string): Promise<number> =>
   page.evaluate<number>(`new Promise((done, failed) => {
     const began = performance.now();
@@ -29,7 +29,7 @@ const waitTime = (page: Page, act: string, readySelector: string): Promise<numbe
     requestAnimationFrame(look);
   })`);
 
-/** Sums the layout shifts of the page in `shift`; those after an input count as well: a click on a link opens each page. */
+/** Sums the layout shifts of the page in `shift`. Includes shifts after an input: every page is opened by a click on a link. */
 const observeShifts = `
   window.shift = 0;
   new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (window.shift += value))).observe({
@@ -52,7 +52,7 @@ async function paints(browser: Awaited<ReturnType<typeof launchBrowser>> & objec
   return matches;
 }
 
-/** Measures the console; returns nothing where no browser runs. */
+/** Measures the console. Returns no figures where no browser runs. */
 export async function run(folder: string, bundle: string): Promise<string> {
   const browser = await launchBrowser();
   if (!browser) return '';

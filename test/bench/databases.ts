@@ -4,7 +4,7 @@ import SQLite from 'better-sqlite3';
 import type { Sample } from './cases.ts';
 import { crowd, people, type Size, seed, seedDigest } from './seed.ts';
 
-/** Returns the database of this size inside `folder`, which it creates if it is missing. */
+/** Returns the database of this size in `folder`. Creates it if it is missing. */
 export async function seeded(folder: string, size: Size, report: (text: string) => void): Promise<string> {
   const file = join(folder, `seed-${size.customers}-${seedDigest()}.db`);
   if (!existsSync(file)) report(`Creating the database of ${size.name} customers …`);
@@ -40,12 +40,12 @@ export function settleCrowd(database: string): void {
   db.close();
 }
 
-/** Some objects of a database, at most so many of a kind, from all of its range. */
+/** Returns some objects of a database, at most this many of a kind, spread over its range. */
 export function readSample(database: string, most = 2000): Sample {
   const db = new SQLite(database, { readonly: true });
   const uuids = (name: string): string[] => {
     let every = Math.ceil((db.prepare(`SELECT count(*) FROM ${name}`).pluck().get() as number) / most);
-    // Every tenth customer and the like are different: no step may select only them.
+    // Every tenth customer and the like are special: no step may select only them.
     while (every > 1 && (every % 2 === 0 || every % 5 === 0)) every += 1;
     return db.prepare(`SELECT uuid FROM ${name} WHERE id % ? = 0`).pluck().all(every) as string[];
   };

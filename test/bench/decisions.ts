@@ -20,7 +20,7 @@ import { storage } from './decisions/storage.ts';
 /** By file name. */
 export const measures: Readonly<Record<string, Measure>> = { storage, log, responses, lines, start, network, lease };
 
-/** Measures the comparisons of these files inside `folder`. */
+/** Measures the comparisons of these files in `folder`. */
 export async function run(folder: string, names: readonly string[], report: (text: string) => void): Promise<string> {
   const comparisons = [];
   for (const name of names) {

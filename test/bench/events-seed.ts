@@ -7,18 +7,18 @@ import { indexAll } from '../../src/activity/events/search.ts';
 import { SqliteDatabase } from '../../src/kernel/db/sqlite-database.ts';
 import { type Size, seed, seedDigest } from './seed.ts';
 
-/** The numbers of events and customers that the targets apply to. */
+/** The numbers of events and customers for the targets. */
 export const events = 2_000_000;
 export const size: Size = { name: '1,000', customers: 1000, users: 200 };
 const projects = size.customers * 3;
 
-/** A deep page of a log of so many events: page 5,000 of two million, and the same part of a smaller log, which has fewer pages. */
+/** Returns a deep page of a log with this many events: page 5,000 of two million, or the same fraction of a smaller log. */
 export const deepPage = (count: number): number => Math.max(1, Math.floor((5000 * Math.min(count, events)) / events));
 
-/** A word in the messages of very few events. */
+/** A word that very few messages contain. */
 export const rareWord = 'zircon';
 
-/** Name of the file with a log of so many events, inside `folder`. */
+/** Returns the file name of a log with this many events in `folder`. */
 export function logFile(folder: string, count = events): string {
   const own = createHash('sha256')
     .update(seedDigest())
@@ -40,7 +40,7 @@ export async function seedLog(file: string, count = events): Promise<void> {
   rmSync(seeded);
   const db = SqliteDatabase.open(partial);
   db.define('country_name', countryName);
-  // The file gets its name when it is complete; no journal is necessary before.
+  // The file is renamed when it is complete, so it needs no journal before.
   for (const pragma of ['synchronous = OFF', 'cache_size = -1048576']) db.pragma(pragma);
   db.script(script(count));
   indexAll(db);
@@ -63,7 +63,9 @@ const kinds = [
 const ofType = (part: 0 | 1): string =>
   `CASE i % ${kinds.length} ${kinds.map((pair, i) => `WHEN ${i} THEN '${pair[part]}'`).join(' ')} END`;
 
-/** Events a second apart, of alternating customers and users, with the rows that recording writes. A merge patch drops nulls. */
+/**
+ * Events one second apart, of alternating customers and users, with all rows that recording writes. A merge patch drops nulls.
+ */
 const script = (count: number): string => `BEGIN;
 CREATE TEMP TABLE recorded (id INTEGER PRIMARY KEY, customer INTEGER, project INTEGER, actor INTEGER, message TEXT);
 INSERT INTO recorded

@@ -24,11 +24,11 @@ import { ask } from './ask.ts';
 import { deepPage, events, logFile, rareWord, seedLog, size } from './events-seed.ts';
 import { type Person, tokenOf } from './seed.ts';
 
-/** A figure and its maximum. */
+/** A figure with its maximum. */
 interface Figure {
   readonly what: string;
   readonly value: number;
-  /** The median, where `value` is the worst. */
+  /** The median, if `value` is the maximum. */
   readonly median?: number;
   readonly unit: string;
   readonly atMost: number;
@@ -47,7 +47,7 @@ const questionsAbout = (count: number): readonly Question[] => [
   { what: `Page ${deepPage(count).toLocaleString('en')}`, target: `/api/events/?page=${deepPage(count)}`, atMost: 150 },
 ];
 
-/** Measures everything on a copy of the log inside `folder`. */
+/** Measures everything on a copy of the log in `folder`. */
 export async function run(folder: string, report: (text: string) => void, count = events): Promise<string> {
   const log = logFile(folder, count);
   report(`The log of ${count.toLocaleString('en')} events of ${size.name} customers …`);
@@ -108,7 +108,7 @@ async function requests(url: string, app: App, { atMost, target, what }: Questio
   };
 }
 
-/** Updates customers, and records events of it if requested. */
+/** Updates customers, and records events if requested. */
 function happen(app: App, times: number, isReported = true): void {
   const { db } = app;
   for (let i = 0; i < times; i++) {
@@ -125,7 +125,7 @@ function happen(app: App, times: number, isReported = true): void {
 }
 let happened = 0;
 
-/** The cost of recording an event within a write, alone and with the commit that 16 writes share. */
+/** The cost of recording an event in a write, alone and in a commit shared by 16 writes. */
 async function recording(app: App): Promise<Figure[]> {
   const together = 16;
   const rounds = 400;
@@ -135,7 +135,7 @@ async function recording(app: App): Promise<Figure[]> {
     const worked = performance.now();
     app.db.commit();
     const committed = performance.now();
-    // A turn of the event loop, as between requests, so that listeners of the log run.
+    // Yields a turn of the event loop, as between requests, so that listeners of the log run.
     await sleep(0);
     return { work: worked - started, commit: committed - worked };
   };
@@ -210,7 +210,7 @@ class Measured {
     this.#task = housekeeping(app.catalogue).find((task) => task.name === name) as Task;
   }
 
-  /** Returns whether more is left. */
+  /** Returns whether more work is left. */
   async run(): Promise<boolean> {
     const context = systemContext(this.app);
     const started = performance.now();

@@ -14,7 +14,7 @@ async function timed(work) {
   return performance.now() - started;
 }
 
-/** Creates so many customers, some at a time; each leaves an event, rows of quotas and so on. */
+/** Creates this many customers, several at a time. Each creates an event and rows of quotas. */
 async function write(server, count) {
   const admin = server.as('admin');
   const create = async () => {
@@ -34,7 +34,7 @@ for (let i = 0; i < starts; i++) {
   figures.create.push(await timed(async () => (server = await createServer(options))));
   await server.close();
 }
-// Before other writes, which would leave free memory for these.
+// Measure before other writes, which would leave free memory.
 const residentNow = () => {
   global.gc();
   global.gc();

@@ -7,12 +7,9 @@ import { checked, median, row } from './report.ts';
 import { huge, medium, type Size, small } from './seed.ts';
 
 const sizes = [small, medium, huge];
-/** The number of objects requested in each database: the number of active people does not grow with the data. */
+/** The number of objects requested from each database. The number of active users does not grow with the data. */
 const sampleSize = 100;
-/**
- * Many short rounds: other load on the machine comes and goes within seconds, and pairs of rounds differ by up to
- * a third.
- */
+/** Many short rounds: other load on the machine varies within seconds, and two adjacent rounds differ by up to a third. */
 const rounds = 32;
 const milliseconds = 500;
 /** Rounds of warm-up. */
@@ -22,7 +19,7 @@ interface Grown {
   readonly size: Size;
   readonly sample: Sample;
   readonly server: Running;
-  /** Index of the next request of cases that send each request once. */
+  /** Index of the next request, for cases that send each request once. */
   sent: number;
 }
 
@@ -71,7 +68,7 @@ async function line(of: Case, databases: readonly Grown[], load: Load): Promise<
   const speeds: number[][] = databases.map(() => []);
   for (let round = 0; round < warming + rounds; round++) {
     const order = [...databases.entries()];
-    // The order alternates, because the first in a round has an advantage.
+    // Alternate the order, because the first in a round has an advantage.
     for (const [i, { server, sample }] of round % 2 === 0 ? order : order.reverse()) {
       const { perSecond } = await load.run({
         url: server.url,

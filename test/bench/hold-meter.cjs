@@ -1,7 +1,7 @@
 /**
- * Preloaded into the server: replies to each message with the longest time in milliseconds for which its event loop was blocked
- * since the last one. Excluded are idle times, and times in which the main thread waited for a processor used by other processes,
- * or in which the host of a virtual machine took it, where the kernel reports that. Time in which the main thread ran always counts.
+ * Preloaded into the server. Replies to each message with the longest time in milliseconds for which its event loop was blocked
+ * since the last message. Excludes idle time, time in which the main thread waited for a CPU that other processes used, and time
+ * that the host of a virtual machine took, where the kernel reports it. Time in which the main thread ran always counts.
  */
 const { closeSync, openSync, readSync } = require('node:fs');
 const { performance } = require('node:perf_hooks');
@@ -17,7 +17,7 @@ const schedule = opened(`/proc/self/task/${process.pid}/schedstat`);
 const processors = opened('/proc/stat');
 const buffer = Buffer.alloc(200);
 
-/** Milliseconds for which the main thread has run, and for which it has waited for a processor. */
+/** Returns the milliseconds for which the main thread has run and for which it has waited for a CPU. */
 function scheduled() {
   if (schedule === undefined) return [0, 0];
   const text = buffer.toString('latin1', 0, readSync(schedule, buffer, 0, buffer.length, 0));
@@ -27,7 +27,7 @@ function scheduled() {
     .map((nanoseconds) => nanoseconds / 1e6);
 }
 
-/** Milliseconds that the host has taken from all processors, which the kernel counts in hundredths of a second. */
+/** Returns the milliseconds that the host has taken from all CPUs. The kernel counts hundredths of a second. */
 function stolen() {
   if (processors === undefined) return 0;
   const text = buffer.toString('latin1', 0, readSync(processors, buffer, 0, buffer.length, 0));
@@ -40,7 +40,7 @@ function times() {
   return [performance.now(), ran, waited + performance.nodeTiming.idleTime];
 }
 
-/** Milliseconds below which the cause is not examined, because that takes a part of one itself. */
+/** Milliseconds below which the cause is not examined, because the examination takes almost that long. */
 const worthAsking = 5;
 let heldAtMost = 0;
 let before = times();
@@ -48,7 +48,7 @@ let stolenBefore = stolen();
 function look() {
   const now = times();
   const [passed, ran, free] = now.map((time, i) => time - before[i]);
-  // A thread that waits for a processor after it was idle was blocked for as long as it ran.
+  // A thread that waits for a CPU after being idle was blocked only for as long as it ran.
   const held = passed - free;
   const taken = held > heldAtMost && held > worthAsking ? stolen() - stolenBefore : 0;
   heldAtMost = Math.max(heldAtMost, ran, held - taken);

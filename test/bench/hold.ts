@@ -22,7 +22,7 @@ import { checked, median, row } from './report.ts';
 import { fill, size as placesOfResources } from './resources.ts';
 import { huge, type Person, seed, seedDigest, tokenOf } from './seed.ts';
 
-/** Maximum milliseconds for which the event loop may be blocked. */
+/** Maximum time in milliseconds for which the event loop may be blocked. */
 const target = 20;
 const rounds = 5;
 /** Number of servers on which slow lists are measured again. */
@@ -38,13 +38,13 @@ interface Figure {
   readonly durations: readonly number[];
   /** Milliseconds for which the event loop was blocked. */
   readonly held: readonly number[];
-  /** The same for requests above the target, measured again on other servers: the median, or the largest of several requests. */
+  /** The same for requests above the target, measured again on other servers: the median, or the maximum of several requests. */
   readonly again?: number | undefined;
-  /** Whether it measures the machine without requests, which has no target. */
+  /** Whether it measures the machine without requests. It has no target. */
   readonly isControl?: boolean;
 }
 
-/** Requests by description, sent as these people. */
+/** Requests by description, sent as these users. */
 interface Questions {
   readonly people: readonly Person[];
   readonly requests: readonly (readonly [what: string, target: string])[];
@@ -110,7 +110,7 @@ export async function run(
   const figures: Figure[] = [];
   const measure = async (database: string, questions: Questions): Promise<void> => {
     const data = dataFolder(join(copies, 'hold'), database);
-    // The keys that open the secrets of a database, where it has some.
+    // The keys for the secrets of a database, if it has any.
     if (existsSync(keyOf(database))) copyFileSync(keyOf(database), join(data, 'secret.key'));
     try {
       figures.push(...(await measured(data, bundle, questions, report)));
@@ -131,7 +131,7 @@ export async function run(
 
 const keyOf = (database: string): string => `${database}.key`;
 
-/** Returns the database with many resources, which it creates if it is missing. */
+/** Returns the database with many resources. Creates it if it is missing. */
 async function resourcesFile(folder: string): Promise<string> {
   const file = join(folder, `resources-${resources}-${seedDigest()}.db`);
   if (existsSync(file)) return file;
@@ -187,7 +187,7 @@ export async function measured(
   const slowOnes = (all: readonly Measured[]): Measured[] => all.filter(isHeld).map(newMeasurement);
   const [questionsAgain, walkedAgain] = [slowOnes(questions), slowOnes(walked)];
   if (questionsAgain.length > 0) await serving(data, bundle, (server) => sendInRounds(server, questionsAgain));
-  // A new server for each, because responses are cached.
+  // Use a new server for each, because responses are cached.
   for (let i = 0; i < others && walkedAgain.length > 0; i++)
     await serving(data, bundle, async (server) => {
       for (const one of walkedAgain) await sendOnce(server, one);
@@ -240,7 +240,7 @@ async function serving(data: string, bundle: string, work: (server: Metered) => 
   }
 }
 
-/** Sends each of these once per round, and writes before each round. */
+/** Sends each request once per round, with a write before each round. */
 async function sendInRounds(server: Metered, questions: readonly Measured[]): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     await write(server, round);
@@ -253,7 +253,7 @@ interface Metered {
   readonly process: ChildProcess;
 }
 
-/** Milliseconds for which the event loop was blocked since the last call. */
+/** Returns the milliseconds for which the event loop was blocked since the last call. */
 async function heldBy({ process: child }: Metered): Promise<number> {
   child.send('held');
   const [{ heldAtMost }] = (await once(child, 'message')) as [{ heldAtMost: number }];

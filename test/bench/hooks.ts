@@ -104,7 +104,7 @@ async function setActive({ url }: Running, created: readonly string[], is_active
     await ask(url, { method: 'PATCH', target, token: staff, body: JSON.stringify({ is_active }) });
 }
 
-/** Alternating rounds without and with hooks, so that the ratio holds on a busy machine. */
+/** Alternate rounds without and with hooks, so that the ratio holds on a busy machine. */
 async function creating(
   server: Running,
   receiver: Receiver,
@@ -157,7 +157,7 @@ const notify = ({ url }: Running): Promise<unknown> =>
     body: '{"level":"info","message":"Something happened"}',
   });
 
-/** Events at a constant rate of somewhat more than a thousand deliveries a second. */
+/** Records events at a constant rate of slightly more than a thousand deliveries per second. */
 async function deliverAtConstantRate(server: Running, receiver: Receiver): Promise<Deliveries> {
   const started = performance.now();
   for (let i = 0; i < constantRate * constantSeconds; i++) {
@@ -168,7 +168,7 @@ async function deliverAtConstantRate(server: Running, receiver: Receiver): Promi
   return receiver.report();
 }
 
-/** Many events at once. */
+/** Records many events at once. */
 async function bursting(server: Running, receiver: Receiver): Promise<Deliveries> {
   await Promise.all(Array.from({ length: burst }, () => notify(server)));
   const total: Deliveries[] = [];
@@ -180,6 +180,6 @@ async function bursting(server: Running, receiver: Receiver): Promise<Deliveries
     total.push(part);
     count += part.count;
   }
-  // Reports are consecutive: the gap between them is only the time between two deliveries.
+  // Reports are consecutive, so the gap between two of them is only the time between two deliveries.
   return { count, seconds: total.reduce((sum, { seconds }) => sum + seconds, 0), p50: Number.NaN, p95: Number.NaN };
 }

@@ -1,12 +1,12 @@
 /*
- * The load generator, a separate process: a number of connections, each sending its next request after the response to the
- * last. Plain sockets and prepared bytes need less of a core than any measured server.
+ * The load generator, a separate process with several connections. Each sends its next request after the response to the last.
+ * With plain sockets and prepared bytes, it uses less of a core than any measured server.
  */
 import { connect, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { type BenchRequest, headersOf, numberMark } from './ask.ts';
 
-/** The requests, and for how long to send them. */
+/** The requests, and how long to send them. */
 export interface Burst {
   readonly url: string;
   readonly requests: readonly BenchRequest[];
@@ -22,7 +22,7 @@ export interface Measured {
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Number of responses, those of the end included. */
+  /** Number of responses, including those at the end. */
   readonly sent: number;
   /** Share of a core that the generator used. */
   readonly load: number;
@@ -30,13 +30,13 @@ export interface Measured {
 
 const maxHeadBytes = 4096;
 
-/** Bytes of a request, and the place of the fresh number; -1 for none. */
+/** The bytes of a request, and the position of the number; -1 for none. */
 interface Prepared {
   readonly bytes: Buffer;
   readonly numberAt: number;
 }
 
-// Numbers are unique, also between generators of two runs against one database.
+// Numbers are unique, even between the generators of two runs against one database.
 let number = (Math.floor(Date.now() / 1000) % 100_000) * 100_000;
 
 function prepare(request: BenchRequest): Prepared {
@@ -86,10 +86,10 @@ async function run({ url, requests, from, connections, milliseconds }: Burst): P
 
 const any = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T;
 
-/** One connection. Throws, and so ends the process, when a response is not a success. */
+/** One connection. Throws, which ends the process, if a response is not a success. */
 class Client {
   #sent = 0;
-  /** Missing bytes of the body; -1 while the head is read. */
+  /** Missing bytes of the body; -1 while reading the head. */
   #missing = -1;
   #head = '';
   #stopped: (() => void) | undefined;

@@ -71,7 +71,7 @@ async function create({ url }: Running, target: string, fields: object): Promise
   return (JSON.parse(response.body) as { url: string }).url;
 }
 
-/** Creates a customer whose owner gets mails. */
+/** Creates a customer with an owner who receives mails. */
 async function createScope(server: Running): Promise<string> {
   const customer = await create(server, '/api/customers/', { name: 'Acme' });
   const user = await create(server, '/api/users/', { username: 'reader', email: 'reader@example.com' });
@@ -79,7 +79,7 @@ async function createScope(server: Running): Promise<string> {
   return customer;
 }
 
-/** Opens alerts at a constant rate; returns when each request was sent, in milliseconds since 1970. */
+/** Opens alerts at a constant rate; returns the send time of each request, in milliseconds since 1970. */
 async function openAlerts(server: Running, scope: string): Promise<readonly number[]> {
   const started = performance.now();
   const sent: number[] = [];
@@ -96,7 +96,7 @@ async function openAlerts(server: Running, scope: string): Promise<readonly numb
   return sent;
 }
 
-/** Returns the sorted milliseconds from each request to its mail. Throws when a mail does not arrive. */
+/** Returns the sorted milliseconds from each request to its mail. Throws if a mail does not arrive. */
 async function delaysOf(mailServer: ChildProcess, sent: readonly number[]): Promise<readonly number[]> {
   for (let attempt = 0; ; attempt++) {
     mailServer.send('report');

@@ -46,7 +46,7 @@ async function startProgram(words: readonly string[], env?: Readonly<Record<stri
   throw new Error(`${words.join(' ')} ended with exit code ${child.exitCode}`);
 }
 
-/** The server with prepared responses; `teach` sends it those of a case by method and target. */
+/** Starts the server with prepared responses. `teach` sends it those of a case, by method and target. */
 export interface Bare extends Running {
   readonly teach: (responses: ReadonlyMap<string, RecordedResponse>) => Promise<void>;
 }
@@ -90,14 +90,17 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** Milliseconds that Node.js takes to start and exit without a program. */
+/** Returns how long Node.js takes to start and exit without a program, in milliseconds. */
 export async function measureNode(): Promise<number> {
   const started = performance.now();
   await once(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }), 'exit');
   return performance.now() - started;
 }
 
-/** Milliseconds from the start of the program until it prints that it is ready, also in CPU time where the kernel has /proc. */
+/**
+ * Returns the milliseconds from the start of the program until it prints that it is ready, also as CPU time if the kernel has
+ * /proc.
+ */
 export async function measureReady(
   bundle: string,
   words: readonly string[],
@@ -118,7 +121,7 @@ export async function measureReady(
   return { milliseconds, processorMilliseconds: seconds && seconds * 1000 };
 }
 
-/** Milliseconds from the start of the program to its first 200, and its resident memory (MB) a second later. */
+/** Returns the milliseconds from the start of the program to its first 200, and its resident memory (MB) a second later. */
 export async function measureStart(
   bundle: string,
   data: string,
@@ -135,7 +138,7 @@ export async function measureStart(
   return { milliseconds, megabytes };
 }
 
-/** Seconds of CPU time of all threads of a process; known where the kernel has /proc. */
+/** Returns the CPU time of all threads of a process in seconds, if the kernel has /proc. */
 export function processorSeconds(pid: number): number | undefined {
   try {
     const tasks = readdirSync(`/proc/${pid}/task`);
@@ -148,7 +151,7 @@ export function processorSeconds(pid: number): number | undefined {
   }
 }
 
-/** Known where the kernel has /proc. */
+/** Available if the kernel has /proc. */
 function residentMegabytes(pid: number): number | undefined {
   try {
     const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What came in. */
+/** The received deliveries. */
 export interface Deliveries {
   readonly count: number;
   /** From the first to the last. */

@@ -4,7 +4,7 @@ import type { Size } from './seed.ts';
 
 /** The figures of one server in a round. */
 export interface Round extends Measured {
-  /** Microseconds of CPU time per request, in all threads of the server; undefined where that is unknown. */
+  /** CPU time per request in microseconds, in all threads of the server; undefined if unknown. */
   readonly processor: number | undefined;
 }
 
@@ -34,7 +34,7 @@ export const median = (values: readonly number[]): number => {
     : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
 };
 
-/** The median of the ratios within each round: other load affects both sides. */
+/** Returns the median of the ratios within each round, because other load affects both sides of a round. */
 const ratio = (a: Rounds, b: Rounds): number =>
   median(a.map((measured, i) => measured.perSecond / (b[i] as Measured).perSecond));
 
@@ -49,7 +49,7 @@ const processor = (rounds: Rounds): string => {
   return used.length === 0 ? '' : whole(median(used));
 };
 const percent = (value: number): string => `${Math.round(value * 100)} %`;
-/** A target with a mark whether it is met. */
+/** Formats a target, with a mark that shows whether it is met. */
 export const checked = ({ text, met }: Target): string => `${text} ${met ? '✓' : '✗ missed'}`;
 
 /** The table of all cases as Markdown. */
@@ -118,7 +118,8 @@ function targets(result: Result, smaller: Result | undefined): Target[] {
     ...(ofPeer === undefined
       ? []
       : [{ text: `≥ ${ofPeer} × peer`, met: ratio(result.tenantry, result.peer) >= ofPeer }]),
-    // Cases with their own target are evaluated by growth.ts, where databases of all sizes alternate and the same people work in each.
+    // growth.ts evaluates cases with their own target: there, databases of all sizes alternate, with the same active users in
+    // each.
     ...(smaller && ofSmaller === undefined
       ? [{ text: '≥ 75 % of 100', met: ratio(result.tenantry, smaller.tenantry) >= 0.75 }]
       : []),

@@ -66,7 +66,7 @@ const uuid = 'lower(hex(randomblob(16)))';
 const numbers = (n: number): string =>
   `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${n})`;
 
-/** A service of every type for every customer, linked to all of its projects, and resources spread over them. */
+/** Creates a service of every type for every customer, linked to all of its projects, with resources spread over them. */
 export function fill({ clock, db }: App, count: number): void {
   const now = clock.now();
   const kinds = catalogue.kinds.filter(({ kind }) => !kind.isPart).map(({ name }) => name);
@@ -160,7 +160,7 @@ async function creations(server: Server): Promise<Figure> {
     ask(server.url, { method, target, token, ...(body !== undefined && { body: JSON.stringify(body) }) });
   const first = async (target: string): Promise<{ url: string; name: string; state: string }[]> =>
     JSON.parse((await send('GET', target)).body);
-  // Each account creates four at a time, so the thousand are spread over the accounts of fifty customers.
+  // An account creates four at a time, so spread the thousand over the accounts of fifty customers.
   const links: string[] = [];
   for (const { uuid } of db.all<{ uuid: string; id: number }>(
     raw('SELECT id, uuid FROM customer ORDER BY id LIMIT 50'),

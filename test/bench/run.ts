@@ -106,7 +106,7 @@ interface Arena {
   readonly bare: Bare;
 }
 
-/** The programs that run beside Tenantry, compiled, so that loading them is not measured. */
+/** The programs that run beside Tenantry, compiled in advance, so that loading them is not measured. */
 async function compile(): Promise<(name: string) => string> {
   await build({
     absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
@@ -227,7 +227,7 @@ if (isAsked('events') && !options.quick) print(await measureEvents(folder, repor
 if (isAsked('resources') && !options.quick) print(await measureResources(folder, report, count));
 if (isAsked('sync') && (!options.quick || options.only === 'sync')) print(await measureSync(folder, bundle, report));
 if (isAsked('console') && (!options.quick || options.only === 'console')) print(await measureConsole(folder, bundle));
-// It takes too long and too much space for a run of everything.
+// Takes too long and too much space for a complete run.
 if (options.only === 'growth') print(await measureGrowth(folder, options.copies, bundle, await compile(), report));
 if (options.only === 'hold') print(await measureHold(folder, options.copies, bundle, report, count));
 const compared = decisions.filter((name) => isAsked('decisions') || isAsked(`decisions:${name}`));

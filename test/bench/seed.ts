@@ -8,7 +8,7 @@ import { migrate } from '../../src/kernel/db/migrate.ts';
 import { SqliteDatabase } from '../../src/kernel/db/sqlite-database.ts';
 import { PasswordHasher } from '../../src/kernel/security/passwords.ts';
 
-/** The size of a database; each customer has three projects. */
+/** The size of a database. Each customer has three projects. */
 export interface Size {
   readonly name: string;
   readonly customers: number;
@@ -20,24 +20,24 @@ export const medium: Size = { name: '10,000', customers: 10_000, users: 2_000 };
 export const large: Size = { name: '100,000', customers: 100_000, users: 20_000 };
 export const huge: Size = { name: '1,000,000', customers: 1_000_000, users: 200_000 };
 
-/** The people whose tokens the benchmark uses; their ids are 1, 2 and 3, all other users follow. */
+/** The users whose tokens the benchmark uses. Their ids are 1, 2 and 3, and all other users follow. */
 export const people = ['staff', 'owner', 'member'] as const;
 export type Person = (typeof people)[number];
 
-/** The number of users that work concurrently in the mixed cases; each owns customers. */
+/** The number of concurrent users in the mixed cases. Each owns customers. */
 export const crowd = 100;
 
-/** The token of a person, or of a user of the crowd by id; it never expires. */
+/** Returns the token of one of these users, or of a user of the crowd by id. It never expires. */
 export const tokenOf = (person: Person | number): string =>
   createHash('sha1').update(`token of ${person}`).digest('hex');
 
 /** The password of all users. */
 export const password = 'correct horse battery staple 7';
 
-/** Name of the user with this id, from `people.length + 1` on. */
+/** Returns the name of the user with this id, from `people.length + 1` on. */
 export const usernameOf = (id: number): string => `user.${String(id).padStart(5, '0')}`;
 
-/** The input of a stored database besides migrations, which update it: this file. */
+/** The input of a stored database: this file. Migrations update the database instead. */
 export const seedDigest = (): string =>
   createHash('sha256')
     .update(readFileSync(fileURLToPath(import.meta.url)))
@@ -51,7 +51,7 @@ export async function seed(file: string, size: Size): Promise<void> {
   const partial = `${file}.partial`;
   for (const ending of ['', '-wal', '-shm']) rmSync(partial + ending, { force: true });
   const db = opened(partial);
-  // An incomplete database is useless, so it has no journal while it grows.
+  // Write without a journal: an incomplete database is useless anyway.
   for (const pragma of ['journal_mode = OFF', 'synchronous = OFF', 'cache_size = -524288']) db.pragma(pragma);
   db.script(script(size, await new PasswordHasher().hash(password)));
   db.pragma('journal_mode = WAL');
@@ -134,14 +134,14 @@ const projectWords = ['Website', 'Data warehouse', 'Staging', 'Machine learning'
 
 /** 2020-01-01, a microsecond and a minute apart. */
 const instant = (index: string): string => `1577836800000000 + ${index} * 60000001`;
-/** A smallest PNG. */
+/** The smallest PNG. */
 const image =
   "x'89504E470D0A1A0A0000000D49484452000000010000000108000000003A7E9B550000000A49444154789C6360000000020001485DA0D60000000049454E44AE426082'";
 
-/** Users with a token, in the order of their ids. */
+/** Users with a token, by id. */
 const holders = [...people, ...Array.from({ length: crowd }, (_, i) => people.length + 1 + i)];
 
-/** Everything in one transaction, by statements that each fill a table. */
+/** Insert everything in one transaction, with one statement per table. */
 function script({ customers, users }: Size, passwordHash: string): string {
   const others = users - people.length;
   const other = (index: string): string => `${people.length} + 1 + (${index}) % ${others}`;

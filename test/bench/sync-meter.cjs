@@ -1,6 +1,6 @@
 /**
- * Preloaded into the server: replies to `begin` and `end` with how long its event loop was blocked since the last message, and its
- * peak memory. Only CPU time of the process counts: other processes may have used the processor.
+ * Preloaded into the server. Replies to `begin` and `end` with the time for which its event loop was blocked since the last
+ * message, and with its peak memory. Only CPU time of the process counts, because other processes may have used the CPU.
  */
 const { performance } = require('node:perf_hooks');
 

@@ -5,5 +5,5 @@ export const otherVolumes = 2000;
 export const ownImages = 500;
 /** Milliseconds until the vendor responds to a call. */
 export const pace = 20;
-/** Number at OpenStack of each of these kinds. */
+/** Number of objects of each of these kinds at OpenStack. */
 export const projects = 10;

@@ -1,6 +1,6 @@
 import { median } from '../report.ts';
 
-/** A figure of a page in src/decisions: the same work with the decision, and without it. */
+/** A figure of a page in src/decisions: the same work with and without the decision. */
 export interface Comparison {
   /** The page, without `.md`. */
   readonly page: string;
@@ -12,7 +12,7 @@ export interface Comparison {
   readonly without: number;
 }
 
-/** Measures the comparisons of one file inside `folder`, which is empty. */
+/** Measures the comparisons of one file in the empty folder `folder`. */
 export type Measure = (folder: string) => Promise<readonly Comparison[]>;
 
 /** Returns the medians of two measurements in alternating rounds, so that other load affects both. */
@@ -32,7 +32,7 @@ export async function alternate(
   return { decision: median(figures.decision), without: median(figures.without) };
 }
 
-/** Microseconds of CPU time that the process has used: independent of other load on the machine. */
+/** Returns the CPU time of the process in microseconds, which other load on the machine does not affect. */
 export function used(): number {
   const { system, user } = process.cpuUsage();
   return user + system;
@@ -48,7 +48,7 @@ export function microsecondsEach(times: number, work: (i: number) => unknown): n
 /** Waits for the next turn of the event loop. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** All comparisons as Markdown. */
+/** Formats all comparisons as Markdown. */
 export function comparisonTable(comparisons: readonly Comparison[]): string {
   const rows = comparisons.map(({ isRate, decision, page, unit, what, without }) => {
     const times = isRate ? decision / without : without / decision;

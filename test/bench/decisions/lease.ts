@@ -1,4 +1,4 @@
-/** Measures what the checks of the lease cost a commit. */
+/** Measures the cost of the lease checks in a commit. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Lease } from '../../../src/app/replication/lease.ts';

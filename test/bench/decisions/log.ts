@@ -126,7 +126,7 @@ function volumes(file: string): Comparison[] {
   return [{ page: 'index-of-words', what, unit: 'ms', decision, without }];
 }
 
-/** Indexing the words of events in a later batch, and in the write that records each. */
+/** Indexes the words of events in a later batch, and in the write that records each event. */
 async function entering(file: string): Promise<Comparison[]> {
   const db = openIndex(file);
   let event = 0;

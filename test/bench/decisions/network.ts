@@ -21,11 +21,13 @@ import { median } from '../report.ts';
 import { alternate, type Measure, turn, used } from './comparison.ts';
 
 const rounds = 5;
-/** Timeout of the simulated machine for unresponsive name servers, in milliseconds; real ones wait some hundred times as long. */
+/**
+ * Timeout for unresponsive name servers of the simulated machine, in milliseconds. Real timeouts are some hundred times as long.
+ */
 const timeout = 50;
 const silentNames = 10;
 const logins = 60;
-/** Hooks with a pending delivery, and the microseconds of CPU time that the start of one takes. */
+/** Hooks with a pending delivery, and the CPU time of starting one, in microseconds. */
 const dueQueues = 300;
 const beginning = 100;
 
@@ -122,7 +124,7 @@ async function compareChecking(): Promise<{ decision: number; without: number }>
   return figures;
 }
 
-/** The longest time in milliseconds for which the event loop is blocked. */
+/** Returns the longest time in milliseconds for which the event loop is blocked. */
 async function maxWait(work: () => Promise<unknown>): Promise<number> {
   let isDone = false;
   let longest = 0;
@@ -140,7 +142,10 @@ async function maxWait(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-/** Milliseconds of CPU time between the rejections of a wrong password and of an unknown user, the latter with equal work or none. */
+/**
+ * Returns the CPU time in milliseconds between the rejections of a wrong password and of an unknown user, the latter with equal
+ * work or none.
+ */
 async function difference(isSameWork: boolean): Promise<number> {
   const hasher = new PasswordHasher();
   const stored = await hasher.hash('correct horse');
@@ -157,7 +162,7 @@ async function difference(isSameWork: boolean): Promise<number> {
   return Math.abs(median(known) - median(unknown));
 }
 
-/** An outbox with queues of one pending delivery each, which takes some CPU time to start and then ends. */
+/** An outbox whose queues have one pending delivery each. A delivery takes some CPU time to start and then ends. */
 class DueOutbox implements Outbox<{ readonly uuid: string }> {
   readonly name = 'hooks';
   readonly #lane = concurrencyLimit(dueQueues);
@@ -177,7 +182,7 @@ class DueOutbox implements Outbox<{ readonly uuid: string }> {
   }
 }
 
-/** Milliseconds of CPU time of the longest event-loop turn while all pending deliveries start. */
+/** Returns the CPU time in milliseconds of the longest event-loop turn while all pending deliveries start. */
 async function maxTurn(): Promise<number> {
   const server = await createServer({ ephemeral: true, port: 0, log_level: 'silent' });
   const deliverer = new DeliveryWorker(server.app, new DueOutbox());
@@ -205,7 +210,7 @@ function allAtOnce(): number {
 
 const isSilent = (hostname: string): boolean => hostname.startsWith('silent');
 
-/** Resolves two names at a time, as the machine does, and cannot be cancelled. */
+/** Resolves two names at a time, like the operating system, and cannot be cancelled. */
 function machineResolver(): Resolver {
   const waiting: (() => void)[] = [];
   let running = 0;

@@ -142,7 +142,7 @@ async function each(
   return (used() - started) / (perSecond / 2);
 }
 
-/** Finds each route of the API once, with a key where it has one. */
+/** Looks up each route of the API once, with a key where it has one. */
 async function routes(): Promise<Comparison[]> {
   const own = new Router<Endpoint>();
   const theirs = IttyRouter();
@@ -234,7 +234,7 @@ async function jsonInSqlite(app: App, folder: string): Promise<Comparison[]> {
   return [{ page: 'json-in-sqlite', what: 'Ten customers as JSON', unit: 'µs', ...figures }];
 }
 
-/** A page by a query of ids and one of representations, and by one statement for both. */
+/** Loads a page with a query for ids and one for representations, and with one statement for both. */
 async function twoSteps(app: App): Promise<Comparison[]> {
   const { db } = app;
   const { listing } = customers;
@@ -246,7 +246,7 @@ async function twoSteps(app: App): Promise<Comparison[]> {
     const visible = visibleCustomers(request.caller, 'c.id');
     const where: Sql = visible.text === 'TRUE' ? raw('') : sql`WHERE ${visible}`;
     const ids = sql`SELECT c.id FROM customer c ${where} ORDER BY ${raw(order)} LIMIT 10`;
-    // Visibility has at most one bound value, the caller, who is a parameter of the representation, too.
+    // A visibility condition binds at most one value, the caller, which is also a parameter of the representation.
     const atOnce = `SELECT ${renderObject(members)} FROM customer c ${where.text.replaceAll('?', '@caller')} ORDER BY ${order} LIMIT 10`;
     const decision = (): string[] => listing.represent(request, db.values<number>(ids));
     const without = (): string[] => db.named<string>(atOnce, viewerOf(request));

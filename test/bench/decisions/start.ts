@@ -81,7 +81,7 @@ async function comments(folder: string, text: string): Promise<Comparison[]> {
   writeFileSync(
     strings,
     text.replaceAll(
-      // The program text is read before its code.
+      // Read the program text before its code.
       /^\/\/(?!program:)[@\w/-]+:[0-9a-f]{64}:([A-Za-z0-9+/=]{1000,})$/gm,
       (_, part) => `export const part${number++} = '${part}';`,
     ),
@@ -126,7 +126,7 @@ function size(text: string, parts: readonly { readonly part: string }[]): Compar
   };
 }
 
-/** A program that does nothing, and one that reads the late modules as every start would without the decision. */
+/** A program that does nothing, and one that reads the late modules, as every start would without the decision. */
 async function lateModules(
   folder: string,
   parts: readonly { readonly name: string; readonly part: string }[],

@@ -23,7 +23,7 @@ const filled = `CREATE TABLE item (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNI
     SELECT lower(hex(randomblob(16))), 'The description of a thing that a user has, and some more of it.' FROM n;`;
 
 export const storage: Measure = async (folder) => {
-  // The checkpoint thread does not keep the process alive, and is sometimes the only thing to wait for.
+  // The checkpoint thread does not keep the process alive, and sometimes nothing else does.
   const awake = setInterval(() => undefined, 1000);
   try {
     return [
@@ -212,7 +212,7 @@ async function orderedUuids(app: App): Promise<Comparison[]> {
       db.write(() => add(kind, together));
       db.commit();
       const written = logged(db) - before;
-      // A restart of the WAL makes its size meaningless.
+      // After a restart of the WAL, its size has no meaning.
       if (written > 0) pages[kind].push(written);
       await turn();
     }

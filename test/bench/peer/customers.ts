@@ -48,7 +48,7 @@ const connectedProjects = `SELECT project_id FROM project_role WHERE user_id = :
   UNION SELECT p.id FROM customer_role r JOIN project p ON p.customer_id = r.customer_id WHERE r.user_id = :caller AND r.ended IS NULL`;
 const byName = 'ORDER BY name COLLATE NOCASE, id';
 
-/** Customers, each read with one query per relation. */
+/** Returns customers, each read with one query per relation. */
 export function customersOf(db: Database) {
   const countAll = db.prepare<[], number>('SELECT count(*) FROM customer').pluck();
   const countMine = db

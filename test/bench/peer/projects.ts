@@ -26,7 +26,7 @@ export interface ProjectChange {
   readonly description?: string;
 }
 
-/** Projects, as far as an update needs them. */
+/** The columns of projects that an update needs. */
 export function projectsOf(db: Database) {
   const find = db.prepare<[string], ProjectRow>('SELECT * FROM project WHERE uuid = ?');
   const customerOf = db.prepare<[number], CustomerRow>('SELECT * FROM customer WHERE id = ?');
@@ -102,7 +102,7 @@ export function projectsOf(db: Database) {
   );
 
   return {
-    /** Returns the changed project; undefined when the caller may not change it. */
+    /** Returns the changed project; undefined if the caller may not change it. */
     change: (base: string, caller: Caller, address: string, uuid: string, changed: ProjectChange) =>
       change(base, caller, address, uuid, changed),
   };

@@ -41,7 +41,7 @@ export function quotasOf(db: Database) {
       select
         .all(kind, id)
         .map(({ uuid, name, limit, usage }) => ({ url: `${base}/api/quotas/${uuid}/`, uuid, name, limit, usage })),
-    /** Counts a new customer and creates its quotas; returns false when the limit is reached. */
+    /** Counts a new customer and creates its quotas. Returns false at the limit. */
     createFor: (customer: number): boolean => {
       const { id, limit, usage } = globalCount.get() as QuotaRow & { id: number };
       if (limit !== -1 && usage + 1 > limit) return false;
