@@ -8,7 +8,6 @@ import {
   collections,
   endSession,
   enter,
-  hasReturned,
   isForeignLogin,
   isReady,
   mustEnrol,
@@ -165,7 +164,6 @@ function returnFromLogin(): void {
 const [, page, given, method] = place.value.path.split('/');
 // Every opening of the page ends the absence, so that a login that failed or was abandoned does not admit a link later.
 const provider = takeDeparture();
-hasReturned.value = provider !== undefined;
 const isReturn = (page === 'signed-in' || page === 'second-factor') && given;
 if (isReturn) returnFromLogin();
 if (isReturn && provider !== undefined) {

@@ -134,10 +134,39 @@ browser('shows why a login at the provider has failed', async () => {
   await visitor.close();
 });
 
-browser('does not show the message of a failed login that this tab has not started', async () => {
-  const visitor = await Console.open(started(), `${url}/#/sign-in-failed/?message=Call%20555%20now`);
+browser('shows once why a login that this tab has not started has failed', async () => {
+  await oidc.provider.next({ accountId: 'c-1', error: 'access_denied' });
+  const visitor = await Console.open(started(), `${url}/api-auth/oidc/company/login/`);
+  const message = visitor.page.getByText('The identity provider refused the login.');
+  await message.waitFor();
+  assert.is(visitor.page.url(), `${url}/#/`);
+  assert.equal(await findFaults(visitor), []);
+  await visitor.page.reload();
   await visitor.link(button).waitFor();
+  assert.is(await message.count(), 0);
+  await visitor.close();
+});
+
+browser('shows no text of a link to the page of a failed login', async () => {
+  const visitor = await Console.open(started(), `${url}/#/sign-in-failed/?message=Call%20555%20now`);
+  await visitor.page.getByText('The sign-in at the identity provider failed.').waitFor();
   assert.is(await visitor.page.getByText('Call 555 now').count(), 0);
+  await visitor.close();
+});
+
+browser('shows a signed-in user no failed login, also after the sign-out', async () => {
+  await oidc.provider.next({ accountId: 'c-1' });
+  const visitor = await Console.open(started(), `${url}/`);
+  await visitor.link(button).click();
+  await visitor.heading(greeting).waitFor();
+  await visitor.page.evaluate('location.hash = "/sign-in-failed/"');
+  await visitor.page.waitForURL(`${url}/#/`);
+  await visitor.page.goto('about:blank');
+  await visitor.page.goto(`${url}/#/sign-in-failed/`);
+  await visitor.page.waitForURL(`${url}/#/`);
+  await visitor.heading(greeting).waitFor();
+  await signOutAtProvider(visitor);
+  assert.is(await visitor.page.getByText('The sign-in at the identity provider failed.').count(), 0);
   await visitor.close();
 });
 

@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import * as assert from 'uvu/assert';
+import { problems as oidc } from '../../src/accounts/session/oidc/problems.ts';
+import { problems as saml } from '../../src/accounts/session/saml/rejected-message.ts';
 import { automaticAlerts as alerts } from '../../src/activity/alerts/catalogue.ts';
 import { catalogue as events } from '../../src/activity/events/catalogue.ts';
 import { notificationKinds } from '../../src/activity/notifications/catalogue.ts';
 import words from '../../src/console/i18n/et.json' with { type: 'json' };
 import serverTexts from '../../src/console/i18n/et-server.json' with { type: 'json' };
+import { loginFailures } from '../../src/console/i18n/login-failures.ts';
 import { lookupIn, partsOf, type Words } from '../../src/console/i18n/lookup.ts';
 import { serverTextTranslator } from '../../src/console/i18n/server-texts.ts';
 import type { Json } from '../support/fixture.ts';
@@ -129,6 +132,11 @@ tests('translates all error messages and results', () => {
   const all = sentences();
   assert.ok(all.length > 200);
   assert.equal(unknown(all), []);
+});
+
+tests('knows and translates every message of a failed login at an identity provider', () => {
+  assert.equal([...loginFailures].sort(), [...Object.values(oidc), ...Object.values(saml)].sort());
+  assert.equal(unknown(loginFailures), []);
 });
 
 tests('translations have the placeholders of their templates', () => {

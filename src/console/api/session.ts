@@ -96,6 +96,7 @@ export async function start(): Promise<void> {
     paths.value = isItem(document.body.paths) ? document.body.paths : {};
     collections.value = collectionsOf(document.body, (readers) => mayRead(readers, user));
     await preferLanguage(user.preferred_language);
+    loginFailure.value = undefined;
     me.value = user;
   } else if (token.value !== null) startProblem.value = t('The server cannot be reached.');
 }
@@ -140,6 +141,9 @@ export async function continueWith(body: unknown, provider?: string): Promise<bo
 /** Why a login from an identity provider cannot continue; empty if it can. */
 export const resumeProblem = signal('');
 
+/** The server's message of a failed login at an identity provider; undefined without one. The sign-in page shows it once. */
+export const loginFailure = signal<string | undefined>(undefined);
+
 /** Whether the options of a second factor are being loaded for a login at an identity provider. */
 export const isResuming = signal(false);
 
@@ -176,9 +180,6 @@ export function takeDeparture(): string | undefined {
   sessionStorage.removeItem(departureKey);
   return Date.now() - Number(time) < maxAbsence ? provider : undefined;
 }
-
-/** Whether the page was opened at the end of a login that this tab has started. */
-export const hasReturned = signal(false);
 
 /** Whether the page was opened with a login that this tab has not started, such as by a link from another user. */
 export const isForeignLogin = signal(false);

@@ -1,32 +1,37 @@
 /** Sign-in at OpenID Connect providers, which return the browser to the current page. */
+import { effect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { LoginProvider } from '../api/configuration.ts';
 import { storageKeyOf } from '../api/connection.ts';
 import { place, replace } from '../api/route.ts';
-import { departFor, hasReturned, hasSignedOut, resumeProblem } from '../api/session.ts';
-import { t } from '../i18n/words.ts';
+import { departFor, hasSignedOut, loginFailure, me, resumeProblem } from '../api/session.ts';
+import { loginFailures } from '../i18n/login-failures.ts';
+import { serverText, t } from '../i18n/words.ts';
 
 /** The page of a failed login, if login_failed_url is `…/#/sign-in-failed/`. */
 const failedPage = '/sign-in-failed/';
 
-/**
- * Returns the English message of a failed provider login; empty if this tab has not started one, because then another person may
- * have written the message.
- */
-export const failureOfLogin = (): string =>
-  place.value.path === failedPage && hasReturned.value ? (place.value.query.get('message') ?? '') : '';
+// Opening the page again, or reloading it, shows nothing. Signed-in users stay signed in and see nothing.
+effect(() => {
+  const { path, query } = place.value;
+  if (path !== failedPage) return;
+  if (me.peek() === null) loginFailure.value = query.get('message') ?? '';
+  replace('/');
+});
 
-/** Replaces the page of a failed login, which shows nothing to a signed-in user, by the start page. */
-export function leaveFailure(): void {
-  if (place.value.path === failedPage) replace('/');
+/** Returns why a login at an identity provider failed; empty if none did. An unknown message becomes a general one. */
+export function failureOfLogin(): string {
+  const message = loginFailure.value;
+  if (message === undefined) return '';
+  return loginFailures.has(message) ? serverText(message) : t('The sign-in at the identity provider failed.');
 }
 
 /** Returns the URL that starts a sign-in and returns to the current page afterwards. */
 function addressOf({ url }: LoginProvider): string {
   const { path, query } = place.value;
   const next = `${path}${query.size > 0 ? `?${query}` : ''}`;
-  return path === '/' || path === failedPage ? url : `${url}?next=${encodeURIComponent(next)}`;
+  return path === '/' ? url : `${url}?next=${encodeURIComponent(next)}`;
 }
 
 const lastKey = storageKeyOf('redirected');
@@ -37,7 +42,7 @@ const minInterval = 30_000;
 const mayRedirect = (): boolean =>
   !hasSignedOut.value &&
   resumeProblem.value === '' &&
-  place.value.path !== failedPage &&
+  loginFailure.value === undefined &&
   Date.now() - Number(sessionStorage.getItem(lastKey) ?? 0) > minInterval;
 
 export function LoginProviders({

@@ -13,6 +13,7 @@ import {
   endSession,
   enter,
   isResuming,
+  loginFailure,
   ownerOf,
   resumeProblem,
   signIn,
@@ -27,7 +28,7 @@ import { Version } from '../components/version.tsx';
 import { serverText, t } from '../i18n/words.ts';
 import { FirstStart } from './first-start.tsx';
 import { SignUp } from './invitation.tsx';
-import { failureOfLogin, LoginProviders, leaveFailure } from './login-providers.tsx';
+import { failureOfLogin, LoginProviders } from './login-providers.tsx';
 import { SecondStep } from './second-step.tsx';
 
 /** The pages before sign-in. Links in mails have separate pages. */
@@ -74,10 +75,12 @@ export function Entrance(): JSX.Element {
 function SignIn(): JSX.Element {
   useEffect(() => {
     void readConfiguration();
-    return leaveFailure;
+    return () => {
+      loginFailure.value = undefined;
+    };
   }, []);
   const { demo, methods: offered, providers = [] } = configuration.value ?? {};
-  const failure = resumeProblem.value || serverText(failureOfLogin());
+  const failure = resumeProblem.value || failureOfLogin();
   const isByPassword = offered?.includes('LOCAL_SIGNIN') === true;
   const isFederated = offered?.includes('SAML2') === true;
   const hasProviders = isFederated || providers.length > 0;

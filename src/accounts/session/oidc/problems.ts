@@ -2,7 +2,7 @@ import { errorOf } from '../../../kernel/present.ts';
 import { RejectedSignOn } from '../sso/outcome.ts';
 
 /** Messages for web clients at login_failed_url (services.md 11). */
-const messages = {
+export const problems = {
   refused: 'The identity provider refused the login.',
   unreachable: 'The identity provider cannot be reached.',
   invalid: 'OpenID Connect response has errors. Please check the logs',
@@ -10,8 +10,8 @@ const messages = {
 } as const;
 
 /** Creates the rejection of a login. `reason` is for the log. */
-export const rejected = (problem: keyof typeof messages, reason: string, options?: ErrorOptions): RejectedSignOn =>
-  new RejectedSignOn(reason, messages[problem], options);
+export const rejected = (problem: keyof typeof problems, reason: string, options?: ErrorOptions): RejectedSignOn =>
+  new RejectedSignOn(reason, problems[problem], options);
 
 /** The provider did not respond, or violated the protocol. */
 export class ProviderError extends Error {}
