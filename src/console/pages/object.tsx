@@ -63,11 +63,11 @@ export interface ObjectRecipe {
   readonly actionTitles?: (() => Readonly<Record<string, string>>) | undefined;
   /** The list in the breadcrumbs, if it differs from the object's list. */
   readonly list?: string;
-  /** Title of the first tab, and the count after it. Default: Overview. */
-  readonly overviewTitle?: string;
+  /** Title of the first tab. Default: Overview. */
+  readonly overviewTitle?: () => string;
   readonly overviewCount?: (item: Item) => ComponentChildren;
   /** Title of the tab with every field. Default: Details. */
-  readonly detailsTitle?: string;
+  readonly detailsTitle?: () => string;
 }
 
 /** The page of an object. `path` is below /api. */
@@ -160,7 +160,7 @@ function OpenObject({
   const tabs: readonly Tab[] = [
     {
       href: hrefOf(path),
-      title: recipe.overviewTitle ?? t('Overview'),
+      title: recipe.overviewTitle?.() ?? t('Overview'),
       mark: recipe.overviewCount?.(item),
       isCurrent: !tab && present !== 'details',
     },
@@ -175,7 +175,7 @@ function OpenObject({
     ...history.flatMap(tabsOf),
     {
       href: hrefOf(path, { tab: 'details' }),
-      title: recipe.detailsTitle ?? t('Details'),
+      title: recipe.detailsTitle?.() ?? t('Details'),
       isCurrent: present === 'details',
     },
   ];

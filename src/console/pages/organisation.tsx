@@ -41,9 +41,7 @@ export const organisation = (kind: Kind): ObjectRecipe => ({
   firstLinks: (item) => firstLinksOf(item, kind),
   links: () => [],
   tabs: [teamTab(kind, (item) => [accountsLink(item, kind)]), quotasTab(kind), activityTab],
-  get detailsTitle() {
-    return t('Settings');
-  },
+  detailsTitle: () => t('Settings'),
 });
 
 const withinOf = (item: Item, kind: Kind): Scope =>

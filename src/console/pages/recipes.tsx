@@ -72,23 +72,16 @@ const notification: ObjectRecipe = {
   actionTitles: () => ({ test: t('Send test') }),
   list: 'hooks',
   tabs: [subscribedTab],
-  get detailsTitle() {
-    return t('Settings');
-  },
+  detailsTitle: () => t('Settings'),
 };
 
 const webhook: ObjectRecipe = {
   ...notification,
   overview: (item) => <Deliveries hook={item} />,
-  get overviewTitle() {
-    return t('Deliveries');
-  },
+  overviewTitle: () => t('Deliveries'),
   overviewCount: (item) => <DeliveryCount hook={item} />,
   // The list of deliveries is the first tab.
   links: () => [],
-  get detailsTitle() {
-    return t('Settings');
-  },
 };
 
 const recipes: Readonly<Record<string, ObjectRecipe>> = {
