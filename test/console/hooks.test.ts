@@ -83,6 +83,15 @@ browser('the tabs of a webhook are its deliveries, the events that it gets, and 
   await page.getByRole('region', { name: 'Deliveries' }).waitFor();
 });
 
+browser('reads the deliveries of a webhook once', async () => {
+  const [hook] = (await fixture.as('owner').get('/api/hooks-web/')).body;
+  await owner.go('/hooks/', 'Notifications');
+  owner.requests.splice(0);
+  await owner.go(`/hooks-web/${hook.uuid}/`, /\/in$/);
+  const lists = owner.requests.filter((request) => request.includes(`/${hook.uuid}/deliveries/`));
+  assert.is(new Set(lists).size, 1, lists.join('\n'));
+});
+
 browser('follows a test delivery until the receiver has responded', async () => {
   const { page } = owner;
   const deliveries = page.getByRole('region', { name: 'Deliveries' });

@@ -71,9 +71,12 @@ export const useList = <T extends Item>(
   about: readonly (string | number)[] = [],
 ): Reading<Page<T>> => useListed(about.join(' '), async () => pageOf(await responseOf(ask())));
 
+/** The page of an empty path, which never changes. */
+const nothing: Page = { items: [], count: 0, etag: '' };
+
 /** Like `useList` for a path that is known only at run time. An empty path reads nothing. */
 export const usePage = (path: string): Reading<Page> =>
-  useListed(path, async () => (path === '' ? { items: [], count: 0 } : await readPage(path)));
+  useListed(path, async () => (path === '' ? nothing : await readPage(path)));
 
 function useListed<T extends Item>(key: string, read: () => Promise<Page<T>>): Reading<Page<T>> {
   const reading = useReading(key, read, {

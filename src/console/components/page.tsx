@@ -94,8 +94,6 @@ export interface Tab {
   readonly href: string;
   readonly title: string;
   readonly count?: number | undefined;
-  /** A component that reads the count. */
-  readonly mark?: ComponentChildren;
   readonly isCurrent: boolean;
 }
 
@@ -117,10 +115,9 @@ export function Tabs({
   }, [tabs.findIndex(({ isCurrent }) => isCurrent)]);
   return (
     <nav ref={nav} class="tabs" aria-label={label}>
-      {tabs.map(({ count, href, isCurrent, mark, title }) => (
+      {tabs.map(({ count, href, isCurrent, title }) => (
         <a key={href} href={href} aria-current={isCurrent ? 'page' : undefined}>
           {title}
-          {mark}
           {count !== undefined && count > 0 && <span class="count">{numberText(count)}</span>}
         </a>
       ))}

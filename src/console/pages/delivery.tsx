@@ -1,8 +1,7 @@
 /** A webhook delivery: request, response, and a button to redeliver. */
 import type { ComponentChildren, JSX } from 'preact';
-import { type Item, isItem, pathOf, problemOf, textOf } from '../api/api.ts';
-import { api } from '../api/connection.ts';
-import { useLinked, useList, useObject, usePage, useRequest } from '../api/reading.ts';
+import { type Item, isItem, type Page, pathOf, problemOf, textOf } from '../api/api.ts';
+import { useLinked, useObject, useRequest } from '../api/reading.ts';
 import { hrefOf, place } from '../api/route.ts';
 import { Callout, Card, Fact, Facts, FieldFacts, Loading, Skeleton } from '../components/card.tsx';
 import { fieldColumn, timeColumn } from '../components/columns.tsx';
@@ -16,7 +15,7 @@ import { WordBadge } from '../components/status.tsx';
 import { type Column, NameCell, Table } from '../components/table.tsx';
 import { Details, nameOf, Time } from '../components/values.tsx';
 import { choiceText, durationText } from '../format/text.ts';
-import { numberText, phrase, serverText, t, titleOf } from '../i18n/words.ts';
+import { phrase, serverText, t, titleOf } from '../i18n/words.ts';
 
 /** Whether the user may change the hook at this path and therefore redeliver. */
 function useIsManaged(hook: string): boolean {
@@ -219,12 +218,20 @@ function formatJson(text: string): string {
   }
 }
 
+/** Returns the API path of a webhook's latest deliveries. */
+export const deliveriesOf = (hook: Item): string => `${pathOf(textOf(hook, 'url'))}deliveries/?page_size=10`;
+
 /** The latest deliveries of a webhook. */
-export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
+export function Deliveries({
+  hook,
+  page,
+}: {
+  readonly hook: Item;
+  /** Undefined until loaded. */
+  readonly page: Page | undefined;
+}): JSX.Element {
   const own = pathOf(textOf(hook, 'url'));
   const path = `${own}deliveries/`;
-  const params = { path: { key: textOf(hook, 'uuid') }, query: { page_size: 10 } };
-  const { value: page } = useList(() => api.GET('/api/hooks-web/{key}/deliveries/', { params }), [own]);
   const isManaged = useIsManaged(own);
   const uuid = place.value.query.get('delivery') ?? '';
   const shown = page?.items ?? [];
@@ -275,12 +282,6 @@ export function Deliveries({ hook }: { readonly hook: Item }): JSX.Element {
       />
     </div>
   );
-}
-
-/** The number of deliveries of a webhook, in its tab. */
-export function DeliveryCount({ hook }: { readonly hook: Item }): JSX.Element | null {
-  const { value: page } = usePage(`${pathOf(textOf(hook, 'url'))}deliveries/?page_size=1&field=uuid`);
-  return page?.count ? <span class="count">{numberText(page.count)}</span> : null;
 }
 
 /** Returns the address of a webhook, optionally with an open delivery. */

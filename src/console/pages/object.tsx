@@ -1,10 +1,10 @@
 /** The page of any object: an overview, then every field and the JSON under Details. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Item, listIn, problemOf, textOf, uuidIn } from '../api/api.ts';
+import { type Item, listIn, type Page, problemOf, textOf, uuidIn } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { useFailedActions } from '../api/failures.ts';
-import { refresh, useObject, useRepeated } from '../api/reading.ts';
+import { refresh, useObject, usePage, useRepeated } from '../api/reading.ts';
 import { noteRecent } from '../api/recents.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { followObject } from '../api/scope.ts';
@@ -47,7 +47,11 @@ export interface ObjectTab extends Part {
 /** Customises the page of a kind of object. */
 export interface ObjectRecipe {
   /** Content of the Overview tab. Default: the fields with the placement `shown`. */
-  readonly overview?: ((item: Item, reload: () => Promise<void>) => ComponentChildren) | undefined;
+  readonly overview?:
+    | ((item: Item, reload: () => Promise<void>, listed: Page | undefined) => ComponentChildren)
+    | undefined;
+  /** The API path of a list that the overview shows, whose count its tab has. */
+  readonly overviewList?: (item: Item) => string;
   /** Facts below the title. Default: type, account and age. */
   readonly facts?: ((item: Item) => ComponentChildren) | undefined;
   /** Buttons before the action buttons. */
@@ -65,7 +69,6 @@ export interface ObjectRecipe {
   readonly list?: string;
   /** Title of the first tab. Default: Overview. */
   readonly overviewTitle?: () => string;
-  readonly overviewCount?: (item: Item) => ComponentChildren;
   /** Title of the tab with every field. Default: Details. */
   readonly detailsTitle?: () => string;
 }
@@ -141,6 +144,7 @@ function OpenObject({
         : kindOfType(type).icon;
   const name = nameOf(item);
   const [failed] = useFailedActions([item]);
+  const { value: listed } = usePage(recipe.overviewList?.(item) ?? '');
   useEffect(() => {
     followObject(collection.name, item);
     const owner = textOf(item, 'project_name') || textOf(item, 'customer_name');
@@ -161,7 +165,7 @@ function OpenObject({
     {
       href: hrefOf(path),
       title: recipe.overviewTitle?.() ?? t('Overview'),
-      mark: recipe.overviewCount?.(item),
+      count: listed?.count,
       isCurrent: !tab && present !== 'details',
     },
     ...(recipe.firstLinks?.(item) ?? []),
@@ -215,7 +219,7 @@ function OpenObject({
       ) : tab ? (
         <TabContent path={path} tab={tab} parts={partsOf(tab)} item={item} reload={reload} />
       ) : (
-        (recipe.overview?.(item, reload) ?? <GenericOverview item={item} />)
+        (recipe.overview?.(item, reload, listed) ?? <GenericOverview item={item} />)
       )}
       {dialog}
     </>

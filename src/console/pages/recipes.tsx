@@ -6,7 +6,7 @@ import { Icon } from '../components/icons.tsx';
 import { t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
 import { canManageResources } from './attention.tsx';
-import { Deliveries, DeliveryCount } from './delivery.tsx';
+import { Deliveries, deliveriesOf } from './delivery.tsx';
 import { FailedResource } from './failed.tsx';
 import { HookBadge, HookFacts, subscribedTab } from './hooks.tsx';
 import { invitationActions } from './invite.tsx';
@@ -77,9 +77,9 @@ const notification: ObjectRecipe = {
 
 const webhook: ObjectRecipe = {
   ...notification,
-  overview: (item) => <Deliveries hook={item} />,
+  overview: (item, _, deliveries) => <Deliveries hook={item} page={deliveries} />,
+  overviewList: deliveriesOf,
   overviewTitle: () => t('Deliveries'),
-  overviewCount: (item) => <DeliveryCount hook={item} />,
   // The list of deliveries is the first tab.
   links: () => [],
 };
