@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, password } from '../support/console.ts';
+import type { Json } from '../support/fixture.ts';
 import { createPersonas } from '../support/personas.ts';
 import { Receiver } from '../support/receiver.ts';
 import { suiteWithServer } from '../support/suite.ts';
@@ -81,6 +82,26 @@ browser('the tabs of a webhook are its deliveries, the events that it gets, and 
   await page.getByRole('region', { name: 'Raw' }).waitFor();
   await tabs.first().click();
   await page.getByRole('region', { name: 'Deliveries' }).waitFor();
+});
+
+browser('counts the notification types of a webhook beside its events', async () => {
+  const { page } = owner;
+  const add = async (more: Json): Promise<Json> =>
+    (await fixture.as('owner').post('/api/hooks-web/', { destination_url: `${receiver.url}/counted`, ...more })).body;
+  const both = await add({ event_groups: ['projects'], notification_types: ['quota_nearly_used', 'resource_failed'] });
+  const alone = await add({ notification_types: ['resource_failed'] });
+  const events = page.getByRole('region', { name: 'Subscribed events' });
+  for (const [{ uuid }, count, text] of [
+    [both, both.event_types.length + 2, 'Projects · 2 notification types'],
+    [alone, 1, '1 notification type'],
+  ]) {
+    await owner.go(`/hooks-web/${uuid}/?tab=events`, `${new URL(receiver.url).host}/counted`);
+    assert.is(await events.locator('.note').innerText(), text);
+    assert.is(await events.getByRole('listitem').count(), count);
+    await owner.link(`Subscribed events ${count}`).waitFor();
+  }
+  for (const { url } of [both, alone]) await fixture.as('owner').delete(url);
+  await owner.go(`/hooks-web/${(await fixture.as('owner').get('/api/hooks-web/')).body[0].uuid}/`, /\/in$/);
 });
 
 browser('reads the deliveries of a webhook once', async () => {

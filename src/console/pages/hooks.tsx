@@ -306,9 +306,18 @@ export const subscribedTab = {
   ),
 };
 
-/** Describes the events of a hook: a preset, its groups, or the number of types. */
+/** Describes what a hook delivers: its events, and the number of its notification types. */
 function eventsText(hook: Item): string {
-  const [groups, types] = [namesIn(hook.event_groups), namesIn(hook.event_types)];
+  const types = namesIn(hook.event_types);
+  const count = namesIn(hook.notification_types).length;
+  return joinedText([
+    count > 0 && types.length === 0 ? '' : chosenText(namesIn(hook.event_groups), types),
+    count > 0 ? plural(count, '{count} notification type', '{count} notification types') : '',
+  ]);
+}
+
+/** Describes events: a preset, groups, or the number of types. */
+function chosenText(groups: readonly string[], types: readonly string[]): string {
   const isSame = (some: readonly string[], others: readonly string[]): boolean =>
     some.length === others.length && some.every((name) => others.includes(name));
   const usual = presets().find(
