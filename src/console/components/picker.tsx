@@ -209,20 +209,19 @@ function bySize(one: Item, other: Item): number {
   return at === -1 ? nameOf(one).localeCompare(nameOf(other)) : (sizes[at] ?? 0) - (others[at] ?? 0);
 }
 
+/** Formats the known sizes, such as `2 vCPU`, `4 GiB memory` and `40 GiB disk`. */
+const sizeTexts = (cores: number | undefined, ram: number | undefined, disk: number | undefined): readonly string[] => [
+  ...(cores === undefined ? [] : [t('{cores} vCPU', { cores })]),
+  ...(ram === undefined ? [] : [t('{size} memory', { size: sizeText(ram) })]),
+  ...(disk === undefined ? [] : [t('{size} disk', { size: sizeText(disk) })]),
+];
+
 /** Returns the capacity of a flavor, or the requirements of an image. */
 function capacityOf(item: Item): string {
-  const size = (name: string): string => sizeText(Number(item[name]));
-  if (typeof item.cores === 'number')
-    return joinedText([
-      t('{cores} vCPU', { cores: item.cores }),
-      t('{size} memory', { size: size('ram') }),
-      Number(item.disk) > 0 ? t('{size} disk', { size: size('disk') }) : '',
-    ]);
+  const positive = (name: string): number | undefined => (Number(item[name]) > 0 ? Number(item[name]) : undefined);
+  if (typeof item.cores === 'number') return joinedText(sizeTexts(item.cores, Number(item.ram), positive('disk')));
   if (typeof item.min_disk !== 'number' && typeof item.min_ram !== 'number') return '';
-  const needs = [
-    ...(Number(item.min_disk) > 0 ? [t('{size} disk', { size: size('min_disk') })] : []),
-    ...(Number(item.min_ram) > 0 ? [t('{size} memory', { size: size('min_ram') })] : []),
-  ];
+  const needs = sizeTexts(undefined, positive('min_ram'), positive('min_disk'));
   return needs.length > 0 ? t('needs {sizes}', { sizes: needs.join(', ') }) : t('no minimum');
 }
 
@@ -241,11 +240,6 @@ function restOf(item: Item): string {
     const quota = itemsIn(item.quotas).find((one) => one.name === name);
     return quota && Number(quota.limit) >= 0 ? Math.max(0, Number(quota.limit) - Number(quota.usage)) : undefined;
   };
-  const [cores, ram, storage] = [rest('vcpu'), rest('ram'), rest('storage')];
-  const rests = [
-    ...(cores === undefined ? [] : [t('{cores} vCPU', { cores })]),
-    ...(ram === undefined ? [] : [t('{size} memory', { size: sizeText(ram) })]),
-    ...(storage === undefined ? [] : [t('{size} disk', { size: sizeText(storage) })]),
-  ];
+  const rests = sizeTexts(rest('vcpu'), rest('ram'), rest('storage'));
   return rests.length > 0 ? t('{sizes} left', { sizes: rests.join(', ') }) : '';
 }
