@@ -18,6 +18,16 @@ export const textOf = (item: Item, name: string): string => {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 };
 
+/** Returns the first of several members that has a text; empty if none has. */
+export const firstText = (item: Item, ...names: readonly string[]): string =>
+  names.map((name) => textOf(item, name)).find(Boolean) ?? '';
+
+/** Returns the name of the project or else the customer of a role, invitation or other object. */
+export const placeName = (item: Item): string => firstText(item, 'project_name', 'customer_name');
+
+/** Returns the name of the user of a role, event or other object. */
+export const userName = (item: Item): string => firstText(item, 'user_full_name', 'user_username');
+
 /** The list and the uuid in a link of an object; empty if it has none. */
 export const listIn = (link: string): string => pathOf(link).split('/')[2] ?? '';
 export const uuidIn = (link: string): string => pathOf(link).split('/')[3] ?? '';

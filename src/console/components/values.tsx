@@ -20,7 +20,7 @@ import {
 } from '../format/text.ts';
 import { fieldLabel } from '../i18n/labels.ts';
 import { countryText, languageText, numberText, serverText, serverTextLanguage, t, titleOf } from '../i18n/words.ts';
-import { type Item, isItem, itemsIn, ownValue, pathOf, textOf } from '../item.ts';
+import { type Item, isItem, itemsIn, ownValue, pathOf, textOf, userName } from '../item.ts';
 import { Code, CopyButton, Id } from './copy.tsx';
 import { HiddenSecret, isSecret } from './secret.tsx';
 import { SimulatedBadge, StatusText, WordStatus } from './status.tsx';
@@ -96,8 +96,13 @@ export function nameOf(item: Item): string {
     .map((name) => (serverTextMembers.has(name) ? serverText(textOf(item, name)) : textOf(item, name)))
     .find((text) => text !== '');
   if (own !== undefined) return 'limit' in item && 'usage' in item ? quotaTitle(own) : own;
-  const user = textOf(item, 'user_full_name') || textOf(item, 'user_username');
-  return user || textOf(item, 'project_name') || textOf(item, 'uuid').slice(0, 8) || textOf(item, 'pk') || t('Object');
+  return (
+    userName(item) ||
+    textOf(item, 'project_name') ||
+    textOf(item, 'uuid').slice(0, 8) ||
+    textOf(item, 'pk') ||
+    t('Object')
+  );
 }
 
 /** A link to the page of an object, if it has one. */

@@ -1,7 +1,7 @@
 /** The sentences of events, alerts and notifications by type, with links to the objects. */
 import sentences from '../i18n/sentences.json' with { type: 'json' };
 import { changesText, phrase, serverText, t } from '../i18n/words.ts';
-import { type Item, isItem, ownValue, pathOf, textOf } from '../item.ts';
+import { firstText, type Item, isItem, ownValue, pathOf, textOf } from '../item.ts';
 import { listOfType } from './kinds.ts';
 import { exactTime, lifetimeText, percentText, quotaTitle } from './text.ts';
 
@@ -17,9 +17,9 @@ type Naming = (context: Item) => string | NamePart | undefined;
 const object =
   (list: string, uuid: string, ...names: readonly string[]): Naming =>
   (context) => {
-    const text = names.map((name) => textOf(context, name)).find((name) => name !== '');
+    const text = firstText(context, ...names);
     const key = textOf(context, uuid);
-    return text === undefined ? undefined : { text, path: list === '' || key === '' ? undefined : `/${list}/${key}/` };
+    return text === '' ? undefined : { text, path: list === '' || key === '' ? undefined : `/${list}/${key}/` };
   };
 
 const word =

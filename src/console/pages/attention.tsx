@@ -1,6 +1,6 @@
 /** One list of failed resources and accounts, open alerts, quotas near their limits, and expiring roles. */
 import type { ComponentChildren, JSX } from 'preact';
-import { type Item, isItem, itemsIn, pathOf, textOf } from '../api/api.ts';
+import { type Item, isItem, itemsIn, pathOf, placeName, textOf } from '../api/api.ts';
 import { failedActionOf, useFailures } from '../api/failures.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
@@ -268,10 +268,7 @@ const roleProblem = (role: Item): Problem => ({
   key: textOf(role, 'url'),
   tone: 'idle',
   icon: 'busy',
-  title: t('{person} loses access to {place}', {
-    person: nameOf(role),
-    place: textOf(role, 'project_name') || textOf(role, 'customer_name'),
-  }),
+  title: t('{person} loses access to {place}', { person: nameOf(role), place: placeName(role) }),
   sub: phrase('{role} role expires {time}', {
     role: titleOf(textOf(role, 'role')),
     time: <Time value={textOf(role, 'expiration_time')} />,

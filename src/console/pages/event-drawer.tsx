@@ -1,6 +1,6 @@
 /** An event beside the list: its objects, its actor, and earlier events about the same object. */
 import type { JSX } from 'preact';
-import { type Item, textOf } from '../api/api.ts';
+import { firstText, type Item, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf } from '../api/route.ts';
 import { Fact, Facts, Skeleton } from '../components/card.tsx';
@@ -84,9 +84,9 @@ export function EventDrawer({
             <Time value={textOf(event, '@timestamp')} exact />
           </Fact>
           {objects.map(([title, uuid, list, ...names]) => {
-            const name = names.map((one) => textOf(event, one)).find((text) => text !== '');
+            const name = firstText(event, ...names);
             return (
-              name !== undefined && (
+              name !== '' && (
                 <Fact key={title} label={titleOf(title)}>
                   <a href={hrefOf(`/${list}/${textOf(event, uuid)}/`)}>{name}</a>
                 </Fact>

@@ -1,7 +1,7 @@
 /** Events by day in a chart, and as a list with the newest first. */
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { type Item, type Page, textOf } from '../api/api.ts';
+import { type Item, type Page, textOf, userName } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, place, withParameter } from '../api/route.ts';
@@ -297,7 +297,7 @@ const aboutOf = (event: Item, within: Item = {}): string =>
     ...['project_name', 'customer_name'].map((name) =>
       textOf(event, name) === textOf(within, name) ? '' : textOf(event, name),
     ),
-    textOf(event, 'user_full_name') || textOf(event, 'user_username'),
+    userName(event),
   ]);
 
 const entryOf = (event: Item, within?: Item) => ({

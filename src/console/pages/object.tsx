@@ -1,7 +1,7 @@
 /** The page of any object: an overview, then every field and the JSON under Details. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Item, listIn, type Page, problemOf, textOf, uuidIn } from '../api/api.ts';
+import { type Item, listIn, type Page, placeName, problemOf, textOf, uuidIn } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { useFailedActions } from '../api/failures.ts';
 import { refresh, useObject, usePage, useRepeated } from '../api/reading.ts';
@@ -147,7 +147,7 @@ function OpenObject({
   const { value: listed } = usePage(recipe.overviewList?.(item) ?? '');
   useEffect(() => {
     followObject(collection.name, item);
-    const owner = textOf(item, 'project_name') || textOf(item, 'customer_name');
+    const owner = placeName(item);
     noteRecent({ path, title: name, kind: owner || collection.title, icon });
   }, [path, name]);
   const present = place.value.query.get('tab') ?? '';

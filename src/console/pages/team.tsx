@@ -1,7 +1,7 @@
 /** The team of a customer or project: current roles in one table, invitations, and past roles. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Item, pathOf, textOf } from '../api/api.ts';
+import { firstText, type Item, pathOf, placeName, textOf, userName } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { collections, mayGrantInCustomers, me } from '../api/session.ts';
@@ -95,8 +95,6 @@ function Team({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX
   );
 }
 
-const holderOf = (role: Item): string => textOf(role, 'user_full_name') || textOf(role, 'user_username');
-
 /** Returns the project name of a role; empty for a role in the customer. */
 const projectOf = (role: Item): string => textOf(role, 'project_name');
 
@@ -109,14 +107,14 @@ interface Narrowing {
 }
 
 const isWanted = (role: Item, { isExpiring, project, role: name, text }: Narrowing): boolean =>
-  matches([holderOf(role), textOf(role, 'user_username'), textOf(role, 'user_email')].join(' '), text) &&
+  matches([userName(role), textOf(role, 'user_username'), textOf(role, 'user_email')].join(' '), text) &&
   (name === '' || textOf(role, 'role') === name) &&
   (project === '' || projectOf(role) === project) &&
   (!isExpiring || expiresSoon(role));
 
 /** Sort values of the columns. Roles without an expiry come last. */
 const sortValues: Readonly<Record<string, (role: Item) => string>> = {
-  user: holderOf,
+  user: userName,
   role: (role) => titleOf(textOf(role, 'role')),
   project: projectOf,
   expiration_time: (role) => textOf(role, 'expiration_time') || '9',
@@ -125,9 +123,9 @@ const sortValues: Readonly<Record<string, (role: Item) => string>> = {
 
 function sorted(roles: readonly Item[]): readonly Item[] {
   const order = place.value.query.get('o') ?? 'user';
-  const sortValueOf = ownValue(sortValues, order.replace(/^-/, '')) ?? holderOf;
+  const sortValueOf = ownValue(sortValues, order.replace(/^-/, '')) ?? userName;
   const sign = order.startsWith('-') ? -1 : 1;
-  return [...roles].sort((a, b) => sign * inOrder(sortValueOf(a), sortValueOf(b)) || inOrder(holderOf(a), holderOf(b)));
+  return [...roles].sort((a, b) => sign * inOrder(sortValueOf(a), sortValueOf(b)) || inOrder(userName(a), userName(b)));
 }
 
 function Roles({
@@ -144,7 +142,7 @@ function Roles({
   const [isWhole, setWhole] = useState(false);
   const wanted = sorted(roles.filter((role) => isWanted(role, narrowing)));
   const visible = isWhole ? wanted : wanted.slice(0, shownRoles);
-  const names = new Map(roles.map((role) => [textOf(role, 'user'), holderOf(role)]));
+  const names = new Map(roles.map((role) => [textOf(role, 'user'), userName(role)]));
   return (
     <section aria-label={t('Roles')}>
       {roles.length > 1 && <Narrow roles={roles} found={wanted} narrowing={narrowing} onNarrow={setNarrowing} />}
@@ -266,9 +264,9 @@ const columns = (names: ReadonlyMap<string, string>): readonly Column[] => [
     class: 'name',
     cell: (role) => (
       <div class="with-icon">
-        <Face name={holderOf(role)} size="mid" />
+        <Face name={userName(role)} size="mid" />
         <span>
-          <a href={hrefOfLink(textOf(role, 'user'))}>{holderOf(role)}</a>
+          <a href={hrefOfLink(textOf(role, 'user'))}>{userName(role)}</a>
           {textOf(role, 'user_email') !== '' && <small>{textOf(role, 'user_email')}</small>}
         </span>
       </div>
@@ -361,10 +359,7 @@ function Invitations({ kind, query }: { readonly kind: Kind; readonly query: str
               <span class="words">
                 <ObjectLink item={{ ...invitation, name: textOf(invitation, 'email') }} />
                 <span class="sub">
-                  {roleIn(
-                    textOf(invitation, 'project_role') || textOf(invitation, 'customer_role'),
-                    textOf(invitation, 'project_name') || textOf(invitation, 'customer_name'),
-                  )}
+                  {roleIn(firstText(invitation, 'project_role', 'customer_role'), placeName(invitation))}
                   {' · '}
                   {phrase('until {time}', { time: <Time value={textOf(invitation, 'expires')} /> })}
                 </span>
@@ -404,12 +399,10 @@ function Ended({ kind, query }: { readonly kind: Kind; readonly query: string })
       <ul class="lines">
         {roles.map((role) => (
           <li key={textOf(role, 'url')}>
-            <Face name={holderOf(role)} />
+            <Face name={userName(role)} />
             <span class="words">
-              <a href={hrefOfLink(textOf(role, 'user'))}>{holderOf(role)}</a>
-              <span class="sub">
-                {roleIn(textOf(role, 'role'), textOf(role, 'project_name') || textOf(role, 'customer_name'))}
-              </span>
+              <a href={hrefOfLink(textOf(role, 'user'))}>{userName(role)}</a>
+              <span class="sub">{roleIn(textOf(role, 'role'), placeName(role))}</span>
             </span>
             <span class="end">
               {phrase('from {start} to {end}', {

@@ -5,7 +5,7 @@
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
-import { type Item, readPage, textOf } from '../api/api.ts';
+import { type Item, placeName, readPage, textOf } from '../api/api.ts';
 import { listOf } from '../api/columns.ts';
 import { recents } from '../api/recents.ts';
 import { go, hrefOfLink } from '../api/route.ts';
@@ -236,7 +236,7 @@ function useObjects(typed: string): { readonly objects: readonly Choice[]; reado
 
 function objectChoice(list: string, item: Item): Choice {
   const path = hrefOfLink(textOf(item, 'url')).slice(1);
-  const owner = textOf(item, 'project_name') || textOf(item, 'customer_name') || textOf(item, 'username');
+  const owner = placeName(item) || textOf(item, 'username');
   const type = textOf(item, 'resource_type');
   const kind = type === '' ? '' : t(kindOfType(type).word);
   return {
