@@ -28,11 +28,14 @@ export function useReading<T>(key: string, read: () => Promise<T>, changing?: Ch
   const [state, setState] = useState<{ readonly key: string; readonly value: T; readonly number: number }>();
   const latest = useRef(state);
   latest.current = state;
+  const wanted = useRef(key);
+  wanted.current = key;
   // The key covers everything that `read` depends on.
   const reload = useCallback(async () => {
     const number = nextReading();
     const value = await read();
-    setState({ key, value, number });
+    // The response for an earlier key may arrive after that for the current one.
+    if (wanted.current === key) setState({ key, value, number });
   }, [key]);
   useEffect(() => {
     void reload();
