@@ -1,4 +1,5 @@
 /** English texts for API names such as `openstack-instances` or `error_message`. */
+import { wordsOf } from './api-words.ts';
 import { fieldLabel, quotaLabel } from './labels.ts';
 
 /** Lists, actions and pages whose texts differ from their API names. */
@@ -16,7 +17,6 @@ const known: Readonly<Record<string, string>> = {
   'hooks-web': 'Webhooks',
   'hooks-push': 'Phone notifications',
   'hooks-email': 'Email notifications',
-  users: 'People',
   keys: 'SSH keys',
   'api-keys': 'API keys',
   operation: 'Operations',
@@ -26,50 +26,22 @@ const known: Readonly<Record<string, string>> = {
   'digitalocean-droplets': 'Droplets',
   'aws-instances': 'EC2 instances',
   'aws-volumes': 'EBS volumes',
-  'openstack-subnets': 'OpenStack subnets',
   'monitoring-items': 'Monitoring',
   'resource-sla': 'Availability',
   'deployment-settings': 'Settings in force',
-  vms: 'Virtual machines',
-  apps: 'Applications',
   api_key_expiring: 'API key expiring',
   hook_disabled: 'Notification disabled',
   disk_low: 'Disk space low',
-  private_clouds: 'Private clouds',
-  storages: 'Volumes and snapshots',
 };
 
-/** Words with a special spelling. */
-const spelled: Readonly<Record<string, string>> = {
-  aws: 'Amazon',
-  amazon: 'Amazon',
-  digitalocean: 'DigitalOcean',
-  openstack: 'OpenStack',
-  gitlab: 'GitLab',
-  jira: 'JIRA',
-  sla: 'SLA',
-  cpu: 'CPU',
-  ips: 'IPs',
-  ssh: 'SSH',
-  vms: 'VMs',
-  ip: 'IP',
-  url: 'URL',
-  uuid: 'UUID',
-};
-
-/** Converts an API name to English words. */
+/** Returns the English text of an API name. */
 export function englishOf(name: string): string {
   if (Object.hasOwn(known, name)) return known[name] ?? name;
   const label = fieldLabel(name)?.label ?? quotaLabel(name);
   if (label !== undefined) return label;
   const [, provider] = /^(\w+)-service-project-link$/.exec(name) ?? [];
   if (provider !== undefined) return `${englishOf(provider)} connections`;
-  const words = name
-    .replace(/^(nc_|@)/, '')
-    .split(/[-_]+/)
-    .map((word) => (Object.hasOwn(spelled, word) ? spelled[word] : word))
-    .join(' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return wordsOf(name);
 }
 
 /** Actions whose titles differ from their API names. */

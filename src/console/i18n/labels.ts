@@ -1,4 +1,5 @@
-/** The label, format and placement of every field and quota of the API. */
+/** The label, format and placement of every field and quota of the API. A field without a label is named by its words. */
+import { wordsOf } from './api-words.ts';
 import data from './labels.json' with { type: 'json' };
 
 /**
@@ -24,9 +25,9 @@ export const groups: readonly string[] = Object.keys(data.fields);
 
 const fields: ReadonlyMap<string, FieldLabel> = new Map(
   Object.entries<Readonly<Record<string, readonly string[]>>>(data.fields).flatMap(([group, members]) =>
-    Object.entries(members).map(([name, [label = name, format = '', place = '']]) => [
+    Object.entries(members).map(([name, [label, format = '', place = '']]) => [
       name,
-      { label, format, placement: placements[place] ?? 'shown', group },
+      { label: label || wordsOf(name), format, placement: placements[place] ?? 'shown', group },
     ]),
   ),
 );
