@@ -62,7 +62,6 @@ const icons: Readonly<Record<string, keyof typeof lucide>> = {
   more: 'Ellipsis',
   expand: 'ChevronDown',
   next: 'ChevronRight',
-  previous: 'ChevronLeft',
   switch: 'ChevronsUpDown',
   ascending: 'ArrowUp',
   descending: 'ArrowDown',
@@ -73,10 +72,7 @@ const icons: Readonly<Record<string, keyof typeof lucide>> = {
   offline: 'WifiOff',
   simulated: 'FlaskConical',
   place: 'MapPin',
-  history: 'History',
   audit: 'ShieldCheck',
-  show: 'Eye',
-  tag: 'Tag',
 
   create: 'Plus',
   edit: 'Pencil',
@@ -104,7 +100,6 @@ const icons: Readonly<Record<string, keyof typeof lucide>> = {
   attach: 'Link',
   detach: 'Unlink',
   extend: 'ArrowRight',
-  snapshot_action: 'Camera',
   restore: 'Undo2',
   change_flavor: 'Cpu',
   password: 'Key',
@@ -117,7 +112,6 @@ const icons: Readonly<Record<string, keyof typeof lucide>> = {
   error: 'CircleX',
   warning: 'TriangleAlert',
   info: 'Info',
-  debug: 'Bug',
   problem: 'CircleAlert',
 };
 
