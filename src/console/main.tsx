@@ -16,6 +16,7 @@ import {
   startProblem,
   takeDeparture,
 } from './api/session.ts';
+import { Retry } from './components/button.tsx';
 import { Callout, Empty } from './components/card.tsx';
 import { expectHeading } from './components/focus.ts';
 import { ListPage } from './components/list.tsx';
@@ -126,15 +127,7 @@ function App(): JSX.Element {
   if (startProblem.value !== '')
     return (
       <main class="door">
-        <Callout
-          tone="bad"
-          isNew
-          action={
-            <button type="button" class="btn" onClick={() => void start()}>
-              {t('Try again')}
-            </button>
-          }
-        >
+        <Callout tone="bad" isNew action={<Retry onClick={() => void start()} />}>
           {startProblem.value}
         </Callout>
       </main>

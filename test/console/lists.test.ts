@@ -102,10 +102,73 @@ browser('the private cloud of a machine is one choice, which says what its limit
   await staff.settled();
   assert.ok((await cloud.locator('option').count()) > 2, 'another cloud can still be chosen');
   assert.equal(await findFaults(staff), []);
+  // The connection comes from the private cloud, which is read first.
+  const own = `**${new URL(tenant.url).pathname}`;
+  await page.route(own, (route) => route.fulfill({ status: 500, json: { detail: 'Server error.' } }));
   await staff.button('Create OpenStack instance').click();
+  const problem = page.getByRole('alert').filter({ hasText: 'The private cloud cannot be read: Server error.' });
+  await problem.waitFor();
+  assert.is(await page.getByText('This field is required.').count(), 0);
+  assert.equal(await findFaults(staff), []);
+  await page.unroute(own);
+  staff.complaints.splice(0);
+  await problem.getByRole('button', { name: 'Try again' }).click();
   await staff.heading('one-choice').waitFor();
   const [made] = await ask('/api/openstack-instances/?name=one-choice');
   assert.equal([made.tenant, made.service_project_link], [tenant.url, tenant.service_project_link]);
+});
+
+browser('says that the private clouds cannot be read, and reads them again', async (demo) => {
+  const { staff } = demo;
+  const { page } = staff;
+  const lists = '**/api/openstack-tenants/?*';
+  await page.route(lists, (route) => route.fulfill({ status: 500, json: { detail: 'Server error.' } }));
+  await demo.visit('/new-resource/openstack-volumes/');
+  const callout = page.locator('.callout').filter({ hasText: 'The private clouds cannot be read.' });
+  await callout.getByText('Server error.').waitFor();
+  assert.is(await page.getByText('A private cloud is missing.').count(), 0);
+  assert.equal(await findFaults(staff), []);
+  await page.unroute(lists);
+  staff.complaints.splice(0);
+  await callout.getByRole('button', { name: 'Try again' }).click();
+  await page.getByLabel('Private cloud *').waitFor();
+});
+
+browser('chooses the private cloud of the page that opened the form, once it is ready', async (demo) => {
+  const { ask, staff } = demo;
+  const { page } = staff;
+  const [tenant] = await ask('/api/openstack-tenants/?state=OK');
+  await demo.visit(placeOf(tenant.url));
+  const lists = '**/api/openstack-tenants/?*';
+  await page.route(lists, async (route) => {
+    const response = await route.fetch();
+    const json = (await response.json()).map((item: Json) => ({ ...item, state: 'Updating' }));
+    const isReady = new URL(route.request().url()).searchParams.has('state');
+    await (isReady
+      ? route.fulfill({ json: [], headers: { 'X-Result-Count': '0' } })
+      : route.fulfill({ json, headers: { 'X-Result-Count': String(json.length) } }));
+  });
+  await staff.link('Create virtual machine').click();
+  const callout = page.locator('.callout').filter({ hasText: `${tenant.name} is not ready: Updating` });
+  await callout.getByText('Machines and volumes can be created only in a private cloud that is ready.').waitFor();
+  const cloud = page.getByLabel('Private cloud *');
+  assert.is(await cloud.inputValue(), '');
+  assert.equal(await findFaults(staff), []);
+  await page.unrouteAll({ behavior: 'wait' });
+  // The next refresh finds it ready.
+  await callout.waitFor({ state: 'detached' });
+  await cloud.locator('option:checked').filter({ hasText: tenant.name }).waitFor({ state: 'attached' });
+  assert.ok(tenant.url.endsWith(await cloud.inputValue()));
+});
+
+browser('says that no private cloud is ready', async (demo) => {
+  const { staff } = demo;
+  const { page } = staff;
+  const ready = '**/api/openstack-tenants/?*state=OK*';
+  await page.route(ready, (route) => route.fulfill({ json: [], headers: { 'X-Result-Count': '0' } }));
+  await demo.visit('/new-resource/openstack-volumes/');
+  await page.locator('.callout').getByText('No private cloud is ready.').waitFor();
+  await page.unroute(ready);
 });
 
 run();

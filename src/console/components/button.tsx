@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
+import { t } from '../i18n/words.ts';
 import { Icon } from './icons.tsx';
 
 /** A button. With a `reason`, it stays focusable but does nothing, and shows the reason. */
@@ -54,3 +55,10 @@ export function Button({
     </>
   );
 }
+
+/** Repeats a failed request. */
+export const Retry = ({ onClick }: { readonly onClick: () => void }): JSX.Element => (
+  <Button small onClick={onClick}>
+    {t('Try again')}
+  </Button>
+);

@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Item, isItem, pathOf, request, textOf } from '../api/api.ts';
+import { type Item, isItem, pathOf, problemOf, request, textOf } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { type FormField, formFieldsOf } from '../api/fields.ts';
 import { refresh, useRequest } from '../api/reading.ts';
@@ -184,11 +184,17 @@ export function CreationForm({
       onTyped={(values) => setTyped(textsOf(values))}
       {...(onCancel && { onCancel })}
       send={async (body) => {
+        const cloud = isByCloud && filled.tenant ? await request<Item>('GET', pathOf(filled.tenant)) : undefined;
+        if (cloud && !cloud.isOk)
+          return {
+            ...cloud,
+            body: { detail: t('The private cloud cannot be read: {reason}', { reason: problemOf(cloud.body) }) },
+          };
         const created = await request<Item>('POST', `/api/${collection.name}/`, {
           body:
             body instanceof FormData
               ? body
-              : { ...body, ...fixed, ...(isByCloud && (await connectionOf(filled.tenant ?? ''))) },
+              : { ...body, ...fixed, ...(cloud && { service_project_link: cloud.body.service_project_link }) },
         });
         if (!created.isOk && isByCloud && isItem(created.body))
           return { ...created, body: withProblemsOfCloud(created.body) };
@@ -209,13 +215,6 @@ export function CreationForm({
       />
     </Form>
   );
-}
-
-/** Returns the connection of a private cloud as a member of a body; nothing without a cloud. */
-async function connectionOf(tenant: string): Promise<Item> {
-  if (tenant === '') return {};
-  const { body } = await request<Item>('GET', pathOf(tenant));
-  return isItem(body) ? { service_project_link: body.service_project_link } : {};
 }
 
 /** Moves messages about the connection, for which the form has no field, to the private cloud. */

@@ -25,11 +25,13 @@ interface Rejection {
   readonly details: Item;
   /** The message about the whole form. */
   readonly message: string;
+  /** Whether the same request may succeed later. */
+  readonly canRetry: boolean;
   /** Fields that another user has changed meanwhile. */
   readonly conflicts: readonly string[];
 }
 
-const noRejection: Rejection = { problems: {}, details: {}, message: '', conflicts: [] };
+const noRejection: Rejection = { problems: {}, details: {}, message: '', canRetry: false, conflicts: [] };
 
 export interface FormState extends Rejection {
   readonly input: Input;
@@ -105,6 +107,7 @@ function rejectionOf(fields: readonly FormField[], { body, changed = [], status 
     problems,
     details: status === 400 && isItem(body) ? body : {},
     message: [problemOf(body), ...others].filter((text) => text !== '').join(' '),
+    canRetry: status === 0 || status >= 500,
     conflicts: changed,
   };
 }

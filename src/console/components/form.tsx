@@ -220,7 +220,7 @@ function Sections({
 
 /** The message of the last response, or the choice between two edits of the same fields. */
 function Rejection({
-  state: { conflicts, initial, input, message, useTheirs },
+  state: { canRetry, conflicts, initial, input, message, useTheirs },
   fields,
   form,
 }: FieldsProps & { readonly form: { readonly current: HTMLFormElement | null } }): JSX.Element | null {
@@ -242,6 +242,11 @@ function Rejection({
     <div class="callout bad" role="alert" tabIndex={-1}>
       <Icon name="bad" />
       <p class="words">{message}</p>
+      {canRetry && (
+        <button type="submit" class="btn sm">
+          {t('Try again')}
+        </button>
+      )}
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { hrefOf } from '../api/route.ts';
 import { collections } from '../api/session.ts';
 import { joinedText, sizeText } from '../format/text.ts';
 import { t } from '../i18n/words.ts';
+import { Retry } from './button.tsx';
 import { useLatest } from './chooser.tsx';
 import { Options } from './options.tsx';
 import { nameOf } from './values.tsx';
@@ -34,7 +35,7 @@ export function Picker({
   const filters = collections.value.get(name)?.filters ?? [];
   const filter = [field.shownBy, 'name', 'full_name'].find((one) => filters.some((known) => known.name === one));
   if (sought !== '' && filter) parameters.set(filter, sought);
-  const { value: page } = usePage(`${list}?${parameters}`);
+  const { value: page, reload } = usePage(`${list}?${parameters}`);
   const present = pathOf(value);
   const offered = page?.items ?? [];
   const isOffered = offered.some((item) => pathOf(textOf(item, 'url')) === present);
@@ -71,7 +72,7 @@ export function Picker({
           </option>
         ))}
       </select>
-      {page?.count === 0 && sought === '' && (
+      {page?.count === 0 && !page.problem && sought === '' && (
         <span class="help">
           {t('Nothing to choose from.')} {name === 'keys' && <a href={hrefOf('/keys/')}>{t('Add SSH key')}</a>}
           {name === 'openstack-tenants' && (
@@ -79,7 +80,11 @@ export function Picker({
           )}
         </span>
       )}
-      {page?.problem && <span class="error">{page.problem}</span>}
+      {page?.problem && (
+        <span class="error">
+          {page.problem} <Retry onClick={reload} />
+        </span>
+      )}
     </>
   );
 }

@@ -1,17 +1,20 @@
 /** The forms that create resources, by type. */
 import type { JSX } from 'preact';
-import { isItem, listIn, textOf } from '../api/api.ts';
+import { type Item, isItem, listIn, textOf, uuidIn } from '../api/api.ts';
 import { api } from '../api/connection.ts';
 import { type FormField, formFieldsOf } from '../api/fields.ts';
 import { useGet, usePage, useRequest } from '../api/reading.ts';
 import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { scope, scopedQuery } from '../api/scope.ts';
 import { collections } from '../api/session.ts';
+import { Retry } from '../components/button.tsx';
 import { Callout, Card, Loading } from '../components/card.tsx';
 import { CreationForm, type Description, mayHaveRight } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
 import { PageHeader } from '../components/page.tsx';
+import { nameOf } from '../components/values.tsx';
 import { iconOfList, kindOfList } from '../format/kinds.ts';
+import { statusOf } from '../format/status.ts';
 import { t, titleOf } from '../i18n/words.ts';
 import { guide, mayAddAccounts } from './provider-guide.tsx';
 import { useRepeated } from './repeated.ts';
@@ -108,21 +111,30 @@ function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
   const repeated = useRepeated(like, fields);
   const linkList = fields.find(({ name }) => name === 'service_project_link')?.list ?? '';
   const link = useScopedLink(linkList);
-  const missing = useMissing(list, linkList);
-  if (!response || !collection || !repeated || link === undefined || !missing) return <Loading />;
+  const tenant = String(given.tenant ?? repeated?.tenant ?? '');
+  const needs = usePrerequisites(list, linkList, tenant);
+  if (!response || !collection || !repeated || link === undefined || !needs) return <Loading />;
   if (!post || !mayHaveRight(collection.creators))
     return <Callout tone="warn">{t('You cannot create this type of resource.')}</Callout>;
+  if (needs.problem !== undefined)
+    return (
+      <Callout tone="bad" title={needs.title} action={<Retry onClick={needs.reload} />}>
+        {needs.problem}
+      </Callout>
+    );
+  const { missing, unready } = needs;
   if (missing === 'connection') return <MissingConnection />;
-  const isByCloud = inClouds.has(list) && missing === 'nothing';
+  const isByCloud = inClouds.has(list) && missing !== 'cloud';
   return (
     <>
       {missing === 'cloud' && <MissingCloud />}
+      {(unready || missing === 'ready cloud') && <UnreadyCloud cloud={unready} />}
       <CreationForm
         collection={collection}
         post={post}
         given={
           isByCloud
-            ? { ...repeated, ...given, service_project_link: undefined }
+            ? { ...repeated, ...given, service_project_link: undefined, ...(unready && { tenant: undefined }) }
             : { ...(link !== '' && { service_project_link: link }), ...repeated, ...given }
         }
         adapt={isByCloud ? byCloud : undefined}
@@ -155,13 +167,44 @@ const byCloud = (fields: readonly FormField[]): readonly FormField[] =>
         : field,
     );
 
-/** Reads which prerequisite of a new resource is missing; undefined until loaded. */
-function useMissing(list: string, links: string): 'nothing' | 'connection' | 'cloud' | undefined {
-  const { value: connections } = usePage(links === '' ? '' : `${links}?page_size=1`);
-  const { value: clouds } = usePage(inClouds.has(list) ? '/api/openstack-tenants/?page_size=1&field=url' : '');
-  if (!connections || !clouds) return undefined;
-  if (links !== '' && connections.count === 0) return 'connection';
-  return inClouds.has(list) && clouds.count === 0 ? 'cloud' : 'nothing';
+/** What a new resource needs. */
+type Prerequisites =
+  | {
+      readonly problem?: undefined;
+      /** Undefined if nothing is missing. */
+      readonly missing?: 'connection' | 'cloud' | 'ready cloud' | undefined;
+      /** The cloud that the address or a repeated resource names, if it is not ready. */
+      readonly unready?: Item | undefined;
+    }
+  | {
+      /** Why the prerequisites cannot be read. */
+      readonly problem: string;
+      readonly title: string | undefined;
+      readonly reload: () => void;
+    };
+
+const clouds = '/api/openstack-tenants/?page_size=1';
+
+/** Reads what a new resource needs; undefined until loaded. `tenant` is the link of a private cloud, or empty. */
+function usePrerequisites(list: string, links: string, tenant: string): Prerequisites | undefined {
+  const isInCloud = inClouds.has(list);
+  const connections = usePage(links === '' ? '' : `${links}?page_size=1`);
+  const ready = usePage(isInCloud ? `${clouds}&field=url&state=OK` : '');
+  const all = usePage(isInCloud && ready.value?.count === 0 ? `${clouds}&field=url` : '');
+  const named = usePage(isInCloud && tenant !== '' ? `${clouds}&uuid=${uuidIn(tenant)}` : '');
+  const failed = [connections, ready, all, named].find(({ value }) => value?.problem !== undefined);
+  if (failed?.value?.problem !== undefined)
+    return {
+      problem: failed.value.problem,
+      title:
+        failed === connections ? t('The project connections cannot be read.') : t('The private clouds cannot be read.'),
+      reload: () => void failed.reload(),
+    };
+  if (!connections.value || !ready.value || !all.value || !named.value) return undefined;
+  if (links !== '' && connections.value.count === 0) return { missing: 'connection' };
+  const unready = named.value.items.find((cloud) => textOf(cloud, 'state') !== 'OK');
+  if (!isInCloud || ready.value.count > 0) return { unready };
+  return { missing: all.value.count > 0 ? 'ready cloud' : 'cloud', unready };
 }
 
 const MissingConnection = (): JSX.Element => (
@@ -193,6 +236,27 @@ const MissingCloud = (): JSX.Element => (
     }
   >
     {t('OpenStack machines and volumes run in a private cloud, which has their network and quotas. Create one first.')}
+  </Callout>
+);
+
+/** Says that no private cloud is ready, or not this one. */
+const UnreadyCloud = ({ cloud }: { readonly cloud: Item | undefined }): JSX.Element => (
+  <Callout
+    tone="warn"
+    title={
+      cloud
+        ? t('{name} is not ready: {status}', { name: nameOf(cloud), status: t(statusOf(cloud).word) })
+        : t('No private cloud is ready.')
+    }
+    action={
+      cloud && (
+        <a class="btn sm" href={hrefOfLink(textOf(cloud, 'url'))}>
+          {t('View resource')}
+        </a>
+      )
+    }
+  >
+    {t('Machines and volumes can be created only in a private cloud that is ready.')}
   </Callout>
 );
 

@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, isOffline, responseOf } from '../api/connection.ts';
 import { endImpersonation, impersonation, me, readMe, secondsLeft } from '../api/session.ts';
+import { Retry } from '../components/button.tsx';
 import { Callout } from '../components/card.tsx';
 import { restoreFocus } from '../components/focus.ts';
 import { Icon } from '../components/icons.tsx';
@@ -112,15 +113,7 @@ function Warnings(): JSX.Element {
           tone="warn"
           isNew
           title={t('The server cannot be reached.')}
-          action={
-            <button
-              type="button"
-              class="btn"
-              onClick={() => void responseOf(api.GET('/api/version/', { credentials: 'omit' }))}
-            >
-              {t('Try again')}
-            </button>
-          }
+          action={<Retry onClick={() => void responseOf(api.GET('/api/version/', { credentials: 'omit' }))} />}
         >
           {t('Your input is not lost.')}
         </Callout>
