@@ -193,7 +193,7 @@ browser('makes the simulator fail, and advances the clock of a server in memory'
   await staff.go('/operation/', 'Operations');
   await part(staff, 'Simulator').getByRole('button', { name: 'Fail the next operation' }).click();
   await staff.dialog().getByLabel('Type *').fill('Moon');
-  await staff.dialog().getByLabel('Operation *').fill('create');
+  await staff.dialog().getByLabel('Job *').fill('create');
   await staff.dialog().getByRole('button', { name: 'Fail the next operation' }).click();
   await staff
     .dialog()

@@ -105,7 +105,8 @@ function formField(name: string, field: Item, collection: Collection | undefined
   const kind = members ? 'rows' : kindOf(name, type, choices.length > 0, list !== '');
   return {
     name,
-    label: fieldLabel(name) ? titleOf(name) : t(textOf(field, 'label')) || titleOf(name),
+    // `titleOf` prefers the title of a page with the same name.
+    label: t(fieldLabel(name)?.label ?? textOf(field, 'label')) || titleOf(name),
     help: helpOf(textOf(field, 'help_text')),
     isRequired: field.required === true,
     kind,
