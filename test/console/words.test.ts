@@ -136,7 +136,7 @@ function* namesIn(node: Json): Generator<string> {
 }
 
 words('translates states and types', () => {
-  assert.equal(missing([...statusWords, ...kindWords]), []);
+  assert.equal(missing([...statusWords(), ...kindWords()]), []);
 });
 
 /** Returns the names of the API that are titles on a page. */

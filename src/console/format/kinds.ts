@@ -87,4 +87,4 @@ export function kindOfList(list: string): Kind | undefined {
 }
 
 /** All type names, for the translation test. */
-export const kindWords: readonly string[] = Object.values(resourceTypes).map(({ word }) => word);
+export const kindWords = (): readonly string[] => Object.values(resourceTypes).map(({ word }) => word);

@@ -162,7 +162,7 @@ function failureOf(item: Item, action: string): Status {
 }
 
 /** Every word that `statusOf` and `statusOfWord` return, for the translation test. */
-export const statusWords: readonly string[] = [
+export const statusWords = (): readonly string[] => [
   ...Object.values(runtimeStates).map(({ word }) => word),
   ...Object.values(states).map(({ word }) => word),
   ...Object.values(runningActions),
