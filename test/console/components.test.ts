@@ -221,6 +221,15 @@ browser('every field is under Details by groups, and the JSON behind it is copie
   await identity.getByText(`${machine.uuid.slice(0, 8)}…${machine.uuid.slice(-4)}`).waitFor();
   await identity.getByRole('button', { name: 'Copy UUID' }).click();
   await identity.getByRole('button', { name: 'Copied' }).waitFor();
+  // Each fact is there once.
+  const labels = await page.locator('main .halves > .card > .in > dl > dt').allInnerTexts();
+  for (const label of ['Status', 'Provider account']) assert.is(labels.filter((one) => one === label).length, 1, label);
+  assert.not(labels.includes('Project connection'));
+  await page
+    .getByRole('region', { name: 'State' })
+    .getByText(/^\d+(\.\d)?%$/)
+    .first()
+    .waitFor();
   assert.is(await page.evaluate('navigator.clipboard.readText()'), machine.uuid);
   await page.getByRole('button', { name: 'Copy JSON' }).click();
   const copied = JSON.parse(await page.evaluate<string>('navigator.clipboard.readText()'));

@@ -173,8 +173,12 @@ export function Value({
   if (Array.isArray(value)) return <ManyValues name={name} values={value} />;
   if (!isItem(value) || Object.keys(value).length === 0) return <None />;
   if (name === 'sla' && typeof value.value === 'number') return <span>{percentText(value.value / 100, 2)}</span>;
-  return <Details item={value} exact={exact} />;
+  return <Details item={format === 'percent' ? sharesOf(value) : value} exact={exact} />;
 }
+
+/** Formats the members of an object as percentages. */
+const sharesOf = (measured: Item): Item =>
+  Object.fromEntries(Object.entries(measured).map(([name, value]) => [name, percentText(Number(value) / 100, 1)]));
 
 function NumberValue({
   exact,

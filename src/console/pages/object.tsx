@@ -360,13 +360,15 @@ function GenericOverview({ item }: { readonly item: Item }): JSX.Element {
   );
 }
 
-/** Every field, in sections. Unknown fields come last. */
+/** Every field, in sections, except those that repeat others and are only in the JSON. Unknown fields come last. */
 function AllDetails({ item }: { readonly item: Item }): JSX.Element {
   const groupOf = (name: string): string => fieldLabel(name)?.group ?? t('Other');
+  const isRepeated = (name: string): boolean =>
+    fieldLabel(name)?.placement === 'raw' || name === 'quotas' || (name === 'runtime_state' && 'state' in item);
   const sections = [...groups, t('Other')]
     .map((group) => ({
       group,
-      names: Object.keys(item).filter((name) => groupOf(name) === group && name !== 'quotas'),
+      names: Object.keys(item).filter((name) => groupOf(name) === group && !isRepeated(name)),
     }))
     .filter(({ names }) => names.length > 0);
   return (
