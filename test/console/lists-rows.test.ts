@@ -47,6 +47,10 @@ browser('names the failed action of a resource in lists and on its page', async 
   await row.getByText('Simulated failure of stop').click();
   await staff.heading(stopped.name).waitFor();
   await staff.status('Stop failed');
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type(stopped.name);
+  await page.getByRole('option', { name: /Stop failed/ }).waitFor();
+  await page.keyboard.press('Escape');
 });
 
 browser('offers to fix a failed resource only to users who can', async (demo) => {

@@ -7,6 +7,7 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { type Item, placeName, readPage, textOf } from '../api/api.ts';
 import { listOf } from '../api/columns.ts';
+import { useFailedActions } from '../api/failures.ts';
 import { recents } from '../api/recents.ts';
 import { go, hrefOfLink } from '../api/route.ts';
 import { collections } from '../api/session.ts';
@@ -205,7 +206,8 @@ function PaletteDialog(): JSX.Element {
 
 /** Searches objects by the debounced text. */
 function useObjects(typed: string): { readonly objects: readonly Choice[]; readonly problem: string } {
-  const [objects, setObjects] = useState<readonly Choice[]>([]);
+  const [found, setFound] = useState<readonly (readonly [list: string, item: Item])[]>([]);
+  const items = useFailedActions(found.map(([, item]) => item));
   const [problem, setProblem] = useState('');
   useEffect(() => {
     const text = typed.trim();
@@ -223,7 +225,7 @@ function useObjects(typed: string): { readonly objects: readonly Choice[]; reado
       const byLink = new Map(
         pages.flatMap(({ items, list }) => items.map((item) => [textOf(item, 'url'), [list, item] as const])),
       );
-      setObjects([...byLink.values()].map(([list, item]) => objectChoice(list, item)));
+      setFound([...byLink.values()]);
       setProblem(pages.find((page) => page.problem)?.problem ?? '');
     }, searchDelayMs);
     return () => {
@@ -231,7 +233,7 @@ function useObjects(typed: string): { readonly objects: readonly Choice[]; reado
       clearTimeout(timer);
     };
   }, [typed]);
-  return { objects, problem };
+  return { objects: items.map((item, at) => objectChoice(found[at]?.[0] ?? '', item)), problem };
 }
 
 function objectChoice(list: string, item: Item): Choice {
