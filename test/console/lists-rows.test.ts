@@ -53,6 +53,12 @@ browser('names the failed action of a resource in lists and on its page', async 
   await page.keyboard.press('Escape');
 });
 
+browser('names the type of each resource in a category, because a category has several', async (demo) => {
+  await demo.visit('/resources/?category=vms');
+  const row = demo.staff.page.getByRole('row', { name: 'node-1' });
+  await row.getByText('Droplet', { exact: true }).waitFor();
+});
+
 browser('offers to fix a failed resource only to users who can', async (demo) => {
   const { ask, staff } = demo;
   const failed: Json = (await ask('/api/resources/?state=Erred&name=node-1'))[0];

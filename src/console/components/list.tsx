@@ -227,7 +227,7 @@ function TableCard({
     }
   }, [isBusy, number]);
   const items = useFailedActions(page.items);
-  const isOfKind = path !== '/resources/' || ['category', 'resource_type'].some((name) => query.has(name));
+  const isOfKind = path !== '/resources/' || query.has('resource_type');
   const visibleColumns = useVisibleColumns(path, columns?.(items) ?? genericColumns(items, orderings, isOfKind));
   return (
     <div ref={card} class="card table-card" aria-busy={isBusy || undefined}>
