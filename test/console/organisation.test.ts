@@ -174,12 +174,17 @@ browser('lists customers with their usage, nearest limit and problems', async ()
   const heads = ['Customer', 'Projects', 'VMs', 'Resources', 'Storage', 'Nearest limit', 'Status', 'Created'];
   assert.equal(await staff.page.getByRole('columnheader').allInnerTexts(), heads);
   const cells = staff.page.getByRole('row').filter({ hasText: customer.name }).getByRole('cell');
-  await cells.getByText('1 failed').waitFor();
+  await cells.getByText('1 failed, 1 open alert').waitFor();
   const [name = '', ...others] = (await cells.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
   assert.match(name, /Nordlicht Rechenzentrum GmbH Germany · NLRZ$/);
-  assert.equal(others.slice(0, 6), ['3', '18', '40', '576 GiB', 'Volume storage 90%', '1 failed']);
+  assert.equal(others.slice(0, 6), ['3', '18', '40', '576 GiB', 'Volume storage 90%', '1 failed, 1 open alert']);
+  const statusOf = (owner: string) => staff.page.getByRole('row', { name: owner }).locator('td.state').innerText();
+  assert.is(await statusOf('Fjellvind'), 'Account failed');
+  // Resources that are missing at the provider have not failed.
+  assert.is(await statusOf('Aoife Byrne'), '2 open alerts');
   assert.equal(await staff.findings(), []);
-  await staff.go('/projects/', 'Projects');
+  await staff.go('/projects/?name=Photo', 'Projects');
+  assert.is(await statusOf('Photo archive'), '2 open alerts');
   assert.equal(await staff.page.getByRole('columnheader').allInnerTexts(), ['Project', ...heads.slice(2)]);
   await fixture.staff.put(quota.url, { limit: quota.limit });
 });

@@ -1,7 +1,6 @@
 /** The lists of customers and projects, with usage and problems. */
 import type { JSX } from 'preact';
 import { type Item, itemsIn, textOf } from '../api/api.ts';
-import { usePage } from '../api/reading.ts';
 import { hrefOfLink } from '../api/route.ts';
 import { collections } from '../api/session.ts';
 import { Bar, nearLimit, shareOf } from '../components/card.tsx';
@@ -12,7 +11,8 @@ import type { Column } from '../components/table.tsx';
 import { Face, nameOf } from '../components/values.tsx';
 import { joinedText, percentText, quotaTitle, sizeText } from '../format/text.ts';
 import { countryText, numberText, t, titleOf } from '../i18n/words.ts';
-import { Health, usageOf } from './projects.tsx';
+import { usageOf, useHealth } from './projects.tsx';
+import { byShare } from './quotas.tsx';
 
 type Kind = 'customer' | 'project';
 
@@ -24,25 +24,18 @@ const extraFields: Readonly<Record<Kind, readonly string[]>> = {
 
 export function OwnersPage({ kind }: { readonly kind: Kind }): JSX.Element {
   const collection = collections.value.get(`${kind}s`);
-  const { value: failed } = usePage(
-    '/api/resources/?state=Erred&field=url&field=customer_uuid&field=project_uuid&page_size=300',
-  );
-  const counts = new Map<string, number>();
-  for (const resource of failed?.items ?? []) {
-    const owner = textOf(resource, `${kind}_uuid`);
-    counts.set(owner, (counts.get(owner) ?? 0) + 1);
-  }
+  const health = useHealth(kind);
   return (
     <ListPage
       path={`/${kind}s/`}
       title={titleOf(`${kind}s`)}
       collection={collection}
-      columns={() => columns(kind, collection?.orderings ?? [], counts)}
+      columns={() => columns(kind, collection?.orderings ?? [], health)}
     />
   );
 }
 
-function columns(kind: Kind, orderings: readonly string[], failed: ReadonlyMap<string, number>): readonly Column[] {
+function columns(kind: Kind, orderings: readonly string[], health: Column['cell']): readonly Column[] {
   const sortOf = (name: string): string | undefined => (orderings.includes(name) ? name : undefined);
   const count = (title: string, quota: string, style = ''): Column => ({
     key: quota,
@@ -67,12 +60,7 @@ function columns(kind: Kind, orderings: readonly string[], failed: ReadonlyMap<s
       class: 'gone when-roomy',
       cell: (owner) => <NearestLimit owner={owner} />,
     },
-    {
-      key: 'state',
-      title: titleOf('state'),
-      class: 'state',
-      cell: (owner) => <Health owner={owner} failed={failed.get(textOf(owner, 'uuid')) ?? 0} />,
-    },
+    { key: 'state', title: titleOf('state'), class: 'state', cell: health },
     timeColumn('created', sortOf('created')),
     ...extraFields[kind].map((name) => ({ ...fieldColumn(name, sortOf(name)), isExtra: true })),
   ];
@@ -104,7 +92,7 @@ function nameCell(owner: Item, kind: Kind): JSX.Element {
 
 /** The quota nearest its limit. */
 function NearestLimit({ owner }: { readonly owner: Item }): JSX.Element {
-  const [quota] = [...itemsIn(owner.quotas)].sort((a, b) => (shareOf(b) ?? -1) - (shareOf(a) ?? -1));
+  const [quota] = byShare(itemsIn(owner.quotas));
   const share = quota && shareOf(quota);
   if (share === undefined) return <span class="muted">{t('No limits')}</span>;
   const tone = share < nearLimit ? '' : share >= 1 ? 'bad' : 'warn';

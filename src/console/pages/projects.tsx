@@ -10,9 +10,11 @@ import { Creation } from '../components/creation.tsx';
 import { Dot } from '../components/status.tsx';
 import { type Column, NameCell, Table } from '../components/table.tsx';
 import { nameOf } from '../components/values.tsx';
+import { statusOf } from '../format/status.ts';
 import { percentText, quotaAmountText, quotaTitle } from '../format/text.ts';
 import { numberText, plural, t, titleOf } from '../i18n/words.ts';
-import type { Item } from '../item.ts';
+import { type Item, isItem } from '../item.ts';
+import { byShare } from './quotas.tsx';
 
 /** Returns the usage of a customer's or project's quota; undefined without that quota. */
 export function usageOf(item: Item, name: string): number | undefined {
@@ -30,9 +32,7 @@ export function Projects({
 }): JSX.Element {
   const query = scopedQuery('projects', {}, within);
   const { value: page } = usePage(`/api/projects/?${query}&page_size=5`);
-  const { value: failed } = usePage(
-    `/api/resources/?${scopedQuery('resources', { state: 'Erred', page_size: '300', field: 'project_uuid' }, within)}`,
-  );
+  const health = useHealth('project', within);
   const collection = isBrief ? collections.value.get('projects') : undefined;
   const { customer } = within;
   const all = hrefOf('/projects/', new URLSearchParams(query));
@@ -59,7 +59,7 @@ export function Projects({
       empty={page?.count === 0 ? t('No projects yet.') : undefined}
       isFlush
     >
-      {page && page.count > 0 && !isBrief && <UsageTable projects={page.items} failed={failed?.items ?? []} />}
+      {page && page.count > 0 && !isBrief && <UsageTable projects={page.items} health={health} />}
       {page && page.count > 0 && isBrief && (
         <ul class="lines">
           {page.items.map((project) => (
@@ -72,9 +72,7 @@ export function Projects({
                     : textOf(project, 'customer_name')}
                 </span>
               </span>
-              <span class="end">
-                <Health owner={project} failed={failedIn(project, failed?.items ?? [])} />
-              </span>
+              <span class="end">{health(project)}</span>
             </li>
           ))}
         </ul>
@@ -83,19 +81,15 @@ export function Projects({
   );
 }
 
-/** Counts the failed resources of a project. */
-const failedIn = (project: Item, failed: readonly Item[]): number =>
-  failed.filter((item) => textOf(item, 'project_uuid') === textOf(project, 'uuid')).length;
-
 const amounts = ['vcpu', 'ram', 'storage'] as const;
 
 /** The projects of a customer as a table with usage and problems. */
 function UsageTable({
   projects,
-  failed,
+  health,
 }: {
   readonly projects: readonly Item[];
-  readonly failed: readonly Item[];
+  readonly health: (project: Item) => JSX.Element;
 }): JSX.Element {
   const uuids = projects.map((project) => textOf(project, 'uuid'));
   const { value: sums } = useReading(`usage of ${uuids.join()}`, async () => {
@@ -139,26 +133,48 @@ function UsageTable({
           cell: (project) => numberText(usageOf(project, 'nc_vm_count') ?? 0),
         },
         ...amountColumns,
-        {
-          key: 'state',
-          title: titleOf('state'),
-          class: 'state',
-          cell: (project) => <Health owner={project} failed={failedIn(project, failed)} />,
-        },
+        { key: 'state', title: titleOf('state'), class: 'state', cell: health },
       ]}
     />
   );
 }
 
-/** The worst problem of a customer or project: failed resources, or a quota near its limit. */
-export function Health({ owner, failed }: { readonly owner: Item; readonly failed: number }): JSX.Element {
-  if (failed > 0) return <Dot tone="bad">{plural(failed, '{count} failed', '{count} failed')}</Dot>;
-  const [quota] = [...itemsIn(owner.quotas)].sort((a, b) => (shareOf(b) ?? -1) - (shareOf(a) ?? -1));
-  const share = (quota && shareOf(quota)) ?? 0;
-  if (share < nearLimit) return <Dot tone="good">{t('Healthy')}</Dot>;
-  return (
-    <Dot tone={share >= 1 ? 'bad' : 'warn'}>
-      {quotaTitle(textOf(quota ?? {}, 'name'))} {percentText(share)}
-    </Dot>
+/** Maximum page size of the API. */
+const maxProblems = '300';
+
+/**
+ * Returns what renders the problems of a customer or project: failed resources and accounts, open alerts, or a quota near its
+ * limit. A resource that is missing at its provider has an alert.
+ */
+export function useHealth(kind: 'customer' | 'project', within?: Scope): (owner: Item) => JSX.Element {
+  const query = (list: string, filters: Readonly<Record<string, string>>): string =>
+    scopedQuery(list, { ...filters, page_size: maxProblems }, within);
+  const own = `${kind}_uuid`;
+  const { value: erred } = usePage(
+    `/api/resources/?${query('resources', { state: 'Erred' })}&field=state&field=error_message&field=${own}`,
   );
+  const { value: alerts } = usePage(
+    `/api/alerts/?${query('alerts', { opened: 'true', acknowledged: 'false' })}&field=alert_type&field=context`,
+  );
+  return (owner) => {
+    const isOwn = (item: unknown): boolean => isItem(item) && textOf(item, own) === textOf(owner, 'uuid');
+    const failed = (erred?.items ?? []).filter((item) => isOwn(item) && statusOf(item).tone === 'bad').length;
+    const open = (alerts?.items ?? []).filter(({ context }) => isOwn(context));
+    const others = open.filter((alert) => textOf(alert, 'alert_type') !== 'service_unavailable').length;
+    const words = [
+      failed > 0 && plural(failed, '{count} failed', '{count} failed'),
+      others < open.length && t('Account failed'),
+      others > 0 && plural(others, '{count} open alert', '{count} open alerts'),
+    ].filter(Boolean);
+    if (words.length > 0)
+      return <Dot tone={failed > 0 || others < open.length ? 'bad' : 'warn'}>{words.join(', ')}</Dot>;
+    const [quota] = byShare(itemsIn(owner.quotas));
+    const share = (quota && shareOf(quota)) ?? 0;
+    if (share < nearLimit) return <Dot tone="good">{t('Healthy')}</Dot>;
+    return (
+      <Dot tone={share >= 1 ? 'bad' : 'warn'}>
+        {quotaTitle(textOf(quota ?? {}, 'name'))} {percentText(share)}
+      </Dot>
+    );
+  };
 }
