@@ -80,6 +80,8 @@ browser('the tabs of a webhook are its deliveries, the events that it gets, and 
   assert.equal(await owner.findings(), []);
   await tabs.nth(2).click();
   await page.getByRole('region', { name: 'Raw' }).waitFor();
+  // The API has only the uuid of the author.
+  await page.getByRole('region', { name: 'Identity' }).getByRole('link', { name: 'owner' }).waitFor();
   await tabs.first().click();
   await page.getByRole('region', { name: 'Deliveries' }).waitFor();
 });
@@ -305,9 +307,13 @@ browser('reports an active hook whose deliveries fail, until one is delivered', 
     .waitFor();
   assert.match((await cellsOf('/in'))[2] ?? '', /^Failing\n/);
   assert.equal(await owner.findings(), []);
+  await page.getByRole('link', { name: 'View deliveries' }).click();
+  await owner.status('Failing');
   receiver.behaviour = 200;
   fixture.clock.advance(60);
   await deliver();
+  await owner.status('Enabled');
+  await owner.go('/hooks/', 'Notifications');
   await page.getByText(`Deliveries to ${host} are failing`).waitFor({ state: 'detached' });
   assert.match((await cellsOf('/in'))[2] ?? '', /^Delivered\n/);
 });

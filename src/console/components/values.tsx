@@ -1,6 +1,7 @@
 /** Renders values by the format of their field. Links lead only to pages and http(s) URLs. */
 import type { JSX } from 'preact';
 import { listOf } from '../api/columns.ts';
+import { useLinked } from '../api/reading.ts';
 import { hrefOfLink } from '../api/route.ts';
 import { kindOfType } from '../format/kinds.ts';
 import { programOf } from '../format/programs.ts';
@@ -234,6 +235,7 @@ function TextValue({ exact, format, item, name, text }: TextProperties): JSX.Ele
   if (format === 'month' && /^\d{4}-\d\d$/.test(text)) return <span>{monthText(`${text}-01T00:00:00`, 'long')}</span>;
   if (isObjectLink(text) && format !== 'id')
     return <a href={hrefOfLink(text)}>{textOf(item, `${name}_name`) || linkWords(text)}</a>;
+  if (name === 'author_uuid') return <Person uuid={text} />;
   if (format === 'id') return <Id id={text} what={titleOf(name)} />;
   if (format === 'code') return <Code text={text} what={titleOf(name)} />;
   if (format === 'provider kind') return <span>{t(kindOfType(text).word)}</span>;
@@ -250,6 +252,12 @@ function TextValue({ exact, format, item, name, text }: TextProperties): JSX.Ele
       </span>
     );
   return <span class="text">{text}</span>;
+}
+
+/** A user that the API names only by uuid. */
+function Person({ uuid }: { readonly uuid: string }): JSX.Element {
+  const user = useLinked(`/api/users/${uuid}/`);
+  return user ? <ObjectLink item={user} /> : <span>{uuid}</span>;
 }
 
 /** Derives a name for an object from its link. */

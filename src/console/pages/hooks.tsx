@@ -18,7 +18,7 @@ import { List, pageSize } from '../components/list.tsx';
 import { Menu } from '../components/menu.tsx';
 import { Options } from '../components/options.tsx';
 import { PageHeader } from '../components/page.tsx';
-import { Badge, Dot, WordStatus } from '../components/status.tsx';
+import { Badge, Dot, WordBadge, WordStatus } from '../components/status.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
 import { notify } from '../components/toast.tsx';
 import { nameOf, Time } from '../components/values.tsx';
@@ -186,15 +186,14 @@ function useFailures(counts: readonly Item[]): readonly Failure[] {
   return value ?? [];
 }
 
+/** Finds a delivery whose last attempt failed after an instant. Both are ISO 8601 in UTC, or empty, and compare as strings. */
+const failedSince = (instant: string, deliveries: readonly Item[]): Item | undefined =>
+  deliveries.find((delivery) => textOf(delivery, 'error_message') !== '' && textOf(delivery, 'last_attempt') > instant);
+
 async function failureOf(counts: Item): Promise<Failure | undefined> {
   const path = pathOf(textOf(counts, 'url'));
   const { items } = await readPage(`${path}deliveries/?status=pending&status=failed&page_size=20`);
-  const failed = items.find(
-    (delivery) =>
-      textOf(delivery, 'error_message') !== '' &&
-      // Both are ISO 8601 in UTC, or empty without a successful delivery, so they compare as strings.
-      textOf(delivery, 'last_attempt') > textOf(counts, 'last_delivered'),
-  );
+  const failed = failedSince(textOf(counts, 'last_delivered'), items);
   if (!failed) return undefined;
   const hook = await request<Item>('GET', path);
   if (!hook.isOk || hook.body.is_active !== true) return undefined;
@@ -399,11 +398,22 @@ function Switch({ hook }: { readonly hook: Item }): JSX.Element | null {
 }
 
 /** The state of a notification in its header. */
-export const HookBadge = ({ hook }: { readonly hook: Item }): JSX.Element => (
-  <Badge tone={hook.is_active === true ? (hook.is_confirmed === false ? 'warn' : 'good') : 'idle'}>
-    {hook.is_active !== true ? t('Disabled') : hook.is_confirmed === false ? t('Not confirmed') : titleOf('is_active')}
-  </Badge>
-);
+export function HookBadge({ hook }: { readonly hook: Item }): JSX.Element {
+  const isActive = hook.is_active === true;
+  const hasDeliveries = isActive && listOf(hook) === 'hooks-web';
+  const { value: page } = usePage(hasDeliveries ? `${pathOf(textOf(hook, 'url'))}deliveries/?page_size=20` : '');
+  const deliveries = page?.items ?? [];
+  const last = deliveries
+    .map((delivery) => textOf(delivery, 'delivered'))
+    .sort()
+    .at(-1);
+  if (isActive && failedSince(last ?? '', deliveries)) return <WordBadge word="failing" />;
+  return (
+    <Badge tone={isActive ? (hook.is_confirmed === false ? 'warn' : 'good') : 'idle'}>
+      {!isActive ? t('Disabled') : hook.is_confirmed === false ? t('Not confirmed') : titleOf('is_active')}
+    </Badge>
+  );
+}
 
 /** Channel, endpoint and events of a notification. */
 export function HookFacts({ hook }: { readonly hook: Item }): JSX.Element {
