@@ -124,7 +124,7 @@ export function Attention({
       empty={problems.length === 0 ? <AllWell /> : undefined}
       isFlush
     >
-      <ul class="lines even">
+      <ul class="lines">
         {problems.slice(0, maxProblems).map(({ action, href, icon, key, sub, time, title, tone }) => (
           <li key={key}>
             <span class={`kind ${tone}`}>

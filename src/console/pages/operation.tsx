@@ -86,7 +86,7 @@ function Overview({ status }: { readonly status: Item }): JSX.Element {
   return (
     <div class="stack">
       <Card title={t('Checks')} isFlush>
-        <ul class="lines even">
+        <ul class="lines">
           <Troubles troubles={linesOf(status.troubles)} />
           <Jobs counts={isItem(status.jobs) ? status.jobs : {}} />
           <Outboxes outboxes={itemsIn(status.outboxes)} />
