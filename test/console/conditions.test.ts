@@ -64,7 +64,7 @@ browser('an expired session keeps the form, asks for the password, and resumes',
   await fixture.staff.patch(cast.users.owner.url, { token_lifetime: 3600 });
   const visitor = await Console.as(started(), fixture, 'owner');
   await visitor.go('/projects/', 'Projects');
-  await visitor.act('Create');
+  await visitor.act('New project');
   await visitor.dialog().getByLabel('Name *', { exact: true }).fill('Later');
   await visitor.dialog().getByLabel('Customer *').selectOption({ label: 'Alice' });
   fixture.clock.advance(3601);
@@ -99,7 +99,7 @@ browser('warns before the end of a session and can extend it', async () => {
 browser('reports a lost connection and keeps the typed input', async () => {
   const visitor = await Console.as(started(), fixture, 'admin');
   await visitor.go('/customers/', 'Customers');
-  await visitor.act('Create');
+  await visitor.act('New customer');
   await visitor.dialog().getByLabel('Name *', { exact: true }).fill('Dora');
   await visitor.page.context().setOffline(true);
   await visitor.dialog().getByRole('button', { name: 'Create' }).click();

@@ -63,7 +63,7 @@ browser('a list links to its objects, and the address has its search', async () 
 browser('a form shows an error beside the field, keeps the input, and creates the object', async () => {
   const { page } = staff;
   await staff.go('/customers/', 'Customers');
-  await staff.act('Create');
+  await staff.act('New customer');
   const dialog = staff.dialog();
   await dialog.getByLabel('Email').fill('no address');
   await dialog.getByRole('button', { name: 'Create' }).click();
@@ -164,7 +164,7 @@ browser('hides the buttons to create, change and delete from users without the r
   for (const name of ['stranger', 'observer', 'support', 'owner'] as const) {
     const visitor = await Console.as(started(), fixture, name);
     await visitor.go('/customers/', 'Customers');
-    assert.is(await visitor.button('Create').count(), 0, name);
+    assert.is(await visitor.button('New customer').count(), 0, name);
     if (name !== 'stranger') {
       await visitor.go(`/customers/${cast.customer.uuid}/`, 'Alice');
       const titles = (await visitor.offered()).map(({ title }) => title);
@@ -175,7 +175,7 @@ browser('hides the buttons to create, change and delete from users without the r
       );
     }
     await visitor.go('/projects/', 'Projects');
-    assert.is(await visitor.button('Create').count(), name === 'owner' ? 1 : 0, name);
+    assert.is(await visitor.button('New project').count(), name === 'owner' ? 1 : 0, name);
     assert.equal(visitor.complaints, [], name);
     await visitor.close();
   }

@@ -123,7 +123,7 @@ browser('the first user signs in, skips to the content, and creates a customer a
   await person.activate('Skip to content');
   assert.is(await person.page.evaluate('document.activeElement.id'), 'content');
   await person.goTo('Customers');
-  await person.activate('Create');
+  await person.activate('New customer');
   await person.fill('Name *', 'Acme');
   await person.press('Enter');
   await person.arrived('Acme');

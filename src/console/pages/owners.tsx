@@ -5,6 +5,7 @@ import { hrefOfLink } from '../api/route.ts';
 import { collections } from '../api/session.ts';
 import { Bar, nearLimit, shareOf } from '../components/card.tsx';
 import { fieldColumn, timeColumn } from '../components/columns.tsx';
+import { Creation } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
 import { ListPage } from '../components/list.tsx';
 import type { Column } from '../components/table.tsx';
@@ -30,6 +31,15 @@ export function OwnersPage({ kind }: { readonly kind: Kind }): JSX.Element {
       path={`/${kind}s/`}
       title={titleOf(`${kind}s`)}
       collection={collection}
+      actions={
+        collection && (
+          <Creation
+            collection={collection}
+            button={kind === 'customer' ? t('New customer') : t('New project')}
+            isPrimary
+          />
+        )
+      }
       columns={() => columns(kind, collection?.orderings ?? [], health)}
     />
   );
