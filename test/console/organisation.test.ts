@@ -214,6 +214,10 @@ browser('offers the next step for failed resources', async () => {
   await staff.go(placeOf(missing.url), missing.name);
   await page.locator('.callout').getByText('Creation failed').waitFor();
   await page.locator('.callout').getByText(missing.error_message).waitFor();
+  await page
+    .locator('main .head')
+    .getByText(/^Requested /)
+    .waitFor();
   await page.getByRole('link', { name: 'Create again' }).click();
   await staff.heading('New Droplet').waitFor();
   const name = page.getByLabel('Name *', { exact: true });

@@ -17,9 +17,12 @@ import { numberText, plural, t, titleOf } from '../i18n/words.ts';
 /** Whether a resource is a virtual machine. */
 export const isMachine = (item: Item): boolean => typeof item.cores === 'number' && 'internal_ips' in item;
 
-/** Whether a machine exists or existed at its provider, or is being created. */
-const wasCreated = (machine: Item): boolean =>
-  textOf(machine, 'backend_id') !== '' || textOf(machine, 'state') !== 'Erred';
+/** Whether a resource exists or existed at its provider, or is being created. */
+const wasCreated = (resource: Item): boolean =>
+  textOf(resource, 'backend_id') !== '' || textOf(resource, 'state') !== 'Erred';
+
+/** The title of the time when a resource was created, or only requested. */
+export const creationTitle = (resource: Item): string => (wasCreated(resource) ? titleOf('created') : t('Requested'));
 
 /** Formats vCPUs and memory, such as `2 vCPU · 4 GiB memory`. */
 export const sizeWords = (item: Item): string =>
@@ -100,7 +103,7 @@ function Configuration({
                 </span>
               ))}
           </Fact>
-          <Fact label={titleOf('created')}>
+          <Fact label={creationTitle(machine)}>
             <Time value={textOf(machine, 'created')} />
           </Fact>
           <Fact label={titleOf('description')}>{textOf(machine, 'description')}</Fact>

@@ -28,7 +28,7 @@ import { phrase, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
 import { Activity, eventsPath } from './events.tsx';
 import { AlsoFailed, useAlsoFailed } from './failed.tsx';
-import { isMachine, MachineParts, sizeWords } from './machine.tsx';
+import { creationTitle, isMachine, MachineParts, sizeWords } from './machine.tsx';
 import { Availability, Usage } from './measured.tsx';
 import { AccountFact } from './object.tsx';
 import { SimulatorCard } from './simulator.tsx';
@@ -52,7 +52,7 @@ export function ResourceFacts({ resource }: { readonly resource: Item }): JSX.El
       )}
       {address !== '' && <Code text={address} what={titleOf('ip_address')} />}
       <span>
-        {titleOf(start ? 'start_time' : 'created')} <Time value={start || created || ''} />
+        {start ? titleOf('start_time') : creationTitle(resource)} <Time value={start || created || ''} />
       </span>
     </>
   );
