@@ -57,6 +57,10 @@ browser('creates a webhook with a form that shows errors beside the field, and s
   await once.getByRole('button', { name: 'I have saved it' }).click();
   await owner.heading(`${new URL(receiver.url).host}/in`).waitFor();
   assert.is(await owner.page.locator('main .head .badge').innerText(), 'Enabled');
+  assert.equal(await owner.page.locator('main .head .acts .btn:not(.icon-only)').allInnerTexts(), [
+    'Send test',
+    'Edit',
+  ]);
   assert.match(await owner.page.locator('main .head .about').innerText(), /^Webhook\s.*http:.*\/in\s.*Projects$/s);
   assert.is(await owner.page.getByText('whsec_').count(), 0);
   const [hook] = (await fixture.as('owner').get('/api/hooks-web/')).body;

@@ -88,9 +88,10 @@ export function useActions(
   const { busy, dialog, start } = useActionRunner({ ...target, reload: again });
   const usable = (actions ?? []).filter(({ isDestructive, reason }) => !isDestructive && reason === undefined);
   const wanted = prominent.flatMap((name) => usable.filter((action) => action.name === name)).slice(0, maxButtons);
-  // By default, editing is the main action.
-  const buttons =
-    wanted.length > 0 ? wanted : usable.filter(({ method }) => method === 'PATCH').slice(0, Math.min(1, maxButtons));
+  // Editing comes last. Resources, which are rarely edited, have it only without another.
+  const edits = usable.filter(({ method }) => method === 'PATCH').slice(0, 1);
+  const isEdited = wanted.length === 0 || textOf(target.item, 'resource_type') === '';
+  const buttons = [...wanted, ...(isEdited ? edits : [])].slice(0, maxButtons);
   const rest = (actions ?? []).filter((action) => !buttons.includes(action));
   return {
     buttons: buttons.map((action) => (
