@@ -37,7 +37,7 @@ browser('creates a webhook with a form that shows errors beside the field, and s
   await owner.go('/hooks/', 'Notifications');
   await owner.button('New notification').click();
   await owner.page.getByRole('menuitem', { name: 'Webhook' }).click();
-  const form = owner.dialog();
+  const form = owner.page.getByRole('dialog', { name: 'New notification' });
   assert.ok(await form.getByLabel('Enabled').isChecked(), 'a form starts with the default values');
   await form.getByLabel('Endpoint URL').fill('http://10.0.0.1/');
   await form.getByRole('radio', { name: /^Custom/ }).check();
@@ -46,7 +46,9 @@ browser('creates a webhook with a form that shows errors beside the field, and s
     'http://10.0.0.1/',
     'the choice of events keeps the rest',
   );
-  await form.getByLabel('projects', { exact: true }).check();
+  const groups = await form.locator('label:has([type=checkbox])').allInnerTexts();
+  assert.equal(groups.slice(0, 5).sort(), ['Customers', 'People', 'Projects', 'Resources', 'SSH']);
+  await form.getByLabel('Projects', { exact: true }).check();
   await form.getByRole('button', { name: 'Create' }).click();
   await form.getByText('Destination address is not allowed by hooks_allowed_networks.').waitFor();
   owner.complaints.splice(0);
@@ -276,6 +278,7 @@ browser('lists the destination, events, last delivery and delivered share of eac
   await owner.go('/hooks/', 'Notifications');
   await page.getByText('100%').waitFor();
   const { host } = new URL(receiver.url);
+  assert.is(await page.getByRole('searchbox').count(), 0, 'a search by email would find no webhook');
   const [name, events, last = '', share] = await cellsOf('/in');
   assert.equal([name, events, share], [`${host}\nWebhook · /in`, 'Projects', '100%']);
   assert.match(last, /^Delivered\n/);

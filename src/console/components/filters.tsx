@@ -124,7 +124,9 @@ export function Filters({
 }): JSX.Element | null {
   const { query } = place.value;
   const [added, setAdded] = useState<string>();
-  const search = searchNames.map((name) => filters.find((filter) => filter.name === name)).find(Boolean);
+  const search = searchNames
+    .map((name) => filters.find((filter) => filter.name === name && !hidden.includes(name)))
+    .find(Boolean);
   const others = filters.filter(
     (filter) =>
       filter !== search &&

@@ -142,4 +142,5 @@ export const plainTitle = (list: string): string =>
   titleOf(list).replace(/^(?:OpenStack|GitLab|JIRA|Oracle) (\p{L})/u, (_, letter: string) => letter.toUpperCase());
 
 /** Returns the display text of an API enum value. */
-export const choiceText = (name: string): string => (/^[a-z]+(_[a-z]+)+$/.test(name) ? titleOf(name) : t(name));
+export const choiceText = (name: string): string =>
+  /^[a-z]+(_[a-z]+)+$|^(customers|projects|resources|ssh|users)$/.test(name) ? titleOf(name) : t(name);

@@ -47,6 +47,8 @@ export function HooksPage(): JSX.Element {
         path="/hooks/"
         collection={collections.value.get('hooks')}
         columns={() => columns(counts, failures)}
+        // A search by email finds only one of the three kinds.
+        hiddenFilters={['email']}
         empty={
           <Empty icon="hooks" title={t('No notifications yet.')}>
             {t('Notifications send events and alerts to a program, a mailbox or a phone.')}
@@ -141,7 +143,7 @@ function CreationDialog({
   const [chosen, setChosen] = useState(given.event_groups === undefined ? 'failures' : 'custom');
   const preset = presets().find(({ value }) => value === chosen);
   return (
-    <Dialog title={t('Create: {title}', { title: collection.title })} onClose={onClose}>
+    <Dialog title={t('New notification')} onClose={onClose}>
       {response && (
         <Options label={titleOf('event_types')} options={presets()} value={chosen} isWide onInput={setChosen} />
       )}
@@ -151,6 +153,10 @@ function CreationDialog({
           given={given}
           {...(preset?.fixed && { fixed: preset.fixed })}
           post={response.isOk ? response.body.actions?.POST : undefined}
+          // Before the many types.
+          adapt={(fields) =>
+            [...fields].sort((a, b) => Number(b.name === 'event_groups') - Number(a.name === 'event_groups'))
+          }
           onCancel={onClose}
           onMade={async (hook) => go(hrefOfLink(textOf(hook, 'url')).slice(1))}
         />
