@@ -218,7 +218,8 @@ browser('every field is under Details by groups, and the JSON behind it is copie
     .first()
     .waitFor();
   const identity = page.getByRole('region', { name: 'Identity' });
-  await identity.getByText(`${machine.uuid.slice(0, 8)}…${machine.uuid.slice(-4)}`).waitFor();
+  for (const id of [machine.uuid, machine.backend_id, machine.url])
+    await identity.getByText(id, { exact: true }).waitFor();
   await identity.getByRole('button', { name: 'Copy UUID' }).click();
   await identity.getByRole('button', { name: 'Copied' }).waitFor();
   // Each fact is there once.

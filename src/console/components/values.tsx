@@ -236,8 +236,8 @@ function TextValue({ exact, format, item, name, text }: TextProperties): JSX.Ele
   if (isObjectLink(text) && format !== 'id')
     return <a href={hrefOfLink(text)}>{textOf(item, `${name}_name`) || linkWords(text)}</a>;
   if (name === 'author_uuid') return <Person uuid={text} />;
-  if (format === 'id') return <Id id={text} what={titleOf(name)} />;
-  if (format === 'code') return <Code text={text} what={titleOf(name)} />;
+  if (format === 'id' && !exact) return <Id id={text} what={titleOf(name)} />;
+  if (format === 'id' || format === 'code') return <Code text={text} what={titleOf(name)} />;
   if (format === 'provider kind') return <span>{t(kindOfType(text).word)}</span>;
   if (format === 'country') return <span>{countryText(text)}</span>;
   if (format === 'language') return <span>{languageText(text)}</span>;
