@@ -88,6 +88,7 @@ browser('shows and hides columns, and keeps the choice', async (demo) => {
   const heads = () => page.locator('main thead th:not(.pick, .acts)').allInnerTexts();
   await demo.visit('/resources/?category=vms');
   assert.equal(await heads(), ['Name', 'Status', 'Size', 'IP address', 'Project', 'Created']);
+  await page.getByRole('columnheader', { name: 'Created' }).and(page.locator('[aria-sort=descending]')).waitFor();
   await staff.button('Columns').click();
   const item = (name: string) => page.getByRole('menuitemcheckbox', { name, exact: true });
   assert.is(await item('Name').count(), 0, 'the name always stays');

@@ -173,6 +173,15 @@ browser('lists customers with their usage, nearest limit and problems', async ()
   await staff.go('/customers/', 'Customers');
   const heads = ['Customer', 'Projects', 'VMs', 'Resources', 'Storage', 'Nearest limit', 'Status', 'Created'];
   assert.equal(await staff.page.getByRole('columnheader').allInnerTexts(), heads);
+  const sorted = (name: string, order: string) =>
+    staff.page
+      .getByRole('columnheader', { name })
+      .and(staff.page.locator(`[aria-sort=${order}]`))
+      .waitFor();
+  await sorted('Customer', 'ascending');
+  await staff.link('Customer').click();
+  await sorted('Customer', 'descending');
+  await staff.page.goBack();
   const cells = staff.page.getByRole('row').filter({ hasText: customer.name }).getByRole('cell');
   await cells.getByText('1 failed, 1 open alert').waitFor();
   const [name = '', ...others] = (await cells.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));

@@ -151,7 +151,7 @@ export function genericColumns(
       ...(items.some((item) => item.cores || item.size || item.disk) ? [sizeColumn()] : []),
       ...(items.some(hasAddress) ? [addressColumn()] : []),
       projectColumn(),
-      timeColumn('created', sortOf('created')),
+      { ...timeColumn('created', sortOf('created')), order: '-created' },
     ];
     return [...usual, ...extraColumns(items, usual, sortOf)];
   }

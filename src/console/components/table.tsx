@@ -12,6 +12,8 @@ export interface Column {
   readonly title: string;
   /** The sort parameter of the column, if the list has one. */
   readonly sort?: string | undefined;
+  /** The default order of the list, if it is by this column. */
+  readonly order?: string;
   /** `name` and `state` come first on cards, `num` is right-aligned, and `when-roomy` is dropped first on narrow screens. */
   readonly class?: string | undefined;
   readonly cell: (item: Item) => ComponentChildren;
@@ -139,14 +141,14 @@ function SelectAll({
 }
 
 function Heading({ column, path }: { readonly column: Column; readonly path: string | undefined }): JSX.Element {
-  const { class: style, sort, title } = column;
+  const { class: style, order: usual, sort, title } = column;
   if (sort === undefined || path === undefined)
     return (
       <th scope="col" class={style}>
         {title}
       </th>
     );
-  const order = place.value.query.get('o');
+  const order = place.value.query.get('o') ?? usual;
   const parameters = withParameter('o', order === sort ? `-${sort}` : sort, ['page']);
   const direction = order === sort ? 'ascending' : order === `-${sort}` ? 'descending' : undefined;
   return (

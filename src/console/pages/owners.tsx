@@ -54,7 +54,14 @@ function columns(kind: Kind, orderings: readonly string[], health: Column['cell'
     cell: (owner) => numberText(usageOf(owner, quota) ?? 0),
   });
   return [
-    { key: 'name', title: titleOf(kind), sort: sortOf('name'), class: 'name', cell: (owner) => nameCell(owner, kind) },
+    {
+      key: 'name',
+      title: titleOf(kind),
+      sort: sortOf('name'),
+      order: 'name',
+      class: 'name',
+      cell: (owner) => nameCell(owner, kind),
+    },
     ...(kind === 'customer' ? [count(titleOf('projects'), 'nc_project_count')] : []),
     count(t('VMs'), 'nc_vm_count'),
     count(titleOf('resources'), 'nc_resource_count', 'gone when-roomy'),
