@@ -180,6 +180,9 @@ browser('a failed provider account is a check with a link to the account', async
   await staff.go('/', greeting);
   await staff.go('/operation/', 'Operations');
   const check = part(staff, 'Checks').getByRole('listitem').filter({ hasText: 'Far away is unreachable' });
+  const [{ operation }] = (await fixture.staff.get('/api/jobs/')).body;
+  assert.is(operation, 'sync');
+  await part(staff, 'Jobs').getByRole('link', { name: 'Sync', exact: true }).waitFor();
   assert.match(await check.innerText(), /DigitalOcean · Alice · Timed out\./);
   assert.is(await part(staff, 'Checks').getByText('is Erred').count(), 0, 'each problem is shown once');
   assert.equal(await staff.findings(), []);

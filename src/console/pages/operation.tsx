@@ -14,10 +14,10 @@ import { PageHeader } from '../components/page.tsx';
 import { PostButton, PostForm } from '../components/post.tsx';
 import { Badge, WordStatus } from '../components/status.tsx';
 import { notify } from '../components/toast.tsx';
-import { ObjectLink, Time } from '../components/values.tsx';
+import { Time } from '../components/values.tsx';
 import type { Tone } from '../format/status.ts';
 import { joinedText } from '../format/text.ts';
-import { numberText, plural, serverText, t, titleOf } from '../i18n/words.ts';
+import { actionTitle, numberText, plural, serverText, t, titleOf } from '../i18n/words.ts';
 import { LoginCheckCard } from './login-check.tsx';
 
 export function OperationPage(): JSX.Element {
@@ -118,7 +118,7 @@ const jobLines = (jobs: readonly Item[]): JSX.Element => (
     {jobs.map((job) => (
       <li key={textOf(job, 'url')}>
         <span class="words">
-          <ObjectLink item={job} />
+          <a href={hrefOfLink(textOf(job, 'url'))}>{actionTitle(textOf(job, 'operation'))}</a>
           <span class="sub">
             {textOf(job, 'resource_name') || textOf(job, 'settings_name')} <Time value={textOf(job, 'created')} />
           </span>
