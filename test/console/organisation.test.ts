@@ -36,12 +36,13 @@ browser('the page of a customer lists the problems of that customer alone', asyn
   );
   assert.ok(elsewhere.length > 0);
   for (const { name } of elsewhere) assert.is(await problems.getByText(name).count(), 0, name);
-  await staff.page.locator('main .head').getByText('1 failed resource').waitFor();
+  await staff.page.locator('main .head').getByText('1 failed, 1 open alert').waitFor();
   assert.equal(await findFaults(staff), []);
   const healthy = await fixture.customer('Without problems');
   await staff.go(placeOf(healthy.url), healthy.name);
   await region('Projects').waitFor();
   assert.is(await problems.count(), 0, 'a customer without problems has no such card');
+  assert.is(await staff.page.locator('main .head .badge').count(), 0);
 });
 
 browser('the tabs of a customer lead to its lists, with counts, and to every field', async () => {

@@ -6,7 +6,7 @@ import { useList, usePage, useReading } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { type Scope, scopedQuery, scopeObject } from '../api/scope.ts';
 import { collections } from '../api/session.ts';
-import { Card, Empty, FieldFacts, Loading, nearLimit, shareOf, Tile } from '../components/card.tsx';
+import { Card, Empty, FieldFacts, Loading, Tile } from '../components/card.tsx';
 import { addressColumn, genericColumns } from '../components/columns.tsx';
 import { Creation } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -17,16 +17,16 @@ import { Badge, StatusText } from '../components/status.tsx';
 import { Table } from '../components/table.tsx';
 import { Face, nameOf, ObjectLink, roleIn, Time, Value } from '../components/values.tsx';
 import { runningStates } from '../format/status.ts';
-import { percentText, quotaTitle, sizeText } from '../format/text.ts';
-import { numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
+import { sizeText } from '../format/text.ts';
+import { numberText, phrase, t, titleOf } from '../i18n/words.ts';
 import { Attention, canManageResources, expiresSoon, useExpiringRoles, useProblems } from './attention.tsx';
 import { Activity, eventsPath } from './events.tsx';
 import { Invite } from './invite.tsx';
 import { maker } from './new-resource.tsx';
 import { activityTab, type ObjectRecipe } from './object.tsx';
-import { Projects, usageOf } from './projects.tsx';
+import { Projects, usageOf, useHealth } from './projects.tsx';
 import { guide, mayAddAccounts } from './provider-guide.tsx';
-import { byShare, CustomerQuotas, ProjectLimits, quotasTab, useAmounts, useClouds } from './quotas.tsx';
+import { CustomerQuotas, ProjectLimits, quotasTab, useAmounts, useClouds } from './quotas.tsx';
 import { UsageTimeline } from './statistics.tsx';
 import { isTeamOpen, TeamButtons, teamTab } from './team.tsx';
 
@@ -82,21 +82,10 @@ const accountsLink = (item: Item, kind: Kind): Tab =>
     kind === 'customer' ? 'nc_service_count' : 'nc_service_project_link_count',
   );
 
-/** The worst problem, beside the name. */
-function Health({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX.Element | null {
-  const query = { state: 'Erred', page_size: '1', field: 'url', [`${kind}_uuid`]: textOf(item, 'uuid') };
-  const { value: failed } = usePage(`/api/resources/?${new URLSearchParams(query)}`);
-  const count = failed?.count ?? 0;
-  if (count > 0)
-    return <Badge tone="bad">{plural(count, '{count} failed resource', '{count} failed resources')}</Badge>;
-  const [fullest] = byShare(itemsIn(item.quotas));
-  const share = fullest && shareOf(fullest);
-  return share !== undefined && share >= nearLimit ? (
-    <Badge tone={share >= 1 ? 'bad' : 'warn'}>
-      {quotaTitle(textOf(fullest ?? {}, 'name'))} {percentText(share)}
-    </Badge>
-  ) : null;
-}
+/** The problems, beside the name. */
+const Health = ({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX.Element => (
+  <>{useHealth(kind, withinOf(item, kind), Badge)(item)}</>
+);
 
 const Since = ({ item }: { readonly item: Item }): JSX.Element => (
   <span>

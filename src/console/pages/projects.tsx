@@ -1,5 +1,5 @@
 /** A card with the first projects and their state. */
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { itemsIn, request, textOf } from '../api/api.ts';
 import { usePage, useReading } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
@@ -7,7 +7,7 @@ import { type Scope, scopedQuery } from '../api/scope.ts';
 import { collections } from '../api/session.ts';
 import { Card, nearLimit, shareOf } from '../components/card.tsx';
 import { Creation } from '../components/creation.tsx';
-import { Dot } from '../components/status.tsx';
+import { type Badge, Dot } from '../components/status.tsx';
 import { type Column, NameCell, Table } from '../components/table.tsx';
 import { nameOf } from '../components/values.tsx';
 import { statusOf } from '../format/status.ts';
@@ -89,7 +89,7 @@ function UsageTable({
   health,
 }: {
   readonly projects: readonly Item[];
-  readonly health: (project: Item) => JSX.Element;
+  readonly health: Column['cell'];
 }): JSX.Element {
   const uuids = projects.map((project) => textOf(project, 'uuid'));
   const { value: sums } = useReading(`usage of ${uuids.join()}`, async () => {
@@ -143,10 +143,14 @@ function UsageTable({
 const maxProblems = '300';
 
 /**
- * Returns what renders the problems of a customer or project: failed resources and accounts, open alerts, or a quota near its
- * limit. A resource that is missing at its provider has an alert.
+ * Returns what shows the problems of a customer or project: failed resources and accounts, open alerts, or a quota near its
+ * limit. A resource that is missing at its provider has an alert. A badge is shown only for problems.
  */
-export function useHealth(kind: 'customer' | 'project', within?: Scope): (owner: Item) => JSX.Element {
+export function useHealth(
+  kind: 'customer' | 'project',
+  within?: Scope,
+  Word: typeof Dot | typeof Badge = Dot,
+): (owner: Item) => ComponentChildren {
   const query = (list: string, filters: Readonly<Record<string, string>>): string =>
     scopedQuery(list, { ...filters, page_size: maxProblems }, within);
   const own = `${kind}_uuid`;
@@ -167,14 +171,14 @@ export function useHealth(kind: 'customer' | 'project', within?: Scope): (owner:
       others > 0 && plural(others, '{count} open alert', '{count} open alerts'),
     ].filter(Boolean);
     if (words.length > 0)
-      return <Dot tone={failed > 0 || others < open.length ? 'bad' : 'warn'}>{words.join(', ')}</Dot>;
+      return <Word tone={failed > 0 || others < open.length ? 'bad' : 'warn'}>{words.join(', ')}</Word>;
     const [quota] = byShare(itemsIn(owner.quotas));
     const share = (quota && shareOf(quota)) ?? 0;
-    if (share < nearLimit) return <Dot tone="good">{t('Healthy')}</Dot>;
+    if (share < nearLimit) return Word === Dot && <Dot tone="good">{t('Healthy')}</Dot>;
     return (
-      <Dot tone={share >= 1 ? 'bad' : 'warn'}>
+      <Word tone={share >= 1 ? 'bad' : 'warn'}>
         {quotaTitle(textOf(quota ?? {}, 'name'))} {percentText(share)}
-      </Dot>
+      </Word>
     );
   };
 }
