@@ -7,7 +7,7 @@ import { suiteWithDemoConsole } from '../support/demo-console.ts';
 const { browser, run } = await suiteWithDemoConsole('every page of the console');
 
 /** Each part must end within the time limit of a test. */
-const parts = 4;
+const parts = 10;
 
 for (let part = 0; part < parts; part++)
   browser(
