@@ -171,4 +171,24 @@ browser('says that no private cloud is ready', async (demo) => {
   await page.unroute(ready);
 });
 
+browser('keeps the form of the current address when the response for an earlier one arrives late', async (demo) => {
+  const { ask, staff } = demo;
+  const { page } = staff;
+  const [{ url: tenant }] = await ask('/api/openstack-tenants/?state=OK');
+  const held: (() => Promise<void>)[] = [];
+  await page.route('**/api/openstack-tenants/?*uuid=*', (route) => {
+    held.push(() => route.fallback());
+  });
+  const form = '/new-resource/openstack-volumes/';
+  await page.evaluate(`location.hash = ${JSON.stringify(`${form}?${new URLSearchParams({ tenant })}`)}`);
+  await eventually('the page reads the private cloud', async () => held.length > 0);
+  await page.evaluate(`location.hash = ${JSON.stringify(form)}`);
+  const cloud = page.getByLabel('Private cloud *');
+  await cloud.waitFor();
+  for (const release of held) await release();
+  await staff.settled();
+  assert.is(await cloud.count(), 1);
+  await page.unrouteAll({ behavior: 'wait' });
+});
+
 run();
