@@ -93,7 +93,7 @@ const rejection = 'SAML response has errors. Please check the logs';
 messages('computes nothing for a logout message that no known key has signed', async () => {
   const reply = await post(logout, 'SAMLRequest', signed(request(250), otherKeys));
   assert.is(reply.headers.get('location'), failedLogout(rejection));
-  assert.equal(saml.reasons, ['no known key made the signature']);
+  assert.equal(saml.reasons, ['no known key matches the signature']);
   const known = await post(logout, 'SAMLRequest', signed(request(250), providerKeys));
   assert.is(known.headers.get('location')?.split('?')[0], `${saml.idp.url}/logout`);
   const check = (keys: KeyPair): Promise<[number, string | undefined]> =>
@@ -109,7 +109,7 @@ messages('computes nothing for a logout message that no known key has signed', a
         now: saml.fixture.clock.now(),
       }),
     );
-  assert.equal(await check(otherKeys), [0, 'no known key made the signature']);
+  assert.equal(await check(otherKeys), [0, 'no known key matches the signature']);
   assert.equal(await check(providerKeys), [1, undefined]);
 });
 
@@ -189,7 +189,7 @@ messages('parses no XML in the main thread', async () => {
   } finally {
     DOMParser.prototype.parseFromString = parseFromString;
   }
-  assert.equal([parsed, saml.reasons], [0, ['no known key made the signature']]);
+  assert.equal([parsed, saml.reasons], [0, ['no known key matches the signature']]);
 });
 
 /** A thread that never finishes checking a message. */

@@ -114,7 +114,7 @@ async function compareChecking(): Promise<{ decision: number; without: number }>
     thread.run({ name: 'checkLogout', input: message }, { holder: '', milliseconds: 60_000 }).catch(messageOf);
   const here = async (): Promise<unknown> => checkLogout(message);
   const [there, same] = [await inThread(), await here().catch(messageOf)];
-  if (there !== 'no known key made the signature' || same !== there) throw new Error(`${there}, ${same}`);
+  if (there !== 'no known key matches the signature' || same !== there) throw new Error(`${there}, ${same}`);
   const figures = await alternate(
     rounds,
     () => maxWait(inThread),

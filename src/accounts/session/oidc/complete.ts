@@ -47,10 +47,10 @@ const handle = (request: Request, { groups = new Set(), login, pending, rejectio
   request.db.write(() => {
     const { provider } = clientOf(request);
     const isFirst = pending !== undefined && takeLogin(request.db, pending);
-    const problem = rejection ?? (isFirst ? undefined : rejected('invalid', 'its login has been completed'));
+    const problem = rejection ?? (isFirst ? undefined : rejected('invalid', 'its login was already completed'));
     if (problem || !pending || !login) return reject(request, present(problem), provider.name);
     const user = userOfLogin(request, provider, login);
-    if (!user) return reject(request, rejected('noUser', 'its subject is no user who may log in'), provider.name);
+    if (!user) return reject(request, rejected('noUser', 'its subject cannot log in'), provider.name);
     applyGroups(request, provider, user, groups);
     const session = oidcSession(present(browserOf(request)), provider, login);
     return signOn(request, { user, session, shown: 'oidc', next: pending.next, open: openOidcSession });

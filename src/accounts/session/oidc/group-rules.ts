@@ -33,7 +33,7 @@ const lifetime = duration<number>(30 * day, '', { min: minute });
 /** Reads `groups_claim`, `group_rules` and `group_roles_last` of a provider. Throws an error with the broken rule. */
 export function readGroupSettings(item: Members): GroupSettings {
   const { group_roles_last: last = '30d', group_rules: rules = [], groups_claim: claim = 'groups' } = item;
-  if (typeof claim !== 'string' || claim.trim() === '') throw new Error('groups_claim must be a text');
+  if (typeof claim !== 'string' || claim.trim() === '') throw new Error('groups_claim must be a string');
   if (!Array.isArray(rules)) throw new Error('group_rules must be a list');
   return {
     groupsClaim: claim,

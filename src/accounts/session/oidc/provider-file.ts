@@ -97,7 +97,7 @@ function readProvider(item: unknown, position: number): OidcProvider {
 function optionalText(item: Members, name: Member): string | undefined {
   const value = item[name];
   if (value === undefined) return undefined;
-  if (typeof value !== 'string' || value.trim() === '') throw new Error(`${name} must be a text`);
+  if (typeof value !== 'string' || value.trim() === '') throw new Error(`${name} must be a string`);
   return value;
 }
 

@@ -35,7 +35,7 @@ export function readAssertion(root: Element, expected: Expectation): Assertion {
   const id = bounded(attributeOf(root, 'ID') ?? '', 'ID');
   if (id === '') throw new RejectedMessage('the assertion has no ID');
   const issuer = childOf(root, 'assertion', 'Issuer');
-  if (!issuer || textOf(issuer) !== expected.issuer) throw new RejectedMessage('the assertion is of another issuer');
+  if (!issuer || textOf(issuer) !== expected.issuer) throw new RejectedMessage('the assertion is from another issuer');
   const conditionsEnd = checkConditions(root, expected);
   const subject = childOf(root, 'assertion', 'Subject');
   if (!subject) throw new RejectedMessage('the assertion has no subject');
@@ -82,7 +82,7 @@ export function checkTime(element: Element, now: number): number {
 function instantOf(element: Element, name: string): number | undefined {
   const text = attributeOf(element, name);
   const instant = text === undefined ? undefined : parseDatetime(text);
-  if (text !== undefined && instant === undefined) throw new RejectedMessage(`${name} is no instant`);
+  if (text !== undefined && instant === undefined) throw new RejectedMessage(`${name} is not a valid time`);
   return instant;
 }
 
@@ -94,7 +94,7 @@ function checkConfirmation(subject: Element, { assertionConsumer, now, requestId
   const own = data.find(
     (item) => attributeOf(item, 'Recipient') === assertionConsumer && attributeOf(item, 'InResponseTo') === requestId,
   );
-  if (!own) throw new RejectedMessage('the assertion answers another request, or is for another recipient');
+  if (!own) throw new RejectedMessage('the assertion is for another request or recipient');
   return checkTime(own, now);
 }
 

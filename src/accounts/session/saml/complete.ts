@@ -32,7 +32,7 @@ async function prepare(request: Request): Promise<CheckedResponse> {
     const requestId = await runSamlTask(request, 'requestIdOf', message);
     pending = findRequest(request.db, browserOf(request), requestId, request.now);
     if (!pending || pending.session !== null)
-      throw new RejectedMessage('it answers no login that this browser has started');
+      throw new RejectedMessage('it does not match a login started by this browser');
     const provider = findIdentityProvider(request.db, pending.entityId);
     if (!provider) throw new RejectedMessage('its identity provider is no longer known');
     const setup = setupOf(request, provider);
@@ -52,12 +52,12 @@ async function prepare(request: Request): Promise<CheckedResponse> {
 
 function handle(request: Request, { assertion, pending, rejection }: CheckedResponse): Reply {
   const isFirst = pending !== undefined && takeRequest(request.db, pending.id);
-  const problem = rejection ?? (isFirst ? undefined : new RejectedMessage('its login has been completed'));
+  const problem = rejection ?? (isFirst ? undefined : new RejectedMessage('its login was already completed'));
   if (problem || !pending || !assertion) return reject(request, present(problem), pending);
   if (!useOnce(request.db, pending.entityId, assertion.id, assertion.expires))
     return reject(request, new RejectedMessage('its assertion was used before'), pending);
   const user = userOfAttributes(request, assertion.attributes);
-  if (!user) return reject(request, new RejectedMessage('it is about nobody who may log in', problems.noUser), pending);
+  if (!user) return reject(request, new RejectedMessage('its subject cannot log in', problems.noUser), pending);
   const session = samlSession(present(browserOf(request)), pending.entityId, assertion);
   return signOn(request, { user, session, shown: 'saml2', open: openSamlSession });
 }

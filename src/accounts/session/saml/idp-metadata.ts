@@ -43,7 +43,7 @@ export function readMetadata({ bytes, now, signer }: Metadata): IdentityProvider
   const providers = new Map(
     entities.flatMap((entity) => readEntity(entity, now)).map((provider) => [provider.entityId, provider]),
   );
-  if (providers.size === 0) throw new XmlError('it tells of no identity provider with a signing key');
+  if (providers.size === 0) throw new XmlError('it has no identity provider with a signing key');
   return [...providers.values()];
 }
 

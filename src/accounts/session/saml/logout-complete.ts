@@ -136,7 +136,7 @@ function completeLogout(
 ): Reply {
   const pending = findRequest(request.db, browserOf(request), inResponseTo, request.now);
   if (!pending || pending.session === null || pending.entityId !== entityId) {
-    return reject(request, new RejectedMessage('it answers no logout that this browser has started'), entityId);
+    return reject(request, new RejectedMessage('it does not match a logout started by this browser'), entityId);
   }
   takeRequest(request.db, pending.id);
   endSession(request, pending.session);

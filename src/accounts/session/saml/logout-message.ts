@@ -55,7 +55,7 @@ export function checkLogout({ certificates, destination, now, raw }: LogoutCheck
   const root = verifiedRoot(raw, certificates);
   const id = attributeOf(root, 'ID') ?? '';
   if (id === '' || id.length > 1024) throw new RejectedMessage('it has no usable ID');
-  if (attributeOf(root, 'Destination') !== destination) throw new RejectedMessage('its Destination is another one');
+  if (attributeOf(root, 'Destination') !== destination) throw new RejectedMessage('its Destination is a different URL');
   if (raw.parameter === 'SAMLResponse') return { id, response: readResponse(root) };
   return { id, request: readRequest(root, now) };
 }
@@ -106,7 +106,7 @@ function readResponse(root: Element): NonNullable<LogoutMessage['response']> {
 
 function readRequest(root: Element, now: number): NonNullable<LogoutMessage['request']> {
   const name = childOf(root, 'assertion', 'NameID');
-  if (!name) throw new RejectedMessage('it names nobody');
+  if (!name) throw new RejectedMessage('it has no subject');
   const issued = parseDatetime(attributeOf(root, 'IssueInstant') ?? '') ?? 0;
   const end = attributeOf(root, 'NotOnOrAfter') === undefined ? issued + requestValidity : checkTime(root, now);
   if (now >= end + clockSkew) throw new RejectedMessage('it has expired');

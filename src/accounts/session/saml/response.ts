@@ -29,7 +29,7 @@ function readResponse(base64: string): { readonly text: string; readonly root: E
   try {
     const text = decodeXml(Buffer.from(base64, 'base64'));
     const root = parseXml(text, messageLimits);
-    if (!isNamed(root, 'protocol', 'Response')) throw new XmlError('it is no response of SAML 2.0');
+    if (!isNamed(root, 'protocol', 'Response')) throw new XmlError('it is not a SAML 2.0 response');
     return { text, root };
   } catch (error) {
     throw error instanceof XmlError ? new RejectedMessage(error.message, problems.unreadable) : error;
@@ -67,14 +67,14 @@ export async function checkResponse({ message, now, requestId, setup }: Response
 /** Checks the envelope, which is often unsigned but is the only part with the address of this service. */
 function checkEnvelope(root: Element, { assertionConsumer, provider }: Setup): void {
   if (attributeOf(root, 'Destination') !== assertionConsumer)
-    throw new RejectedMessage('its Destination is another one');
+    throw new RejectedMessage('its Destination is a different URL');
   const issuer = childOf(root, 'assertion', 'Issuer');
   if (issuer && textOf(issuer) !== provider.entityId)
-    throw new RejectedMessage('its Issuer is not the identity provider that was asked');
+    throw new RejectedMessage('its Issuer is not the identity provider of the request');
   const status = childOf(root, 'protocol', 'Status');
   const codes = status ? everyElement(status, 'StatusCode').map((code) => attributeOf(code, 'Value')) : [];
   if (codes[0] !== success)
-    throw new RejectedMessage(`the identity provider answered with status ${codes.join(', ') || 'none'}`);
+    throw new RejectedMessage(`the identity provider responded with status ${codes.join(', ') || 'none'}`);
 }
 
 /** Returns the decrypted assertion, if there is one. Rejects weak signatures in it, and old encryption, which leaks the text. */

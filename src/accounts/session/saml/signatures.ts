@@ -59,7 +59,7 @@ export function signedText(text: string, root: Element, certificates: readonly s
     throw new SignatureError('the signature covers a different element');
   const certificate = signerOf(signature, certificates);
   const signed = certificate === undefined ? undefined : verified(text, signature, certificate);
-  if (signed === undefined) throw new SignatureError('no known key made the signature');
+  if (signed === undefined) throw new SignatureError('no known key matches the signature');
   return signed;
 }
 
@@ -154,5 +154,5 @@ export function verifyQuery(
   const signed = Buffer.from(parts.slice(0, 3).flat().join('&'));
   const bytes = Buffer.from(signature, 'base64');
   if (!certificates.some((certificate) => isSignedBy(certificate, algorithm, signed, bytes)))
-    throw new SignatureError('no known key made the signature');
+    throw new SignatureError('no known key matches the signature');
 }

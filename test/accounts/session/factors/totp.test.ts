@@ -140,7 +140,7 @@ test('each recovery code works once, in any case and without the dash, and its u
   const text = (await sentMails(fixture))[1]?.text?.trim();
   assert.is(
     text,
-    'Hello!\nA recovery code of the user alice of Cloud has been used.\nIf nobody did that for you, please tell those who run the service.',
+    'Hello!\nA recovery code of the user alice of Cloud has been used.\nIf no one did this on your behalf, please notify the operator of the service.',
   );
 });
 

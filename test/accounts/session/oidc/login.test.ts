@@ -128,7 +128,7 @@ login('a service account cannot log in, and no one can set its identities', asyn
   );
   const refused = failedLogin('OpenID Connect authentication failed.');
   assert.is(await oidc.logIn({ accountId: 'robot', claims: { preferred_username: 'robot' } }), refused);
-  assert.equal(oidc.reasons, ['its subject is no user who may log in']);
+  assert.equal(oidc.reasons, ['its subject cannot log in']);
 });
 
 login('`next` is a path that the completion page gets percent-encoded', async () => {

@@ -69,7 +69,7 @@ const grants = 'must have one of "staff": true, "support": true, customer and ro
 for (const [title, change, message] of [
   ['an unknown member', { secret: 'x' }, 'has the unknown member "secret"'],
   ['no label', { label: undefined }, 'label is missing'],
-  ['a blank label', { label: ' ' }, 'label must be a text'],
+  ['a blank label', { label: ' ' }, 'label must be a string'],
   ['no issuer', { issuer: undefined }, 'issuer is missing'],
   [
     'an issuer without TLS on another machine',

@@ -177,16 +177,16 @@ logout(
     assert.is(await at(signedQuery('<a', name)), failedLogout('SAML2 response has errors.'));
     assert.is(await at(signedQuery(request(), name)), failedLogout('SAML2 response has errors.'));
     assert.equal(saml.reasons.slice(0, 10), [
-      'it answers no logout that this browser has started',
-      'no known key made the signature',
-      'it answers no logout that this browser has started',
+      'it does not match a logout started by this browser',
+      'no known key matches the signature',
+      'it does not match a logout started by this browser',
       'its Issuer is not known',
       'the signature is weaker than RSA with SHA-256',
       'it is not signed',
       'a parameter is repeated',
-      'its Destination is another one',
-      'its Destination is another one',
-      'it answers no logout that this browser has started',
+      'its Destination is a different URL',
+      'its Destination is a different URL',
+      'it does not match a logout started by this browser',
     ]);
     assert.equal([await isLoggedIn(), reports()], [true, []]);
     assert.is(await posted(response(), name), rejection);

@@ -185,15 +185,15 @@ const broken: Readonly<Record<string, readonly [text: string, reason: RegExp]>> 
   'another document': ['<a/>', /it is not SAML 2\.0 metadata/],
   'of services only': [
     federation(['<md:EntityDescriptor entityID="x"><md:SPSSODescriptor/></md:EntityDescriptor>']),
-    /it tells of no identity provider with a signing key/,
+    /it has no identity provider with a signing key/,
   ],
   'without keys': [
     entityDescriptor(one).replace(/<md:KeyDescriptor.*<\/md:KeyDescriptor>/, ''),
-    /it tells of no identity provider with a signing key/,
+    /it has no identity provider with a signing key/,
   ],
   'with a broken key': [
     entityDescriptor(one).replace(/<ds:X509Certificate>[^<]{40}/, '<ds:X509Certificate>'),
-    /it tells of no identity provider with a signing key/,
+    /it has no identity provider with a signing key/,
   ],
   expired: [federation([entityDescriptor(one)], ' validUntil="2018-01-05T04:47:00Z"'), /it is no longer valid/],
   'with a document type': [`<!DOCTYPE a>${entityDescriptor(one)}`, /it has a document type definition/],
@@ -272,12 +272,12 @@ metadata('metadata on the web must be signed with its certificate, and is read e
     const both = federation([entityDescriptor(one), entityDescriptor(two)]);
     for (const [body, reason] of [
       [both, 'it is not signed'],
-      [signed(both, providerKeys), 'no known key made the signature'],
+      [signed(both, providerKeys), 'no known key matches the signature'],
       [
         signed(both, otherKeys, 'http://www.w3.org/2000/09/xmldsig#sha1'),
         'a signature is weaker than RSA with SHA-256',
       ],
-      [signed(both).replace(two.entityId, 'https://evil.example.com'), 'no known key made the signature'],
+      [signed(both).replace(two.entityId, 'https://evil.example.com'), 'no known key matches the signature'],
       [signed(federation([entityDescriptor(two)], ' validUntil="2018-01-05T04:47:04Z"')), 'it is no longer valid'],
       [federation([]).replace('</', `${signed(entityDescriptor(two))}</`), 'it is not signed'],
       ['', 'it is no XML: invalid doc source'],

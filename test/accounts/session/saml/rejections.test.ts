@@ -87,7 +87,7 @@ rejections('records rejected logins, at most once a minute', async () => {
   assert.ok(Date.parse(body[0].at) - Date.parse(earlier.at) > 60_000);
 });
 
-const notOurs = 'its Issuer is not the identity provider that was asked';
+const notOurs = 'its Issuer is not the identity provider of the request';
 const weak = 'a signature is weaker than RSA with SHA-256';
 /** Replaces the issuer of the response, which is not signed, with the expected identity provider. */
 const inItsName = (xml: string): string => xml.replace(/(<saml:Issuer[^>]*>)[^<]*/, `$1${saml.idp.entityId}`);
@@ -113,28 +113,28 @@ const wrong: Readonly<
   'of a stranger': [{ issuer: 'https://stranger.example.com' }, notOurs],
   'around an assertion of a stranger': [
     { issuer: 'https://stranger.example.com' },
-    'the assertion is of another issuer',
+    'the assertion is from another issuer',
     inItsName,
   ],
   'for another audience': [{ audience: 'https://other-service.example.com' }, /audience mismatch/],
   'for another recipient': [
     { recipient: 'https://other-service.example.com/acs' },
-    'the assertion answers another request, or is for another recipient',
+    'the assertion is for another request or recipient',
   ],
   'to another destination': [
     { destination: 'https://other-service.example.com/acs' },
-    'its Destination is another one',
+    'its Destination is a different URL',
   ],
-  'without a destination': [{}, 'its Destination is another one', (xml) => xml.replace(/ Destination="[^"]*"/, '')],
-  'to another request': [{ inResponseTo: '_another' }, 'it answers no login that this browser has started'],
+  'without a destination': [{}, 'its Destination is a different URL', (xml) => xml.replace(/ Destination="[^"]*"/, '')],
+  'to another request': [{ inResponseTo: '_another' }, 'it does not match a login started by this browser'],
   'to no request': [
     {},
-    'it answers no login that this browser has started',
+    'it does not match a login started by this browser',
     (xml) => xml.replace(/(<samlp:Response[^>]*) InResponseTo="[^"]*"/, '$1'),
   ],
   'around a response to another request': [
     { inResponseTo: '_another' },
-    'the assertion answers another request, or is for another recipient',
+    'the assertion is for another request or recipient',
     (xml) => xml.replace('_another', ownRequest()),
   ],
   'signed with SHA-1': [{ signatureAlgorithm: 'rsa-sha1' }, weak],
@@ -145,7 +145,7 @@ const wrong: Readonly<
   ],
   'that reports a failure': [
     { samlStatusCode: 'urn:oasis:names:tc:SAML:2.0:status:Responder' },
-    'the identity provider answered with status urn:oasis:names:tc:SAML:2.0:status:Responder',
+    'the identity provider responded with status urn:oasis:names:tc:SAML:2.0:status:Responder',
   ],
 };
 
@@ -249,7 +249,7 @@ rejections('accepts an assertion once, even if its request is pending again', as
   await browser.post(SAMLResponse);
   db.write(() => db.insert('saml_request', row));
   assert.is(await browser.post(SAMLResponse), rejection);
-  assert.equal(saml.reasons, ['it is about nobody who may log in', 'its assertion was used before']);
+  assert.equal(saml.reasons, ['its subject cannot log in', 'its assertion was used before']);
 });
 
 /** Moves signed content and replaces it with other content (signature wrapping). */

@@ -55,10 +55,10 @@ const documents: Readonly<Record<string, readonly [document: string | Buffer, re
   'no UTF-8': [Buffer.from([0x3c, 0x61, 0xff, 0x2f, 0x3e]), 'it is not UTF-8'],
   'UTF-16': [Buffer.from(`\ufeff${response('')}`, 'utf16le'), 'it is not UTF-8'],
   'a NUL byte': [response('\0'), 'it has control characters'],
-  'another root': ['<a/>', 'it is no response of SAML 2.0'],
+  'another root': ['<a/>', 'it is not a SAML 2.0 response'],
   'a response of SAML 1.1': [
     '<Response xmlns="urn:oasis:names:tc:SAML:1.0:protocol"/>',
-    'it is no response of SAML 2.0',
+    'it is not a SAML 2.0 response',
   ],
   'a document type': [response('', '<!DOCTYPE a>'), 'it has a document type definition'],
   'a document type in small letters': [response('', '<!doctype a>'), 'it has a document type definition'],
@@ -78,7 +78,7 @@ const documents: Readonly<Record<string, readonly [document: string | Buffer, re
   'unclosed processing instructions by the thousand': ['<?a '.repeat(40_000), 'it has processing instructions'],
   'tags by the thousand': [response('<a/>'.repeat(10_000)), 'it has more than 1500 elements'],
   'one element too many': [response('<a/>'.repeat(1500)), 'it has more than 1500 elements'],
-  'as many elements as fit': [response('<a></a>'.repeat(1499)), 'it answers no login that this browser has started'],
+  'as many elements as fit': [response('<a></a>'.repeat(1499)), 'it does not match a login started by this browser'],
   'deep nesting': [response('<a>'.repeat(1400) + '</a>'.repeat(1400)), 'it is nested deeper than 50 levels'],
   'nesting just too deep': [response('<a>'.repeat(50) + '</a>'.repeat(50)), 'it is nested deeper than 50 levels'],
   'attributes by the thousand': [
@@ -93,14 +93,14 @@ const documents: Readonly<Record<string, readonly [document: string | Buffer, re
     response(Array.from({ length: 900 }, (_, i) => `<a xmlns:b${i}="c">`).join('') + '</a>'.repeat(900)),
     'it is nested deeper than 50 levels',
   ],
-  'as much text as fits': [response('x'.repeat(196_000)), 'it answers no login that this browser has started'],
+  'as much text as fits': [response('x'.repeat(196_000)), 'it does not match a login started by this browser'],
 };
 
 for (const [name, [document, reason]] of Object.entries(documents)) {
   xml(`rejects a response that is ${name} quickly`, async () => {
     const started = performance.now();
     const { headers, status } = await post(Buffer.from(document as string).toString('base64'));
-    const isRead = saml.reasons[0] === 'it answers no login that this browser has started';
+    const isRead = saml.reasons[0] === 'it does not match a login started by this browser';
     assert.equal(
       [status, headers.get('location')],
       [302, isRead ? failedLogin('SAML response has errors. Please check the logs') : unreadable],
