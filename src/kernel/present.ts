@@ -2,7 +2,7 @@ import { getSystemErrorMap } from 'node:util';
 
 /** Returns a value that the program knows to exist although its type allows null. Throws if it is missing. */
 export function present<T>(value: T | null | undefined): T {
-  if (value === undefined || value === null) throw new Error('What must be there is missing');
+  if (value === undefined || value === null) throw new Error('A required value is missing');
   return value;
 }
 

@@ -32,7 +32,7 @@ test('rejects a truncated or empty key file, also in backup', async () => {
   for (const words of [serve, ['doctor'], ['rotate-key']]) assert.equal(await run(words), cut);
   assert.equal(await run(['backup', 'b']), { ...cut, stderr: cut.stderr.replace(': ', ': cannot write the backup: ') });
   truncateSync(path('secret.key'));
-  for (const words of [serve, ['doctor']]) assert.equal(await run(words), failed(`${path('secret.key')} holds no key`));
+  for (const words of [serve, ['doctor']]) assert.equal(await run(words), failed(`${path('secret.key')} has no key`));
 });
 
 test('rejects a truncated database, and one with another header', async () => {

@@ -92,7 +92,7 @@ test('does not replace a missing key', async () => {
     assert.equal(
       await program.run(words),
       failed(
-        `${path('secret.key')} is missing, and the database holds secrets that it opens: put it back, or restore a backup`,
+        `${path('secret.key')} is missing, but the database has secrets that only it can decrypt: put it back, or restore a backup`,
       ),
     );
   assert.equal(readdirSync(path()).includes('secret.key'), false);

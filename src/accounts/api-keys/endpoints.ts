@@ -29,8 +29,8 @@ function sameLifetime(request: Request, { expires, issued }: ApiKeyRow): number 
 const rotate = action({
   on: apiKeys,
   name: 'rotate',
-  summary: 'Replaces the key by a new one. The old key remains valid during the overlap.',
-  description: 'Replaces an API key by a new one.',
+  summary: 'Replaces the key with a new one. The old key remains valid during the overlap.',
+  description: 'Replaces an API key with a new one.',
   right: rotators,
   denialReason: (request, row) => (row.ended === null ? undefined : tooManyKeys(request, row.user_id)),
   fields: { overlap: integer({ min: 0, max: maxOverlap, example: defaultOverlap }), expires: newEnd },

@@ -13,7 +13,7 @@ export const invitationSettings = {
     'Hosts that links in invitations may name; an entry with a port allows only that port. Default: the hosts of base_url, login_completed_url and allowed_origins if any of these is set, otherwise any.',
     hostName,
   ),
-  invitation_mail_limit: integer(100, 'Invitation mails that a user other than staff may cause in an hour.'),
+  invitation_mail_limit: integer(100, 'Maximum invitation mails per user and hour; staff have no limit.'),
   invitation_lifetime: duration<number>(7 * day, 'How long an invitation can be accepted.'),
   invitation_accept_by_uuid: flag(
     true,

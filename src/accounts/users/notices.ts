@@ -136,7 +136,7 @@ const wordings: Readonly<Record<DueNotice['what'], (user: string, product: strin
 /** Returns the subject and both parts of the mail. */
 function wordingOf(what: DueNotice['what'], username: string, product: string, keys: number): Letter {
   const [subject, sentence] = wordings[what](nameInMail(username), product);
-  const advice = 'If nobody did that for you, please tell those who run the service.';
+  const advice = 'If no one did this on your behalf, please notify the operator of the service.';
   const left = keys > 0 ? [`API keys of this user that remain valid: ${keys}.`] : [];
   return letter(subject, ['Hello!', sentence, ...left, advice]);
 }

@@ -53,7 +53,7 @@ export const alertFields = memoised((scopes: Scopes) => ({
   url: selfLink('alerts', 'a.uuid'),
   uuid: uuidField(),
   alert_type: text({ max: 50, required: true, example: 'budget_nearly_spent' }),
-  message: text({ max: 255, lines: 'many', required: true, example: '95 % of the budget are spent.' }),
+  message: text({ max: 255, lines: 'many', required: true, example: '95 % of the budget is spent.' }),
   severity: shownAs(severity, () =>
     computedValue(
       `CASE a.severity ${Object.entries(severities)

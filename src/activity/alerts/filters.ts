@@ -126,18 +126,14 @@ export const alertFilters: Filters = {
   acknowledged: truth('a.acknowledged'),
   aggregate: {
     type: 'string',
-    help: 'customer or project: alerts about these and what belongs to them.',
+    help: 'customer or project: alerts about these objects and their parts.',
     condition: aggregated,
   },
-  uuid: {
-    type: 'uuid',
-    help: 'Uuid of the one customer or project of `aggregate`, which it narrows.',
-    condition: () => undefined,
-  },
+  uuid: { type: 'uuid', help: 'Uuid of a customer or project; limits `aggregate` to it.', condition: () => undefined },
   exclude_features: {
     type: 'string',
     repeatable: true,
-    help: 'Groups of alert_groups/ whose types are left out.',
+    help: 'Groups from alert_groups/ to exclude.',
     condition: ({ query }) => {
       const types = typesOfGroups(query.all('exclude_features'));
       return types.length === 0

@@ -37,7 +37,7 @@ export const auditSettings = {
     null,
     'File with a line such as `Authorization: Bearer …`, a header of requests to audit_sink_url.',
   ),
-  audit_file: text(null, 'File that the records of the audit trail are appended to; reopened on SIGHUP.'),
+  audit_file: text(null, 'File to which audit records are appended; reopened on SIGHUP.'),
   audit_syslog: syslogServer('Syslog server that receives the records: tcp://HOST:PORT or tls://HOST:PORT.'),
 } satisfies Settings;
 

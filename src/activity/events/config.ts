@@ -15,6 +15,6 @@ export const eventSettings = {
 /** The settings of event streams. */
 export const eventStreamSettings = {
   event_stream_heartbeat: duration<number>(15 * second, 'Interval between heartbeats of an event stream.'),
-  event_streams_per_user: integer(5, 'Event streams that a user may have open at the same time.'),
-  max_event_streams: integer(1000, 'Event streams that may be open at the same time.'),
+  event_streams_per_user: integer(5, 'Maximum open event streams per user.'),
+  max_event_streams: integer(1000, 'Maximum open event streams in total.'),
 } satisfies Settings;

@@ -147,13 +147,13 @@ const filters: Readonly<Record<string, EventFilter>> = {
   feature: {
     type: 'string',
     repeatable: true,
-    help: 'Groups of event_groups/ whose types are listed; replaces event_type.',
+    help: 'Groups from event_groups/ to include; replaces event_type.',
     criteria: combined,
   },
   exclude_features: {
     type: 'string',
     repeatable: true,
-    help: 'Groups of event_groups/ whose types are left out.',
+    help: 'Groups from event_groups/ to exclude.',
     criteria: combined,
   },
   ...byText('search', 'Adjacent words in a text of the event.', (value, request) => matching(request, value)),

@@ -18,14 +18,14 @@ declare module '../../kernel/config/config.ts' {
 /** The hook settings. */
 export const hookSettings = {
   hook_delivery_retention: duration<number>(30 * day, 'How long finished deliveries of hooks are stored.'),
-  hooks_per_user: integer(50, 'Hooks of every kind that a user other than staff may have.'),
+  hooks_per_user: integer(50, 'Maximum hooks of all kinds per user; staff have no limit.'),
   email_hook_confirmation_url: redirectAddress(
-    'Page that asks whether an address wants the mails of a hook; contains {secret}. Default: a page of this server if base_url is set.',
+    'Page where the owner of an address agrees to the mails of a hook; contains {secret}. Default: a page of this server if base_url is set.',
     ['secret'],
   ),
   hook_mail_limit: integer(
     200,
-    'Mails that the hooks of a user send in an hour. One mail at its end lists the other events.',
+    "Maximum mails from a user's hooks per hour. One mail at the end of the hour lists the other events.",
   ),
   hooks_allowed_networks: networks(
     'Private and local networks that hooks may send to; default: none, but loopback in memory and with --demo.',

@@ -199,10 +199,7 @@ const commonFields = (path: string, type: string) => ({
   is_active: boolean({ fallback: true, help: 'Whether events are delivered.' }),
   author_uuid: readOnlyText(plainValue('(SELECT uuid FROM user WHERE id = h.user_id)')),
   event_types: choices(eventTypes, 'Types of events to deliver.'),
-  event_groups: choices(
-    Object.keys(eventGroups),
-    'Groups of events to deliver; stored event_types are those given and those of the groups.',
-  ),
+  event_groups: choices(Object.keys(eventGroups), 'Groups of events to deliver. Their types are added to event_types.'),
   created: readOnlyTime(),
   modified: readOnlyTime(),
   hook_type: readOnly('string', { type: 'string', enum: [type] }, constant(JSON.stringify(type))),

@@ -23,7 +23,7 @@ export const emailHooks = hookCollection({
   fields: {
     email: email({ required: true, help: 'Address of the mails.' }),
     is_confirmed: readOnly('boolean', { type: 'boolean' }, booleanValue, {
-      help: 'Whether the owner of the address wants the mails; until then none are sent.',
+      help: 'Whether the owner of the address has agreed; no mails are sent before.',
     }),
   },
   example: { email: 'alice@example.com', event_groups: ['customers', 'projects'] },

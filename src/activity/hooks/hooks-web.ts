@@ -90,7 +90,7 @@ export const webHooks = hookCollection({
       help: 'Format of the body; default: json.',
     }),
     notification_types: {
-      ...choices(hookKinds, 'Kinds of notifications to deliver that the author receives.'),
+      ...choices(hookKinds, 'Kinds of notifications to the author that are also delivered.'),
       shownIf: hasOptions,
     },
     format: choice({

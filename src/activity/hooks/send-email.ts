@@ -80,8 +80,8 @@ function digestMail(title: string, { listed, others }: Digest): Pick<Mail, 'subj
 
 /** Renders the confirmation mail. It contains no text from users, who could abuse it. */
 function confirmationMail(title: string, link: string): Pick<Mail, 'subject' | 'text' | 'html'> {
-  const request = 'Someone has asked to send notifications to this address. Confirm this within 7 days:';
-  const alternative = 'If you did not expect this, ignore this mail: nothing will be sent.';
+  const request = 'Someone requested notifications to this address. Confirm within 7 days:';
+  const alternative = 'If you did not expect this, ignore this mail, and no notifications will be sent.';
   return {
     subject: `${title}: please confirm`,
     text: `${request}\n\n${link}\n\n${alternative}\n`,

@@ -9,7 +9,7 @@ declare module '../../kernel/config/config.ts' {
 export const notificationSettings = {
   notification_mail_limit: integer(
     20,
-    'Mails about notifications that a user gets in an hour. One mail at its end lists the others.',
+    'Maximum notification mails to a user per hour. One mail at the end of the hour lists the others.',
   ),
   notification_hour: integer(7, 'Hour of the day at which the daily mail is sent.', 0, 23),
   notification_time_zone: {

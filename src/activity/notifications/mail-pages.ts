@@ -119,7 +119,7 @@ export const mailPage = ({ act, button, done, isValid, name, path, question }: P
 export const unsubscribePage = (rest: Pick<Page, 'path' | 'name' | 'isValid' | 'act'>): Endpoint =>
   mailPage({
     question: {
-      en: 'Shall these notifications no longer be sent to your email address?',
+      en: 'Stop sending these notifications to your email address?',
       et: 'Kas lõpetada nende teavituste saatmine sinu e-posti aadressile?',
     },
     button: { en: 'Unsubscribe', et: 'Loobu teavitustest' },

@@ -36,7 +36,7 @@ const own = visibleTo(
 export const notifications = collection<NotificationRow>()({
   path: 'notifications',
   kind: 'Notification',
-  description: 'What concerns the caller: failures, limits and ends that come soon.',
+  description: 'Notifications to the caller about failures, limits and upcoming expiries.',
   table: 'notification',
   alias: 'n',
   fields: {

@@ -19,7 +19,7 @@ const fieldsOf = (scopes: Scopes) => ({
   url: selfLink('quotas', 'q.uuid'),
   uuid: uuidField(),
   name: readOnlyText(),
-  limit: number({ column: '"limit"', help: 'Largest usage allowed; -1: unlimited.', example: 20 }),
+  limit: number({ column: '"limit"', help: 'Maximum usage; -1: unlimited.', example: 20 }),
   usage: readOnly('float', { type: 'number' }, numberValue),
   scope: readOnly('field', { type: ['string', 'null'], format: 'uri' }, scopes.link('q.scope_kind', 'q.scope_id')),
   threshold: number({ min: 0, help: 'Usage from which an alert is raised; 0: off.' }),

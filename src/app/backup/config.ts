@@ -34,16 +34,19 @@ export const backupSettings = {
     parseSchedule,
   ),
   backup_target: parsed(
-    text(null, 'Where scheduled backups go: a folder, or s3://BUCKET/PREFIX. Default: `backups` in the data folder.'),
+    text(null, 'Target of scheduled backups: a folder, or s3://BUCKET/PREFIX. Default: `backups` in the data folder.'),
     (target) => isS3(target) && s3Location(target),
   ),
   backup_keep: parsed(
-    requiredText('7d,4w,6m', 'Scheduled backups that stay: the newest of each of so many days, weeks and months.'),
+    requiredText(
+      '7d,4w,6m',
+      'Scheduled backups to retain: the newest of each day, week and month, for this number of days, weeks and months.',
+    ),
     parseRetention,
   ),
   backup_recipients_file: text(
     null,
-    'File with age public keys, one a line: scheduled backups are encrypted for them. Required with S3.',
+    'File with age public keys, one per line, for which scheduled backups are encrypted. Required with S3.',
   ),
   backup_identity_file: text(null, 'File with an age identity that decrypts scheduled backups for their verification.'),
   backup_verify: oneOf(

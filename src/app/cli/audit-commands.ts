@@ -18,9 +18,9 @@ export const auditCommands: Commands = {
   'audit verify': {
     words: ['[FILE]'],
     flags: {
-      heads: { type: 'string', value: 'FILE', help: 'Compare heads that have left the machine' },
-      key: { type: 'string', value: 'FILE', help: 'Trust these public keys only' },
-      copy: { type: 'boolean', help: 'FILE is what a sink has received' },
+      heads: { type: 'string', value: 'FILE', help: 'Compare with heads stored elsewhere' },
+      key: { type: 'string', value: 'FILE', help: 'Trust only these public keys' },
+      copy: { type: 'boolean', help: 'FILE has the lines that a sink received' },
     },
     group,
     help: 'Verify the audit trail, an export or a copy',

@@ -49,9 +49,9 @@ export const backupCommands: Commands = {
   'backups now': {
     flags: quiet,
     group,
-    help: 'Make a backup at the target of the settings',
+    help: 'Write a backup to the configured target',
     details:
-      'The settings backup_target, backup_recipients_file and backup_keep say where it goes, for whom it is encrypted, and which backups stay. A server may be running.',
+      'The settings backup_target, backup_recipients_file and backup_keep set the target, the encryption and the retention. A server may be running.',
     examples: ['backups now --backup-target /mnt/backups'],
     run: makeNow,
   },
@@ -66,7 +66,7 @@ export const backupCommands: Commands = {
     words: ['NAME', 'FILE'],
     flags: quiet,
     group,
-    help: 'Write a backup of the target to a new file',
+    help: 'Copy a backup from the target to a new file',
     details: 'The file is decrypted if backup_identity_file is set.',
     examples: ['backups fetch tenantry-20260105T031500Z-1a2b3c4d.db.gz.age b'],
     run: fetchNamed,
@@ -206,7 +206,7 @@ async function verifyElsewhere(config: Config, flags: Arguments['flags'], name: 
   );
   printVerified(flags, result);
   if (result.unrecorded !== undefined)
-    throw new Error(`the server does not learn that ${backup.name} is verified: ${result.unrecorded}`);
+    throw new Error(`failed to record the verification of ${backup.name}: ${result.unrecorded}`);
 }
 
 const printVerified = (
@@ -217,7 +217,7 @@ const printVerified = (
     flags,
     isRestored
       ? `Backup ${name} is verified: it was restored and has no problems.\n`
-      : `Backup ${name} is as it was written. Without backup_identity_file it cannot be restored, and stays unverified.\n`,
+      : `Backup ${name} is unchanged. Without backup_identity_file, it cannot be restored and stays unverified.\n`,
   );
 
 /** Examines a restored data folder as `tenantry doctor` does, and signs the result. */

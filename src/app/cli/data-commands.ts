@@ -70,7 +70,7 @@ export const dataCommands: Commands = {
     run: importExport,
   },
   promote: {
-    flags: { follow: { type: 'string', value: 'SOURCE', help: 'Take a last copy of this source first' }, ...quiet },
+    flags: { follow: { type: 'string', value: 'SOURCE', help: 'Copy this source one last time first' }, ...quiet },
     group,
     help: 'Promote a follower to a primary',
     details:

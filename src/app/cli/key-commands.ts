@@ -16,10 +16,10 @@ export const keyCommands: Commands = {
   'key add': {
     words: ['USER', 'NAME'],
     flags: {
-      scopes: { type: 'string', value: 'LIST', help: 'Scopes between commas, such as events:read' },
-      networks: { type: 'string', value: 'LIST', help: 'Addresses and networks between commas' },
+      scopes: { type: 'string', value: 'LIST', help: 'Comma-separated scopes, such as events:read' },
+      networks: { type: 'string', value: 'LIST', help: 'Comma-separated addresses and networks' },
       ...place,
-      until: { type: 'string', value: 'TIME', help: 'End the key at an instant, or after a time such as 90d' },
+      until: { type: 'string', value: 'TIME', help: 'End the key at an instant or after a time such as 90d' },
     },
     group,
     help: 'Create an API key of a user and print it',

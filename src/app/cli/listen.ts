@@ -45,7 +45,7 @@ export async function listen({ flags }: Arguments): Promise<void> {
         return plainReason(error);
       },
     );
-    print(`No stream of events (${reason}). Connecting again.`);
+    print(`No event stream (${reason}). Reconnecting.`);
     await wait(reconnectPauseMs);
   }
 }

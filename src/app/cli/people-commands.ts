@@ -79,7 +79,7 @@ export const peopleCommands: Commands = {
     words: ['NAME', 'ROLE'],
     flags: {
       ...place,
-      until: { type: 'string', value: 'TIME', help: 'End the role at an instant, or after a time such as 30d' },
+      until: { type: 'string', value: 'TIME', help: 'End the role at an instant or after a time such as 30d' },
     },
     group,
     help: 'Grant a role to a user',

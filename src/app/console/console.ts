@@ -39,7 +39,7 @@ export const consolePage = (product: string, formOrigins: readonly string[]): Re
 <meta name="color-scheme" content="light dark"><meta name="application-name" content="${escaped(product)}">
 <title>${escaped(product)}</title><link rel="icon" href="data:,">
 <link rel="stylesheet" href="console/style.css"><script src="console/app.js" defer></script></head>
-<body><noscript>This page needs scripts. The API for programs: <a href="docs/">its description</a>.</noscript>
+<body><noscript>This page requires JavaScript. For programs: <a href="docs/">API documentation</a>.</noscript>
 <div id="console"></div></body>
 </html>
 `,

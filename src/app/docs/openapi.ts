@@ -286,7 +286,7 @@ function success(
 
 const descriptions: Readonly<Record<number, string>> = {
   201: 'Created.',
-  202: 'Accepted; the server does it soon.',
+  202: 'Accepted. The server runs the operation later.',
   204: 'Done.',
   302: 'Redirected.',
 };
@@ -327,8 +327,7 @@ const referred = ({ name }: { readonly name: string }): Json => ({ $ref: `#/comp
 const fieldParameters = ['field', 'fields'].map((name) => ({
   name,
   in: 'query',
-  description:
-    'A member that the response should contain; with at least one, all others are left out, required ones included.',
+  description: 'A member to include in the response. If any is named, all others are omitted, even required ones.',
   schema: { type: 'array', items: { type: 'string' } },
   style: 'form',
   explode: true,

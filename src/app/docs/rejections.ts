@@ -26,7 +26,7 @@ const rejections: Readonly<Record<Rejection, Described>> = {
   },
   403: {
     name: 'Forbidden',
-    description: 'The caller may not do this.',
+    description: 'The caller lacks the right.',
     schema: 'Detail',
     example: { detail: 'You do not have permission to perform this action.' },
   },
@@ -38,13 +38,13 @@ const rejections: Readonly<Record<Rejection, Described>> = {
   },
   409: {
     name: 'Conflict',
-    description: 'The state of an object, or a quota, does not allow it now.',
+    description: 'The state of an object or a quota does not allow the operation.',
     schema: 'Detail',
     example: { detail: 'One or more quotas were exceeded: nc_project_count quota limit: 5.0, requires 6.0 (Alice)' },
   },
   412: {
     name: 'Changed',
-    description: 'The object has changed since the version that If-Match names; nothing was done.',
+    description: 'The object has changed since the version in If-Match. Nothing was stored.',
     schema: 'Detail',
     example: { detail: 'The object has been changed since you read it.' },
   },

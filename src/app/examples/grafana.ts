@@ -20,7 +20,7 @@ const graphs: readonly Graph[] = [
     lines: { '{{status}}': rate('tenantry_http_requests_total', 'status') },
   },
   {
-    title: 'Duration of requests',
+    title: 'Request duration',
     unit: 's',
     lines: {
       median: quantile(0.5, 'tenantry_http_request_duration_seconds'),
@@ -28,13 +28,13 @@ const graphs: readonly Graph[] = [
     },
   },
   {
-    title: 'Routes that take most of the time',
+    title: 'Routes by total time',
     unit: 'percentunit',
     lines: { '{{route}}': `topk(8, ${rate('tenantry_http_request_seconds_total', 'route')})` },
   },
-  { title: 'Delay of the event loop', unit: 's', lines: { '{{percentile}} %': 'tenantry_event_loop_delay_seconds' } },
+  { title: 'Event loop delay', unit: 's', lines: { '{{percentile}} %': 'tenantry_event_loop_delay_seconds' } },
   {
-    title: 'Processor and memory',
+    title: 'CPU and memory',
     unit: 'short',
     lines: {
       cores: 'rate(process_cpu_seconds_total{job="tenantry"}[$__rate_interval])',
@@ -80,7 +80,7 @@ const graphs: readonly Graph[] = [
       verified: 'time() - tenantry_backup_last_verified_timestamp_seconds',
     },
   },
-  { title: 'Lease to write', unit: 's', lines: { left: 'tenantry_lease_seconds_left' } },
+  { title: 'Write lease', unit: 's', lines: { left: 'tenantry_lease_seconds_left' } },
   {
     title: 'Pending messages',
     unit: 'short',
@@ -95,14 +95,14 @@ const graphs: readonly Graph[] = [
     },
   },
   {
-    title: 'Sinks of the audit trail',
+    title: 'Audit sinks',
     unit: 'short',
     lines: {
       '{{sink}}, records behind': 'tenantry_audit_sink_lag_records',
       '{{sink}}, seconds behind': 'tenantry_audit_sink_lag_seconds',
     },
   },
-  { title: 'Streams of events', unit: 'short', lines: { open: 'tenantry_event_streams' } },
+  { title: 'Event streams', unit: 'short', lines: { open: 'tenantry_event_streams' } },
   {
     title: 'Providers, jobs, rejected logins',
     unit: 'short',

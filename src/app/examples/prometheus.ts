@@ -51,14 +51,14 @@ const alerts: readonly Alert[] = [
     expression: 'tenantry_timer_age_seconds > 10',
     duration: '1m',
     severity: 'critical',
-    summary: 'Due work is not done: roles do not end, and nothing is sent.',
+    summary: 'Pending work does not run: roles do not end, and no messages are sent.',
   },
   {
     name: 'TenantryErrors',
     expression: 'sum(rate(tenantry_http_requests_total{status="500"}[5m])) > 0',
     duration: '5m',
     severity: 'warning',
-    summary: 'Requests get a response with status 500. The log has the errors.',
+    summary: 'Requests fail with status 500. The log has the errors.',
   },
   {
     name: 'TenantrySlow',

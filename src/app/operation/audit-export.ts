@@ -50,7 +50,7 @@ function download(request: Request): Reply {
 export const auditExport: Endpoint = {
   path: '/api/audit/export/',
   name: 'Audit Export',
-  description: 'The audit trail in a form that `tenantry audit verify` checks.',
+  description: 'The audit trail in the format that `tenantry audit verify` checks.',
   operations: {
     GET: {
       summary:

@@ -162,7 +162,8 @@ export const auditTrail: Endpoint = {
   description: 'The audit trail: who changed what, by which operation.',
   operations: {
     GET: {
-      summary: 'Lists audit records, newest first, without a total. `Link` has the next page, also of a short one.',
+      summary:
+        'Lists audit records, newest first, without a total. `Link` has the next page, even if this one is short.',
       allowedFor: auditReaders.allowedFor,
       filters: {
         ...filters,

@@ -27,7 +27,7 @@ const shape = {
     created: { type: 'string', format: 'date-time' },
     error_message: { type: 'string' },
     target: { type: 'string', enum: ['folder', 's3'] },
-    sha256: { type: ['string', 'null'], description: 'Of the file; null unless a schedule made it.' },
+    sha256: { type: ['string', 'null'], description: 'Of the file; null unless the backup was scheduled.' },
     is_encrypted: { type: 'boolean' },
     verified: { type: ['string', 'null'], format: 'date-time', description: 'The last successful verification.' },
   }),

@@ -42,7 +42,7 @@ export function watchEventLoop(): { readonly reading: Reading; readonly stop: ()
 export const processReadings: readonly Reading[] = [
   {
     name: 'process_cpu_seconds_total',
-    help: 'Processor time of the process, in seconds.',
+    help: 'CPU time of the process, in seconds.',
     type: 'counter',
     read: () => {
       const { system, user } = process.cpuUsage();

@@ -27,7 +27,7 @@ export const replicationSettings = {
   },
   peers: list(
     [],
-    'URLs of servers that can be promoted instead of this one, or instead of which this one was promoted. When one of them has a higher epoch, this one stores no changes.',
+    'URLs of the servers that can replace this one by promotion, or that this one has replaced. If one of them has a higher epoch, this server stores no changes.',
     serverAddress,
   ),
 } satisfies Settings;

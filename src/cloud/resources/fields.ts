@@ -146,7 +146,7 @@ const virtualMachineFields = {
   key_name: readOnlyText(),
   key_fingerprint: readOnlyText(),
   user_data: secretField(
-    text({ max: 65_536, lines: 'many', update: false, help: 'Data given to the machine at its first start.' }),
+    text({ max: 65_536, lines: 'many', update: false, help: 'User data for the first start of the machine.' }),
   ),
   external_ips: readOnlyList(computedValue('r.external_ips', { type: 'array', items: { type: 'string' } })),
   internal_ips: readOnlyList(computedValue('r.internal_ips', { type: 'array', items: { type: 'string' } })),

@@ -22,7 +22,7 @@ interface MonitoringValue {
 export const monitoringHistory: Endpoint = {
   path: '/api/monitoring-items/history/',
   name: 'Monitoring History',
-  description: 'Values of monitoring items at points of time.',
+  description: 'Values of monitoring items at points in time.',
   operations: {
     GET: {
       summary: 'Returns the values of monitoring items at points in time.',

@@ -87,7 +87,7 @@ function statistics(request: Request, row: SettingsRow): Record<string, number> 
 const stats = (catalogue: Catalogue): Endpoint => ({
   path: '/api/service-settings/:key/stats/',
   name: 'Service Settings Statistics',
-  description: 'What a provider has and how much of it is used.',
+  description: 'Capacity of a provider and its usage.',
   actions: (request) => {
     settings(catalogue).find(request);
     return undefined;
@@ -134,7 +134,7 @@ const instant = { type: ['string', 'null'], format: 'date-time' } as const;
 const sync = (catalogue: Catalogue): Endpoint => ({
   path: '/api/service-settings/:key/sync/',
   name: 'Service Settings Synchronisation',
-  description: 'When an account was synchronised, and when it will be.',
+  description: "Times of an account's last and next synchronisation.",
   actions: (request) => {
     settings(catalogue).find(request);
     return undefined;

@@ -62,14 +62,14 @@ const listing = new Listing({
 export const settingsUsage = (catalogue: Catalogue): Endpoint => ({
   path: '/api/service-settings/:key/usage/',
   name: 'Service Settings Usage',
-  description: 'How much each customer uses of an account.',
+  description: 'Usage of an account by customer.',
   actions: (request) => {
     settings(catalogue).find(request);
     return undefined;
   },
   operations: {
     GET: {
-      summary: 'Lists the customers that use an account, with how much.',
+      summary: 'Lists the customers that use an account, with their usage.',
       allowedFor: operators.allowedFor,
       filters: listing.spec.filters,
       orderings: Object.keys(listing.spec.orderings),

@@ -231,7 +231,7 @@ function endpointsOf(catalogue: Catalogue, type: ProviderType): Endpoint[] {
   const unlinking = action({
     ...unlinkAction,
     on: services,
-    summary: 'Removes a service with its resources here only.',
+    summary: 'Removes a service and its resources here, without changes at the provider.',
     output: { status: 204 },
     run: unlink,
   }).endpoint;
@@ -240,11 +240,11 @@ function endpointsOf(catalogue: Catalogue, type: ProviderType): Endpoint[] {
     {
       path: `/api/${type.prefix}/:key/managed_resources/`,
       name: `${type.name} Managed Resources`,
-      description: 'Resources of the service that its provider has.',
+      description: 'Resources of the service that exist at its provider.',
       actions: seen,
       operations: {
         GET: {
-          summary: 'Lists resources of the service that its provider has.',
+          summary: 'Lists resources of the service that exist at its provider.',
           allowedFor: authenticated.as('callers who can see the service').allowedFor,
           paginated: true,
           output: { status: 200, shape: { type: 'array', items: managedShape } },

@@ -84,7 +84,7 @@ function contentOf(file: string): string {
   }
   // An empty text would mean the default: for encryption keys, a new key that decrypts no stored secrets.
   if (content.trim() === '') throw new Error('is empty');
-  if (/[\r\n]/.test(content)) throw new Error('must hold one line');
+  if (/[\r\n]/.test(content)) throw new Error('must contain exactly one line');
   return content;
 }
 
@@ -134,7 +134,7 @@ function readValue(setting: Setting<unknown>, value: unknown): unknown {
     if (Array.isArray(value)) for (const item of value) if (typeof item !== 'object') setting.read(String(item));
     return value;
   }
-  throw new Error(rule?.sentence ?? 'must be a text');
+  throw new Error(rule?.sentence ?? 'must be a string');
 }
 
 const isWhole = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
@@ -148,7 +148,7 @@ const valueRules: Readonly<Record<string, { holds: (value: unknown) => boolean; 
   list: listRule,
   networks: listRule,
   ports: listRule,
-  text: { holds: () => false, sentence: 'must be a text' },
-  URL: { holds: () => false, sentence: 'must be a text' },
-  choice: { holds: () => false, sentence: 'must be a text' },
+  text: { holds: () => false, sentence: 'must be a string' },
+  URL: { holds: () => false, sentence: 'must be a string' },
+  choice: { holds: () => false, sentence: 'must be a string' },
 };

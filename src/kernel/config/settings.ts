@@ -44,7 +44,7 @@ export const serverSettings = {
   max_body_bytes: integer(1_048_576, 'Maximum size of a request body in bytes; larger ones get 413.', 1024),
   body_budget_bytes: integer(
     67_108_864,
-    'Memory for bodies that are being received, in bytes. A user, or a network without token, gets at most half of it.',
+    'Memory for incoming request bodies, in bytes. A user, or a network without a token, can use at most half of it.',
     1_048_576,
   ),
   max_connections: integer(10_000, 'Maximum number of open connections; further ones are closed immediately.', 1),
@@ -72,10 +72,7 @@ export const originSettings = {
 
 /** Settings for checking requests. */
 export const requestSettings = {
-  strict_input: flag(
-    false,
-    'Whether to reject parameters and fields that an operation does not have, and values outside its vocabulary.',
-  ),
+  strict_input: flag(false, 'Whether to reject parameters, fields and values that an operation does not know.'),
   trusted_proxies: networks('Proxies whose X-Forwarded-* headers are trusted.'),
 } satisfies Settings;
 
@@ -116,7 +113,7 @@ export const consoleSettings = {
 
 /** Settings of the log and of unpacked files. */
 export const logSettings = {
-  log_file: text(null, 'File that the log is appended to, reopened on SIGHUP; default: standard error.'),
+  log_file: text(null, 'Log file, reopened on SIGHUP; default: standard error.'),
   log_level: oneOf(
     ['debug', 'info', 'warn', 'error', 'silent'],
     'info',

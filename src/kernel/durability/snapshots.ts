@@ -50,7 +50,7 @@ function inThread(work: SnapshotOrder['work'], addon: Addon | undefined): Promis
       execArgv: [],
       workerData: order,
     });
-    let outcome: SnapshotOutcome = { failure: 'The thread that works on it ended' };
+    let outcome: SnapshotOutcome = { failure: 'Its thread has ended' };
     thread.on('message', (message: SnapshotOutcome) => (outcome = message));
     thread.on('error', reject);
     thread.on('exit', () =>

@@ -13,7 +13,7 @@ export function rejectDamagedHeader(file: string): void {
   const header = headerOf(file);
   if (header && !new Checksums(header).isHeaderValid)
     throw new Error(
-      `The write-ahead log ${file} is damaged: restore a backup, or move it away to go on without what it holds`,
+      `The write-ahead log ${file} is damaged: restore a backup, or move it away to continue without its transactions`,
     );
 }
 

@@ -46,7 +46,7 @@ export class AccessLog {
       this.#hasWarned = true;
       this.log.warn(
         { peer },
-        'X-Forwarded-For is ignored, as trusted_proxies does not name its sender: if that is your proxy, all its clients count as one address, also for the lock of failed logins',
+        'X-Forwarded-For is ignored, as trusted_proxies does not name its sender: if that is your proxy, all its clients count as one address, also for the lockout after failed logins',
       );
     }
     return clientAddress(peer, headers, this.proxies);

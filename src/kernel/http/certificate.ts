@@ -23,10 +23,10 @@ export function readCertificate(files: CertificateFiles): Certificate {
     createSecureContext(options);
     const own = new X509Certificate(cert);
     // OpenSSL does not reject a key of another type.
-    if (!own.checkPrivateKey(createPrivateKey(key))) throw new Error('the key is another one');
+    if (!own.checkPrivateKey(createPrivateKey(key))) throw new Error('the key does not match the certificate');
     return { options, expires: Date.parse(own.validTo) };
   } catch (error) {
-    const both = `${files.cert} and ${files.key} are no certificate with its key`;
+    const both = `${files.cert} and ${files.key} are not a certificate and its key`;
     throw new Error(`${both}: ${errorOf(error).message}`, { cause: error });
   }
 }

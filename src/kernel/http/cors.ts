@@ -40,7 +40,7 @@ export class Cors {
     this.#reported.add(displayed);
     this.log.warn(
       { origin: displayed },
-      'web pages of this origin cannot read answers: allowed_origins does not list it (see the manual, clients)',
+      'web pages of this origin cannot read responses: allowed_origins does not list it (see the manual, clients)',
     );
   }
 }

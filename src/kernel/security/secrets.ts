@@ -100,7 +100,7 @@ export function openSecrets(
     // Read it again, because another command may have created and used it meanwhile.
     else if (!existsSync(file))
       throw new Error(
-        `${file} is missing, and the database holds secrets that it opens: put it back, or restore a backup`,
+        `${file} is missing, but the database has secrets that only it can decrypt: put it back, or restore a backup`,
       );
   }
   return new Secrets(readKeyFile(file), random);
@@ -121,7 +121,7 @@ function readKeyFile(file: string): EncryptionKey[] {
   } catch (error) {
     throw new Error(`${file}: ${errorOf(error).message}`, { cause: error });
   }
-  if (keys.length === 0) throw new Error(`${file} holds no key`);
+  if (keys.length === 0) throw new Error(`${file} has no key`);
   return keys;
 }
 

@@ -89,7 +89,7 @@ export class TaskThread {
   }
 
   async #perform<T>(task: unknown, milliseconds: number): Promise<T> {
-    if (this.#isClosed) throw new TaskError('the service is being stopped');
+    if (this.#isClosed) throw new TaskError('the service is stopping');
     this.#thread ??= this.#start();
     const thread = await this.#thread;
     return new Promise<T>((resolve, reject) => {
@@ -104,7 +104,7 @@ export class TaskThread {
           'value' in response ? resolve(response.value) : reject(new TaskError(response.error, response.displayed)),
         );
       const fail = (error: unknown): void => settle(() => reject(new TaskError(errorOf(error).message)));
-      const stop = (): void => fail(new Error('the thread that it was given to has ended'));
+      const stop = (): void => fail(new Error('its thread has ended'));
       // Terminating also frees the memory of the thread.
       const limit = setTimeout(() => {
         settle(() => reject(new OverdueTask('it takes too long')));

@@ -26,7 +26,7 @@ test('notifies the old email of a new one, without the new address or a link', a
   assert.equal([mail?.to?.[0]?.address, mail?.subject], ['old@example.com', newEmail]);
   assert.is(
     mail?.text?.trim(),
-    'Hello!\nThe email address of the user alice of Cloud has been changed.\nIf nobody did that for you, please tell those who run the service.',
+    'Hello!\nThe email address of the user alice of Cloud has been changed.\nIf no one did this on your behalf, please notify the operator of the service.',
   );
 });
 
@@ -59,7 +59,7 @@ test('the mail about a new password says how many API keys remain valid', async 
   const [mail] = await sentMails(fixture);
   assert.is(
     mail?.text?.trim(),
-    'Hello!\nThe password of the user alice of Cloud has been changed.\nAPI keys of this user that remain valid: 2.\nIf nobody did that for you, please tell those who run the service.',
+    'Hello!\nThe password of the user alice of Cloud has been changed.\nAPI keys of this user that remain valid: 2.\nIf no one did this on your behalf, please notify the operator of the service.',
   );
 });
 

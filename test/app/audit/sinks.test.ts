@@ -1,4 +1,4 @@
-/** Sinks of the audit trail: audit_sink_url, its order, retries, limits and reports (audit.md 9). */
+/** Audit sinks: audit_sink_url, its order, retries, limits and reports (audit.md 9). */
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

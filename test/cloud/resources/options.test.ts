@@ -42,7 +42,7 @@ test('a list shows the fields of creation and every action of the kind', async (
     type: 'string',
     required: false,
     label: 'User data',
-    help_text: 'Data given to the machine at its first start.',
+    help_text: 'User data for the first start of the machine.',
     max_length: 65_536,
   });
   assert.equal(Object.keys(actions), ['destroy', 'pull', 'resize', 'restart', 'start', 'stop', 'unlink', 'update']);

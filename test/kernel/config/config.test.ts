@@ -111,7 +111,7 @@ config(
         { trusted_proxies: ['here'] },
         'trusted_proxies must list addresses or networks such as 10.0.0.0/8, but has "here"',
       ],
-      [{ data: 5 }, 'data must be a text'],
+      [{ data: 5 }, 'data must be a string'],
       [{ prot: 80 }, 'there is no setting prot; did you mean port?'],
     ];
     for (const [input, line] of mistakes)
@@ -171,7 +171,7 @@ config('reads a secret from a file, without the trailing newline; other settings
   };
   const named = `TENANTRY_ENCRYPTION_KEYS_FILE=${join(folder, 'secret')}`;
   assert.is(reports('\n'), `${named} is empty`);
-  assert.is(reports(`${key}\n${key}\n`), `${named} must hold one line`);
+  assert.is(reports(`${key}\n${key}\n`), `${named} must contain exactly one line`);
   assert.is(reports('nonsense'), `${named} must list keys such as 2024:<base64 of 32 bytes>`);
   assert.is(
     reports(key, 'ENCRYPTION_KEYS', { TENANTRY_ENCRYPTION_KEYS: key }),

@@ -44,7 +44,7 @@ test('rejects a log with a damaged header, and does not change it', async () => 
   rejectDamagedHeader(wal);
   change(20);
   const before = readFileSync(wal);
-  const line = `The write-ahead log ${wal} is damaged: restore a backup, or move it away to go on without what it holds`;
+  const line = `The write-ahead log ${wal} is damaged: restore a backup, or move it away to continue without its transactions`;
   for (const words of [['serve', '--port', '0'], ['token', 'admin'], ['doctor']])
     assert.equal(await program.run(words), failed(`${join(program.folder, 'data/tenantry.db')}: ${line}`));
   assert.ok(readFileSync(wal).equals(before));

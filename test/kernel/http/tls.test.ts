@@ -170,7 +170,7 @@ test('reports unusable files in one line', async () => {
   const mismatched = await program.run(both);
   assert.equal([mismatched.code, mismatched.stdout], [1, '']);
   const files = `${tls.tls_cert_file} and ${tls.tls_key_file}`;
-  assert.ok(mismatched.stderr.startsWith(`tenantry: ${files} are no certificate with its key: `), mismatched.stderr);
+  assert.ok(mismatched.stderr.startsWith(`tenantry: ${files} are not a certificate and its key: `), mismatched.stderr);
   assert.is(mismatched.stderr.split('\n').length, 2);
   rmSync(tls.tls_key_file);
   assert.equal(await program.run(both), failed(`cannot read ${tls.tls_key_file}: no such file or directory`));

@@ -56,7 +56,7 @@ test('creates secret.key for its owner at the first start and uses it later', ()
     (error: Error) => error.message === `${file}: An encryption key must be an id, a colon and the base64 of 32 bytes`,
   );
   writeFileSync(file, '');
-  assert.throws(() => openSecrets([], folder, randomBytes), /secret.key holds no key$/);
+  assert.throws(() => openSecrets([], folder, randomBytes), /secret.key has no key$/);
 });
 
 test('concurrent commands at the first start use one key', () => {

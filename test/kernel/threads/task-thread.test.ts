@@ -66,7 +66,7 @@ threads('a task that takes too long ends with its thread, and the next one has a
 
 threads('a crashed thread fails only its own task', async () => {
   for (const [task, message] of [
-    ['exit', 'the thread that it was given to has ended'],
+    ['exit', 'its thread has ended'],
     ['throw', 'out of order'],
   ] as const) {
     assert.equal(await rejection(run(task)), [message, undefined]);
@@ -111,8 +111,8 @@ threads('closing ends the running task and the queue, also while the thread star
   await started;
   await thread.close();
   assert.equal(await Promise.all(waiting), [
-    ['the thread that it was given to has ended', undefined],
-    ['the service is being stopped', undefined],
+    ['its thread has ended', undefined],
+    ['the service is stopping', undefined],
   ]);
   thread = new TaskThread(
     () => program,
@@ -120,7 +120,7 @@ threads('closing ends the running task and the queue, also while the thread star
   );
   const early = rejection(run('forever'));
   await thread.close();
-  assert.equal(await early, ['the thread that it was given to has ended', undefined]);
+  assert.equal(await early, ['its thread has ended', undefined]);
 });
 
 threads.run();

@@ -97,11 +97,7 @@ const confirmFields = {
   code: secretField(
     text({ max: 40, required: true, example: '123456', help: 'The code that the app shows for the secret.' }),
   ),
-  name: text({
-    max: maxNameLength,
-    example: 'Phone',
-    help: 'A name for you to know it by. Default: Authenticator app.',
-  }),
+  name: text({ max: maxNameLength, example: 'Phone', help: 'Name of the factor. Default: Authenticator app.' }),
 };
 
 function confirm(request: Request, maker: TotpMaker): Reply {

@@ -40,7 +40,7 @@ export const passkeyOptions: Endpoint = {
 };
 
 const fields = {
-  name: text({ max: maxNameLength, example: 'Laptop', help: 'A name for you to know it by. Default: Passkey.' }),
+  name: text({ max: maxNameLength, example: 'Laptop', help: 'Name of the factor. Default: Passkey.' }),
   credential: newCredentialField,
 };
 

@@ -23,13 +23,7 @@ const fields = {
   url: selfLink('second-factors', 'f.uuid'),
   uuid: uuidField(),
   kind: readOnlyText(() => wordValue('f.kind', factorKinds)),
-  name: text({
-    max: maxNameLength,
-    required: true,
-    create: false,
-    example: 'Phone',
-    help: 'A name for you to know it by.',
-  }),
+  name: text({ max: maxNameLength, required: true, create: false, example: 'Phone', help: 'Name of the factor.' }),
   created: readOnlyTime(),
   last_used: readOnlyTime(timeValue),
 };

@@ -182,7 +182,7 @@ export const issues = collection<IssueRow>()({
     jira_project_uuid: exactUuid(ofJiraProject('uuid')),
     project: linked(ofJiraProject('project_id'), 'project', () => ({ path: 'projects' })),
     project_uuid: uuidOf(ofJiraProject('project_id'), 'project'),
-    user_uuid: uuidOf('i.user_id', 'user', 'Uuid of the user who made it.'),
+    user_uuid: uuidOf('i.user_id', 'user', 'Uuid of the author.'),
     created_before: instant('i.created', '<='),
     created_after: instant('i.created', '>='),
     updated_before: instant('i.updated', '<='),

@@ -26,7 +26,7 @@ export const projectOfIssue = (issue: string): string => `(SELECT jira_project_i
  * `jiraProject` SQL of the project's id.
  */
 export const visibleToMakers = (words: string, jiraProject: string, isMade: (user: number) => Sql): Visibility =>
-  visibleTo(`staff and global support; others what they made${words}, while they see the JIRA project`, (caller) =>
+  visibleTo(`staff and global support; users who can see the JIRA project, for what they wrote${words}`, (caller) =>
     seesAll(caller)
       ? raw('TRUE')
       : sql`(${isMade(caller.userId)})
@@ -45,7 +45,7 @@ const jiraProjectOf = (db: Database, row: PlacedRow): number =>
 export const makers: Right<PlacedRow> = anyOf<PlacedRow>(
   staff,
   right<PlacedRow>(
-    'others what they made, while they may change the JIRA project',
+    'users who can change the JIRA project, for what they wrote',
     (request, row) =>
       row.user_id === request.caller.userId &&
       resourceWriters.may(request, placeOf(request.db, jiraProjectOf(request.db, row))),

@@ -151,8 +151,7 @@ export const webhookReceiver: Endpoint = {
     POST: {
       summary: 'Receives a webhook of JIRA.',
       unaudited: 'It synchronises values from the provider.',
-      allowedFor:
-        'Whoever knows the webhook_secret of JIRA settings, given in the header X-Hook-Secret or as ?secret=.',
+      allowedFor: 'Any caller with the webhook_secret of JIRA settings, in the header X-Hook-Secret or as ?secret=.',
       filters: {
         secret: parameter('string', 'The webhook_secret of the settings; not needed with the header X-Hook-Secret.'),
       },

@@ -11,7 +11,8 @@ import { propertyDetail, settingsOfProperty, shownProperty } from '../../propert
 function amount(name: string, comparison: '=' | '>=' | '<='): Filter {
   return {
     type: 'integer',
-    help: comparison === '=' ? 'The exact number.' : comparison === '>=' ? 'At least so many.' : 'At most so many.',
+    help:
+      comparison === '=' ? 'The exact number.' : comparison === '>=' ? 'The minimum number.' : 'The maximum number.',
     condition: ({ query }, parameter) => {
       const value = query.one(parameter);
       if (value === undefined) return undefined;

@@ -35,7 +35,7 @@ export const options = {
       if (!addressList(input).every(isAddress)) throw new FieldError(['Enter a list of IP addresses.']);
     },
   ),
-  flavor_exclude_regex: pattern('Flavors whose name matches are left out.'),
+  flavor_exclude_regex: pattern('Regular expression; flavors with matching names are ignored.'),
   create_ha_routers: boolean({ help: 'Create highly available routers.' }),
 };
 

@@ -63,7 +63,7 @@ const fields = {
   internal_network_id: shownDetail('internal_network_id', { type: 'string' }, '""'),
   external_network_id: shownDetail('external_network_id', { type: 'string' }, '""'),
   user_username: textDetail('user_username', 50, {
-    help: 'User of the tenant; default: made of its name.',
+    help: 'User of the tenant; default: derived from its name.',
     shownIf: toCredentialReaders,
   }),
   user_password: readOnly('string', { type: 'string' }, constant('""'), {
