@@ -172,7 +172,17 @@ browser('lists customers with their usage, nearest limit and problems', async ()
   const quota = customer.quotas.find(({ name }: Json) => name === 'nc_volume_size');
   await fixture.staff.put(quota.url, { limit: Math.round(quota.usage / 0.9) });
   await staff.go('/customers/', 'Customers');
-  const heads = ['Customer', 'Projects', 'VMs', 'Resources', 'Storage', 'Nearest limit', 'Status', 'Created'];
+  const heads = [
+    'Customer',
+    'Projects',
+    'VMs',
+    'Resources',
+    'Storage',
+    'Nearest limit',
+    'Status',
+    'Created',
+    'Actions',
+  ];
   assert.equal(await staff.page.getByRole('columnheader').allInnerTexts(), heads);
   const sorted = (name: string, order: string) =>
     staff.page
@@ -193,6 +203,9 @@ browser('lists customers with their usage, nearest limit and problems', async ()
   // Resources that are missing at the provider have not failed.
   assert.is(await statusOf('Aoife Byrne'), '2 open alerts');
   assert.equal(await staff.findings(), []);
+  await staff.button('Actions for Aoife Byrne').click();
+  await staff.page.getByRole('menuitem', { name: 'Edit' }).waitFor();
+  await staff.page.keyboard.press('Escape');
   await staff.go('/projects/?name=Photo', 'Projects');
   assert.is(await statusOf('Photo archive'), '2 open alerts');
   assert.equal(await staff.page.getByRole('columnheader').allInnerTexts(), ['Project', ...heads.slice(2)]);

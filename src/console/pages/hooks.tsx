@@ -8,7 +8,6 @@ import { optimistically } from '../api/optimistic.ts';
 import { refresh, usePage, useReading, useRequest } from '../api/reading.ts';
 import { go, hrefOfLink, place } from '../api/route.ts';
 import { collections, isStaff, me } from '../api/session.ts';
-import { RowActions } from '../components/actions.tsx';
 import { Callout, Card, Empty, Loading } from '../components/card.tsx';
 import { Code } from '../components/copy.tsx';
 import { CreationForm, type Description } from '../components/creation.tsx';
@@ -18,6 +17,7 @@ import { List, pageSize } from '../components/list.tsx';
 import { Menu } from '../components/menu.tsx';
 import { Options } from '../components/options.tsx';
 import { PageHeader } from '../components/page.tsx';
+import { rowActions } from '../components/row-actions.tsx';
 import { Badge, Dot, WordBadge, WordStatus } from '../components/status.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
 import { notify } from '../components/toast.tsx';
@@ -54,15 +54,7 @@ export function HooksPage(): JSX.Element {
             {t('Notifications send events and alerts to a program, a mailbox or a phone.')}
           </Empty>
         }
-        rowActions={(hook) => {
-          const collection = collections.value.get(listOf(hook));
-          const path = pathOf(textOf(hook, 'url')).slice('/api'.length);
-          return (
-            collection && (
-              <RowActions path={path} item={hook} etag={null} collection={collection} reload={async () => refresh()} />
-            )
-          );
-        }}
+        rowActions={rowActions}
       />
     </>
   );

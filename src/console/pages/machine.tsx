@@ -7,7 +7,7 @@ import { Callout, Card, Fact, Facts } from '../components/card.tsx';
 import { fieldColumn, statusColumn } from '../components/columns.tsx';
 import { Code, CopyButton } from '../components/copy.tsx';
 import { Icon } from '../components/icons.tsx';
-import { resourceActions } from '../components/row-actions.tsx';
+import { rowActions } from '../components/row-actions.tsx';
 import { type Column, NameCell, Table } from '../components/table.tsx';
 import { nameOf, ObjectLink, Time } from '../components/values.tsx';
 import { addressOf } from '../format/address.ts';
@@ -123,7 +123,7 @@ function Volumes({ machine, volumes }: { readonly machine: Item; readonly volume
       <Table
         items={volumes.map((volume) => live.get(textOf(volume, 'uuid')) ?? volume)}
         columns={volumeColumns()}
-        actions={resourceActions}
+        actions={rowActions}
       />
     </Card>
   );

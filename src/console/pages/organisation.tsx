@@ -12,7 +12,7 @@ import { Creation } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Listing } from '../components/listing.tsx';
 import type { Tab } from '../components/page.tsx';
-import { resourceActions } from '../components/row-actions.tsx';
+import { rowActions } from '../components/row-actions.tsx';
 import { Badge, StatusText } from '../components/status.tsx';
 import { Table } from '../components/table.tsx';
 import { Face, nameOf, ObjectLink, roleIn, Time, Value } from '../components/values.tsx';
@@ -211,7 +211,7 @@ const ResourceTable = ({ resources }: { readonly resources: readonly Item[] }): 
       ...genericColumns(resources, [], false).filter(({ key }) => ['name', 'state', 'size'].includes(key)),
       { ...addressColumn(), class: 'muted gone cut' },
     ]}
-    {...(canManageResources() && { actions: resourceActions })}
+    {...(canManageResources() && { actions: rowActions })}
   />
 );
 

@@ -2,16 +2,18 @@
 import type { JSX } from 'preact';
 import { type Item, itemsIn, textOf } from '../api/api.ts';
 import { hrefOfLink } from '../api/route.ts';
-import { collections } from '../api/session.ts';
+import { collections, isStaff } from '../api/session.ts';
 import { Bar, nearLimit, shareOf } from '../components/card.tsx';
 import { fieldColumn, timeColumn } from '../components/columns.tsx';
 import { Creation } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
 import { ListPage } from '../components/list.tsx';
+import { rowActions } from '../components/row-actions.tsx';
 import type { Column } from '../components/table.tsx';
 import { Face, nameOf } from '../components/values.tsx';
 import { joinedText, percentText, quotaTitle, sizeText } from '../format/text.ts';
 import { countryText, numberText, t, titleOf } from '../i18n/words.ts';
+import { canManageResources } from './attention.tsx';
 import { usageOf, useHealth } from './projects.tsx';
 import { byShare } from './quotas.tsx';
 
@@ -40,6 +42,7 @@ export function OwnersPage({ kind }: { readonly kind: Kind }): JSX.Element {
           />
         )
       }
+      rowActions={isStaff.value || (kind === 'project' && canManageResources()) ? rowActions : undefined}
       columns={() => columns(kind, collection?.orderings ?? [], health)}
     />
   );

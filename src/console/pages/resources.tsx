@@ -10,7 +10,7 @@ import { Button } from '../components/button.tsx';
 import { Icon } from '../components/icons.tsx';
 import { ListPage } from '../components/list.tsx';
 import { Tabs } from '../components/page.tsx';
-import { resourceActions } from '../components/row-actions.tsx';
+import { rowActions } from '../components/row-actions.tsx';
 import { ChoiceBar } from '../components/table.tsx';
 import { notify } from '../components/toast.tsx';
 import { nameOf } from '../components/values.tsx';
@@ -72,7 +72,7 @@ export function ResourcesPage(): JSX.Element {
       }
       hiddenFilters={['category']}
       facets={['state', 'service_settings_uuid', 'customer_uuid', 'project_uuid', 'tag']}
-      rowActions={canWork ? resourceActions : undefined}
+      rowActions={canWork ? rowActions : undefined}
       {...(canWork && {
         selection: { selected, select },
         above: selected.size > 0 && <BulkActions selected={selected} onDone={() => setSelected(new Map())} />,
