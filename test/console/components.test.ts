@@ -162,6 +162,8 @@ browser('a drawer has an address, moves by arrows, and returns the focus', async
   await drawer.waitFor();
   assert.match(new URL(page.url()).hash, /[?&]event=[0-9a-f]{32}$/);
   assert.equal(await staff.findings(), []);
+  // Events of the same minute differ by their seconds.
+  await drawer.getByText(/ · \d\d:\d\d:\d\d$/).waitFor();
   const before = await drawer.innerText();
   await page.keyboard.press('ArrowDown');
   await rows.nth(2).and(page.locator('.open')).waitFor();

@@ -16,7 +16,7 @@ import { markOf } from '../format/events.ts';
 import { listOfType } from '../format/kinds.ts';
 import { changesOf } from '../format/sentences.ts';
 import { choiceText } from '../format/text.ts';
-import { serverText, t, titleOf } from '../i18n/words.ts';
+import { inLocale, serverText, t, titleOf } from '../i18n/words.ts';
 import { canManageResources } from './attention.tsx';
 
 /** The objects of an event: title, uuid member, list, and name members. */
@@ -81,7 +81,8 @@ export function EventDrawer({
         )}
         <Facts>
           <Fact label={titleOf('@timestamp')}>
-            <Time value={textOf(event, '@timestamp')} exact />
+            <Time value={textOf(event, '@timestamp')} /> ·{' '}
+            {inLocale((locale) => new Date(textOf(event, '@timestamp')).toLocaleTimeString(locale))}
           </Fact>
           {objects.map(([title, uuid, list, ...names]) => {
             const name = firstText(event, ...names);
