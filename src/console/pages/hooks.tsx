@@ -399,7 +399,8 @@ function Switch({ hook }: { readonly hook: Item }): JSX.Element | null {
 export function HookBadge({ hook }: { readonly hook: Item }): JSX.Element {
   const isActive = hook.is_active === true;
   const hasDeliveries = isActive && listOf(hook) === 'hooks-web';
-  const { value: page } = usePage(hasDeliveries ? `${pathOf(textOf(hook, 'url'))}deliveries/?page_size=20` : '');
+  // The same request as that of the page: the two share a response.
+  const { value: page } = usePage(hasDeliveries ? `${pathOf(textOf(hook, 'url'))}deliveries/?page_size=10` : '');
   const deliveries = page?.items ?? [];
   const last = deliveries
     .map((delivery) => textOf(delivery, 'delivered'))
