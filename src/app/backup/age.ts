@@ -1,41 +1,115 @@
 /** Encrypts backups in the format of the command-line tool `age`. */
-import { createReadStream, createWriteStream } from 'node:fs';
+import { closeSync, createReadStream, createWriteStream, openSync, readSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ReadableStream as WebStream } from 'node:stream/web';
+import { ReadableStream } from 'node:stream/web';
 import { readText } from '../../kernel/files.ts';
+import { codeOf, errorOf, plainReason } from '../../kernel/present.ts';
+
+/** The bytes of a stream, for the age library. `Readable.toWeb` would crash the process if the stream is canceled early. */
+const webStream = (stream: Readable) =>
+  ReadableStream.from<Uint8Array>(stream) as globalThis.ReadableStream<Uint8Array>;
 
 /** Encrypts a file into another for public keys (`age1…`). */
 export async function encryptFile(source: string, target: string, recipients: readonly string[]): Promise<void> {
   const { Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();
   for (const recipient of recipients) encrypter.addRecipient(recipient);
-  const plain = Readable.toWeb(createReadStream(source)) as ReadableStream<Uint8Array>;
-  const sealed = await encrypter.encrypt(plain);
-  await pipeline(Readable.fromWeb(sealed as WebStream), createWriteStream(target, { mode: 0o600 }));
+  const sealed = await encrypter.encrypt(webStream(createReadStream(source)));
+  await pipeline(Readable.fromWeb(sealed as ReadableStream), createWriteStream(target, { mode: 0o600 }));
 }
 
-/** Returns the decrypted stream. Rejects with a readable error if no identity in the file decrypts it. */
-export async function decrypted(stream: Readable, identityFile: string): Promise<Readable> {
-  const identities = identitiesIn(identityFile);
+const fileStart = Buffer.from('age-encryption.org/v1\n');
+
+/** Whether a file has the format of age; false if it is unreadable. */
+export function isEncrypted(file: string): boolean {
+  const start = Buffer.alloc(fileStart.length);
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      readSync(descriptor, start, 0, start.length, 0);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+  }
+  return start.equals(fileStart);
+}
+
+/** Returns the decrypted stream. Rejects with a readable error if none of the identities decrypts it. */
+export async function decrypted(stream: Readable, identities: readonly string[]): Promise<Readable> {
   const { Decrypter } = await import('age-encryption');
   const decrypter = new Decrypter();
   for (const identity of identities) decrypter.addIdentity(identity);
   try {
-    const plain = await decrypter.decrypt(Readable.toWeb(stream) as ReadableStream<Uint8Array>);
-    return Readable.fromWeb(plain as WebStream);
+    return readableOf(await decrypter.decrypt(webStream(stream)), stream);
   } catch (error) {
     stream.destroy();
-    throw new Error('No identity can decrypt this backup.', { cause: error });
+    throw stream.errored ?? headerError(error);
   }
 }
 
-/** Returns the identities in a file: one per line, comments skipped. Throws a readable error. */
-function identitiesIn(file: string): string[] {
-  const lines = readText(file, 'the identity ')
+/** Translates an error of the age library about the start of a file. */
+function headerError(error: unknown): Error {
+  const { message } = errorOf(error);
+  return new Error(
+    message.startsWith('no identity matched')
+      ? 'No identity can decrypt this backup.'
+      : `The backup is not encrypted with age, or is damaged (${message})`,
+    { cause: error },
+  );
+}
+
+/** Returns the decrypted bytes. An error of their source keeps its reason; any other means damage. */
+function readableOf(plain: AsyncIterable<Uint8Array>, source: Readable): Readable {
+  async function* content(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* plain;
+    } catch (error) {
+      throw source.errored ?? new Error(`The backup is damaged (${plainReason(error)})`, { cause: error });
+    }
+  }
+  return Readable.from(content(), { objectMode: false }).on('close', () => source.destroy());
+}
+
+/** Returns the X25519 identities in a file, which may have other lines, too. Throws a readable error. */
+export function identitiesIn(file: string): string[] {
+  const identities = readText(file, 'the identity ')
     .split('\n')
-    .map((line) => line.trim());
-  const identities = lines.filter((line) => line.startsWith('AGE-SECRET-KEY-1'));
-  if (identities.length === 0) throw new Error(`${file} has no age identity (AGE-SECRET-KEY-1…)`);
+    .flatMap((line, i) => {
+      const identity = line.trim();
+      if (!identity.startsWith(`${identityPrefix}1`)) return [];
+      if (isKey(identity, identityPrefix)) return [identity];
+      throw new Error(`line ${i + 1} of ${file} is not a valid age identity`);
+    });
+  if (identities.length === 0) throw new Error(`${file} has no age identity (${identityPrefix}1…)`);
   return identities;
+}
+
+const identityPrefix = 'AGE-SECRET-KEY-';
+
+/** Whether this is a public key for X25519, with the right checksum. */
+export const isRecipient = (text: string): boolean => isKey(text, 'age');
+
+const bech32Characters = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
+const bech32Generators = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
+/** Characters of 32 bytes and of their checksum. */
+const keyCharacters = 58;
+
+/** Whether this is an X25519 key in Bech32 (BIP 173), in the case of its prefix, with the right checksum. */
+function isKey(text: string, prefix: string): boolean {
+  const digits = text.slice(prefix.length + 1);
+  const isUniform = text === (prefix === prefix.toUpperCase() ? text.toUpperCase() : text.toLowerCase());
+  if (!isUniform || !text.startsWith(`${prefix}1`) || digits.length !== keyCharacters) return false;
+  const values = [...digits.toLowerCase()].map((character) => bech32Characters.indexOf(character));
+  const codes = [...prefix.toLowerCase()].map((character) => character.charCodeAt(0));
+  let checksum = 1;
+  for (const value of [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31), ...values]) {
+    if (value < 0) return false;
+    const top = checksum >>> 25;
+    checksum = ((checksum & 0x1ffffff) << 5) ^ value;
+    for (const [i, generator] of bech32Generators.entries()) if ((top >> i) & 1) checksum ^= generator;
+  }
+  return checksum === 1;
 }

@@ -3,6 +3,7 @@ import { type Config, ConfigError, type ConfigOf, type Settings } from '../../ke
 import { flag, oneOf, requiredText, type Setting, text } from '../../kernel/config/setting.ts';
 import { errorOf, plainReason } from '../../kernel/present.ts';
 import { urlOf } from '../../kernel/url.ts';
+import { isRecipient } from './age.ts';
 import { parseRetention } from './retention.ts';
 import { parseSchedule } from './schedule.ts';
 
@@ -100,7 +101,7 @@ export function recipientsIn(file: string): string[] {
   for (const [i, line] of content.split('\n').entries()) {
     const key = line.trim();
     if (key === '' || key.startsWith('#')) continue;
-    if (!/^age1[02-9ac-hj-np-z]{58}$/.test(key))
+    if (!isRecipient(key))
       throw new ConfigError(`backup_recipients_file: line ${i + 1} of ${file} is not an age public key (age1…)`);
     keys.push(key);
   }

@@ -28,10 +28,10 @@ import { withTemporaryFolder } from './temporary-folder.ts';
  * server uses the folder, the folder has data, or the backup is invalid, damaged or from a newer version.
  *
  * The database gets its name last, once it is completely on disk. Until then, the folder has no database and the command can be
- * repeated.
+ * repeated. `name` is that of a stream in messages.
  */
-export const restore = (source: string | Readable, folder: string, config: Config): Promise<Carried> =>
-  fillFolder(source, 'backup', folder, config, unpack);
+export const restore = (source: string | Readable, folder: string, config: Config, name?: string): Promise<Carried> =>
+  fillFolder(source, 'backup', folder, config, unpack, name);
 
 /** Creates a database file from a stream. Rejects with a readable error. */
 type CreateDatabase = (stream: Readable, copy: string, addon: Addon | undefined) => Promise<Carried>;
@@ -46,10 +46,10 @@ export async function fillFolder(
   folder: string,
   config: Config,
   create: CreateDatabase,
+  name = typeof source === 'string' ? source : 'standard input',
 ): Promise<Carried> {
   const stream = typeof source === 'string' ? await openSource(source, kind) : source;
   try {
-    const name = typeof source === 'string' ? source : 'standard input';
     const size = typeof source === 'string' ? statSync(source).size : undefined;
     const bytesRead = (): number => ('bytesRead' in stream ? Number(stream.bytesRead) : 0);
     return await measuringProgress(

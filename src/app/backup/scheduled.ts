@@ -14,7 +14,7 @@ import type { Addon } from '../../kernel/native/native.ts';
 import { errorOf, plainReason } from '../../kernel/present.ts';
 import { digestOf as keyedDigestOf } from '../../kernel/security/digests.ts';
 import { databaseFile, requiredBytes } from '../data/data-folder.ts';
-import { decrypted, encryptFile } from './age.ts';
+import { decrypted, encryptFile, identitiesIn } from './age.ts';
 import { backUp } from './backup.ts';
 import { type BackupTarget, backupName, type StoredFile } from './backup-target.ts';
 import { recipientsIn } from './config.ts';
@@ -243,8 +243,9 @@ export async function chosenBackup(
 export async function fetchBackup(config: Config, name: string, file: string): Promise<void> {
   const target = targetOf(config);
   const backup = await chosenBackup(target, name);
+  const identities = identitiesFor(backup, config);
   try {
-    const content = await contentOf(await target.get(backup.name), backup, config.backup_identity_file);
+    const content = await contentOf(await target.get(backup.name), identities);
     await pipeline(content, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) rmSync(file, { force: true });
@@ -252,12 +253,15 @@ export async function fetchBackup(config: Config, name: string, file: string): P
   }
 }
 
-/** Returns the content of a backup, decrypted if it is encrypted and an identity is set. */
-const contentOf = async (
-  stream: Readable,
+/** Returns the identities for an encrypted backup; undefined if it is not encrypted or the settings have none. Throws a readable error. */
+const identitiesFor = (
   { isEncrypted }: CompleteBackup,
-  identity: string | null,
-): Promise<Readable> => (isEncrypted && identity !== null ? decrypted(stream, identity) : stream);
+  { backup_identity_file: file }: Config,
+): readonly string[] | undefined => (isEncrypted && file !== null ? identitiesIn(file) : undefined);
+
+/** Returns the content of a backup, decrypted with identities. */
+const contentOf = async (stream: Readable, identities: readonly string[] | undefined): Promise<Readable> =>
+  identities ? decrypted(stream, identities) : stream;
 
 /** The result of the verification of a backup. */
 interface Verified {
@@ -291,6 +295,7 @@ export async function verifyBackup(
   examine: Examine,
 ): Promise<Verified> {
   const { name } = backup;
+  const identities = identitiesFor(backup, config);
   const target = targetOf(config);
   const prefix = join(tmpdir(), 'tenantry-verify-');
   removeOldFolders(prefix);
@@ -303,11 +308,10 @@ export async function verifyBackup(
       const expected = sha256Of(name);
       if (size !== backup.size || (expected !== undefined && sha256 !== expected))
         throw new Error(`${name} differs from what was written`);
-      const identity = config.backup_identity_file;
-      if (backup.isEncrypted && identity === null) return { name, isRestored: false };
-      const plain = await contentOf(createReadStream(file), backup, identity);
+      if (backup.isEncrypted && !identities) return { name, isRestored: false };
+      const plain = await contentOf(createReadStream(file), identities);
       const folder = join(temporary, 'data');
-      await restore(plain, folder, config);
+      await restore(plain, folder, config, name);
       const [content, at] = [{ name, size, sha256 }, Date.now()];
       const { problems, signature } = await examine(config, folder, content, at);
       if (problems.length > 0) throw new Error(`${name} is damaged: ${problems[0]}`);

@@ -47,7 +47,7 @@ export const dataCommands: Commands = {
     group,
     help: 'Restore a backup into an empty data folder',
     details:
-      'FILE is a backup, - for standard input, or s3://BUCKET/PREFIX for the newest backup there, or with its name at the end. A file that ends with .age needs --identity. Existing data is never overwritten. Stop the server first.',
+      'FILE is a backup, - for standard input, or s3://BUCKET/PREFIX for the newest backup there, or with its name at the end. An encrypted one needs --identity. Existing data is never overwritten. Stop the server first.',
     examples: ['restore tenantry.backup --data data/restored', 'restore s3://backups/prod --identity identity'],
     run: restoreBackup,
   },
@@ -143,9 +143,9 @@ async function restoreBackup({ config, flags, words }: Arguments): Promise<void>
   const [file = ''] = words;
   const folder = resolve(config.data);
   const identity = typeof flags.identity === 'string' ? flags.identity : config.backup_identity_file;
-  const source = await backupSource(file, identity, config);
+  const { name, source } = await backupSource(file, identity, config);
   const { keys, made } = await withProgress(flags, () =>
-    withWriteAccess(config, () => restore(source, folder, config), true),
+    withWriteAccess(config, () => restore(source, folder, config, name), true),
   );
   printSuccess(
     flags,

@@ -191,6 +191,58 @@ test('encrypts a backup so that age opens it, and only with the right identity',
   assert.is((await run(['restore', 'sealed.age', '--identity', 'identity', '--data', 'r'])).code, 0);
 });
 
+test('reports a mistyped key with its line, before it reads or writes a backup', async () => {
+  const name = namePattern.exec((await run(['backups', 'now'], encrypted())).stdout)?.[0] as string;
+  const mistyped = (file: string): void => {
+    const last = /(.)\n$/.exec(readFileSync(path(file), 'utf8'))?.[1] as string;
+    const other = last.toLowerCase() === 'q' ? 'p' : 'q';
+    const text = readFileSync(path(file), 'utf8').slice(0, -2);
+    writeFileSync(path(`${file}-mistyped`), `${text}${last === last.toUpperCase() ? other.toUpperCase() : other}\n`);
+  };
+  mistyped('identity');
+  mistyped('recipients');
+  assert.equal(
+    await run(['backups', 'now'], [...store.options(), '--backup-recipients-file', 'recipients-mistyped']),
+    failed('backup_recipients_file: line 3 of recipients-mistyped is not an age public key (age1…)', 2),
+  );
+  const invalid = failed('line 2 of identity-mistyped is not a valid age identity');
+  store.requests.length = 0;
+  const identity = ['--backup-identity-file', 'identity-mistyped'];
+  assert.equal(await run(['backups', 'fetch', name, 'copy'], [...encrypted(), ...identity]), invalid);
+  assert.equal(await run(['backups', 'verify', name], [...encrypted(), ...identity]), invalid);
+  assert.equal(
+    await run(['restore', 's3://backups/prod', '--identity', 'identity-mistyped', '--data', 'r'], store.options()),
+    invalid,
+  );
+  assert.is(store.requests.filter((request) => request.includes('.age')).length, 0, 'nothing is downloaded');
+});
+
+test('names an encrypted backup that is damaged, and reports existing data without a crash', async () => {
+  const name = namePattern.exec((await run(['backups', 'now'], encrypted())).stdout)?.[0] as string;
+  const sealed = store.objects.get(`prod/${name}`) as Buffer;
+  const restored = (source: string, data: string) =>
+    run(['restore', source, '--identity', 'identity', '--data', data], store.options());
+  const exists = failed(`${path('data/tenantry.db')} exists already: move it away, or restore into another folder`);
+  writeFileSync(path('sealed'), sealed);
+  assert.equal(await restored('s3://backups/prod', 'data'), exists);
+  assert.equal(await restored('sealed', 'data'), exists);
+  writeFileSync(path('part'), sealed.subarray(0, -1));
+  assert.equal(
+    await restored('part', 'r'),
+    failed(`cannot restore ${path('part')}: The backup is damaged (invalid tag)`),
+  );
+  store.objects.set(`prod/${name}`, sealed.subarray(0, -1));
+  assert.equal(
+    await restored('s3://backups/prod', 'r'),
+    failed(`cannot restore ${name}: The backup is damaged (invalid tag)`),
+  );
+});
+
+test('restores a plain backup although the settings name an identity', async () => {
+  assert.is((await run(['backup', 'plain', '--data', 'data'])).code, 0);
+  assert.match((await run(['restore', 'plain', '--data', 'r'], withIdentity)).stdout, /is restored in /);
+});
+
 test('an empty machine restores the newest backup of a bucket with one command, and serves it', async () => {
   // A prefix that starts like the name of a backup.
   await run(['backups', 'now'], [...store.options('backups/tenantry-prod'), '--backup-recipients-file', 'recipients']);
