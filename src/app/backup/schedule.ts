@@ -28,7 +28,7 @@ export function parseSchedule(text: string): Schedule {
     parseField(fields[i] ?? '', range),
   );
   const weekdays = new Set([...(weekdaySet ?? [])].map((number) => number % 7));
-  return {
+  const schedule: Schedule = {
     minutes: minuteSet ?? new Set(),
     hours: hourSet ?? new Set(),
     days: daySet ?? new Set(),
@@ -36,6 +36,8 @@ export function parseSchedule(text: string): Schedule {
     weekdays,
     isEitherDay: fields[2] !== '*' && fields[4] !== '*',
   };
+  if (lastDue(schedule, afterLeapDay) === undefined) throw new Error(`is never due: ${text}`);
+  return schedule;
 }
 
 function parseField(text: string, { from, name, to }: (typeof ranges)[number]): Set<number> {
@@ -54,18 +56,34 @@ function parseField(text: string, { from, name, to }: (typeof ranges)[number]): 
 /** Number of days to search: 29 February occurs every four years. */
 const maxDays = 4 * 366 + 1;
 
+/** The days before this instant contain every date of a calendar. */
+const afterLeapDay = Date.UTC(2024, 2, 1) * 1000;
+
 /** Returns the last scheduled instant at or before `now`; undefined if there is none in four years. */
 export function lastDue(schedule: Schedule, now: number): number | undefined {
   for (let start = now - (now % day), i = 0; i < maxDays; start -= day, i++) {
-    if (!isDueDay(schedule, start)) continue;
-    const times = [...schedule.hours].flatMap((hours) =>
-      [...schedule.minutes].map((minutes) => hours * hour + minutes * minute),
-    );
-    const last = Math.max(...times.map((time) => start + time).filter((at) => at <= now));
+    const last = Math.max(...instantsOn(schedule, start).filter((at) => at <= now));
     if (Number.isFinite(last)) return last;
   }
   return undefined;
 }
+
+/** Returns the first scheduled instant after `now`; undefined if there is none in four years. */
+function nextDue(schedule: Schedule, now: number): number | undefined {
+  for (let start = now - (now % day), i = 0; i < maxDays; start += day, i++) {
+    const next = Math.min(...instantsOn(schedule, start).filter((at) => at > now));
+    if (Number.isFinite(next)) return next;
+  }
+  return undefined;
+}
+
+/** Returns the scheduled instants of the day that begins at `start`. */
+const instantsOn = (schedule: Schedule, start: number): number[] =>
+  isDueDay(schedule, start)
+    ? [...schedule.hours].flatMap((hours) =>
+        [...schedule.minutes].map((minutes) => start + hours * hour + minutes * minute),
+      )
+    : [];
 
 function isDueDay({ days, isEitherDay, months, weekdays }: Schedule, start: number): boolean {
   const date = new Date(start / 1000);
@@ -74,9 +92,13 @@ function isDueDay({ days, isEitherDay, months, weekdays }: Schedule, start: numb
   return isEitherDay ? isDay || isWeekday : isDay && isWeekday;
 }
 
-/** Returns the time between the last two scheduled instants. */
+/**
+ * Returns the time between two scheduled instants: the last two, or the last one and the next one if that is longer. Otherwise
+ * each weekend would be too long for a schedule on weekdays.
+ */
 export function intervalOf(schedule: Schedule, now: number): number {
   const last = lastDue(schedule, now);
-  const before = last === undefined ? undefined : lastDue(schedule, last - minute);
-  return last === undefined || before === undefined ? day : last - before;
+  if (last === undefined) return day;
+  const [before, next] = [lastDue(schedule, last - minute), nextDue(schedule, last)];
+  return Math.max(before === undefined ? 0 : last - before, next === undefined ? 0 : next - last) || day;
 }

@@ -25,8 +25,17 @@ test('the fields of crontab have numbers, lists, ranges and steps', () => {
   assert.is(last('0 4 * * 7', '2026-01-05T00:00:00Z'), '2026-01-04T04:00:00Z', '7 is Sunday, too');
   assert.is(last('0 0 13 * 5', '2026-01-08T00:00:00Z'), '2026-01-02T00:00:00Z', 'either day, if both are restricted');
   assert.is(last('0 0 29 2 *', '2026-01-01T00:00:00Z'), '2024-02-29T00:00:00Z');
-  assert.is(last('0 0 31 2 *', '2026-01-01T00:00:00Z'), undefined);
+  assert.is(last('0 0 29 2 *', '2027-01-01T00:00:00Z'), '2024-02-29T00:00:00Z');
   assert.is(intervalOf(parseSchedule('0 */6 * * *'), at('2026-01-05T12:30:00Z')), 6 * 3600e6);
+});
+
+test('the interval of an irregular schedule covers the pause in progress', () => {
+  const hours = (schedule: string, now: string): number => intervalOf(parseSchedule(schedule), at(now)) / 3600e6;
+  assert.is(hours('0 3 * * 1-5', '2026-01-04T12:00:00Z'), 72, 'Sunday');
+  assert.is(hours('0 3 * * 1-5', '2026-01-06T12:00:00Z'), 24, 'Tuesday');
+  assert.is(hours('0 8-18 * * *', '2026-01-04T21:00:00Z'), 14, 'night');
+  assert.is(hours('0 8-18 * * *', '2026-01-04T12:30:00Z'), 1, 'noon');
+  assert.is(hours('0 3 1 1,2 *', '2026-01-05T00:00:00Z'), (365 - 31) * 24);
 });
 
 test('rejects other schedules with the field and the rule', () => {
@@ -44,6 +53,7 @@ test('rejects other schedules with the field and the rule', () => {
   assert.is(message('* * 0 * *'), 'has the day of the month 0, which must be numbers from 1 to 31');
   assert.is(message('* * * JAN *'), 'has the month JAN, which must be numbers from 1 to 12');
   assert.is(message('5-1 * * * *'), 'has the minute 5-1, which must be numbers from 0 to 59');
+  assert.is(message('0 0 31 2,4 *'), 'is never due: 0 0 31 2,4 *');
   assert.is(message('*/0 * * * *'), 'has the minute */0, which must be numbers from 0 to 59');
 });
 
