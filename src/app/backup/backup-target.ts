@@ -23,8 +23,11 @@ export interface BackupTarget {
   /** Creates or replaces a small file. */
   write(name: string, content: string): Promise<void>;
   remove(name: string): Promise<void>;
-  /** Removes what failed uploads of an installation left behind more than a day ago. */
-  removeRemains(installation: string): Promise<void>;
+  /**
+   * Removes what failed uploads of an installation left behind more than a day ago. Returns the reason if the target does not
+   * allow this.
+   */
+  removeRemains(installation: string): Promise<string | undefined>;
 }
 
 /** Whether this is the name of a backup of an installation. */

@@ -223,16 +223,24 @@ export class S3Target implements BackupTarget {
   }
 
   /** Aborts uploads that began more than a day ago. */
-  async removeRemains(installation: string): Promise<void> {
-    const { text } = await this.#send('list the uploads', {
-      method: 'GET',
-      query: { uploads: '', prefix: this.#prefix },
-    });
+  async removeRemains(installation: string): Promise<string | undefined> {
+    let text: string;
+    try {
+      ({ text } = await this.#send('list the uploads', {
+        method: 'GET',
+        query: { uploads: '', prefix: this.#prefix },
+      }));
+    } catch (error) {
+      // Credentials may lack this right, and not every store has this request.
+      if (error instanceof S3Error && finalStatus(error.status)) return error.message;
+      throw error;
+    }
     for (const [, content = ''] of text.matchAll(/<Upload>(.*?)<\/Upload>/gs)) {
       const [key, upload, began] = ['Key', 'UploadId', 'Initiated'].map((tag) => tagIn(content, tag) ?? '');
       const isOurs = isBackupOf(installation, key?.slice(this.#prefix.length) ?? '');
       if (isOurs && upload && Date.now() - Date.parse(began ?? '') > day / 1000) await this.#abort(key ?? '', upload);
     }
+    return undefined;
   }
 
   #send(action: string, request: S3Request): Promise<S3Response> {

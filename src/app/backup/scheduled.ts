@@ -93,7 +93,9 @@ export async function makeBackup(app: App, folder: string, addon: Addon | undefi
   // The backup must contain the key that authenticates the records of its verification.
   keyedDigestOf(app, digestPurpose, '');
   db.store();
-  await target.removeRemains(installation);
+  const rejection = await target.removeRemains(installation);
+  // The backup matters more.
+  if (rejection !== undefined) app.log.warn({ reason: rejection }, 'failed to abort uploads of killed backups');
   const prefix =
     target.kind === 'folder' ? join(target.place, draftFolderPrefix(installation)) : join(folder, 'backup-');
   makeFolder(dirname(prefix));

@@ -87,7 +87,7 @@ class FolderTarget implements BackupTarget {
   }
 
   /** Removes drafts older than a day. Another command may still write younger ones. */
-  async removeRemains(installation: string): Promise<void> {
+  async removeRemains(installation: string): Promise<undefined> {
     const isOurs = (name: string): boolean =>
       name.startsWith(draftFolderPrefix(installation)) ||
       (name.startsWith(draftPrefix) && isBackupOf(installation, name.slice(draftPrefix.length)));

@@ -320,6 +320,17 @@ test('gives all threads of a backup the lowest priority', async () => {
   assert.equal([...priorities], ['19']);
 });
 
+test('makes a backup although the store does not list uploads, and logs it', async () => {
+  store.fault = (what) => (what === 'GET uploads' ? 403 : undefined);
+  const { code, stderr } = await run(['backups', 'now'], encrypted());
+  assert.is(code, 0, stderr);
+  assert.match(
+    stderr,
+    /cannot list the uploads in s3:\/\/backups\/prod: [^"]+403.*failed to abort uploads of killed backups/,
+  );
+  assert.is(store.objects.size, 1);
+});
+
 test('repeats requests that were interrupted or failed in the store', async () => {
   const failures = new Map<string, number>();
   store.fault = (what) => {
