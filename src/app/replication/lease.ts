@@ -234,14 +234,21 @@ export class Lease {
 
   async #keepRenewing(): Promise<void> {
     const { signal } = this.#ending;
-    // An acquisition may have taken several attempts.
-    let wait = Math.max(0, millisecondsUntil(this.#deadline, this.#time.now()) - validMs + renewMs);
+    let wait = this.#millisecondsToRenewal();
     while (!signal.aborted && this.#supersededBy === undefined) {
       await this.#time.pause(wait, signal);
       if (signal.aborted) return;
-      wait = (await this.#renew()) ? renewMs : retryMs;
+      wait = (await this.#renew()) ? this.#millisecondsToRenewal() : retryMs;
       this.#report();
     }
+  }
+
+  /**
+   * Returns the time until the next renewal, which counts from the sending of the last successful one: the store may have executed
+   * it long after that, for example when it continues after an outage. Then the deadline is near.
+   */
+  #millisecondsToRenewal(): number {
+    return Math.max(0, millisecondsUntil(this.#deadline, this.#time.now()) - validMs + renewMs);
   }
 
   /** Reports the end of the lease when it happens, although a renewal is still waiting for its response. */

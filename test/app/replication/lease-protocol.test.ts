@@ -150,6 +150,22 @@ test('logs the end of the lease when it happens, although a renewal still waits 
   assert.ok(Math.abs(ended - (a.errors[0]?.at ?? 0)) <= 20, `${a.errors[0]?.at} instead of ${ended}`);
 });
 
+test('renews again at once when the store executes an old renewal after an outage', async () => {
+  const { a, simulation } = pair();
+  a.acquire();
+  await simulation.pass(9000);
+  // The store executes each request 18 s later. The first renewal, sent after 10 s, is valid until 35 s.
+  a.outcome = () => ({ ms: 36_000 });
+  await simulation.pass(20_000);
+  assert.is(a.isWriting, false);
+  a.outcome = () => ({ ms: 20 });
+  await simulation.pass(2000);
+  for (let second = 31; second < 60; second++) {
+    assert.ok(a.isWriting, `after ${second} s`);
+    await simulation.pass(1000);
+  }
+});
+
 test('continues after renewals and an acquisition whose responses were lost', async () => {
   const { a, simulation } = pair();
   let count = 0;
