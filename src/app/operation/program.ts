@@ -85,6 +85,12 @@ export function runCommand(
   return { result, stop: () => void child.kill() };
 }
 
-/** Returns the first line of an error message, without the program name. */
-export const failureOf = ({ code, stderr }: ExitResult): string =>
-  (stderr.split('\n', 1)[0] ?? '').replace(/^tenantry: /, '') || `It ended with ${code}.`;
+/** Returns the error of a command, without the program name. Lines of its log can precede it. */
+export function failureOf({ code, stderr }: ExitResult): string {
+  const lines = stderr.split('\n');
+  const line = lines.findLast((one) => one.startsWith(commandPrefix)) ?? lines[0] ?? '';
+  return line.replace(commandPrefix, '') || `It ended with ${code}.`;
+}
+
+/** Begins the error of a command. */
+const commandPrefix = 'tenantry: ';

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { backupSummary, lastBackups } from '../../../src/app/backup/ages.ts';
+import { failureOf } from '../../../src/app/operation/program.ts';
 import { ScheduledBackups } from '../../../src/app/operation/scheduled-backups.ts';
 import { systemContext } from '../../../src/kernel/access/context.ts';
 import { isoTime } from '../../../src/kernel/clock.ts';
@@ -151,6 +152,13 @@ test('a failed backup notifies staff at once and is tried twice more within the 
     sql`SELECT message FROM notification WHERE kind = 'backup_failed'`,
   );
   assert.match(first as string, /^A backup has failed: cannot read .*file\/below: /);
+});
+
+test('the reason of a failure is the error of the command, not a line of its log', () => {
+  const reason = (stderr: string): string => failureOf({ code: 1, stdout: '', stderr });
+  assert.is(reason('{"level":40,"msg":"a warning"}\ntenantry: the bucket is full\n'), 'the bucket is full');
+  assert.is(reason('Killed\n'), 'Killed');
+  assert.is(reason(''), 'It ended with 1.');
 });
 
 test('staff are notified once when the newest backup is older than twice the interval', async () => {
