@@ -203,8 +203,9 @@ export class ClockWatch {
 const acceptance = (folder: string): string => `tenantry doctor --accept-clock --data ${folder}`;
 
 const jumpText = (jump: number): string => {
-  const [amount, unit] = Math.abs(jump) > notable ? [jump / hour, 'hours'] : [jump / second, 'seconds'];
-  return `${Math.round(Math.abs(amount))} ${unit} ${jump < 0 ? 'back' : 'ahead'}`;
+  const [size, unit] = Math.abs(jump) > notable ? [hour, 'hour'] : [second, 'second'];
+  const amount = Math.round(Math.abs(jump) / size);
+  return `${amount} ${unit}${amount === 1 ? '' : 's'} ${jump < 0 ? 'back' : 'ahead'}`;
 };
 
 /** Returns a line about the jump that removals wait for; none if they run. */
