@@ -59,6 +59,7 @@ browser('creates a webhook with a form that shows errors beside the field, and s
   await once.getByRole('button', { name: 'I have saved it' }).click();
   await owner.heading(`${new URL(receiver.url).host}/in`).waitFor();
   assert.is(await owner.page.locator('main .head .badge').innerText(), 'Enabled');
+  await owner.button('Edit').waitFor();
   assert.equal(await owner.page.locator('main .head .acts .btn:not(.icon-only)').allInnerTexts(), [
     'Send test',
     'Edit',
