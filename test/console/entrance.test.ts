@@ -7,6 +7,7 @@ import { makeInitialLink } from '../../src/accounts/session/initial-link.ts';
 import { startBrowser } from '../support/browser.ts';
 import { Console, greeting, password } from '../support/console.ts';
 import { findFaults } from '../support/console-look.ts';
+import { eventually } from '../support/eventually.ts';
 import type { Client } from '../support/fixture.ts';
 import { freePort } from '../support/free-port.ts';
 import { Mailbox } from '../support/mailbox.ts';
@@ -153,7 +154,12 @@ browser('accepts a login up to 15 minutes after its start, unless the console wa
     await visitor.page.goto(`${url}/`);
     await depart(visitor);
     await visitor.page.clock.setSystemTime(Date.now());
-    if (isOpened) await visitor.page.reload();
+    if (isOpened) {
+      await visitor.page.reload();
+      const departures = () =>
+        visitor.page.evaluate('Object.keys(sessionStorage).filter((key) => /departure/.test(key)).length');
+      await eventually('the departure is forgotten', async () => (await departures()) === 0, 30);
+    }
     await follow(visitor, `${url}/#/signed-in/${saml.fixture.as('mallory').token}/saml2`);
     await visitor.heading(heading).waitFor();
     await visitor.close();
