@@ -5,6 +5,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -89,6 +90,22 @@ function userName(uid: number): string {
   } catch {
     return `'#${uid}'`;
   }
+}
+
+/** Returns the first bytes of a file; zeros for what it does not have, or if it is unreadable. */
+export function startOf(file: string, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      readSync(descriptor, bytes, 0, length, 0);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+  }
+  return bytes;
 }
 
 /** Whether this process runs as a different user than the owner of these files, whose files a server may be unable to open. */

@@ -1,10 +1,10 @@
 /** Encrypts backups in the format of the command-line tool `age`. */
-import { closeSync, createReadStream, createWriteStream, openSync, readSync } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ReadableStream } from 'node:stream/web';
-import { readText } from '../../kernel/files.ts';
-import { codeOf, errorOf, plainReason } from '../../kernel/present.ts';
+import { readText, startOf } from '../../kernel/files.ts';
+import { errorOf, plainReason } from '../../kernel/present.ts';
 
 /** The bytes of a stream, for the age library. `Readable.toWeb` would crash the process if the stream is canceled early. */
 const webStream = (stream: Readable) =>
@@ -22,20 +22,7 @@ export async function encryptFile(source: string, target: string, recipients: re
 const fileStart = Buffer.from('age-encryption.org/v1\n');
 
 /** Whether a file has the format of age; false if it is unreadable. */
-export function isEncrypted(file: string): boolean {
-  const start = Buffer.alloc(fileStart.length);
-  try {
-    const descriptor = openSync(file, 'r');
-    try {
-      readSync(descriptor, start, 0, start.length, 0);
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (error) {
-    if (codeOf(error) === undefined) throw error;
-  }
-  return start.equals(fileStart);
-}
+export const isEncrypted = (file: string): boolean => startOf(file, fileStart.length).equals(fileStart);
 
 /** Returns the decrypted stream. Rejects with a readable error if none of the identities decrypts it. */
 export async function decrypted(stream: Readable, identities: readonly string[]): Promise<Readable> {

@@ -1,16 +1,16 @@
 /** The backup before an upgrade, which changes the schema of a database from an older version. */
 
-import { closeSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime, systemClock } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { applicationId, openHandle } from '../../kernel/durability/handle.ts';
 import { databaseHeaderBytes } from '../../kernel/durability/snapshot.ts';
 import { findGap, rejectDamagedHeader } from '../../kernel/durability/write-ahead-log.ts';
-import { makeFolder } from '../../kernel/files.ts';
+import { makeFolder, startOf } from '../../kernel/files.ts';
 import { embeddedMigrations } from '../../kernel/native/embedded.ts';
 import type { Addon } from '../../kernel/native/native.ts';
-import { codeOf, errorOf, plainReason } from '../../kernel/present.ts';
+import { errorOf, plainReason } from '../../kernel/present.ts';
 import { databaseFile, prepareFolder } from '../data/data-folder.ts';
 import { backUp } from './backup.ts';
 
@@ -75,17 +75,7 @@ function requireReadableLog(database: string): void {
 
 /** Reads the header of the file, ignoring its log. Returns zeros if the file is unreadable: opening it reports the error. */
 function headerOf(file: string): Header {
-  const bytes = Buffer.alloc(databaseHeaderBytes);
-  try {
-    const descriptor = openSync(file, 'r');
-    try {
-      readSync(descriptor, bytes, 0, bytes.length, 0);
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (error) {
-    if (codeOf(error) === undefined) throw error;
-  }
+  const bytes = startOf(file, databaseHeaderBytes);
   return { owner: bytes.readUInt32BE(68), schema: bytes.readUInt32BE(60) };
 }
 
