@@ -1,6 +1,5 @@
 /** English texts for API names such as `openstack-instances` or `error_message`. */
-import { wordsOf } from './api-words.ts';
-import { fieldLabel, quotaLabel } from './labels.ts';
+import { fieldLabel, quotaLabel, wordsOf } from './labels.ts';
 
 /** Lists, actions and pages whose texts differ from their API names. */
 const known: Readonly<Record<string, string>> = {

@@ -1,5 +1,4 @@
 /** The label, format and placement of every field and quota of the API. A field without a label is named by its words. */
-import { wordsOf } from './api-words.ts';
 import data from './labels.json' with { type: 'json' };
 
 /**
@@ -16,6 +15,34 @@ interface FieldLabel {
   readonly placement: Placement;
   /** The section of the Details tab. */
   readonly group: string;
+}
+
+/** Words with a special spelling. */
+const spelled: Readonly<Record<string, string>> = {
+  aws: 'Amazon',
+  amazon: 'Amazon',
+  digitalocean: 'DigitalOcean',
+  openstack: 'OpenStack',
+  gitlab: 'GitLab',
+  jira: 'JIRA',
+  sla: 'SLA',
+  cpu: 'CPU',
+  ips: 'IPs',
+  ssh: 'SSH',
+  vms: 'VMs',
+  ip: 'IP',
+  url: 'URL',
+  uuid: 'UUID',
+};
+
+/** Splits an API name into words, with a capital first letter. */
+export function wordsOf(name: string): string {
+  const words = name
+    .replace(/^(nc_|@)/, '')
+    .split(/[-_]+/)
+    .map((word) => (Object.hasOwn(spelled, word) ? spelled[word] : word))
+    .join(' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 const placements: Readonly<Record<string, Placement>> = { d: 'details', r: 'raw', f: 'form' };
