@@ -24,6 +24,7 @@ import { notify } from '../components/toast.tsx';
 import { nameOf, Time } from '../components/values.tsx';
 import { choiceText, joinedText, percentText } from '../format/text.ts';
 import { inOrder, plural, serverText, t, titleOf } from '../i18n/words.ts';
+import { deliveriesOf } from './delivery.tsx';
 import { failedTypes } from './event-counts.tsx';
 
 /** All hooks with their deliveries in the last 7 days, and a button to create one. */
@@ -400,7 +401,7 @@ export function HookBadge({ hook }: { readonly hook: Item }): JSX.Element {
   const isActive = hook.is_active === true;
   const hasDeliveries = isActive && listOf(hook) === 'hooks-web';
   // The same request as that of the page: the two share a response.
-  const { value: page } = usePage(hasDeliveries ? `${pathOf(textOf(hook, 'url'))}deliveries/?page_size=10` : '');
+  const { value: page } = usePage(hasDeliveries ? deliveriesOf(hook) : '');
   const deliveries = page?.items ?? [];
   const last = deliveries
     .map((delivery) => textOf(delivery, 'delivered'))
