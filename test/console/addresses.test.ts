@@ -1,4 +1,4 @@
-/** The console handles invalid addresses and browser languages, in a real browser. */
+/** How the console handles invalid addresses and browser languages. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -20,7 +20,7 @@ tests.before(async () => {
 });
 tests.after(() => chromium?.close());
 
-/** Names that every JavaScript object inherits, and texts that are not names. */
+/** Names that every JavaScript object inherits, and text that is no name. */
 const inherited = [
   'valueOf',
   '__proto__',
@@ -72,7 +72,6 @@ browser('opens the sign-in page with any address', async () => {
 
 browser('a failed page leaves the sidebar usable, and the next page opens', async () => {
   const visitor = await Console.as(started(), fixture, 'owner');
-  // The page expects a list and gets something else.
   await visitor.page.route('**/api/customers/?*', (route) => route.fulfill({ json: [null] }));
   await visitor.page.evaluate(`location.hash = '/customers/'`);
   await visitor.heading('This page cannot be shown').waitFor();
@@ -101,7 +100,7 @@ browser('an invalid browser language falls back to the language without a region
     await page.getByLabel(/^(Password|Parool)/).fill(password);
     await page.getByRole('button', { name: expected, exact: true }).click();
     await page.locator('nav#places').waitFor();
-    // Numbers and times are formatted on this page.
+    // This page formats numbers and times.
     await page.evaluate(`location.hash = '/customers/'`);
     await page.getByRole('row').nth(1).waitFor();
     assert.equal(errors, [], languages.join());

@@ -1,4 +1,4 @@
-/** API keys and service accounts in the console: creation with scopes, one display of the key, rotation and revocation. */
+/** API keys and service accounts in the console: scopes, the key that is shown once, rotation and revocation. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';

@@ -1,4 +1,4 @@
-/** The audit trail in the console: the page of staff and owners, and the history of objects. */
+/** The audit trail in the console: the page for staff and owners, and the history of objects. */
 import { readFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,4 @@
-/** Backups in the console, of the built program with data on disk. */
+/** Backups in the console, with the built program and data on disk. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
@@ -86,7 +86,7 @@ browser('doctor, metrics, notifications and the console agree on the age of the 
       `INSERT INTO backup (name, target, size, sha256, is_encrypted, created, verified)
        SELECT ?, target, 0, '', 0, ?, ? FROM backup`,
     ).run(name, created, created + 1);
-    // The next verification by the server is a week away.
+    // The next scheduled verification is a week away.
     db.prepare('UPDATE deployment SET verification_at = ?').run(now);
     db.close();
     const schedule = ['--backup-schedule', '03:00'];

@@ -1,4 +1,4 @@
-/** The shell and the components of the console, on the sample data: keyboard use, addresses, and stored choices. */
+/** Shell and components of the console with sample data: keyboard, addresses, and stored choices. */
 import * as assert from 'uvu/assert';
 import { greeting } from '../support/console.ts';
 import { placeOf } from '../support/console-places.ts';
@@ -18,7 +18,7 @@ browser('a menu opens by keyboard, moves by arrows and letters, and returns the 
   const first = await item.innerText();
   await page.keyboard.press('End');
   await item.filter({ hasText: 'Destroy' }).waitFor();
-  // It says why it cannot be used, and stays in reach.
+  // The disabled item shows its reason and can still be focused.
   assert.match(await item.innerText(), /^Destroy\nPlease stop the instance/);
   assert.is(await item.getAttribute('aria-disabled'), 'true');
   await page.keyboard.press('ArrowDown');
@@ -29,7 +29,7 @@ browser('a menu opens by keyboard, moves by arrows and letters, and returns the 
   await page.keyboard.press('Escape');
   await page.getByRole('menu').waitFor({ state: 'detached' });
   assert.is(await more.evaluate((element) => element.matches(':focus')), true);
-  // Destructive actions are nowhere but in the menu.
+  // Destructive actions are only in the menu.
   for (const name of ['Destroy', 'Stop managing']) assert.is(await staff.button(name).count(), 0, name);
 });
 
@@ -59,7 +59,7 @@ browser(
       await staff.go(place, heading);
       await chip.waitFor();
     }
-    // An address says more than the switcher.
+    // The address overrides the switcher.
     await staff.go(`/projects/?customer=${other.uuid}`, 'Projects');
     await page.getByText(`1–${other.projects.length} of ${other.projects.length}`).waitFor();
     assert.is(await chip.count(), 0);
@@ -92,7 +92,7 @@ browser('shows the filters of the address as chips with selectable values', asyn
   assert.equal(await staff.findings(), []);
   await staff.link('Clear filters').click();
   await page.getByRole('row').nth(1).waitFor();
-  // The tab stays, the filters go.
+  // The tab remains, the filters are cleared.
   assert.is(new URL(page.url()).hash, '#/resources/?category=vms');
   await staff.button('More filters').click();
   await page.getByRole('menuitem', { name: 'Description', exact: true }).click();
@@ -119,7 +119,7 @@ browser('rows are chosen and opened by single keys, which can be turned off', as
   await staff.heading('Customers').waitFor();
   await page.keyboard.press('/');
   await page.locator('input[type=search]:focus').waitFor();
-  // A key in a field is a letter.
+  // Shortcuts do not apply in a field.
   await page.keyboard.type('gp?');
   assert.is(await page.getByRole('searchbox').inputValue(), 'gp?');
   await page.getByRole('searchbox').fill('');
@@ -162,7 +162,7 @@ browser('a drawer has an address, moves by arrows, and returns the focus', async
   await drawer.waitFor();
   assert.match(new URL(page.url()).hash, /[?&]event=[0-9a-f]{32}$/);
   assert.equal(await staff.findings(), []);
-  // Events of the same minute differ by their seconds.
+  // Seconds distinguish events of the same minute.
   await drawer.getByText(/ · \d\d:\d\d:\d\d$/).waitFor();
   const before = await drawer.innerText();
   await page.keyboard.press('ArrowDown');
@@ -224,7 +224,7 @@ browser('every field is under Details by groups, and the JSON behind it is copie
     await identity.getByText(id, { exact: true }).waitFor();
   await identity.getByRole('button', { name: 'Copy UUID' }).click();
   await identity.getByRole('button', { name: 'Copied' }).waitFor();
-  // Each fact is there once.
+  // No fact is repeated.
   const labels = await page.locator('main .halves > .card > .in > dl > dt').allInnerTexts();
   for (const label of ['Status', 'Provider account']) assert.is(labels.filter((one) => one === label).length, 1, label);
   assert.not(labels.includes('Project connection'));

@@ -1,4 +1,4 @@
-/** The console under special conditions: behind a proxy, offline, after the end of a session, on a small screen. */
+/** The console behind a proxy, offline, after a session has ended, and on a small screen. */
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -149,7 +149,6 @@ browser('signs in and navigates with the keyboard only', async () => {
   await keyboard.type(password);
   await keyboard.press('Enter');
   await visitor.heading(greeting).waitFor();
-  // A new page moves the focus to its heading.
   const isRead = "document.activeElement.tagName === 'H1'";
   await visitor.page.waitForFunction(isRead);
   await visitor.link('Projects').first().focus();

@@ -1,4 +1,4 @@
-/** The console in a real browser (core.md 3.1): signing in, finding and changing objects, and security. */
+/** The console (core.md 3.1): sign-in, finding and changing objects, security. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -37,7 +37,7 @@ browser('asks for a password and reports a wrong one', async () => {
 });
 
 browser('starts with the problems', async () => {
-  // Staff see the steps to the first machine, as long as there is none.
+  // Until the first machine exists, staff see the steps that create it.
   const owner = await Console.as(started(), fixture, 'owner');
   await owner.page.getByRole('region', { name: 'Needs attention' }).getByText('Everything is fine.').waitFor();
   await owner.page.getByRole('region', { name: 'Recent activity' }).waitFor();
@@ -48,7 +48,6 @@ browser('a list links to its objects, and the address has its search', async () 
   const { page } = staff;
   await staff.link('Customers').first().click();
   await staff.heading('Customers').waitFor();
-  // It searches while the user types.
   await page.getByRole('searchbox', { name: 'Search by name' }).fill('unknown');
   await page.getByText('Nothing matches.').waitFor();
   assert.is(new URL(page.url()).hash, '#/customers/?name=unknown');

@@ -1,4 +1,4 @@
-/** Sign-in without a known password in a real browser: the link of the first start, single sign-on, mailed links. */
+/** Sign-in without a known password: the link of the first start, single sign-on, mailed links. */
 import type { Browser } from 'playwright-core';
 import { createServer } from 'tenantry';
 import { suite } from 'uvu';
@@ -97,7 +97,7 @@ browser('single sign-on redirects to the identity provider and back to the conso
   await visitor.close();
 });
 
-/** Clicks a button that leads to the identity provider, whose page does not open. */
+/** Clicks a button that leads to the identity provider, whose page is blocked. */
 async function depart(visitor: Console): Promise<void> {
   await visitor.page.route('**/api-auth/saml2/login/', (route) => route.abort());
   const failed = visitor.page.waitForEvent('requestfailed');
@@ -106,7 +106,7 @@ async function depart(visitor: Console): Promise<void> {
   await visitor.page.unroute('**/api-auth/saml2/login/');
 }
 
-/** Opens a link to the end of a login, as if from another page. */
+/** Opens the link that completes a login, as if from another page. */
 async function follow(visitor: Console, link: string): Promise<void> {
   await visitor.page.goto('about:blank');
   await visitor.page.goto(link);
@@ -135,7 +135,7 @@ browser('keeps the session of the tab when a link brings another login', async (
   const visitor = await Console.open(started(), `${url}/`);
   await visitor.button('Continue with Example University').click();
   await visitor.heading(greeting).waitFor();
-  // The login of the tab admits no second one.
+  // The tab is already signed in and ignores a second login.
   await follow(visitor, `${url}/#/signed-in/${saml.fixture.as('mallory').token}/saml2`);
   await visitor.heading(foreign).waitFor();
   await visitor.button('Continue').click();
@@ -295,7 +295,7 @@ browser('offers the logins of the sample data, and signs in with one press', asy
   await close();
 });
 
-/** Signs in as the first user, whose token has changed with the first link. */
+/** Returns a client of the first user, whose token the first link replaced. */
 const staff = (): Client => saml.fixture.as('admin');
 
 tests.run();

@@ -1,4 +1,4 @@
-/** Every kind of page of the console is accessible in both themes and on phones. */
+/** Every kind of console page is accessible in both themes and on phones. */
 import * as assert from 'uvu/assert';
 import { findFaults } from '../support/console-look.ts';
 import { allPlaces, mayBeRejected } from '../support/console-places.ts';
@@ -6,7 +6,7 @@ import { suiteWithDemoConsole } from '../support/demo-console.ts';
 
 const { browser, run } = await suiteWithDemoConsole('every page of the console');
 
-/** Each part must end within the time limit of a test. */
+/** Number of tests that share the pages, so that none times out. */
 const parts = 10;
 
 for (let part = 0; part < parts; part++)
@@ -19,7 +19,7 @@ for (let part = 0; part < parts; part++)
       assert.ok(places.length > 150);
       for (const place of places.filter((_, i) => i % parts === part)) {
         await demo.visit(place);
-        // The frame is the same on all pages.
+        // The shell is the same on all pages: check it once.
         wrong.push(...(await findFaults(staff, place === '/' ? 'html' : 'main')).map((text) => `${place} ${text}`));
         const complaints = staff.complaints.splice(0);
         if (!mayBeRejected(place)) wrong.push(...complaints.map((text) => `${place}: ${text}`));

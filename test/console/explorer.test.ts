@@ -32,7 +32,6 @@ browser('finds a list, sends a request, and shows the response by API names', as
   await request.getByText('Metadata (OPTIONS)').click();
   await request.getByText(/"actions": \{/).waitFor();
   assert.equal(await staff.findings('main'), []);
-  // One object shows all of its fields.
   await request.getByRole('link', { name: first.name, exact: true }).click();
   await request.getByRole('rowheader', { name: 'runtime_state' }).waitFor();
   await page

@@ -1,4 +1,4 @@
-/** The first day in the console, from the first sign-in to the statistics, by what the pages offer, with its clicks counted. */
+/** Counts the clicks of the first day in the console, from the first sign-in to the statistics. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, Locator } from 'playwright-core';
 import * as assert from 'uvu/assert';
@@ -14,10 +14,9 @@ const { test: tests, fixture } = suiteWithServer('the whole first day in the con
 });
 const browser = chromium ? tests : tests.skip;
 
-/** More than this, and the first day is too long. */
 const maxClicks = 45;
 
-/** A user who only presses what the page shows, and types. Choosing from a list takes two presses: to open it and to choose. */
+/** A user who only types and clicks what a page shows. A choice from a list counts as two clicks. */
 class Walker {
   readonly clicks: Record<string, number> = {};
   readonly rejected: string[] = [];
@@ -61,7 +60,7 @@ class Walker {
     return Object.values(this.clicks).reduce((sum, count) => sum + count, 0);
   }
 
-  /** The open dialog, or the page. */
+  /** Returns the open dialog, or else the page. */
   #top = (): Locator => this.visitor.page.locator('dialog[open], body:not(:has(dialog[open]))');
 
   #count(clicks: number): void {
@@ -130,7 +129,7 @@ browser('takes at most 45 clicks and no rejected form', async () => {
 
   walker.step('private cloud');
   await walker.link('Create');
-  // A slow list of connections does not cost a second click.
+  // A slow list of connections must not cost a second click.
   await visitor.page.route('**/api/openstack-service-project-link/?*', async (route) => {
     await pause(1000);
     await route.continue();
@@ -183,7 +182,7 @@ browser('takes at most 45 clicks and no rejected form', async () => {
   await visitor.status('Updating');
   await work(fixture);
   await visitor.status('Missing at provider');
-  // The link counts the open alerts.
+  // The link shows the number of open alerts.
   await walker.press(menu.getByRole('link', { name: /^Alerts 1/ }));
   await page.getByText(/web-1 is missing from/).waitFor();
 

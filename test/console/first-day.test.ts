@@ -1,4 +1,4 @@
-/** The first day in the console: the steps of a new installation, and a user without access. */
+/** The home page of a new installation, and of a user without access. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -29,7 +29,7 @@ browser('offers staff the next step until each is done, and stays hidden', async
     .getByRole('region', { name: 'For developers' })
     .getByRole('link', { name: 'API explorer' })
     .waitFor();
-  // Nothing else is on the page of an empty installation.
+  // An empty installation shows nothing else.
   assert.is(await staff.page.getByRole('region', { name: 'Needs attention' }).count(), 0);
   assert.equal(await findFaults(staff), []);
   await setup.getByRole('button', { name: 'Create customer' }).click();

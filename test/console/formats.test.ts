@@ -1,4 +1,4 @@
-/** How the console writes values: sizes, times, states, and the labels of every field. */
+/** How the console formats sizes, times, states, and the label of every field. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { kindOfType } from '../../src/console/format/kinds.ts';

@@ -1,4 +1,4 @@
-/** Notifications in the console: creating and testing hooks, following and repeating deliveries, secrets. */
+/** Hooks in the console: creation and test, deliveries and their repetition, secrets. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -18,7 +18,6 @@ let owner: Console;
 
 const started = (): Browser => chromium as Browser;
 
-/** Sends the pending deliveries. */
 const deliver = (): Promise<void> => fixture.advance(1);
 
 tests.before(async () => {
@@ -145,7 +144,7 @@ browser('follows a test delivery until the receiver has responded', async () => 
 browser('delivers a failed delivery again', async () => {
   const { page } = owner;
   receiver.behaviour = 200;
-  // A receiver that responds with 410 gets nothing until a user enables the hook again.
+  // A 410 response disables the hook until a user enables it.
   const [hook] = (await fixture.as('owner').get('/api/hooks-web/')).body;
   assert.is(hook.is_active, false);
   await page.getByText('This notification is disabled.').waitFor();
@@ -236,7 +235,7 @@ browser('shows the deliveries to users who can only read a hook, without buttons
   await support.close();
 });
 
-/** The cells of the row of a destination in the list of notifications. */
+/** Returns the cells of a destination's row in the list of notifications. */
 const cellsOf = (destination: string): Promise<string[]> =>
   owner.page.getByRole('row').filter({ hasText: destination }).getByRole('cell').allInnerTexts();
 

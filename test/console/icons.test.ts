@@ -1,6 +1,6 @@
 /**
- * The icons that the console has copies of. To add one, add its name with an empty list to
- * `src/console/components/lucide.json`: the first test prints its elements.
+ * The console's copies of icons. To add one, add its name with an empty list to `src/console/components/lucide.json`: the first
+ * test prints its elements.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-/** Impersonation in the console: staff act as a user, a banner says so on every page, and its button returns to their session. */
+/** Impersonation in the console: every page shows a banner with a button that returns to the session of the staff user. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -34,7 +34,7 @@ tests.after(() => chromium?.close());
 
 const banner = () => staff.page.getByRole('region', { name: 'Impersonation' });
 
-/** Starts to act as Alice from her page. */
+/** Impersonates Alice from her page. */
 async function impersonate(): Promise<void> {
   await staff.go(`/users/${alice.uuid}/`, /Alice/);
   await staff.act('Impersonate');
@@ -52,7 +52,7 @@ browser('asks for a reason, shows a banner on every page, and returns to the ses
   await staff.page.reload();
   await banner().waitFor();
   await staff.settled();
-  // Browsers report the 401 that asks for the second factor, and the 403 of what is closed to an impersonation.
+  // Browsers log the 401 that requires the second factor, and the 403 of requests that impersonators may not send.
   assert.equal(
     staff.complaints.filter((text) => !/status of 40[13]/.test(text)),
     [],

@@ -1,4 +1,4 @@
-/** What concerns the signed-in user, in the console: unread notices in the top bar, the list, and the mails about them. */
+/** The inbox of the signed-in user: unread notifications in the top bar, the list, and mails about them. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';

@@ -1,4 +1,4 @@
-/** The first day of a user with only a keyboard: from the printed link to statistics, with a visible focus. */
+/** The first day with only a keyboard, from the printed link to the statistics. The focus is always visible. */
 import type { Browser, Locator, Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { makeInitialLink } from '../../src/accounts/session/initial-link.ts';
@@ -18,7 +18,7 @@ const browser = chromium ? tests : tests.skip;
 let receiver: Receiver;
 let person: Keyboard;
 
-/** The keyboard of a user, with a count of its uses. */
+/** A keyboard that counts key presses. */
 class Keyboard {
   actions = 0;
 
@@ -38,7 +38,7 @@ class Keyboard {
     await this.page.keyboard.type(text);
   }
 
-  /** Presses Tab until the target has the focus; the focus is visible on each element on the way. */
+  /** Presses Tab until the target has the focus. Asserts that the focus is visible on each element on the way. */
   async reach(target: Locator): Promise<void> {
     await target.first().waitFor();
     for (let steps = 0; steps < 120; steps += 1) {
@@ -65,10 +65,10 @@ class Keyboard {
     await this.type(text);
   }
 
-  /** Chooses the first choice of a field. */
+  /** Selects the first choice of a field. */
   async choose(label: string): Promise<void> {
     const select = this.page.getByLabel(label, { exact: true });
-    // The choices depend on the previous ones.
+    // Choices can depend on previous fields.
     await this.console.settled();
     await select.locator('option').nth(1).waitFor({ state: 'attached' });
     await this.reach(select);
@@ -91,14 +91,12 @@ class Keyboard {
     await this.console.settled();
   }
 
-  /** The error messages on the page. */
   problems = (): Promise<readonly string[]> => this.page.locator('main :is(.error, .callout.bad)').allInnerTexts();
 }
 
 const open = async (place: string): Promise<Keyboard> =>
   new Keyboard(await Console.open(chromium as Browser, `${fixture.url}/${place}`));
 
-/** Sends the pending deliveries. */
 const deliver = (): Promise<void> => fixture.advance(1);
 
 tests.before(async () => {
@@ -117,7 +115,7 @@ browser('the first user signs in, skips to the content, and creates a customer a
   await person.press('Enter');
   await person.arrived(greeting);
   await person.page.reload();
-  // The placeholder disappears after loading, and the heading gets the focus.
+  // After loading, the heading gets the focus.
   await person.arrived(greeting);
   await person.press('Tab');
   await person.activate('Skip to content');

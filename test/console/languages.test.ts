@@ -1,4 +1,4 @@
-/** The console in two languages, in a real browser. */
+/** The console in two languages. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';

@@ -1,4 +1,4 @@
-/** A server that cannot renew its lease, in the console, with the built program (core.md 14.8). */
+/** The console of a server that cannot renew its lease, with the built program (core.md 14.8). */
 import type { Browser } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,4 @@
-/** Rows of lists in the console: their columns, actions, counts, and the words for failures. */
+/** Rows of lists in the console: columns, actions, counts, and descriptions of failures. */
 import * as assert from 'uvu/assert';
 import { resourceStates } from '../../src/cloud/catalogue/resource-row.ts';
 import { present } from '../../src/kernel/present.ts';
@@ -14,7 +14,7 @@ browser('counts the resources of each view', async (demo) => {
   const unfinished = new URLSearchParams(
     resourceStates.filter((state) => state !== 'OK' && state !== 'Erred').map((state) => ['state', state]),
   );
-  // The sample data has operations in progress, which change the counts.
+  // Operations of the sample data are in progress and change the counts.
   await eventually(
     'the operations in progress have ended',
     async () => (await ask(`/api/resources/?${unfinished}`)).length === 0,
@@ -43,7 +43,7 @@ browser('names the failed action of a resource in lists and on its page', async 
   await row.getByText('Stop failed', { exact: true }).waitFor();
   await page.getByRole('row', { name: 'node-1' }).getByText('Creation failed', { exact: true }).waitFor();
   await page.getByRole('row', { name: 'db-photo-archive' }).getByText('Missing at provider').waitFor();
-  // The whole row leads to the object.
+  // The whole row links to the object.
   await row.getByText('Simulated failure of stop').click();
   await staff.heading(stopped.name).waitFor();
   await staff.status('Stop failed');

@@ -16,7 +16,7 @@ browser('edits the rules of a security group in rows, and shows an error in its 
   await staff.act('Set rules');
   const dialog = staff.dialog();
   const row = (number: number) => dialog.getByRole('region', { name: `Rule ${number}`, exact: true });
-  // The form replaces the rules, so it starts with the current ones.
+  // The form replaces all rules, so it starts with the current ones.
   await row(1).waitFor();
   assert.is(await row(1).getByLabel('IP range').inputValue(), group.rules[0].cidr);
   await dialog.getByRole('button', { name: 'Add rule' }).press('Enter');
@@ -65,7 +65,7 @@ browser('chooses linked objects from their lists, limited to the chosen tenant',
 browser('the private cloud of a machine is one choice, which says what its limits leave', async (demo) => {
   const { ask, staff } = demo;
   const { page } = staff;
-  // Without the scope that an opened object has left, the clouds of all projects are offered.
+  // Without the scope of the object opened before, the form offers the clouds of all projects.
   await page.evaluate(
     'Object.keys(sessionStorage).filter((key) => /scope/.test(key)).forEach((key) => sessionStorage.removeItem(key))',
   );
@@ -92,7 +92,7 @@ browser('the private cloud of a machine is one choice, which says what its limit
   assert.match(await option.innerText(), / disk left$/);
   await page.getByRole('radio', { name: /m1\.small/ }).check();
   await page.getByRole('radio', { name: /CirrOS/ }).check();
-  // Without a cloud, only its field has a message.
+  // If no cloud is chosen, only its field shows a message.
   await staff.button('Create OpenStack instance').click();
   await page.getByText('This field is required.').waitFor();
   assert.is(await page.getByText('This field is required.').count(), 1);
@@ -102,7 +102,7 @@ browser('the private cloud of a machine is one choice, which says what its limit
   await staff.settled();
   assert.ok((await cloud.locator('option').count()) > 2, 'another cloud can still be chosen');
   assert.equal(await findFaults(staff), []);
-  // The connection comes from the private cloud, which is read first.
+  // The connection comes from the private cloud, which the form reads first.
   const own = `**${new URL(tenant.url).pathname}`;
   await page.route(own, (route) => route.fulfill({ status: 500, json: { detail: 'Server error.' } }));
   await staff.button('Create OpenStack instance').click();
@@ -155,7 +155,6 @@ browser('chooses the private cloud of the page that opened the form, once it is 
   assert.is(await cloud.inputValue(), '');
   assert.equal(await findFaults(staff), []);
   await page.unrouteAll({ behavior: 'wait' });
-  // The next refresh finds it ready.
   await callout.waitFor({ state: 'detached' });
   await cloud.locator('option:checked').filter({ hasText: tenant.name }).waitFor({ state: 'attached' });
   assert.ok(tenant.url.endsWith(await cloud.inputValue()));

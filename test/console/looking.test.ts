@@ -1,4 +1,4 @@
-/** History and problems in the console: charts with their tables, filtered events, alerts. */
+/** History and problems in the console: charts and their tables, filtered events, alerts. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -16,7 +16,7 @@ let owner: Console;
 
 const started = (): Browser => chromium as Browser;
 
-/** Opens the console as a user, with the time of the server in the browser. */
+/** Opens the console as a user, with the browser on the clock of the server. */
 async function visit(username: string, width?: number): Promise<Console> {
   const visitor = await Console.open(started(), 'about:blank', width);
   await visitor.page.clock.setFixedTime(new Date(fixture.clock.now() / 1000));
@@ -83,7 +83,7 @@ browser(
     await visitor.go('/statistics/?days=7', 'Statistics');
     const chart = page.getByRole('img', { name: /^vCPUs, up to 1/ });
     await chart.locator('canvas').waitFor();
-    /** The horizontal extent of a token's colour on the canvas, and its width relative to the page. */
+    /** Returns the horizontal extent of a token's colour on the canvas, and its width relative to the page. */
     const drawn = (token: string) =>
       chart.evaluate((element, wanted) => {
         const canvas = element.querySelector('canvas') as HTMLCanvasElement;
@@ -159,7 +159,6 @@ browser('shows the statistics of the period in the address', async () => {
     await availability.getByRole('link', { name: 'Show all' }).getAttribute('href'),
     '#/resources/?o=actual_sla',
   );
-  // One wide chart shows the chosen measure.
   const usage = page.getByRole('region', { name: 'Usage over time' });
   await usage.getByRole('img', { name: /^vCPUs, up to 1/ }).waitFor();
   await usage.getByRole('link', { name: 'Storage' }).click();
@@ -194,7 +193,7 @@ browser('counts events by day, and filters them by group and by days', async () 
   await days.getByText('web was created').waitFor();
   await choosePeriod('2018-01-03', '2018-01-07');
   await days.getByText('web was created').waitFor();
-  // Each bar of the chart is a link in the table behind it: it leads to the events of its day.
+  // In the table of the chart, each day links to its events.
   await page.getByText('View as table').click();
   const table = page.getByRole('row').filter({ has: page.getByRole('link') });
   assert.is(await table.count(), 5);
@@ -273,10 +272,10 @@ browser('groups alerts by severity and acknowledges them in the list', async () 
   await page.getByRole('region', { name: 'Error' }).getByText('It is disk_full.').waitFor();
   await page.getByRole('region', { name: 'Warning' }).getByText('It is slow.').waitFor();
   await page.getByRole('searchbox').fill('slow');
-  // Enter searches at once.
+  // Enter searches without a delay.
   await page.getByRole('searchbox').press('Enter');
   await page.getByText('It is disk_full.').waitFor({ state: 'detached' });
-  // The other filters stay.
+  // The other filters remain.
   assert.is(new URL(page.url()).hash, '#/alerts/?opened=true&message=slow');
   await page.goBack();
   await page.getByRole('button', { name: 'Severity' }).click();
@@ -294,7 +293,7 @@ browser('groups alerts by severity and acknowledges them in the list', async () 
   const closed = staff.page.getByRole('region', { name: 'Closed in the last 7 days' });
   assert.match(await closed.getByRole('listitem').innerText(), /It is disk_full\.\s+.*open for \d+ day/);
   assert.is(await staff.page.getByRole('region', { name: 'Error' }).count(), 0);
-  // Both alerts were open two days ago, one of them still is.
+  // Both alerts were open two days ago, and one still is.
   await staff.page.reload();
   await staff.settled();
   await staff.page.getByText('View as table').click();
@@ -343,7 +342,7 @@ browser('offers only the actions of an alert that are possible now', async () =>
   await owner.button('Cancel acknowledgment').waitFor();
   await owner.button('Acknowledge').waitFor({ state: 'detached' });
   await page.locator('main :focus').waitFor();
-  // The focus is on the next action, or at least on the heading.
+  // The focus is on the next action, or else on the heading.
   assert.match(await page.locator(':focus').innerText(), /^(Cancel acknowledgment|It is slow\.)$/);
 });
 

@@ -1,4 +1,4 @@
-/** Resources in the console: the form with the quota impact, views, and bulk actions. */
+/** Creation of resources in the console: the form, its quota impact, views, and bulk actions. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -18,7 +18,7 @@ let manager: Console;
 
 const started = (): Browser => chromium as Browser;
 
-/** Limits a quota of the project. */
+/** Sets the limit of a project quota. */
 async function limit(name: string, to: number): Promise<void> {
   const { quotas } = (await fixture.staff.get(setup.people.project.url)).body;
   const { url } = quotas.find((quota: Json) => quota.name === name);
@@ -28,7 +28,7 @@ async function limit(name: string, to: number): Promise<void> {
 tests.before(async () => {
   if (!chromium) return;
   setup = await createDroplet(fixture);
-  // Sizes of another account are not offered for a droplet.
+  // The form must not offer sizes of another account for a droplet.
   await simulatedService(fixture, 'openstack', setup.people, { name: 'Private cloud' });
   await limit('nc_vm_count', 2);
   const { users } = setup.people;
@@ -50,13 +50,13 @@ browser('the form of a chosen kind shows the quota impact during input', async (
   const choose = async (label: string, index = 1): Promise<void> => {
     const select = page.getByLabel(label);
     await select.locator('option').nth(index).waitFor({ state: 'attached' });
-    // A choice narrows those of other fields; the earlier ones stay until these are read.
+    // A choice narrows other fields, whose old choices remain until the new ones have been read.
     await manager.settled();
     await select.selectOption({ index });
     await manager.settled();
   };
   await page.getByLabel('Name *', { exact: true }).fill('cache');
-  // The only connection is chosen.
+  // The only connection is preselected.
   await takes.getByText('Virtual machines').first().waitFor();
   await takes.getByText('1 + 1 of 2').waitFor();
   assert.is(await takes.getByText('over the limit').count(), 0);
@@ -66,7 +66,7 @@ browser('the form of a chosen kind shows the quota impact during input', async (
     .getByRole('group', { name: 'Size' })
     .getByRole('radio', { name: /s-2vcpu-4gb/ })
     .check();
-  // Quotas without a limit are behind a click: 1 GiB is used, and the machine needs 4 GiB.
+  // Unlimited quotas need a click: 1 GiB is used, and the machine needs 4 GiB.
   await takes.getByText(/All \d+ quotas$/).click();
   await takes.getByText('1 GiB + 4 GiB · no limit').waitFor();
   assert.equal(await manager.findings(), []);
@@ -81,7 +81,7 @@ browser('the form of a chosen kind shows the quota impact during input', async (
 browser('a short list of flavors and images is offered as cards, the smallest first', async () => {
   const { page } = manager;
   await manager.go('/new-resource/openstack-instances/', 'New OpenStack instance');
-  // Nothing can be created before there is a private cloud.
+  // Creation requires a private cloud.
   await page.locator('.callout').getByText('A private cloud is missing.').waitFor();
   await manager.link('Create a private cloud').first().waitFor();
   const link = page.getByLabel('Project connection *');
@@ -94,7 +94,7 @@ browser('a short list of flavors and images is offered as cards, the smallest fi
   assert.match(cards[0] as string, /^m1\.tiny\n1 vCPU · 512 MiB memory/);
   assert.match(cards.at(-1) as string, /^m1\.xlarge\n8 vCPU · 16 GiB memory/);
   await flavors.getByRole('radio', { name: /m1\.small/ }).check();
-  // The disk of the flavor is the system volume that it suggests.
+  // The flavor suggests the size of the system volume.
   const systemVolume = page.getByLabel('System volume *');
   await eventually('the flavor suggests a volume', async () => (await systemVolume.inputValue()) === '20');
   await page
@@ -120,7 +120,7 @@ browser('shows the requirements of a machine before its project is known', async
   await page.route('**/api/openstack-service-project-link/?*', async (route) => {
     const response = await route.fetch();
     const [link] = await response.json();
-    // Of several connections, none is chosen.
+    // With several connections, none is preselected.
     await route.fulfill({
       response,
       json: [link, { ...link, url: `${link.url}?` }],
@@ -132,13 +132,13 @@ browser('shows the requirements of a machine before its project is known', async
   await page.getByRole('radio', { name: /m1\.small/ }).check();
   const impact = page.getByRole('region', { name: 'Quota impact' });
   await impact.getByText('Choose a project connection to see the limits.').waitFor();
-  // The flavor is read once it is chosen.
+  // The form reads the flavor when it is chosen.
   await impact.getByText('+ 20 GiB').waitFor();
   const facts = await impact.locator('dl').innerText();
   assert.equal(facts.split('\n').filter(Boolean), [
     ...['Virtual machines', '+ 1', 'vCPUs', '+ 1', 'Memory', '+ 2 GiB', 'Storage', '+ 20 GiB'],
   ]);
-  // A refresh may wait for its response in the handler.
+  // A refresh may be waiting in the route handler.
   await page.unrouteAll({ behavior: 'wait' });
 });
 

@@ -1,6 +1,6 @@
 /**
- * The main pages as every kind of user, on wide and narrow screens, light and dark: no page reports an error, sends a rejected
- * request, scrolls sideways, moves while it loads, or has serious faults of accessibility.
+ * The main pages for every kind of user, on wide and narrow screens, light and dark: no page logs an error, sends a rejected
+ * request, scrolls sideways, shifts while it loads, or has serious accessibility problems.
  */
 import type { Browser } from 'playwright-core';
 import { createServer, type Server } from 'tenantry';
@@ -24,7 +24,7 @@ tests.after(async () => {
   await server?.close();
 });
 
-/** The password of the users of the sample data. */
+/** The password of users in the sample data. */
 const password = 'demo-world-1';
 
 const people = {
@@ -41,7 +41,7 @@ const screens = [
   { width: 390, widest: 360, schemes: ['dark', 'light'] },
 ] as const;
 
-/** The largest sum of layout shifts while a page loads. */
+/** Maximum sum of layout shifts while a page loads. */
 const maxShift = 0.05;
 
 const observeShifts = `
@@ -50,7 +50,7 @@ const observeShifts = `
   window.shift = 0;
   window.shifts.observe({ type: 'layout-shift' });`;
 
-/** The main pages that a user can open, with the first object of the main lists. */
+/** Returns the main pages that a user can open, including the first object of the main lists. */
 async function placesOf(username: string): Promise<readonly string[]> {
   const headers = { Authorization: `Token ${server.issueToken(username)}` };
   const first = async (list: string): Promise<string[]> => {
@@ -75,7 +75,7 @@ Object.entries(people).forEach(([role, username], turn) => {
     await page.getByLabel('Username').fill(username);
     await page.getByLabel('Password').fill(password);
     await visitor.button('Sign in').click();
-    // Some of them prefer Estonian.
+    // Find it by id: some users prefer Estonian.
     await page.locator('nav#places').waitFor({ state: 'attached' });
     await visitor.settled();
     await page.emulateMedia({ reducedMotion: 'reduce' });
@@ -90,14 +90,14 @@ Object.entries(people).forEach(([role, username], turn) => {
           return await page.evaluate<number>('countShifts(shifts.takeRecords()), shift');
         };
         let shift = await open();
-        // On a busy machine, responses arrive in more steps: what moves every time is a fault.
+        // On a busy machine, responses arrive in more steps. Only shifts on every attempt count.
         for (let again = 0; again < 3 && shift >= maxShift; again += 1) {
           await page.evaluate(`location.hash = '/no-such-page/'`);
           await visitor.settled();
           shift = await open();
         }
         if (shift >= maxShift) wrong.push(`${place} at ${width}: moves by ${shift.toFixed(3)}`);
-        // Each page is checked in every colour scheme and width for one of the roles.
+        // Check each page in every colour scheme and width, but only once among the roles.
         const isChecked = (turn + number + at) % 3 === 0;
         const scheme = schemes[(turn + number) % 2 ? 0 : 1];
         if (isChecked) {

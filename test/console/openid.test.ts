@@ -1,4 +1,4 @@
-/** Sign-in at an OpenID Connect provider in the console, the identities of a user, and the check of providers, in a real browser. */
+/** OpenID Connect in the console: sign-in at a provider, the identities of a user, and the check of providers. */
 import type { Browser } from 'playwright-core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -45,7 +45,7 @@ tests.after(async () => {
   await oidc.close();
 });
 
-/** Signs out, and logs out on the page of the provider, which returns. */
+/** Signs out of the console, then of the provider, which redirects back. */
 async function signOutAtProvider(visitor: Console): Promise<void> {
   await visitor.signOut();
   await visitor.page.waitForURL(`${oidc.provider.issuer}/session/end**`);
@@ -184,7 +184,7 @@ browser('starts the sign-in automatically if the provider is configured so, but 
   await oidc.provider.next({ accountId: 'c-1' });
   const visitor = await Console.open(started(), 'about:blank');
   await visitor.page.route('**/api/configuration/', async (route) => {
-    // The page may leave before the response.
+    // The page may navigate away before the response.
     const response = await route.fetch().catch(() => undefined);
     const body = await response?.json().catch(() => undefined);
     if (!response || !body) return;

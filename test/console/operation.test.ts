@@ -1,4 +1,4 @@
-/** The operation pages of staff, and live updates, in a real browser. */
+/** The operation page for staff, and live updates. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { sql } from '../../src/kernel/db/sql.ts';
@@ -38,7 +38,7 @@ browser('shows a new event without a reload', async () => {
   await owner.go('/', greeting);
   await fixture.staff.patch(cast.project.url, { name: 'Saturn' });
   await owner.page.getByText('Saturn was updated').waitFor();
-  // The clock of the server is years behind that of the browser.
+  // The server's clock is years behind that of the browser.
   await owner.go('/events/?all=true', 'Events');
   await fixture.staff.patch(cast.project.url, { name: 'Rocket' });
   await owner.button('Show 1 new event').click();
@@ -52,13 +52,13 @@ browser('refreshes an object, but not below an open form', async () => {
   await owner.act('Edit');
   const name = owner.dialog().getByLabel('Name *', { exact: true });
   await name.fill('Typed');
-  // The form reads the choices of its links when it opens.
+  // When it opens, the form reads the choices of its links.
   await eventually('the choices are read', () =>
     owner.requests.some((line) => line.includes('/api/customers/?page_size=100')),
   );
   const requestCount = owner.requests.length;
   await fixture.staff.patch(cast.project.url, { name: 'Gemini' });
-  // The stream reports the change, and the page reads nothing.
+  // The page must not read again after the stream reports a change.
   await eventually('the stream is followed', () => fixture.server.app.eventStreams.size === 2);
   await owner.page.waitForTimeout(1500);
   assert.equal(owner.requests.slice(requestCount), []);
@@ -74,7 +74,7 @@ browser('reads the first page once, and again after five seconds', async () => {
   const visitor = await Console.open(started(), `${fixture.url}/`);
   const { page } = visitor;
   await page.clock.install();
-  // The time before the sign-in counts for nothing.
+  // Time before the sign-in must not count.
   await page.clock.fastForward(10_000);
   await visitor.signIn('owner');
   await visitor.settled();
@@ -218,7 +218,7 @@ browser('a button changes a simulated resource at its provider', async () => {
   const customer = (await fixture.staff.get('/api/customers/')).body[0];
   const place = { customer, project: await fixture.project('Drifting', customer) };
   const service = await dropletService(fixture, place);
-  // This operation gets the failure that was ordered before.
+  // The failure requested above affects this operation.
   await service.make({ name: 'failing' });
   const droplet = await service.make();
   await staff.go(`/digitalocean-droplets/${droplet.uuid}/`, /^web/);

@@ -1,4 +1,4 @@
-/** The pages of a customer and a project in the console, with sample data. */
+/** The pages of customers and projects in the console, with sample data. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -66,7 +66,7 @@ browser('the tabs of a customer lead to its lists, with counts, and to every fie
   await region('History').waitFor();
   await tab('Activity').and(staff.page.locator('[aria-current=page]')).waitFor();
   assert.equal(await findFaults(staff), []);
-  // The address from before the tab Team had service accounts.
+  // An address from before service accounts moved to the Team tab.
   await staff.go(`${placeOf(customer.url)}?tab=service-accounts`, customer.name);
   await region('Service accounts').waitFor();
   await tab('Team 11').and(staff.page.locator('[aria-current=page]')).waitFor();
@@ -154,7 +154,7 @@ browser('home sums up vCPUs, memory and storage of the projects of the user', as
     );
   const resources = (await fixture.staff.get('/api/resources/?page_size=1')).headers.get('X-Result-Count');
   await staff.page.locator('main .head').getByText(`${resources} resources`).waitFor();
-  // In a project, the private cloud has the limits that apply.
+  // The limits that apply in a project are those of its private cloud.
   const project = await first('/api/projects/?name=Virtual+desktops');
   await staff.go(placeOf(project.url), project.name);
   const limit = region('Limits').locator('.meter').filter({ hasText: 'vCPUs' });
@@ -200,7 +200,7 @@ browser('lists customers with their usage, nearest limit and problems', async ()
   assert.equal(others.slice(0, 6), ['3', '18', '40', '576 GiB', 'Volume storage 90%', '1 failed, 1 open alert']);
   const statusOf = (owner: string) => staff.page.getByRole('row', { name: owner }).locator('td.state').innerText();
   assert.is(await statusOf('Fjellvind'), 'Account failed');
-  // Resources that are missing at the provider have not failed.
+  // A resource that is missing at the provider does not count as failed.
   assert.is(await statusOf('Aoife Byrne'), '2 open alerts');
   assert.equal(await staff.findings(), []);
   await staff.button('Actions for Aoife Byrne').click();
@@ -246,7 +246,7 @@ browser('offers the next step for failed resources', async () => {
   const name = page.getByLabel('Name *', { exact: true });
   await name.waitFor();
   assert.is(await name.inputValue(), missing.name);
-  // Resources name their image, region and size without linking to them.
+  // Image, region and size are names without links.
   for (const choice of [missing.image_name, 's-4vcpu-8gb'])
     assert.ok(await page.getByRole('radio', { name: new RegExp(`^${choice}`) }).isChecked(), choice);
   await staff.settled();

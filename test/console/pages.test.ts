@@ -32,7 +32,7 @@ tests.after(async () => {
   if (folder) rmSync(folder, { recursive: true });
 });
 
-/** The position of the page links, and the first row of the table. */
+/** Returns the position of the page links, and the first row of the table. */
 const seen = async () => {
   const top = (await visitor.page.getByRole('navigation', { name: 'Pages' }).boundingBox())?.y;
   return { top, first: await visitor.page.getByRole('row').nth(1).innerText() };
@@ -43,7 +43,7 @@ browser('the next page replaces the previous one without moving the page links',
   await visitor.go('/customers/', 'Customers');
   await page.getByText('1–20 of 10,000').waitFor();
   const before = await seen();
-  // The list always has rows, even while the request is pending.
+  // The list must keep its rows while the request is pending.
   await page.evaluate(`
     globalThis.emptied = 0;
     new MutationObserver(() => { if (!document.querySelector('main tbody tr')) emptied++; })

@@ -1,4 +1,4 @@
-/** The command palette of the console, used with the keyboard only in a real browser. */
+/** The command palette of the console, with only a keyboard. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -37,7 +37,7 @@ browser('finds objects of any list by name', async () => {
   await owner.heading('Rocket').waitFor();
   assert.is(new URL(owner.page.url()).hash, `#/projects/${cast.project.uuid}/`);
   await owner.settled();
-  // The object is now a recent one and shown before typing.
+  // The object is now among the recent ones, which are shown before typing.
   await owner.page.keyboard.press('Control+k');
   await option(owner, 'Rocket Alice').and(owner.page.locator('[aria-selected=true]')).waitFor();
   await owner.page.keyboard.press('Escape');
@@ -54,7 +54,7 @@ browser('finds pages by parts of their titles, and chooses with the arrow keys',
   await owner.heading('Alerts').waitFor();
   await seek(owner, 'pro');
   await option(owner, 'Projects').waitFor();
-  // Results of the server come last.
+  // Results from the server come last.
   await option(owner, 'admin.of.project admin.of.project').waitFor();
   const selected = owner.page.getByRole('option', { selected: true });
   const first = await selected.innerText();
@@ -74,7 +74,7 @@ browser('performs the actions of the page, and offers only the available ones', 
   await option(owner, 'Edit').waitFor();
   await owner.page.keyboard.press('Enter');
   await owner.dialog().getByLabel('Name *', { exact: true }).waitFor();
-  // The palette does not open over a form.
+  // The palette must not open over a form.
   await owner.page.keyboard.press('Control+k');
   assert.is(await owner.page.getByRole('combobox', { name: 'Page, action or name' }).count(), 0);
   await owner.page.keyboard.press('Escape');

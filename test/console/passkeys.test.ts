@@ -1,4 +1,4 @@
-/** Passkeys in the console, with a virtual authenticator of the browser. */
+/** Passkeys in the console, with the browser's virtual authenticator. */
 import type { Browser, CDPSession, Locator } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -11,7 +11,7 @@ const chromium = await startBrowser();
 const { test: tests, fixture } = suiteWithServer('passkeys in the console');
 const browser = chromium ? tests : tests.skip;
 const started = (): Browser => chromium as Browser;
-/** Browsers accept passkeys at names only, not at addresses. */
+/** Passkeys need a host name: browsers reject them at IP addresses. */
 const url = (): string => `http://localhost:${new URL(fixture.url).port}/`;
 let alice: Json;
 let own: Console;
@@ -26,7 +26,7 @@ tests.before(async () => {
 });
 tests.after(() => chromium?.close());
 
-/** A virtual authenticator of a page, which verifies its user and responds on its own. */
+/** A virtual authenticator that verifies its user and responds without interaction. */
 class Authenticator {
   private constructor(
     private readonly session: CDPSession,
@@ -58,7 +58,7 @@ class Authenticator {
       await session.send('WebAuthn.addCredential', { authenticatorId: id, credential: { ...credential, signCount } });
   }
 
-  /** Makes a credential the only one. */
+  /** Replaces all credentials by this one. */
   async replace(credential: Awaited<ReturnType<Authenticator['credentials']>>[number] | undefined): Promise<void> {
     await this.session.send('WebAuthn.clearCredentials', { authenticatorId: this.id });
     if (credential) await this.session.send('WebAuthn.addCredential', { authenticatorId: this.id, credential });

@@ -1,10 +1,10 @@
 /**
- * Takes pictures of the console's main pages with the sample data, at 1280 and 390 pixels, in light and dark:
+ * Takes screenshots of the console's main pages with sample data, 1280 and 390 pixels wide, light and dark:
  *
  *   node build.mjs pictures [folder] [part of a name …]
  *
- * The default folder is dist/pictures. Names of pages as further arguments take only those. `manual` takes those of the README
- * and the manual:
+ * The default folder is dist/pictures. Further arguments select pages by name. `manual` takes the screenshots of the README and
+ * the manual:
  *
  *   node build.mjs pictures src/manual manual
  */
@@ -33,7 +33,7 @@ const first = async (list: string): Promise<string> => {
   return new URL(item.url).pathname.replace(/^\/api/, '');
 };
 
-/** The pages by picture name. */
+/** Returns the pages by screenshot name. */
 async function pages(): Promise<Readonly<Record<string, string>>> {
   const customer = await first('customers/?name=Nordlicht');
   return {
@@ -63,7 +63,7 @@ async function pages(): Promise<Readonly<Record<string, string>>> {
   };
 }
 
-/** Takes the four pictures of the manual, of the size of a screen. */
+/** Takes the four screenshots of the manual, in the size of a screen. */
 async function takeManual(browser: Browser): Promise<void> {
   const visitor = await Console.open(browser, `${server.url}/`, 1280);
   const { page } = visitor;

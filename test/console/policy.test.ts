@@ -1,4 +1,4 @@
-/** The policy of the service in the console: a link and a checkbox, or nothing without a policy. */
+/** The service's policy in the console: a link and a checkbox if there is one. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';

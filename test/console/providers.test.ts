@@ -1,4 +1,4 @@
-/** Provider accounts in the console: the guide with its test of credentials, the account page, and connections. */
+/** Provider accounts in the console: the guide with its connection test, the account page, and connections. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ browser('the guide asks for the credentials of the provider, and saves only work
     .getByRole('alert')
     .getByText('DigitalOcean rejected the credentials. Unable to authenticate you. Nothing was saved.')
     .waitFor();
-  // The field to correct is marked.
+  // The field that caused the rejection is marked.
   assert.is(await page.getByLabel('Token').getAttribute('aria-invalid'), 'true');
   await page.getByText('Check: token.').waitFor();
   const checks = page.getByRole('region', { name: 'Connection test' });
@@ -205,7 +205,7 @@ browser(
     await page.getByRole('radio', { name: /^Simulator/ }).check();
     await page.getByText('Runs on this server and needs no credentials.').waitFor();
     assert.equal([await address.count(), await page.getByLabel('Token').count()], [0, 0]);
-    // Only an account on the simulator has options of the simulator.
+    // Simulator options belong to accounts on the simulator.
     const seed = page.getByLabel('Simulator seed');
     await page.getByText('More options', { exact: true }).click();
     await seed.fill('7');
@@ -216,7 +216,7 @@ browser(
     await seed.waitFor({ state: 'attached' });
     assert.is(await seed.inputValue(), '7');
     assert.equal(await owner.findings(), []);
-    // The customer has several projects: the next step asks which of them use the account, never under another step.
+    // The customer has several projects, so the next step asks which of them use the account. No other step may ask.
     await page.evaluate(`new MutationObserver((_, observer) => {
       if (!document.body.innerText.includes('Projects that can use the account')) return;
       observer.disconnect();
@@ -241,7 +241,7 @@ browser(
     assert.equal([backend_url, is_simulated, token], [null, true, null]);
     const [service] = (await fixture.staff.get(`/api/services/?settings_uuid=${settings.uuid}`)).body;
     assert.equal([service.available_for_all, service.projects.map(({ name }: Json) => name)], [false, ['Second']]);
-    // Real accounts end with the resources that can be imported.
+    // For a real account, the last step lists the resources to import.
     await owner.go(`/add-provider/DigitalOcean/?account=${settings.uuid}`, 'Add an account at DigitalOcean');
     await page.getByText('The account is in sync.').waitFor();
     await page.getByText('Nothing at the provider is left to import.').waitFor();
@@ -253,7 +253,7 @@ browser(
 );
 
 browser('the guide reports a disabled simulator', async () => {
-  // Leaves the guide, which keeps its form when only its address is opened again.
+  // Leave the guide first: it keeps its form if only its address changes.
   await owner.go('/service-settings/', 'Provider accounts');
   await owner.page.route('**/api/digitalocean/', (route) =>
     route.request().method() === 'POST'
@@ -294,17 +294,17 @@ browser('a file field shows the chosen file on a button of the console', async (
   await field.setInputFiles({ name: 'ca.pem', mimeType: 'application/x-pem-file', buffer: Buffer.from('pem') });
   await owner.page.locator('.file').getByText('ca.pem').waitFor();
   await owner.page.locator('.file').getByText('Choose file…').waitFor();
-  // A click on the button reaches the input.
+  // A click on the button opens the file chooser of the input.
   const chooser = owner.page.waitForEvent('filechooser');
   await owner.page.locator('.file').click({ position: { x: 20, y: 16 } });
   await chooser;
-  // So does a file that is dropped on its end, also on narrow screens, where a long name wraps beside the button.
+  // A file can also be dropped on its end, even on narrow screens, where a long name wraps beside the button.
   const folder = mkdtempSync(join(tmpdir(), 'dropped-'));
   const name = 'certificate-of-the-internal-authority-of-our-company-2026-renewed.pem';
   writeFileSync(join(folder, name), 'pem');
   const devtools = await owner.page.context().newCDPSession(owner.page);
   await owner.page.setViewportSize({ width: 360, height: 900 });
-  // Scrolls to the field, and waits until it no longer moves.
+  // A trial hover scrolls to the field and waits until it no longer moves.
   await owner.page.locator('.file').hover({ trial: true });
   const { height = 0, width = 0, x = 0, y = 0 } = (await owner.page.locator('.file').boundingBox()) ?? {};
   const data = { items: [], files: [join(folder, name)], dragOperationsMask: 1 };

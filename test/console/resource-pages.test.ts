@@ -1,4 +1,4 @@
-/** The pages of resources: what each kind shows first, and what stands beside it. */
+/** The pages of resources: the first section of each kind, and the section beside it. */
 import * as assert from 'uvu/assert';
 import { placeOf } from '../support/console-places.ts';
 import { suiteWithDemoConsole } from '../support/demo-console.ts';

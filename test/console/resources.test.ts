@@ -1,4 +1,4 @@
-/** Resources in the console: the form with its links, live states, and the reasons of unavailable actions. */
+/** Resources in the console: the form and its links, live states, and why actions are unavailable. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -39,7 +39,6 @@ browser('performs an available action immediately, and explains an unavailable o
   await manager.act('Stop');
   await page.getByRole('status').getByText('web is stopping').waitFor();
   await work(fixture);
-  // The page follows the operation.
   await manager.status('Stopped');
   assert.is((await fixture.staff.get(setup.droplet.url)).body.runtime_state, 'offline');
 });
@@ -70,7 +69,7 @@ browser('deletes a resource after a confirmation', async () => {
   await manager.act('Destroy');
   const dialog = manager.dialog();
   await dialog.getByText(/This cannot be undone\.$/).waitFor();
-  // The user has to type the name first.
+  // The button stays disabled until the user types the name.
   const destroy = dialog.getByRole('button', { name: 'Destroy' });
   assert.is(await destroy.getAttribute('aria-disabled'), 'true');
   await destroy.press('Enter');

@@ -1,6 +1,6 @@
 /**
- * Every page of the console with every role, in a real browser and both languages: no page fails, no action is offered that the
- * server would reject, and every text is translated.
+ * Every console page with every role in both languages: no page fails or offers an action that the server would reject, and all
+ * text is translated.
  */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
@@ -84,19 +84,19 @@ const textsOf = (visitor: Console, selector: string): Promise<readonly string[]>
     `[...document.querySelectorAll(${JSON.stringify(selector)})].map(({ textContent }) => textContent.trim())`,
   );
 
-/** Elements with texts of the console, not of objects or the server. */
+/** Elements whose text comes from the console, not from objects or the server. */
 const said = 'h1, h2, th, dt, label, button, nav a, legend, option, .none';
 
-/** Names of objects that are also texts of the console. */
+/** Object names that are also words of the console. */
 const objectNames = new Set(['Cloud']);
 
-/** Returns the English texts of a page that have an Estonian translation. */
+/** Returns the English text on a page that has an Estonian translation. */
 async function leftInEnglish(visitor: Console): Promise<readonly string[]> {
   const texts = await textsOf(visitor, said);
   return texts.filter((text) => !objectNames.has(text) && Object.hasOwn(estonian, text) && estonian[text] !== text);
 }
 
-/** The method and address of each button on the page of an object, by English title. */
+/** Returns the method and address of each button on an object's page, by English title. */
 async function targetsOf(
   client: Client,
   url: string,
@@ -111,7 +111,7 @@ async function targetsOf(
       ['POST', `${url}${name}/`],
     ]),
   ]);
-  // The page of a notification names the action by its effect.
+  // The page of a hook uses its own title for this action.
   if (/\/hooks-(web|email|push)\//.test(url)) targets.set('Send test', ['POST', `${url}test/`]);
   for (const [name, { method, title, url: address }] of Object.entries<Json>(body.actions ?? {}))
     if (method) targets.set(englishOfAction(name, title), [method, address]);
@@ -121,10 +121,10 @@ async function targetsOf(
 /** Actions of invitations that the console names differently. */
 const renamed: Readonly<Record<string, string>> = { send: 'Resend', cancel: 'Revoke' };
 
-/** Buttons of the header that create other objects. */
+/** Header buttons that create other objects. */
 const creations = new Set(['Invite', 'New project', 'Kutsu', 'Uus projekt']);
 
-/** Sends every offered action with an ETag that never matches: nothing changes, but a missing right is reported. */
+/** Sends every offered action with an ETag that never matches, which reports missing rights but changes nothing. */
 async function rejectedActions(visitor: Console, [name, language]: Visitor, url: string, actions: readonly string[]) {
   const client = clients.get(name) as Client;
   const offered = (await visitor.offered()).filter(({ reason }) => reason === '').map(({ title }) => title);
@@ -135,7 +135,7 @@ async function rejectedActions(visitor: Console, [name, language]: Visitor, url:
   const rejected: string[] = [];
   for (const title of offered) {
     const [method, address] = byTitle.get(title) ?? [];
-    // Buttons that create objects of other lists are checked with those lists.
+    // These buttons are checked with the lists of the created objects.
     if (creations.has(title)) continue;
     if (method === undefined || address === undefined) {
       rejected.push(`${title}: its request is unknown`);
@@ -174,7 +174,7 @@ for (const visitor of visitors) {
       if (!/^\/[a-z-]+\/$/.test(list) || list === '/all/') continue;
       const { body } = await client.get(`/api${list}?page_size=1`);
       const first = Array.isArray(body) ? body[0] : undefined;
-      // An empty list is the same for all roles.
+      // An empty list looks the same for all roles.
       if (!destinations.includes(list) && (first !== undefined || name === 'staff')) await look(list);
       const [, path] = /\/api(\/[a-z-]+\/[0-9a-f]+\/)$/.exec(first?.url ?? '') ?? [];
       if (path === undefined || paths[`/api${list}{key}/`] === undefined) continue;

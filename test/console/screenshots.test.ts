@@ -1,4 +1,4 @@
-/** Takes pictures of the main pages at three widths for dist/screenshots, and checks that they fit the screen. */
+/** Takes screenshots of the main pages at three widths into dist/screenshots, and checks that they fit the screen. */
 
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ const browser = chromium ? tests : tests.skip;
 const folder = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 const widths = [360, 820, 1400];
 
-/** A server with the complete sample data, including the events that other tests start without. */
+/** A server with the complete sample data, including events, which other tests delete. */
 let server: Server;
 
 /** Sends a request as the administrator. */
@@ -38,13 +38,13 @@ tests.after(async () => {
   await server?.close();
 });
 
-/** The address of the first object of a list, and its name in the heading. */
+/** Returns the page of the first object in a list, and its heading. */
 async function first(list: string): Promise<readonly [place: string, heading: RegExp]> {
   const [item] = await ask(`/api/${list}`);
   return [new URL(item.url).pathname.replace(/^\/api/, ''), new RegExp(`^${item.name}`)];
 }
 
-/** The main pages by picture name. */
+/** Returns the main pages by screenshot name. */
 async function pages(): Promise<Record<string, readonly [place: string, heading: string | RegExp]>> {
   const customer = await first('customers/?name=Nordlicht');
   return {
@@ -71,7 +71,7 @@ for (const width of widths)
     for (const [name, [place, heading]] of Object.entries(await pages())) {
       await visitor.go(place, heading);
       assert.is(await page.evaluate('document.documentElement.scrollWidth'), width, name);
-      // The window has the size of the page, so that fixed elements are in their place.
+      // Resize the window to the page, so that fixed elements are in the right place.
       const height = await page.evaluate('document.documentElement.scrollHeight');
       await page.setViewportSize({ width, height: Number(height) });
       for (const colorScheme of ['light', 'dark'] as const) {

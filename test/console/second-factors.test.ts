@@ -1,4 +1,4 @@
-/** Second factors in the console: enrolment, recovery codes, sign-in with them, and the link of the operator. */
+/** Second factors in the console: enrolment, sign-in, recovery codes, and recovery links from the operator. */
 import type { Browser, Locator } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { recoveryUrl } from '../../src/app/people/people.ts';
@@ -64,7 +64,7 @@ browser('adds an authenticator app, and shows recovery codes once, to download',
   await dialog.getByRole('button', { name: 'I have saved them' }).click();
   await region(own).getByText('Authenticator app', { exact: true }).waitFor();
   await region(own).getByText('Not used yet').waitFor();
-  // Browsers report the wrong code.
+  // Browsers log the rejection of the wrong code.
   assert.equal(
     own.complaints.filter((text) => !/status of 400/.test(text)),
     [],

@@ -1,4 +1,4 @@
-/** Secrets in the console: shown once if the server shows them once, otherwise hidden until requested. */
+/** Secrets in the console: those that the server returns once are shown once, others are hidden until requested. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';

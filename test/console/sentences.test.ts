@@ -1,4 +1,4 @@
-/** What the console says about events, alerts and notifications: a sentence for each type, in both languages. */
+/** The console's sentences about events, alerts and notifications: one for each type, in both languages. */
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
@@ -47,7 +47,7 @@ test('translates every sentence, with the same values', () => {
 
 const uuid = 'a1'.repeat(16);
 
-/** Values of a context that are more than names. */
+/** Context values with a special format. */
 const special: Readonly<Record<string, string>> = {
   structure_type: 'project',
   role_name: 'Manager',
@@ -60,11 +60,11 @@ const special: Readonly<Record<string, string>> = {
 
 const sampleOf = (key: string): string => special[key] ?? (key.endsWith('_uuid') ? uuid : `‹${key}›`);
 
-/** A context with every key of its type. */
+/** Returns a context with every key of its type. */
 const contextOf = ({ optional, required }: { optional: readonly string[]; required: readonly string[] }): Json =>
   Object.fromEntries([...required, ...optional].map((key) => [key, sampleOf(key)]));
 
-/** One event of each type. */
+/** Returns one event of each type. */
 const eventsNow = (): Json[] =>
   Object.entries(catalogue).map(([type, { context, level, message }], index) => ({
     ...contextOf(context),
@@ -76,7 +76,7 @@ const eventsNow = (): Json[] =>
     event_type: type,
   }));
 
-/** Opens a list whose response is replaced; returns the visible text of the page. */
+/** Opens a list with a replaced response. Returns the visible text of the page. */
 async function textWith(page: Page, place: string, pattern: RegExp, body: Json): Promise<string> {
   await page.route(pattern, (route) =>
     route.fulfill({ status: 200, headers: { 'X-Result-Count': String(body.length) }, json: body }),

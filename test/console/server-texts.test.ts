@@ -1,4 +1,4 @@
-/** The Estonian translations of server texts: help of fields, errors, events and alerts. */
+/** Estonian translations of text from the server: field help, errors, events and alerts. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -80,23 +80,23 @@ tests('translates the messages of all event and alert types and of notifications
   const filled = templates
     .flatMap((message) => [message.replace(/\[.*?\]/g, ''), message.replace(/[[\]]/g, '')])
     .map((message) => message.replace(/\{\w+\}/g, 'X'))
-    // One event type is obsolete, and the message of the other is written by users.
+    // One event type is obsolete, and users write the message of the other.
     .filter((message) => message !== '' && message !== 'X');
   assert.ok(filled.length > 80);
   assert.equal(unknown(filled), []);
 });
 
-/** Files whose texts the console never shows: mails, requests of programs, documentation, messages of vendors. */
+/** Files whose text the console never shows: mails, requests of programs, documentation, vendor messages. */
 const isElsewhere =
   /^(console\/|cloud\/providers\/openstack\/simulated\/|app\/(?!operation\/)|build\/|kernel\/(cache|config|mail|db|durability|native|outbox|jobs|metrics|net)\/|accounts\/session\/saml\/|activity\/(notifications\/catalogue|audit\/verify))|(wording|notices|password-reset-outbox|simulation|pages|send-\w+|outcome|outbox|config|webhook|http-server|rejection|endpoints?|vendor-http|filters?|directory|api)\.ts$/;
 const isNoError =
   /^(about|unaudited|summary|description|help|output|allowedFor|policy|title|filters|parameters|headers|parameter\(\)|uuid\(\)|uuidOf\(\)|oneOf\(\)|byText\(\)|timestamp\(\)|presence\(\)|exactly\(\)|exact\(\)|exactUuid\(\)|pattern\(\)|only\(\)|cancelDeliveries\(\)|writing\(\)|readOnly\(\)|PUT|PATCH|'[=<>]+'|new ProviderError|error|Last-Event-ID|info|message<threshold|e[nt]$|integer\(\)|duration\(\))/;
 
-/** Sentences of the documentation. */
+/** Sentences in the documentation. */
 const documentation =
   /^(Makes the next such|Advances the clock|Objects of the provider that|Maintenance starts|Fixed by the last)/;
 
-/** Returns the error messages and results in the server's source, with `{}` for values. */
+/** Returns the error messages and results in the source of the server, with `{}` for values. */
 function sentences(): string[] {
   const messages: string[] = [];
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -117,7 +117,7 @@ function sentences(): string[] {
   return messages;
 }
 
-/** The function that is called with a text, or the member that has it. */
+/** Returns the function that gets a string, or the member that contains it. */
 function contextOf(node: ts.Node): string {
   for (let { parent } = node; parent; { parent } = parent) {
     if (ts.isPropertyAssignment(parent)) return parent.name.getText();
@@ -170,7 +170,7 @@ tests('never reads a value as a template, and translates API names in values', (
   );
 });
 
-/** Measures the work of a function: scanned characters, and uses of regular expressions. */
+/** Counts the characters that a function scans and the regular expressions that it uses. */
 function workOf(act: () => unknown): { readonly scanned: number; readonly expressions: number } {
   const { indexOf, lastIndexOf } = String.prototype;
   const { exec } = RegExp.prototype;
@@ -217,7 +217,7 @@ tests('translates a long text by a user or provider in linear time', () => {
           workOf(() => translate(head + piece.repeat(length / piece.length) + tail)),
         );
         assert.is(long?.expressions, 0, piece);
-        // For eight times the length, each template scans the text a bounded number of times.
+        // Linear time: for eight times the length, each template scans the text a bounded number of times.
         assert.ok((long?.scanned ?? 0) <= 10 * (short?.scanned ?? 0) + 20_000, `${head}…${piece}: ${long?.scanned}`);
         assert.ok((long?.scanned ?? 0) <= 8_000 * Object.keys(serverWords).length * 3);
       }

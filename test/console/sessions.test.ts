@@ -1,4 +1,4 @@
-/** Sessions in the console: shown to and ended by their user and staff. */
+/** Sessions in the console, which their user and staff can see and end. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
@@ -58,7 +58,7 @@ browser('signing out during a read logs no error', async () => {
   const leaving = await Console.signedIn(started(), fixture, 'owner');
   const { page } = leaving;
   let held = 0;
-  // Reads arrive at the server only when the token has been revoked.
+  // Hold reads back until the token has been revoked.
   let release = (): void => undefined;
   const revoked = new Promise<void>((resolve) => {
     release = resolve;

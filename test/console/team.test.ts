@@ -1,4 +1,4 @@
-/** The team of a customer and a project in the console: assigning, changing and ending roles, and invitations. */
+/** Teams of customers and projects in the console: roles and invitations. */
 import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';

@@ -1,11 +1,11 @@
-/** What pages show: no names, units or ids of the API outside Details, Raw and the API explorer. */
+/** Pages show no API names, units or ids outside Details, Raw and the API explorer. */
 import * as assert from 'uvu/assert';
 import { allPlaces } from '../support/console-places.ts';
 import { suiteWithDemoConsole } from '../support/demo-console.ts';
 
 const { browser, run } = await suiteWithDemoConsole('the visible text of the console');
 
-/** Pages that show the API itself, and settings and quotas whose names are those of the program. */
+/** Pages about the API itself, and about settings and quotas, which have technical names. */
 const isTechnical = (place: string): boolean => /^\/(all|deployment-settings)\//.test(place);
 
 function faultsIn(text: string): string[] {

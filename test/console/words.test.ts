@@ -1,4 +1,4 @@
-/** The Estonian translations of the console: its own texts, and the titles that it derives from API names. */
+/** Estonian translations of the console: its own text, and titles derived from API names. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,21 +27,21 @@ const allSources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     const text = readFileSync(join(folder, file), 'utf8');
     return { file, root: ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true) };
   });
-/** Those with texts in `t`. */
+/** The sources that pass text to `t`. */
 const sources = allSources.filter(({ file }) => !/^(i18n|format\/(status|kinds))/.test(file));
 
 words.before(async () => {
   cast = await createPersonas(fixture);
 });
 
-/** Functions whose text arguments are translated. */
+/** Functions that translate their arguments. */
 const sayers = new Set(['t', 'phrase', 'plural']);
 
-/** Texts of the server, which a separate test checks. */
+/** Whether text comes from the server: server-texts.test.ts checks it. */
 const isServers = ({ parent }: ts.Node): boolean =>
   ts.isCallExpression(parent) && parent.expression.getText() === 'serverText';
 
-/** Attributes with visible or spoken text. */
+/** Attributes that users see or screen readers speak. */
 const spoken = new Set([
   'title',
   'aria-label',
@@ -55,11 +55,11 @@ const spoken = new Set([
 
 interface Found {
   readonly said: string[];
-  /** Visible texts without a translation function. */
+  /** Visible text that is not translated. */
   readonly bare: string[];
 }
 
-/** Returns the texts of the sources. */
+/** Collects the text in the sources. */
 function texts(): Found {
   const result: Found = { said: [], bare: [] };
   for (const { file, root } of sources) {
@@ -81,7 +81,7 @@ function texts(): Found {
   return result;
 }
 
-/** Names that are the same in every language. */
+/** Names that stay the same in every language. */
 const proper = new Set([
   'AWS',
   'Amazon',
@@ -117,12 +117,12 @@ words('translates every text of the console with the same placeholders', () => {
   assert.equal(differing, []);
 });
 
-/** Names without a translation: those of programs, and international terms. */
+/** Whether a name needs no translation: technical names and international terms. */
 const isTechnical = (name: string): boolean =>
   name === '' ||
   /^[A-Z_0-9]+$|^SAML|^RelayState|^Sig|^[a-z]+[A-Z]|__|^.$|^-|^jira:|\.|^[A-Z][a-zA-Z]+\.[A-Z]/.test(name);
 
-/** Returns every name in a part of the OpenAPI document that is a title on a page. */
+/** Yields the names in a part of the OpenAPI document that become titles on pages. */
 function* namesIn(node: Json): Generator<string> {
   if (node === null || typeof node !== 'object') return;
   if (!Array.isArray(node)) {
@@ -139,7 +139,7 @@ words('translates states and types', () => {
   assert.equal(missing([...statusWords(), ...kindWords()]), []);
 });
 
-/** Returns the names of the API that are titles on a page. */
+/** Returns the API names that become titles on pages. */
 async function apiNames(): Promise<readonly string[]> {
   const { body: document } = await fixture.anonymous.get('/docs/');
   const segments = Object.keys(document.paths)
@@ -152,7 +152,7 @@ words('translates every title that is derived from an API name', async () => {
   assert.equal(missing((await apiNames()).map(englishOf)), []);
 });
 
-/** Returns the labels, choices, quotas and counters of the API. */
+/** Returns the titles of the API's labels, choices, quotas and counters. */
 async function apiTitles(): Promise<readonly string[]> {
   const { body: document } = await fixture.anonymous.get('/docs/');
   const lists = Object.keys(document.paths).filter((path) => /^\/api\/[a-z0-9-]+\/$/.test(path));
@@ -180,7 +180,7 @@ words('translates labels, choices, quotas and counters', async () => {
   assert.equal(missing(await apiTitles()), []);
 });
 
-/** Every text and name in the source of the console, and in the files of its labels and sentences. */
+/** Yields every string and name in the console's source, labels and sentences. */
 function* literals(node: ts.Node): Generator<string> {
   if (ts.isStringLiteralLike(node) || ts.isIdentifier(node)) yield node.text;
   const children: ts.Node[] = [];
