@@ -1,10 +1,9 @@
 /**
  * The test runner: `node build.mjs test [--timeout seconds] [--root folder] [--cpu] [--titles] [part of a path …]`
  *
- * Three times as many processes as there are cores run the test files: each takes the next file when it is done, the slowest first. A file
- * that throws, registers no test, hangs, or ends its process has failed, too. If a few of several files fail, they run again, one
- * at a time: those that pass then count as passed and are listed as unstable. The last line is always `N passed, N failed`. Why
- * there is a runner: src/decisions/test-runner.md.
+ * Runs the test files in three processes per core, the slowest files first. A file that throws, registers no test, hangs or ends
+ * its process fails. If only a few files fail, they run again, one at a time: those that pass then count as passed and are listed
+ * as unstable. The last line is always `N passed, N failed`. The reasons for a separate runner: src/decisions/test-runner.md.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
@@ -26,22 +25,22 @@ const { values, positionals: filters } = parseArgs({
     root: { type: 'string', default: projectTests },
     /** Timeout of a test in seconds. */
     timeout: { type: 'string', default: '240' },
-    /** Whether to print the CPU time of each file, and of the tests that take the most. */
+    /** Whether to print the CPU time of each file and of its most expensive tests. */
     cpu: { type: 'boolean', default: false },
-    /** Whether to run nothing, and print a line for each test: file, suite and title separated by tabs. */
+    /** Whether to list the tests instead of running them: file, suite and title, separated by tabs. */
     titles: { type: 'boolean', default: false },
   },
 });
 const root = resolve(values.root);
 const isProject = root === projectTests;
 const timeoutMs = Number(values.timeout) * 1000;
-/** Grace period for a test that never yields and therefore cannot time out by itself. */
+/** Grace period for a test that blocks the event loop and therefore cannot time out by itself. */
 const graceMs = 5000;
 const shards = new Set<ChildProcess>();
-/** More failed files than these are the fault of a change, not of a busy machine: they do not run again. */
+/** If more files than this fail, the cause is a change rather than a busy machine, so they do not run again. */
 const maxRepeated = 5;
 
-/** The runs of test files: paths relative to the root, with the mode if it is not the default. */
+/** Returns the runs of the selected files: paths relative to the root, followed by the mode unless it is the default. */
 function testRuns(): string[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts') && !/^bench[/\\]|(^|[/\\])node_modules[/\\]/.test(file))
@@ -50,7 +49,7 @@ function testRuns(): string[] {
     .flatMap((file) => runsOf(root, file));
 }
 
-/** Folders that need vendors' own clients and services. */
+/** Folders of tests that need vendors' own clients and services. */
 const liveParts = (): string[] =>
   readdirSync(join(projectTests, 'live'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
@@ -63,7 +62,7 @@ function startShard(): ChildProcess {
     env: { ...process.env, ...colour },
     // Responses are short-lived garbage: a larger young generation copies less of it.
     execArgv: ['--max-semi-space-size=64'],
-    // A separate process group, so that processes of a hanging test end with it.
+    // A separate process group, so that the processes of a hanging test can be killed with it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -81,7 +80,7 @@ function stopShard(shard: ChildProcess): void {
   }
 }
 
-/** Lets a shard end what its tests have shared, so that its time counts, and stops it. */
+/** Lets a shard close its shared resources, so that their CPU time is counted, and stops it. */
 async function endShard(shard: ChildProcess): Promise<void> {
   if (shard.connected) {
     const exited = new Promise((resolve) => shard.once('exit', resolve));
@@ -93,7 +92,7 @@ async function endShard(shard: ChildProcess): Promise<void> {
   stopShard(shard);
 }
 
-/** Runs one file in the shard; `alive` is whether the shard can run another one. */
+/** Runs one file in the shard. `alive` is false if the shard cannot run another one. */
 function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResult; output: string; alive: boolean }> {
   const started = performance.now();
   return new Promise((response) => {
@@ -143,11 +142,11 @@ function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResul
   });
 }
 
-/** Where the files of another root are compiled to: packages are resolved from there. */
+/** Output folder for the files of another root. It is below that root so that their imports of packages resolve. */
 const outside = join(root, 'compiled');
 if (!isProject) await compileTests(root, outside);
 
-// Shared data of tests, created with the program of an earlier run.
+// Data that tests share, made by the program of an earlier run.
 if (isProject && !values.titles)
   for (const name of ['native', 'demo-data', 'prepared'])
     rmSync(join(project, 'dist', name), { recursive: true, force: true });
@@ -159,7 +158,7 @@ const isOneFile = queue.length === 1;
 const taken: Record<string, number> = {};
 const results = new Map<string, FileResult>();
 
-/** Runs the files of the queue, one after the other. */
+/** Runs files from the queue in one shard until none is left. */
 async function work(): Promise<void> {
   let shard: ChildProcess | undefined;
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
@@ -175,7 +174,7 @@ async function work(): Promise<void> {
 
 const failedFiles = (): string[] => [...results].filter(([, { failed }]) => failed > 0).map(([file]) => file);
 
-/** Runs failed files again without others beside them. Returns those that pass then. */
+/** Runs failed files again, one at a time. Returns those that now pass. */
 async function repeatFailed(): Promise<readonly string[]> {
   const files = failedFiles();
   if (files.length === 0 || files.length > maxRepeated || isOneFile || values.titles) return [];
@@ -186,7 +185,7 @@ async function repeatFailed(): Promise<readonly string[]> {
   return files.filter((file) => !stillFailed.includes(file));
 }
 
-/** Minimum CPU time of a reported test. */
+/** Tests that take less CPU time are not reported. */
 const shownCpuSeconds = 0.5;
 
 function printTitles(file: string, titles: readonly Title[]): void {
@@ -206,7 +205,7 @@ function print(
   if (values.cpu)
     for (const [what, seconds] of [...cpuByTest].sort(([, a], [, b]) => b - a))
       if (seconds >= shownCpuSeconds) console.log(`    ${seconds.toFixed(2)} s in ${what}`);
-  // The output of a file says why its tests are skipped. A run of one file prints it, too, but not uvu's line of progress.
+  // The output explains why tests are skipped. A run of one file always prints it, without uvu's progress line.
   const own = output.replace(/^.*\(\d+ \/ \d+\)$/gm, '');
   const texts = failed > 0 ? [output, report] : skipped > 0 || isOneFile ? [own] : [];
   const text = texts.join('\n').trim();
@@ -220,7 +219,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-// Tests wait most of their time, for a browser, a process or a disk.
+// Tests spend most of their time waiting for a browser, a process or a disk.
 await Promise.all(Array.from({ length: 3 * availableParallelism() }, work));
 const unstable = await repeatFailed();
 const total = { passed: 0, failed: 0, skipped: 0, cpuSeconds: 0 };
@@ -232,7 +231,7 @@ if (total.failed > 0 || (total.passed + total.skipped === 0 && !values.titles)) 
 function reportTotal(): void {
   if (isProject) writeDurations(taken);
   const skipped = total.skipped ? `, ${total.skipped} skipped` : '';
-  // A complete run lists the tests that it skips.
+  // A complete run lists the tests that it does not include.
   if (filters.length === 0 && isProject)
     console.log(
       `\nLeft to npm run live, which needs Debian packages or other versions of Node.js: ${liveParts().join(', ')}`,

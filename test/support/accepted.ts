@@ -4,7 +4,7 @@ import { eventually } from './eventually.ts';
 
 const channel = 'net.server.socket';
 
-/** Server-side view of the connections that servers of this process accept: received bytes and closed connections. */
+/** Watches the connections that servers in this process accept: received bytes and closed connections. */
 export class Accepted {
   readonly #sockets: Socket[] = [];
   readonly #note = (message: unknown): void => void this.#sockets.push((message as { readonly socket: Socket }).socket);

@@ -15,7 +15,7 @@ const project = fileURLToPath(new URL('../..', import.meta.url));
 
 let shared: Browser | undefined;
 
-/** Returns the browser of this process, for tests, which starts with the first file that needs it. `close` closes its pages. */
+/** Returns the browser that the tests of this process share, and starts it on first use. `close` closes only its pages. */
 export async function startBrowser(): Promise<Browser | undefined> {
   if (shared?.isConnected()) return shared;
   const browser = await launchBrowser();
@@ -68,7 +68,7 @@ export async function launchBrowser(): Promise<Browser | undefined> {
   }
 }
 
-/** The folder of the unpacked browser, one per version. */
+/** Returns the folder of the unpacked browser, one per version. */
 async function unpacked(): Promise<string> {
   const { devDependencies } = JSON.parse(readFileSync(join(project, 'test/package.json'), 'utf8'));
   const folder = join(project, `dist/chromium-${devDependencies['@sparticuz/chromium']}`);

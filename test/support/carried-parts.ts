@@ -33,12 +33,10 @@ export class CarriedParts {
     this.#names = new Map([...parts].map(([, name = '', digest = '']) => [digest, name]));
   }
 
-  /** The names of all parts. */
   get all(): string[] {
     return [...this.#names.values()].sort();
   }
 
-  /** The names of unpacked parts. */
   get unpacked(): string[] {
     const digests = existsSync(this.#record) ? readFileSync(this.#record, 'utf8').trim().split('\n') : [];
     return [...new Set(digests)].map((digest) => this.#names.get(digest) ?? digest).sort();

@@ -4,8 +4,8 @@ import { builtIn } from '../../src/app/compose/providers.ts';
 /** The default provider types of servers. */
 export const catalogue = builtIn;
 
-/** All paths of the API with these types. */
+/** All endpoints with these types. */
 export const endpoints = api(catalogue);
 
-/** The paths in the documentation. */
+/** The endpoints in the documentation. */
 export const documented = endpoints.filter(({ isPage }) => !isPage);

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A mention of a Markdown document; a range such as 3.1 to 3.4 gives its two ends. */
+/** A reference to a Markdown document. A range such as 3.1 to 3.4 yields its two ends. */
 export interface Citation {
   /** The document as written, with its folders if any. */
   readonly document: string;
@@ -13,7 +13,7 @@ export interface Citation {
 
 export interface CitedSection {
   readonly number: string;
-  /** Words quoted after the number. The section must contain them. */
+  /** Quotes after the number, which the section must contain. */
   readonly quoted: readonly string[];
 }
 
@@ -86,7 +86,6 @@ export function citingFiles(root: string): string[] {
   return [...['src', 'test', 'migrations'].flatMap(below), 'build.mjs', 'README.md'].sort();
 }
 
-/** Reads a file of the project. */
 export const readText = (root: string, path: string): string => readFileSync(join(root, path), 'utf8');
 
 const lineOf = (text: string, index: number): number => text.slice(0, index).split('\n').length;

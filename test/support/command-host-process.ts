@@ -35,7 +35,7 @@ function isBusy(before: readonly string[]): boolean {
   });
 }
 
-/** Resolves when the command has left nothing that would keep its process alive. */
+/** Resolves when no resource of the command would keep its process alive. */
 async function idle(before: readonly string[]): Promise<void> {
   await setImmediate();
   // Expired timers are not listed as resources.
@@ -62,7 +62,7 @@ async function run({ env, folder, mark, words }: Command): Promise<void> {
   // Close keep-alive connections: a real process would close them by ending.
   for (const agent of [httpAgent, httpsAgent]) agent.destroy();
   await Promise.all(streams.map((stream) => new Promise((written) => stream.write('', written))));
-  // Fail if a file or lock is still open that a real process would have closed by ending.
+  // Fail if the command left a file or lock open, which a real process would close by ending.
   if (openFiles().some((name) => !filesBefore.includes(name))) process.exit(code);
   process.exitCode = undefined;
   for (const stream of streams) stream.write(mark);

@@ -1,6 +1,6 @@
 /**
- * Runs commands of the built program one after the other in a process that has already loaded it: this takes a tenth of the CPU
- * time of a new process. It is a separate process from the test, so locks of data folders work as between processes.
+ * Runs commands of the built program one after another in a process that has already loaded it, in a tenth of the CPU time of a
+ * new process. It is not the process of the test, so locks on data folders work as usual.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ export interface CommandEnd {
   readonly cpuSeconds: number;
 }
 
-/** Whether a command can share a process: it reads no input, runs no server, and its environment has only settings. */
+/** Whether a command can share a process: it runs no server, reads no input, and its environment contains only settings. */
 export function isHosted(words: readonly string[], env: Readonly<Record<string, string>> = {}): boolean {
   const needsStreams = words.includes('-') || ['export', 'import', 'listen', 'serve'].includes(words[0] ?? '');
   const isOfProgram = (name: string): boolean => /^(TENANTRY|AWS)_/.test(name) && name !== 'TENANTRY_NATIVE_CACHE';
@@ -96,7 +96,7 @@ class Host {
 const idle: Host[] = [];
 atEnd(async () => void (await Promise.all(idle.map((host) => host.end()))));
 
-/** Runs a command to its end, in an idle host or a new one. */
+/** Runs a command in an idle host or a new one, until it exits. */
 export async function runHosted(words: readonly string[], folder: string, env: NodeJS.ProcessEnv): Promise<Ended> {
   let host = idle.pop();
   while (host && !host.isUsable) host = idle.pop();

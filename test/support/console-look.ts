@@ -1,12 +1,12 @@
-/** Finds faults of a console page that affect users with screen readers, dark mode, small screens or touch. */
+/** Finds accessibility and layout problems of console pages: screen readers, dark mode, small screens, touch. */
 import type { CDPSession, Page } from 'playwright-core';
 import type { Console } from './console.ts';
 
-/** Pixels: the width of a small phone, and the minimum height of a touch target. */
+/** Width of a small phone and minimum height of a touch target, in pixels. */
 const telephone = 360;
 const finger = 40;
 
-/** Finds elements that are too wide for the screen or too small for touch; links in sentences have the height of their line. */
+/** Finds elements that are too wide for the screen or too small for touch. Links in sentences are exempt. */
 const unfit = `
   [...document.querySelectorAll('html, dialog[open], main')]
     .filter((e) => e.scrollWidth > e.clientWidth)
@@ -18,7 +18,6 @@ const unfit = `
       .filter(([, { height, right, width }]) => right > 0 && (height < ${finger} || width < ${finger / 2}))
       .map(([e, { height, width }]) => width.toFixed() + ' x ' + height.toFixed() + ': ' + e.outerHTML.slice(0, 120)))`;
 
-/** A developer tools session for each page. */
 const sessions = new WeakMap<Page, CDPSession>();
 
 async function devtoolsOf(page: Page): Promise<CDPSession> {
@@ -31,7 +30,7 @@ async function devtoolsOf(page: Page): Promise<CDPSession> {
 export async function findFaults(visitor: Console, within?: string): Promise<readonly string[]> {
   const { page } = visitor;
   const wide = page.viewportSize() ?? { width: 1300, height: 900 };
-  // Check colours only after their transition.
+  // Colours are final only after their transition.
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   const inTheLight = await visitor.findings(within);
   await page.emulateMedia({ colorScheme: 'dark' });

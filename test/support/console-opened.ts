@@ -1,13 +1,13 @@
-/** Opens all dialogs on places of the console, and checks them. */
+/** Opens every dialog on pages of the console and checks it. */
 import * as assert from 'uvu/assert';
 import { findFaults } from './console-look.ts';
 import { allPlaces } from './console-places.ts';
 import type { DemoConsole } from './demo-console.ts';
 
-/** Number of tests among which the places are divided. A single test could time out on a busy machine. */
+/** Number of tests that share the pages: a single one could time out on a busy machine. */
 const parts = 4;
 
-/** Registers tests of the dialogs on the places that match a rule. */
+/** Registers tests of the dialogs on the pages that match a rule. */
 export function testDialogs(
   browser: (title: string, check: (demo: DemoConsole) => Promise<void>) => void,
   includes: (place: string) => boolean,
@@ -19,13 +19,13 @@ export function testDialogs(
       async (demo) => {
         const places = (await allPlaces(demo.ask)).filter(includes).filter((_, at) => at % parts === part - 1);
         assert.equal(await findFaultsOfDialogs(demo, places, visited), []);
-        // How many titles and forms differ depends on what the sample data allows at the moment.
+        // The exact number depends on the state of the sample data.
         if (part === parts) assert.ok(visited.size >= 15, `only ${visited.size} forms opened`);
       },
     );
 }
 
-/** Finds faults of the forms and dialogs on these places, and of focus after Escape closes them. Adds them to `visited`. */
+/** Finds problems of the dialogs on these pages, and of the focus after Escape closes them. Adds the dialogs to `visited`. */
 async function findFaultsOfDialogs(
   demo: DemoConsole,
   places: readonly string[],
@@ -40,7 +40,7 @@ async function findFaultsOfDialogs(
     for (let at = 0; at < (await opening.count()); at += 1) {
       const button = opening.nth(at);
       const title = await button.innerText();
-      // Confirmations, and the controls that every page has.
+      // Skip repeated confirmations and the controls that every page has.
       if (visited.has(title)) continue;
       const opener = await button.elementHandle();
       await button.click();
@@ -48,7 +48,7 @@ async function findFaultsOfDialogs(
       await staff.settled();
       if ((await staff.dialog().locator('form').count()) === 0) visited.add(title);
       const labels = (await staff.dialog().locator('label, legend').allInnerTexts()).join();
-      // Several places open the same form.
+      // Several pages open the same form.
       if (labels === '' || !visited.has(labels)) {
         visited.add(labels);
         await page.evaluate(`document.querySelectorAll('dialog details').forEach((part) => (part.open = true))`);
@@ -57,7 +57,7 @@ async function findFaultsOfDialogs(
       await page.keyboard.press('Escape');
       await staff.dialog().waitFor({ state: 'detached' });
       await staff.settled();
-      // The page may have got more buttons.
+      // The page may have gained buttons.
       if (!(await opener?.evaluate((element) => element.matches(':focus'))))
         wrong.push(`${place} ${title}: the keyboard is lost`);
     }

@@ -1,20 +1,19 @@
-/** All kinds of console pages: those named in its source, and those generated from the OpenAPI document. */
+/** Pages of every kind: handwritten ones, and those generated from the OpenAPI document. */
 import type { Json } from './fixture.ts';
 
-/** Requests a path of the API; returns the body. */
 type Ask = (path: string) => Promise<Json>;
 
 /** A missing page, a missing object, and an unknown order. */
 const rejectedPlaces = ['/no-such-page/', `/customers/${'0'.repeat(32)}/`, '/customers/?o=nothing'];
 
-/** Whether requests of such a page may fail: jobs disappear when they end. */
+/** Whether requests of this page may fail: jobs disappear when they end. */
 export const mayBeRejected = (place: string): boolean =>
   rejectedPlaces.includes(place) || /^\/jobs\/\d+\/$/.test(place);
 
 /** Whether a place is a list or a single page. */
 export const isList = (place: string): boolean => /^\/[a-z-]*\/(\?.*)?$/.test(place);
 
-/** Pages that do not depend on the document. */
+/** Handwritten pages. */
 const named = [
   ...['/', '/all/', '/events/', '/events/?feature=projects&from=1500000000&to=4000000000', '/alerts/', '/hooks/'],
   ...['/statistics/', '/statistics/?days=365', '/resources/', '/resources/?category=vms', '/resources/?state=Erred'],
@@ -25,7 +24,7 @@ const named = [
 /** The part of an object's URL after /api. */
 export const placeOf = (url: string): string => url.replace(/^.*?\/api(?=\/)/, '');
 
-/** Returns one place of every kind: lists, the first object in each, the lists below it, and handwritten pages. */
+/** Returns one page of every kind: lists, the first object in each, the lists below it, and handwritten pages. */
 export async function allPlaces(ask: Ask): Promise<readonly string[]> {
   const { paths } = await ask('/docs/?format=openapi');
   const lists = (path: string): boolean =>

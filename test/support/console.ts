@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { Browser, Locator, Page, Request } from 'playwright-core';
 import type { Fixture } from './fixture.ts';
 
-/** The password of all users. */
+/** The common password of users who sign in. */
 export const password = 'correct-horse-7';
 
 /** The heading of the home page, which depends on the time of day. */
@@ -13,7 +13,7 @@ export const greeting = /^Good (morning|afternoon|evening)/;
 /** Timeout of an action of the page, in milliseconds: the machine may be busy. */
 export const defaultTimeoutMs = 30_000;
 
-/** Stores a token as a sign-in does. Runs when the tab opens, not when it reloads. */
+/** Returns a script that stores a token as the sign-in does, when the tab opens but not when it reloads. */
 const beginSession = (url: string, token: string): string =>
   `if (name === '') { name = 'begun'; sessionStorage.setItem('tenantry ${new URL(url).pathname}', '${token}'); }`;
 
@@ -26,16 +26,16 @@ const threeFrames = `(async () => {
 /** Disables transitions, so that the checks see only final colours. */
 const transitionsEnd = `Promise.allSettled(document.getAnimations().filter((each) => each instanceof CSSTransition)
   .map(({ finished }) => finished)).then(() => undefined)`;
-/** Excludes axe rules whose violations are not serious. */
+/** Disables axe rules whose violations are not serious. */
 const graveOnly = `Object.fromEntries(axe._audit.rules.filter(({ impact }) => impact === 'minor' || impact === 'moderate').map(({ id }) => [id, { enabled: false }]))`;
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** A page of the console, with the errors and the requests of the browser. */
+/** A page of the console, with the browser's errors and requests. */
 export class Console {
   readonly complaints: string[] = [];
   readonly requests: string[] = [];
   readonly #pending = new Set<Request>();
-  /** How often a request has started or finished. */
+  /** Number of requests that have started or finished. */
   #changes = 0;
 
   private constructor(
@@ -60,7 +60,7 @@ export class Console {
 
   /** Opens the console at a URL, without a login or with the session of a token. Each call has its own session. */
   static async open(browser: Browser, url: string, width = 1300, locale = 'en-GB', token?: string): Promise<Console> {
-    // Reduce motion: the CPU paints each frame.
+    // Animations cost CPU time: no GPU paints the frames.
     const context = await browser.newContext({ viewport: { width, height: 900 }, locale, reducedMotion: 'reduce' });
     const opened = new Console(await context.newPage(), url);
     if (token) await opened.page.addInitScript(beginSession(url, token));
@@ -89,14 +89,14 @@ export class Console {
     await this.heading(greeting).waitFor();
   }
 
-  /** Opens a place of the console, such as `/customers/`, and waits for its heading. */
+  /** Opens a page of the console, such as `/customers/`, and waits for its heading. */
   async go(place: string, heading: string | RegExp): Promise<void> {
     await this.page.evaluate(`location.hash = ${JSON.stringify(place)}`);
     await this.heading(heading).waitFor();
     await this.settled();
   }
 
-  /** Waits until all requests of the page have responses and the page has rendered them. */
+  /** Waits until no request is pending and the page has rendered the responses. */
   async settled(): Promise<void> {
     const deadline = performance.now() + defaultTimeoutMs;
     let before: number;
@@ -121,7 +121,7 @@ export class Console {
   async findings(within = 'html', rule?: string): Promise<readonly string[]> {
     await this.settled();
     const rules = rule === undefined ? `rules: ${graveOnly}` : `runOnly: ${JSON.stringify([rule])}`;
-    // Report only one of the elements that pass a rule: most pass.
+    // Omit the elements that pass a rule: there are many.
     const options = `{ resultTypes: ['violations'], selectors: false, ${rules} }`;
     const run = `${transitionsEnd}.then(() => axe.run('${within}', ${options})).then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`;
     const found = await this.page.evaluate<readonly string[] | undefined>(
@@ -135,7 +135,7 @@ export class Console {
   link = (name: string) => this.page.getByRole('link', { name, exact: true });
   dialog = () => this.page.getByRole('dialog');
 
-  /** Presses a button in the page's header, or the item in its menu "…". */
+  /** Presses a button in the page header, or an item of its menu "…". */
   async act(name: string): Promise<void> {
     const acts = this.page.locator('main .head .acts');
     const button = acts.getByRole('button', { name, exact: true });
@@ -146,17 +146,17 @@ export class Console {
     await this.page.getByRole('menuitem', { name, exact: true }).click();
   }
 
-  /** Presses an item in the menu "…" of a row. */
+  /** Presses an item of the menu "…" in a row. */
   async actOn(row: Locator, name: string): Promise<void> {
     await row.getByRole('button', { name: /^Actions for/ }).click();
     await this.page.getByRole('menuitem', { name, exact: true }).click();
   }
 
-  /** Waits for this status in the header of an object's page. */
+  /** Waits for a status in the page header of an object. */
   status = (word: string): Promise<void> =>
     this.page.locator('main .head .badge').getByText(word, { exact: true }).waitFor();
 
-  /** The titles of the buttons and menu items in the header of the page. Disabled ones include their reasons. */
+  /** Returns the titles of the buttons and menu items in the page header, with the reasons of disabled ones. */
   async offered(): Promise<readonly { readonly title: string; readonly reason: string }[]> {
     await this.settled();
     const acts = this.page.locator('main .head .acts');
@@ -180,10 +180,8 @@ export class Console {
     await this.page.getByRole('menuitem', { name }).click();
   }
 
-  /** Signs out, in either language. */
   signOut = (): Promise<void> => this.chooseInUserMenu(/^(Sign out|Logi välja)/);
 
-  /** Switches to the other language. */
   switchLanguage = (): Promise<void> => this.chooseInUserMenu(/^(Language|Keel)/);
 
   close = (): Promise<void> => this.page.context().close();

@@ -1,6 +1,5 @@
 /**
- * Compares responses with the OpenAPI document. A test fails when a response has members that its schema lacks, or lacks required
- * ones.
+ * Compares responses with the OpenAPI document. A response with undocumented members or without required ones fails the test.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -29,9 +28,9 @@ function closed(node: Node, partial: boolean): Node {
   return copy;
 }
 
-/** Compiled schemas by their path in the document, whole or partial. */
+/** Compiled schemas by path in the document. */
 class Schemas {
-  // Do not optimise the code: most schemas validate only a few responses in each process.
+  // Optimising the code does not pay: most schemas validate only a few responses per process.
   readonly #ajv = new Ajv2020({ strict: false, allErrors: false, validateSchema: false, code: { optimize: false } });
   readonly #compiled = new Map<string, ValidateFunction>();
 
@@ -52,7 +51,6 @@ class Schemas {
 const pointer = (...keys: readonly string[]): string =>
   keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
-/** The responses in an OpenAPI document. */
 class Contract {
   readonly #document: Node;
   /** Paths by their number of segments, with the patterns that match them. */
@@ -76,7 +74,7 @@ class Contract {
     const document = this.#document;
     const described = this.#describedPath(path);
     const operation = described && document.paths[described][method.toLowerCase()];
-    // Rejections cover other operations, and 304 has no body.
+    // Undocumented operations are rejected, and 304 has no body.
     if (!operation || status === 304) return;
     const known = operation.responses[status] ?? (status >= 500 ? operation.responses.default : undefined);
     const what = `${method} ${described} ${status}`;
@@ -101,7 +99,7 @@ class Contract {
     );
   }
 
-  /** Throws when a request to a web hook does not match the document. Form and Slack bodies have no schema. */
+  /** Throws if a webhook request does not match the document. Form and Slack bodies have no schema. */
   checkDelivery(headers: Readonly<Record<string, unknown>>, body: string): void {
     const { parameters } = this.#document.components;
     for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature'])
@@ -122,13 +120,13 @@ class Contract {
   #describedPath(path: string): string | undefined {
     const kind = path.replace(/[0-9a-f]{32}/g, '*');
     if (this.#described.has(kind)) return this.#described.get(kind);
-    // As OpenAPI requires, literal paths take precedence over paths with keys.
+    // OpenAPI: literal paths take precedence over templates.
     const template = this.#document.paths[kind] ? kind : this.#paths.find(({ pattern }) => pattern.test(kind))?.path;
     this.#described.set(kind, template);
     return template;
   }
 
-  /** Responses with selected keys only are compared with schemas without required members. */
+  /** Selects the schemas for a query: those without `required` if it selects fields. */
   #schemas(search: string): Schemas {
     if (!/[?&]fields?=/.test(search)) return this.#whole;
     this.#partial ??= new Schemas(this.#document, true);
@@ -136,7 +134,7 @@ class Contract {
   }
 }
 
-/** The document that the built program prints. Parsed on first use. */
+/** The contract of the built program, parsed on first use. */
 let builtIn: Contract | undefined;
 const programContract = (): Contract => {
   const print = [builtProgram, 'openapi'];
@@ -148,8 +146,8 @@ const programContract = (): Contract => {
 const others = new Map<string, Contract>();
 
 /**
- * Compares the responses of a server with the document that it serves. Returns a function that stops this, because another server
- * may get its port.
+ * Compares the responses of a server with the document that it serves. Call the returned function when the server closes: another
+ * one may get its port.
  */
 export async function checkByOwnDocument(url: string): Promise<() => void> {
   const { origin } = new URL(url);
@@ -157,10 +155,10 @@ export async function checkByOwnDocument(url: string): Promise<() => void> {
   return () => void others.delete(origin);
 }
 
-/** Throws when the document of its server does not describe a response. */
+/** Throws if a response does not match the document of its server. */
 export const checkResponse = (method: string, url: URL, status: number, type: string, body: unknown): void =>
   (others.get(url.origin) ?? programContract()).check(method, url, status, type, body);
 
-/** Throws when the document does not describe a web hook request of the built program. */
+/** Throws if a webhook request of the built program does not match the document. */
 export const checkDelivery = (headers: Readonly<Record<string, unknown>>, body: string): void =>
   programContract().checkDelivery(headers, body);

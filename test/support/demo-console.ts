@@ -1,4 +1,4 @@
-/** The console of a server with sample data, which has objects of nearly every kind, and a session of its administrator. */
+/** The console of a server with sample data (objects of nearly every kind), signed in as its administrator. */
 
 import type { Browser } from 'playwright-core';
 import { createServer, type Server } from 'tenantry';
@@ -7,7 +7,7 @@ import { startBrowser } from './browser.ts';
 import { Console, password } from './console.ts';
 import type { Json } from './fixture.ts';
 
-/** All such consoles in this process share a server: creating the sample data takes seconds, a reset milliseconds. */
+/** Shared by the consoles in this process: creating the sample data takes seconds, a reset milliseconds. */
 let running: Server | undefined;
 
 async function demoServer(): Promise<Server> {
@@ -31,7 +31,7 @@ export class DemoConsole {
     return demo;
   }
 
-  /** Returns the API's response to the administrator. */
+  /** Sends a request as the administrator. Returns the body. */
   readonly ask = async (path: string, method = 'GET', body?: Json): Promise<Json> => {
     const headers = { Authorization: `Token ${this.server.issueToken()}`, 'Content-Type': 'application/json' };
     const payload = body === undefined ? {} : { body: JSON.stringify(body) };
@@ -39,7 +39,7 @@ export class DemoConsole {
     return await (await fetch(address, { method, headers, redirect: 'manual', ...payload })).json();
   };
 
-  /** Opens a place without waiting for a heading. */
+  /** Opens a page without waiting for its heading. */
   async visit(place: string): Promise<void> {
     await this.staff.page.evaluate(`location.hash = ${JSON.stringify(place)}`);
     await this.staff.settled();
@@ -56,7 +56,7 @@ interface SuiteWithDemo {
   readonly browser: (title: string, test: (demo: DemoConsole) => Promise<void>) => void;
 }
 
-/** A suite that shares one such console. Its tests are skipped where no browser runs. */
+/** Creates a suite that shares one such console. Its tests are skipped if no browser can run. */
 export async function suiteWithDemoConsole(name: string): Promise<SuiteWithDemo> {
   const chromium = await startBrowser();
   const tests = suite(name);

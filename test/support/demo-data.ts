@@ -1,4 +1,4 @@
-/** A data folder with sample data. All tests of a run that only need sample data to exist share it. */
+/** A data folder with sample data, shared by the tests of a run that only read it. */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { nativeCache, Program } from './program.ts';
 const cache = fileURLToPath(new URL('../../dist/demo-data', import.meta.url));
 const source = join(cache, 'data');
 
-/** Copies the data folder that `tenantry demo` of the built program creates to a path that does not exist yet. */
+/** Copies the data folder of `tenantry demo` to a path that does not exist yet. */
 export async function copyDemoData(to: string): Promise<void> {
   if (!existsSync(source)) await make();
   cpSync(source, to, { recursive: true, preserveTimestamps: true });

@@ -27,15 +27,15 @@ export function isExpected(text: string, expected: string): boolean {
 interface Place {
   /** The working folder of the examples. Its folder `data` is the data folder. */
   readonly folder: string;
-  /** The server. Examples write it as http://127.0.0.1:8080. */
+  /** The server, http://127.0.0.1:8080 in the examples. */
   readonly url: string;
-  /** Its `admin_listen`. Examples write it as http://127.0.0.1:9480. */
+  /** Its `admin_listen`, http://127.0.0.1:9480 in the examples. */
   readonly adminUrl?: string | undefined;
 }
 
 /**
- * Runs the `sh` blocks of a text in one shell and compares the output of each with the `output` block after it; without one, it
- * must print nothing. Saves blocks whose first line is a file name in the folder. Returns the number of `sh` blocks.
+ * Runs the `sh` blocks of a text in one shell. Each must print the `output` block that follows it, or nothing without one. Blocks
+ * whose first line is a file name are saved in the folder. Returns the number of `sh` blocks.
  */
 export async function runExamples(markdown: string, { adminUrl, folder, url }: Place): Promise<number> {
   const located = markdown

@@ -2,7 +2,7 @@ import type { Client, Fixture, Json } from './fixture.ts';
 import { createPersonas, type Personas } from './personas.ts';
 import { type SimulatedService, simulatedService, work } from './simulated.ts';
 
-/** The properties of a droplet on the simulator, as links, by short names. */
+/** Links to the properties of droplets on the simulator, by short names. */
 export interface DropletCatalogue {
   readonly debian: string;
   readonly ubuntu: string;
@@ -14,7 +14,7 @@ export interface DropletCatalogue {
   readonly large: string;
 }
 
-/** Returns the catalogue after a service has synchronised. */
+/** Returns the catalogue. A service must have synchronised. */
 export async function dropletCatalogue(fixture: Fixture): Promise<DropletCatalogue> {
   const find = async (path: string): Promise<string> =>
     (await fixture.staff.get(`/api/digitalocean-${path}`)).body[0].url;

@@ -67,7 +67,6 @@ export class EventReader {
     return messages;
   }
 
-  /** Disconnects. */
   leave(): void {
     this.#leaving.abort();
   }

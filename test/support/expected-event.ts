@@ -2,7 +2,7 @@ import type { Json, RecordedEvent } from './fixture.ts';
 
 type Context = Readonly<Record<string, string>>;
 
-/** The context that a user's request adds to its events: the client's address and the caller. */
+/** Returns the context that a user's request adds to its events: client address and caller. */
 export const by = (user: Json): Context => ({
   ip_address: '127.0.0.1',
   user_uuid: user.uuid,
@@ -15,10 +15,10 @@ export const by = (user: Json): Context => ({
 export const without = (context: Context, key: string): Context =>
   Object.fromEntries(Object.entries(context).filter(([name]) => name !== key));
 
-/** The context of a job's event: the user whose request started the job. */
+/** Returns the context of events of a job that this user started. */
 export const inJobOf = (user: Json): Context => without(by(user), 'ip_address');
 
-/** The user that an operation changes. */
+/** Returns the context of an operation that changes this user. */
 export const affecting = (user: Json): Context => ({
   affected_user_uuid: user.uuid,
   affected_user_username: user.username,
@@ -26,7 +26,7 @@ export const affecting = (user: Json): Context => ({
   affected_user_native_name: user.native_name,
 });
 
-/** The customer of an event. */
+/** Returns the context of an event in this customer. */
 export const inCustomer = (customer: Json): Context => ({
   customer_uuid: customer.uuid,
   customer_name: customer.name,
@@ -34,7 +34,7 @@ export const inCustomer = (customer: Json): Context => ({
   customer_contact_details: customer.contact_details,
 });
 
-/** The project of an event, with its customer. */
+/** Returns the context of an event in this project of a customer. */
 export const inProject = (project: Json, customer: Json): Context => ({
   project_uuid: project.uuid,
   project_name: project.name,

@@ -1,6 +1,6 @@
 /**
- * Runs `work` while `setTimeout` waits only a hundredth of its delay. Returns the requested delays in milliseconds, in order.
- * Earlier timers are not affected.
+ * Runs `work` while `setTimeout` waits a hundredth of its delay. Returns the requested delays in milliseconds, in order. Timers
+ * that are already running are not affected.
  */
 export async function withFastTimers(work: () => Promise<void>): Promise<number[]> {
   const waits: number[] = [];

@@ -17,7 +17,7 @@ export interface ProxyFault {
   readonly delayMs?: number;
   /** When to close its connection: before the store receives it, or before the client receives the response. */
   readonly cut?: 'request' | 'response';
-  /** Where to drop it silently: the client gets no response. */
+  /** Which message to drop silently: the client gets no response either way. */
   readonly lost?: 'request' | 'response';
   /** A response that replaces that of the store. */
   readonly answer?: { readonly status: number; readonly body: string };
@@ -85,7 +85,7 @@ export class FaultyProxy {
     const stored = await this.#forward(method, url, message, body);
     if (fault.cut === 'response') message.socket.destroy();
     if (fault.lost === 'response' || message.socket.destroyed) return;
-    // The body is complete, so drop the headers of its framing.
+    // The body is complete, so its framing headers no longer apply.
     const { connection: _, 'transfer-encoding': __, 'keep-alive': ___, ...headers } = stored.headers;
     outgoing.writeHead(stored.status, headers).end(stored.body);
   }

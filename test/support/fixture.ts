@@ -2,14 +2,14 @@ import { createServer, type Server, type ServerOptions } from 'tenantry';
 import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { isMoving, type TestClock, testClock, withoutDrift } from './test-clock.ts';
 
-/** In tests, servers compare every cached value with a fresh one. In one mode of the runner, writes run twice. */
+/** Makes servers compare every cached value with a fresh one, and in one mode of the runner run writes twice. */
 export const selfChecks = () => ({
   caches: true,
   repeatableWrites: process.env.TENANTRY_TEST_WRITES === 'twice',
   eventContexts: true,
 });
 
-/** The instant at which every fixture starts. */
+/** The time at which every fixture starts. */
 export const start = '2018-01-05T04:47:04Z';
 
 export interface ApiResponse<T = unknown> {
@@ -30,7 +30,7 @@ export interface RecordedEvent {
   readonly context: Readonly<Record<string, string>>;
 }
 
-/** The body of a response: parsed JSON, another text, or undefined for none. */
+/** Reads the body of a response: parsed JSON, other text, or undefined if empty. */
 async function bodyOf(response: Response, method: string): Promise<Json> {
   const { headers, status } = response;
   if (method === 'HEAD' || status === 204 || status === 304 || headers.get('content-length') === '0') return undefined;
@@ -87,7 +87,7 @@ export class Client {
   options = (path: string): Promise<ApiResponse<Json>> => this.send('OPTIONS', path);
 }
 
-/** A server on an in-memory database with a clock that tests set, and helpers that fill it. */
+/** A server on an in-memory database with a settable clock, and helpers that create objects. */
 export class Fixture {
   readonly anonymous = new Client(this, undefined);
   #open: { readonly server: Server; readonly clock: TestClock; readonly staff: Client } | undefined;
@@ -98,7 +98,7 @@ export class Fixture {
     return fixture;
   }
 
-  /** Starts a server that replaces the previous one, on a clock that this fixture controls. */
+  /** Starts a server, which replaces the previous one. */
   async open(options: ServerOptions = {}, clock: TestClock = testClock(start)): Promise<void> {
     await this.close();
     const server = await createServer({
@@ -106,10 +106,10 @@ export class Fixture {
       port: 0,
       log_level: 'silent',
       clock,
-      // Be as strict as a deployment: servers in memory let hooks call the loopback.
+      // As strict as a deployment: by default, servers in memory let hooks call the loopback.
       hooks_allowed_networks: [],
       ...options,
-      // The checks apply to the whole process. Set all of them, so that none keeps the value of the previous test file.
+      // The checks are global to the process: set all of them, so that none keeps the value of the previous test file.
       selfChecks: { ...selfChecks(), ...options.selfChecks },
     });
     const staff = new Client(this, server.issueToken());
@@ -127,7 +127,6 @@ export class Fixture {
     db.commit();
   }
 
-  /** Closes the server, if any. */
   async close(): Promise<void> {
     await this.#open?.server.close();
   }
@@ -154,7 +153,7 @@ export class Fixture {
     return this.server.url;
   }
 
-  /** Returns a client of the user with this name. */
+  /** Returns a client for the user with this name. */
   as(username: string): Client {
     return new Client(this, this.server.issueToken(username));
   }
@@ -222,7 +221,7 @@ export class Fixture {
   }
 }
 
-/** The context of events that the staff user `admin` causes over the loopback. */
+/** Returns the context of events that requests of the staff user `admin` record. */
 export const byStaff = async (fixture: Fixture): Promise<Record<string, string>> => {
   const me = (await fixture.staff.get('/api/users/?current')).body[0];
   return {

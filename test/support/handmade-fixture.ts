@@ -6,7 +6,7 @@ import { HandmadeProvider, type StartedLogin } from './handmade-provider.ts';
 import { oidcSettings, type ProviderMembers, tokenOf } from './oidc-fixture.ts';
 import { Files } from './saml-fixture.ts';
 
-/** Replaces parts of the response with which a browser returns. */
+/** Overrides for the response that a browser brings back from a provider. */
 interface Response {
   readonly code?: string;
   readonly state?: string;
@@ -16,7 +16,7 @@ interface Response {
   readonly query?: string;
 }
 
-/** A service with logins at handmade providers, which use the time of the service. */
+/** A service with logins at handmade providers on the service's clock. */
 export class HandmadeFixture {
   /** The logged reasons of rejected responses. */
   readonly reasons: string[] = [];
@@ -29,7 +29,7 @@ export class HandmadeFixture {
     Object.assign(fixture.server.app.log, { warn: ({ reason }: { reason: string }) => this.reasons.push(reason) });
   }
 
-  /** `providersOf` adds the issuers and returns the providers of the file. */
+  /** `providersOf` adds issuers and returns the provider file. */
   static async start(
     providersOf: (provider: HandmadeProvider) => readonly ProviderMembers[],
     options: ServerOptions = {},
@@ -58,7 +58,7 @@ export class HandmadeFixture {
     };
   }
 
-  /** Returns to the service from a provider; returns the address to which it redirects. */
+  /** Brings a response from a provider to the service. Returns the address to which the service redirects. */
   async finish(
     login: StartedLogin,
     { code, cookie = login.cookie, provider = 'one', query = '', state = login.state }: Response,
@@ -71,7 +71,7 @@ export class HandmadeFixture {
     return response.headers.get('location') ?? `${response.status} ${await response.text()}`;
   }
 
-  /** Runs a whole login with these claims; returns the address to which the service redirects. */
+  /** Runs a whole login with these claims. Returns the address to which the service redirects. */
   async logIn(name: string, claims: Json, cookie?: string): Promise<string> {
     const issuer = this.provider.issuers.get(name);
     if (!issuer) throw new Error(`no provider ${name}`);
@@ -79,7 +79,7 @@ export class HandmadeFixture {
     return this.finish(login, { code: issuer.code(login, claims), provider: name });
   }
 
-  /** Logs a user in and returns the user as staff see them. */
+  /** Logs a user in and returns the representation for staff. */
   async userOf(name: string, claims: Json): Promise<Json> {
     const token = tokenOf(await this.logIn(name, claims));
     const { db } = this.fixture.server.app;

@@ -1,4 +1,4 @@
-/** OpenID Connect providers in the test process. Tests control their documents, tokens and responses. */
+/** OpenID Connect providers in the test process, with documents, tokens and responses that tests control. */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,6 @@ export interface StartedLogin {
   readonly cookie: string;
 }
 
-/** A request that a provider has received. */
 interface Received {
   readonly path: string;
   readonly body: string;
@@ -38,13 +37,13 @@ export class HandmadeIssuer {
   document: Json;
   /** The keys of the JWK set. */
   published: Json[];
-  /** Claims of the next ID tokens, in addition to the standard ones. */
+  /** Claims of the next ID tokens, besides the standard ones. */
   claims: Json = {};
   /** The response of userinfo, apart from the subject. */
   userInfo: Json = {};
   /** Whether the token endpoint checks PKCE. */
   checksPkce = true;
-  /** Creates the ID token from its usual claims. */
+  /** Creates the ID token from its standard claims. */
   idToken: (claims: Json) => Promise<string> | string = (claims) => this.sign(claims);
   /** Overrides responses, by the last segment of the path. */
   readonly handlers = new Map<string, Handler>();
@@ -87,7 +86,7 @@ export class HandmadeIssuer {
     return code;
   }
 
-  /** Claims of every ID token. */
+  /** Returns the claims of an ID token: the standard ones and these. */
   usual(claims: Json): Json {
     return { iss: this.url, aud: 'tenantry', iat: this.now(), exp: this.now() + 300, ...claims };
   }
@@ -140,7 +139,7 @@ export class HandmadeProvider {
     private readonly now: () => number,
   ) {}
 
-  /** Starts a provider at this time in seconds. */
+  /** Starts a provider. `now` returns its time in seconds. */
   static async start(now: () => number): Promise<HandmadeProvider> {
     const server = createServer();
     const provider = new HandmadeProvider(server, await newKeys('first'), now);

@@ -15,7 +15,7 @@ export interface NextLogin {
   readonly [option: string]: unknown;
 }
 
-/** Addresses of the service, as in its metadata. */
+/** Returns the addresses of the service, as in its metadata. */
 export const serviceAddresses = (base: string) => ({
   entityId: `${base}/api-auth/saml2/metadata/`,
   assertionConsumer: `${base}/api-auth/saml2/login/complete/`,
@@ -34,8 +34,8 @@ export class IdentityProvider {
   /** Starts a provider for the service at this base. */
   static async start(base: string, entityId: string, keys = providerKeys): Promise<IdentityProvider> {
     const settings = { entityId, ...keys, service: { ...serviceAddresses(base), cert: serviceKeys.cert } };
-    // The provider ends when its standard input closes, so at the latest with this process. It uses features that newer versions
-    // of Node.js deprecate.
+    // The provider exits when its standard input closes, at the latest with this process. It uses features that newer versions of
+    // Node.js deprecate.
     const child = spawn(process.execPath, ['--no-deprecation', program, JSON.stringify(settings)], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
@@ -54,7 +54,7 @@ export class IdentityProvider {
   }
 }
 
-/** The differences of an identity provider's metadata from the default. */
+/** How the metadata of an identity provider differs from the default. */
 export interface Described {
   readonly entityId: string;
   readonly url: string;
@@ -66,7 +66,7 @@ export interface Described {
 
 export const certificateText = ({ cert }: KeyPair): string => cert.replace(/-----[^-]+-----|\s/g, '');
 
-/** The EntityDescriptor of an identity provider. */
+/** Returns the EntityDescriptor of an identity provider. */
 export function entityDescriptor({
   binding = 'HTTP-Redirect',
   entityId,

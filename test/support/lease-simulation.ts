@@ -1,4 +1,4 @@
-/** Two servers, an object store and the network between them in simulated time, for the protocol of the lease. */
+/** Simulates the lease protocol: two servers, an object store, the network between them, and time. */
 import { Lease, type LeaseTime } from '../../src/app/replication/lease.ts';
 import type { LeaseObject, Leases } from '../../src/app/replication/lease-store.ts';
 import type { Log } from '../../src/kernel/log.ts';
@@ -7,14 +7,14 @@ import type { Log } from '../../src/kernel/log.ts';
 export class Simulation {
   at = 0;
   readonly #events: { readonly at: number; readonly run: () => void }[] = [];
-  /** A store with one object. Its tag is its content, as in stores that use digests. */
+  /** The lease object in the store. Its ETag is its content, as in stores that use digests. */
   object: string | undefined;
 
   after(ms: number, run: () => void): void {
     this.#events.push({ at: this.at + ms, run });
   }
 
-  /** Advances time. The work of each event ends before the next one starts. */
+  /** Advances time. The work of each event finishes before the next event. */
   async pass(ms: number): Promise<void> {
     const end = this.at + ms;
     for (;;) {
@@ -92,7 +92,7 @@ export class Machine {
       }),
   };
 
-  /** Begins to acquire the lease. */
+  /** Starts to acquire the lease. */
   acquire(takesOver = false, holder?: string): void {
     this.error = undefined;
     const { store, time } = this;
@@ -120,7 +120,7 @@ export const pair = (): { readonly simulation: Simulation; readonly a: Machine; 
   return { simulation, a: new Machine(simulation), b: new Machine(simulation) };
 };
 
-/** Returns numbers from 0 to 1, reproducible by seed. */
+/** Returns a generator of numbers from 0 to 1, reproducible by seed. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -130,8 +130,8 @@ function randomFrom(seed: number): () => number {
 }
 
 /**
- * Runs two servers for some minutes with lost, late and unanswered requests, stops and suspensions. Returns how often the lease
- * moved.
+ * Runs two servers for some minutes with lost and late requests and responses, stopped processes and suspended machines. Returns
+ * how often the lease changed hands.
  */
 export async function leaseRound(seed: number): Promise<number> {
   const random = randomFrom(seed);

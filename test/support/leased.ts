@@ -1,9 +1,9 @@
-/** Programs that write under a lease in an object store of the test. */
+/** Programs that write under a lease in an object store. */
 import { join } from 'node:path';
 import { ObjectStore } from './object-store.ts';
 import { type Ended, nativeCache, Program, type Serving } from './program.ts';
 
-/** An object store, and a program that has its lease there. Its time runs five times as fast: the TTL is six seconds. */
+/** An object store, and a program with a lease in it. Time runs five times as fast: the TTL is six seconds. */
 export class Leased {
   private constructor(
     readonly store: ObjectStore,

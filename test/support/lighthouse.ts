@@ -16,7 +16,7 @@ const {
   text,
 } = providerKit;
 
-/** A seventh provider type, as an application might add one: it rents lamps on coasts. */
+/** A provider type as an embedding application might add it: it rents lamps on coasts. */
 export const lighthouse: ProviderType = {
   name: 'Lighthouse',
   prefix: 'lighthouse',

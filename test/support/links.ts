@@ -18,14 +18,14 @@ export const idOf = ({ server }: Fixture, table: 'customer' | 'project', { uuid 
       : sql`SELECT id FROM project WHERE uuid = ${uuid}`,
   ) as number;
 
-/** Runs a change and commits it. */
+/** Commits the writes of `work`. */
 export function change<T>({ server }: Fixture, work: () => T): T {
   const result = server.app.db.write(work);
   server.app.db.commit();
   return result;
 }
 
-/** Creates service settings; without a customer, shared ones. Returns id and uuid. */
+/** Creates service settings, shared unless they have a customer. Returns id and uuid. */
 export function settings(fixture: Fixture, name: string, customer?: Json): { id: number; uuid: string } {
   const context = contextOf(fixture);
   return change(fixture, () => {
@@ -72,7 +72,7 @@ export function link(fixture: Fixture, project: Json, quotas: LinkQuotas = {}): 
   });
 }
 
-/** Changes a quota of a link, a customer or a project with the program's function. */
+/** Sets the limit or usage of a quota of a link, customer or project. */
 export function setQuota(
   fixture: Fixture,
   scope: 'link' | 'customer' | 'project' | 'settings',

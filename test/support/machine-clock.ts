@@ -1,8 +1,8 @@
 import { type TestClock, testClock } from './test-clock.ts';
 
-/** The clock of a machine. Tests advance it, or set it as an operator would. */
+/** The clock of a machine, which time advances and an operator can set. */
 export interface MachineClock extends TestClock {
-  /** Sets the clock this many seconds forward, or back if negative, while no time passes. */
+  /** Sets the clock forward by this many seconds, or back if negative, while no time passes. */
   jump(seconds: number): void;
 }
 

@@ -7,11 +7,11 @@ export interface ReceivedMail extends Email {
   readonly recipient: string;
   readonly user: string | undefined;
   readonly isEncrypted: boolean;
-  /** The bytes of the mail, one character each. */
+  /** The bytes of the mail, decoded as Latin-1. */
   readonly source: string;
 }
 
-/** An SMTP server that stores the mails it receives, or rejects them on request. */
+/** An SMTP server that stores mails, or rejects them on request. */
 export class Mailbox {
   readonly mails: ReceivedMail[] = [];
   /** Status and text with which to reject every recipient. */
@@ -57,7 +57,7 @@ export class Mailbox {
     return mailbox;
   }
 
-  /** Settings of a server that sends its mails to this mailbox. */
+  /** Settings for a server that sends its mails here. */
   get settings(): { readonly smtp_url: string; readonly email_from: string } {
     return { smtp_url: `smtp://127.0.0.1:${this.port}`, email_from: 'Tenantry <noreply@tenantry.example.com>' };
   }

@@ -1,4 +1,4 @@
-/** An object store that speaks S3, checks signatures and fails on request. */
+/** An S3-compatible object store that checks signatures and fails on request. */
 import { createHash } from 'node:crypto';
 import {
   createServer,
@@ -11,8 +11,8 @@ import type { AddressInfo } from 'node:net';
 import aws4 from 'aws4';
 
 /**
- * A fault: a status that replaces the response, or a connection that closes before or after the store has executed the request,
- * or in the middle of an object.
+ * A status that replaces the response, or a connection that closes before or after the store executes the request, or in the
+ * middle of an object.
  */
 type Fault = number | 'cut' | 'cut after' | 'cut inside';
 
@@ -28,7 +28,7 @@ export class ObjectStore {
   readonly objects = new Map<string, Buffer>();
   readonly uploads = new Map<string, Upload>();
   readonly credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
-  /** Chooses the fault of each request, such as `PUT part`, `POST complete` or `GET list`. Undefined: the request succeeds. */
+  /** Chooses the fault of a request such as `PUT part`, `POST complete` or `GET list`; undefined for none. */
   fault: (what: string, headers: IncomingHttpHeaders) => Fault | undefined = () => undefined;
   readonly requests: string[] = [];
   /** Whether writes honour If-Match and If-None-Match. */
@@ -117,7 +117,7 @@ export class ObjectStore {
         const prefix = query.get('prefix') ?? '';
         const keys = [...this.objects].filter(([one]) => one.startsWith(prefix)).sort();
         const start = Number(query.get('continuation-token') ?? 0);
-        // Two per page, so that lists have several pages.
+        // Small pages, so that lists have several.
         const page = keys.slice(start, start + 2);
         const isMore = start + 2 < keys.length;
         return send(

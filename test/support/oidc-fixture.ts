@@ -7,7 +7,7 @@ import { Files } from './saml-fixture.ts';
 export const completedPage = 'https://app.example.com/#/login/';
 export const failedPage = 'https://app.example.com/login-failed';
 
-/** A provider in the file, without the members that all providers share. */
+/** An entry of the provider file, without the members that all entries share. */
 export type ProviderMembers = Readonly<Record<string, unknown>> & { readonly name: string; readonly issuer: string };
 
 /** The settings of login by OpenID Connect. */
@@ -83,7 +83,7 @@ export class OidcFixture {
     return jar.follow(this.loginAddress(query), (url) => /^http:\/\/(127\.0\.0\.1|localhost)/.test(url));
   }
 
-  /** Returns the address with which the browser returns from the provider, without requesting it. */
+  /** Returns the address to which the provider redirects the browser, without requesting it. */
   async response(user: NextUser, jar: Jar): Promise<string> {
     await this.provider.next(user);
     return jar.follow(this.loginAddress(), (url) => !url.includes('/complete/'));

@@ -14,7 +14,7 @@ export interface NextUser {
   readonly error?: string;
 }
 
-/** A cookie jar that follows redirects as a browser does, until an address that no server has. */
+/** A cookie jar that follows redirects as a browser does. */
 export class Jar {
   readonly #cookies = new Map<string, Map<string, string>>();
 
@@ -42,7 +42,7 @@ export class Jar {
     return response;
   }
 
-  /** Follows redirects from a URL while `follows` accepts them; returns the first address that it rejects. */
+  /** Follows redirects while `follows` accepts the address. Returns the first address that it rejects. */
   async follow(url: string, follows: (url: string) => boolean): Promise<string> {
     let current = url;
     for (let hops = 0; hops < 15; hops++) {
@@ -83,7 +83,7 @@ export class OpenIdProvider {
         ...client,
       },
     ];
-    // The provider ends when its standard input closes, so at the latest with this process.
+    // The provider exits when its standard input closes, at the latest with this process.
     const child = spawn(process.execPath, [program, JSON.stringify({ clients, options })], {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { ...process.env, NODE_NO_WARNINGS: '1' },

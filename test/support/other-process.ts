@@ -9,13 +9,13 @@ const program = `const SQLite = require('better-sqlite3');
   process.stdout.write('begun');`;
 
 /**
- * Another process in the middle of a write to a database. It must be a separate process: SQLite's locks belong to a process, and
- * the built program has its own copy of SQLite.
+ * Another process in the middle of a write transaction. SQLite locks belong to a process, so a second connection of this process
+ * would not do.
  */
 export class OtherWriter {
   private constructor(private readonly child: ChildProcess) {}
 
-  /** Resolves when the process holds the lock. */
+  /** Starts the process. Resolves when it holds the write lock. */
   static async begin(file: string): Promise<OtherWriter> {
     const child = spawn(process.execPath, ['-e', program, file], {
       cwd: fileURLToPath(new URL('.', import.meta.url)),

@@ -6,8 +6,8 @@ import type { Setting } from '../../src/kernel/config/setting.ts';
 type Texts = Readonly<Record<string, string>>;
 
 /**
- * Returns a valid, non-default value of every setting. `texts` has the values that cannot be derived from the declaration, such
- * as files and addresses. Throws for a setting that has neither.
+ * Returns a valid, non-default value for every setting. `texts` has those that cannot be derived from the declaration, such as
+ * files and addresses. Throws if a setting has neither.
  */
 export function otherSettings(texts: Texts): Texts {
   const unknown = Object.keys(texts).filter((name) => !Object.hasOwn(settings, name));

@@ -1,4 +1,4 @@
-/** The npm package: packed, and installed in a new folder. */
+/** Packs the npm package, installs it in a new folder and uses it. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import { SamlProvider } from './saml-login.ts';
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const execute = promisify(execFile);
 
-/** Returns the output of a program run by this Node.js. Rejects with its stderr when it fails. */
+/** Runs a program with this Node.js and returns its output. Rejects with its stderr if it fails. */
 export async function printed(
   folder: string,
   file: string,
@@ -22,7 +22,7 @@ export async function printed(
   return stdout;
 }
 
-/** Packs the build, or builds it first as `npm pack` does; returns the file. */
+/** Packs the build, or builds it first as `npm pack` does. Returns the file. */
 export async function pack(folder: string, isBuilt: boolean): Promise<string> {
   const words = ['pack', '--silent', '--json', '--pack-destination', folder, ...(isBuilt ? ['--ignore-scripts'] : [])];
   const text = await printed(project, 'npm', words);
@@ -38,7 +38,7 @@ export async function install(folder: string, file: string): Promise<void> {
   await printed(folder, 'npm', ['install', '--silent', '--offline', file]);
 }
 
-/** Uses the package by `require`, by `import` and by its command; returns the outputs. */
+/** Uses the package by `require`, `import` and its command. Returns the outputs. */
 export async function use(folder: string, node = process.execPath): Promise<string[]> {
   const ask = `
     const server = await createServer({ ephemeral: true, port: '0', log_level: 'silent', clock: settableClock() });
@@ -65,8 +65,8 @@ export async function use(folder: string, node = process.execPath): Promise<stri
 }
 
 /**
- * Logs a user in at an identity provider, on servers started by `require`, by `import` and by the command of the package. Returns
- * how the users registered there.
+ * Logs a user in at an identity provider, on servers started by `require`, `import` and the command of the package. Returns the
+ * registration methods of the users.
  */
 export async function logIn(folder: string, node = process.execPath): Promise<string[]> {
   const start = `
@@ -86,7 +86,7 @@ export async function logIn(folder: string, node = process.execPath): Promise<st
   ];
   try {
     const locations: string[] = [];
-    // Run one after another: they listen on the port that the identity provider knows.
+    // One at a time: each listens on the port that the identity provider redirects to.
     for (const [command, words] of ways) {
       const program = new Program(undefined, command);
       try {
@@ -104,7 +104,7 @@ export async function logIn(folder: string, node = process.execPath): Promise<st
   }
 }
 
-/** Runs the test of all functions of the one-file build with another program file. Rejects with its report. */
+/** Runs the test of every feature of the one-file build with another program file. Rejects with its report. */
 export async function useEverything(file: string): Promise<void> {
   const run = join(project, 'dist/test/run.js');
   const env = { ...process.env, TENANTRY_TEST_PROGRAM: file };

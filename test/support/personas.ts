@@ -14,7 +14,7 @@ export const personaNames = [
 
 export type PersonaName = (typeof personaNames)[number];
 
-/** A customer with one project, and one user for each relation to them. Usernames are the names of the relations. */
+/** A customer with one project, and users for each relation to them, with the names of the relations. */
 export interface Personas {
   readonly customer: Json;
   readonly project: Json;

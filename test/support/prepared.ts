@@ -7,9 +7,9 @@ import { nativeCache, Program } from './program.ts';
 const cache = fileURLToPath(new URL('../../dist/prepared', import.meta.url));
 
 /**
- * Returns a function that creates a program in a new folder with the prepared files, and returns the result of the preparation.
- * The preparation runs once and its files are copied: most of the time of a short command is the start of a process and a new
- * database.
+ * Returns a function that creates a program in a folder with the prepared files, and returns it with the result of the
+ * preparation. The preparation runs once per run of the tests and its files are copied, which is faster than running its commands
+ * again.
  */
 export function preparing<Result>(
   prepare: (program: Program) => Promise<Result>,

@@ -1,10 +1,10 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The clock of running programs, which tests set. */
+/** A settable clock for running programs. */
 export class ProgramClock {
   readonly #file: string;
-  /** The arguments and environment of programs that use it. */
+  /** The environment of programs that use it. */
   readonly env: Readonly<Record<string, string>>;
 
   /** Stores the time in a file in this folder. */
@@ -14,7 +14,7 @@ export class ProgramClock {
     this.set(0);
   }
 
-  /** Sets it this many seconds ahead of the machine's clock, or behind if negative. */
+  /** Sets it this many seconds ahead of the machine's clock; behind if negative. */
   set(seconds: number): void {
     writeFileSync(`${this.#file}.new`, String(Math.round(seconds * 1000)));
     // Rename, so that a reader never sees a partial time.

@@ -1,4 +1,4 @@
-/** The built program on the command line. `npm test` builds it first. */
+/** Runs the built program as a command. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { isHosted, runHosted } from './command-host.ts';
 
 export const builtProgram = fileURLToPath(new URL('../../dist/tenantry.mjs', import.meta.url));
 
-/** Unpacked addons and compiled code, shared by the programs of all tests, as on a server. */
+/** Folder of unpacked addons and compiled code, which the programs of all tests share. */
 export const nativeCache = fileURLToPath(new URL('../../dist/native', import.meta.url));
 
 const usualCommand: readonly string[] = [process.execPath, builtProgram];
@@ -23,22 +23,22 @@ export interface Ended {
 
 export interface Serving {
   readonly url: string;
-  /** The line that the server prints when it listens. */
+  /** The log line that says where the server listens. */
   readonly startup: Readonly<Record<string, string>>;
-  /** Its output on stderr. */
+  /** Returns the output on stderr. */
   readonly errors: () => string;
   readonly stop: () => Promise<number | null>;
   /** Kills the server. */
   readonly kill: () => Promise<void>;
 }
 
-/** The result of a failed program. */
+/** Returns the result of a program that fails with this message. */
 export const failed = (line: string, code = 1): Ended => ({ code, stdout: '', stderr: `tenantry: ${line}\n` });
 
 interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string | Buffer;
-  /** Shell line to run first, such as a limit. */
+  /** Shell command to run first, such as `ulimit`. */
   readonly shell?: string;
 }
 
@@ -49,8 +49,8 @@ export class Program {
   readonly running = new Set<ChildProcess>();
 
   /**
-   * `native` is a folder for the unpacked addons, usually `nativeCache`; without it, the environment is empty. `command` starts
-   * the program.
+   * `native` is the folder for unpacked addons, usually `nativeCache`; without it, the environment is empty. `command` starts the
+   * program.
    */
   constructor(
     private readonly native: string | undefined,
@@ -58,8 +58,8 @@ export class Program {
   ) {}
 
   /**
-   * Runs the program to its end. Most commands run in a process that has already loaded the program, to save CPU time.
-   * `isSeparate` starts a new process, as do commands with input or a shell.
+   * Runs the program until it exits. To save CPU time, most commands run in a process that has already loaded it. `isSeparate`,
+   * input and a shell command start a new process.
    */
   async run(words: readonly string[], options: RunOptions & { readonly isSeparate?: boolean } = {}): Promise<Ended> {
     const { env, input, isSeparate, shell } = options;
@@ -102,7 +102,7 @@ export class Program {
     };
   }
 
-  /** Starts the program, after the shell line if one is set. */
+  /** Starts the program, after the shell command if there is one. */
   start(words: readonly string[], { env, shell }: RunOptions = {}): ChildProcess {
     const behind = shell === undefined ? [] : ['sh', '-c', `${shell}; exec "$@"`, 'sh'];
     const [command = '', ...rest] = [...behind, ...this.command, ...words];

@@ -1,6 +1,6 @@
 /*
- * Public keys in the format of ssh-keygen, without comments; created for these tests, without their private keys. The two
- * security-key types are assembled from their fields (OpenSSH PROTOCOL.u2f).
+ * Public keys in the format of ssh-keygen, without comments. Their private keys were not kept. The two security-key types are
+ * assembled from their fields (OpenSSH PROTOCOL.u2f).
  */
 export const publicKeys = {
   rsa: 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDL4MYMXFi/EAyTYZ5yYgjpPvv/N/4t73WkswEoT3a37xV0KNr71j0OfVn4AI+Cy74D08i84YtDXdkkmE+ZIX1zpoBg98WSuz+X/eznsG9VAcKYfv6FLqQs1AqcnA79VSR1pZ0Gbk8RxTvFDcNOtDYYoOCe915ig1Q2MtfHzOYnzCCepS1JgXAzkse9gL5ALyVxrEqsQmO2jnduofvzQpHxVTwV6YkhgXs0bzcFX5b75U+c+YKppX2fy7Aq4DoHMFb3dSydlbNjaVLYchUGvEXAvN6akB6kuyPFfFplu2fnl++WNzZ2qP3cwHAQ9VJHR+HItp0knIeck7Xw4/n9VuEn',
@@ -19,7 +19,7 @@ export const publicKeys = {
 
 export type KeyName = keyof typeof publicKeys;
 
-/** Their fingerprints by `ssh-keygen -l`, with `-E md5` and without. */
+/** Their fingerprints from `ssh-keygen -l`, with `-E md5` and without. */
 export const fingerprints: Readonly<Record<KeyName, { readonly md5: string; readonly sha256: string }>> = {
   rsa: {
     md5: '12:36:29:8d:58:e4:6d:5b:8c:2a:a3:72:7e:44:11:7f',

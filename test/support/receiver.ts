@@ -18,7 +18,7 @@ export interface Received {
   readonly body: string;
 }
 
-/** The reaction of a receiver to a request: a status, a whole response, or none. */
+/** How a receiver responds to a request. */
 export type Behaviour =
   | number
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | Buffer }
@@ -37,7 +37,7 @@ export class Receiver {
     readonly url: string,
   ) {}
 
-  /** Listens on the loopback; over TLS if there is a key and a certificate. */
+  /** Listens on the loopback, with TLS if given a key and certificate. */
   static async start(secure?: ServerOptions): Promise<Receiver> {
     let receiver: Receiver | undefined;
     const listener: RequestListener = (incoming, outgoing) => {
@@ -74,7 +74,7 @@ export class Receiver {
     return this.take().map(({ body }) => JSON.parse(body));
   }
 
-  /** Stops listening. Throws if a delivery of a web hook did not match the OpenAPI document. */
+  /** Stops listening. Throws if a webhook delivery did not match the OpenAPI document. */
   async close(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.server.close(() => resolve());
@@ -102,7 +102,7 @@ export class Receiver {
   }
 }
 
-/** Creates a web hook. Throws unless the response is 201. */
+/** Creates a webhook. Throws unless the response is 201. */
 export async function createWebHook(client: Client, body: Readonly<Record<string, unknown>>): Promise<Json> {
   const response = await client.post('/api/hooks-web/', body);
   assert.is(response.status, 201, JSON.stringify(response.body));

@@ -1,4 +1,4 @@
-/** Litestream from the Python package registry, and helpers for the drills that use it. */
+/** Runs Litestream, which is installed from PyPI. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,16 +8,16 @@ import { eventually } from './eventually.ts';
 
 const run = promisify(execFile);
 
-/** The keys of the S3 server, which accepts any keys. */
+/** Credentials for the S3 server, which accepts any. */
 export const storeKeys = { LITESTREAM_ACCESS_KEY_ID: 'tenantry', LITESTREAM_SECRET_ACCESS_KEY: 'tenantry-secret' };
-/** Omit this machine's certificates, which Litestream's S3 client rejects. */
+/** Without AWS_CA_BUNDLE: Litestream's S3 client rejects it. */
 const { AWS_CA_BUNDLE: _, ...inherited } = process.env;
 const env = { ...inherited, ...storeKeys };
 
 /** Installs Litestream if it is missing. Returns its path. */
 export const installLitestream = async (): Promise<string> => join(await pythonPrograms('litestream'), 'litestream');
 
-/** Runs Litestream to its end; returns its output. Rejects if it fails. */
+/** Runs Litestream until it exits. Returns its output. Rejects if it fails. */
 export async function litestream(...words: readonly string[]): Promise<string> {
   const { stdout } = await run(await installLitestream(), words, { env });
   return stdout;
@@ -26,11 +26,11 @@ export async function litestream(...words: readonly string[]): Promise<string> {
 /** A running Litestream. */
 export interface Replicating {
   readonly process: ChildProcess;
-  /** Its output. */
+  /** Returns its output. */
   readonly said: () => string;
 }
 
-/** Starts it with a configuration. Resolves when it has written its first complete copy. */
+/** Starts Litestream with a configuration file. Resolves when it has written its first snapshot. */
 export async function replicate(config: string): Promise<Replicating> {
   const child = spawn(await installLitestream(), ['replicate', '-no-expand-env', '-config', config], {
     env,
@@ -51,7 +51,7 @@ export async function replicate(config: string): Promise<Replicating> {
   return { process: child, said: () => output };
 }
 
-/** Ends a process with a signal. */
+/** Sends a signal and waits for the process to exit. */
 export async function endWithSignal(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   const ended = once(child, 'exit');
   child.kill(signal);

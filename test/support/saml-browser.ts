@@ -10,7 +10,7 @@ export interface Form {
 const hidden = (page: string, name: string): string =>
   new RegExp(`name="${name}"\\s+value="([^"]*)"`).exec(page)?.[1] ?? '';
 
-/** A browser that runs logins step by step. It stores the cookie and follows redirects and forms. */
+/** A browser for SAML logins. It stores the cookie and follows redirects and forms, one step per call. */
 export class SamlBrowser {
   cookie: string | undefined;
 
@@ -74,6 +74,6 @@ export class SamlBrowser {
   }
 }
 
-/** The message in a response, and a response with a modified message. */
+/** Decode and encode SAML messages in forms. */
 export const decoded = (base64: string): string => Buffer.from(base64, 'base64').toString();
 export const encoded = (xml: string): string => Buffer.from(xml).toString('base64');

@@ -45,9 +45,9 @@ export const samlSettings = (files: Files): ServerOptions => ({
   logout_failed_url: 'https://app.example.com/logout-failed?from=saml',
 });
 
-/** A service with logins at an identity provider named `idp`, at the machine's current time. */
+/** A service with logins at an identity provider named `idp`, on the machine's clock. */
 export class SamlFixture {
-  /** The logged reasons of rejected messages. Tests may empty it. */
+  /** The logged reasons of rejected messages. Tests may clear it. */
   readonly reasons: string[] = [];
 
   private constructor(

@@ -9,11 +9,11 @@ export class SamlProvider {
   private constructor(
     readonly idp: IdentityProvider,
     readonly files: Files,
-    /** Settings by name, as texts. */
+    /** Settings as text, by name. */
     readonly settings: Readonly<Record<string, string>>,
   ) {}
 
-  /** Starts a provider for a service on a free port of this host. The settings name the port. */
+  /** Starts a provider for a service on a free port, which the settings contain. */
   static async start(host = '127.0.0.1'): Promise<SamlProvider> {
     const files = new Files();
     const port = await freePort();
@@ -24,7 +24,6 @@ export class SamlProvider {
     return new SamlProvider(idp, files, Object.fromEntries(texts));
   }
 
-  /** The settings as command line arguments. */
   get words(): readonly string[] {
     return wordsOf(this.settings);
   }

@@ -1,7 +1,7 @@
 import { SignedXml } from 'xml-crypto';
 import { type KeyPair, otherKeys } from './saml-keys.ts';
 
-/** Metadata signed by a federation. */
+/** Signs metadata as a federation does. */
 export function signed(
   xml: string,
   { cert, key }: KeyPair = otherKeys,

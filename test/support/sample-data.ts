@@ -9,15 +9,15 @@ import type { Fixture } from './fixture.ts';
 import { builtProgram } from './program.ts';
 
 /**
- * Stores the sample data as `tenantry demo` does. The source function would run their history, which takes ten times as long.
- * test/app/demo/snapshot.test.ts compares both.
+ * Stores the sample data of the built program as `tenantry demo` does. The source would generate it, which takes ten times as
+ * long; test/app/demo/snapshot.test.ts compares both.
  */
 export async function storeSampleData({ server: { app } }: Fixture): Promise<void> {
   const text = unpackPart(pathToFileURL(builtProgram).href, 'demo').toString();
   const snapshot = unpackText(text, app.clock.now()) as DemoSnapshot;
   const hash = await app.passwords.hash(demoPassword);
   app.db.write(() => {
-    // The fixture has deleted the events of its own requests but not their objects.
+    // The fixture deletes the events of its own requests but not their subjects.
     app.db.run(raw('DELETE FROM event_subject'));
     fillFrom(snapshot, app, hash);
   });

@@ -1,20 +1,20 @@
 import { Secret, TOTP } from 'otpauth';
 import type { Client, Fixture, Json } from './fixture.ts';
 
-/** An authenticator app: generates codes from a secret, by the clock of a fixture. */
+/** An authenticator app on the clock of a fixture. */
 export class AuthenticatorApp {
   constructor(
     private readonly fixture: Fixture,
     readonly secret: string,
   ) {}
 
-  /** The code of the current time step, offset by this many steps. */
+  /** Returns the code of the current time step, offset by this many steps. */
   code(steps = 0): string {
     const now = this.fixture.server.app.clock.now() / 1000;
     return TOTP.generate({ secret: Secret.fromBase32(this.secret), timestamp: now + steps * 30_000 });
   }
 
-  /** A code that is wrong in all accepted steps. */
+  /** Returns a code that is wrong in every accepted time step. */
   wrongCode(): string {
     const valid = [-1, 0, 1].map((steps) => this.code(steps));
     return ['000000', '111111', '222222', '333333'].find((code) => !valid.includes(code)) ?? '';

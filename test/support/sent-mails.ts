@@ -1,7 +1,7 @@
 import PostalMime, { type Email } from 'postal-mime';
 import type { Fixture } from './fixture.ts';
 
-/** Returns the mails that a server in memory stores instead of sending, oldest first, after all pending work. */
+/** Finishes pending work and returns the mails that the in-memory server has stored, oldest first. */
 export async function sentMails(fixture: Fixture): Promise<Email[]> {
   await fixture.server.settled();
   return Promise.all(fixture.server.app.mailStore.inMemory.map(({ message }) => PostalMime.parse(message)));

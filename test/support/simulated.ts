@@ -8,8 +8,8 @@ export interface SimulatedService {
 }
 
 /**
- * Connects a provider of this type without latencies to a project, through a service of its customer named `name`, and waits for
- * its synchronisation. `fields` are further credentials and options.
+ * Connects a project to a provider of this type without latencies, through a service of its customer with this name, and waits
+ * for the synchronisation. `fields` are further credentials and options.
  */
 export async function simulatedService(
   fixture: Fixture,
@@ -41,13 +41,13 @@ export async function simulatedService(
 /** Advances time by one second, so that every pending job runs one step. */
 export const step = (fixture: Fixture): Promise<void> => fixture.advance(1);
 
-/** Advances time until operations without latency finish. */
+/** Advances time until operations without latency have finished. */
 export async function work(fixture: Fixture): Promise<void> {
   for (let i = 0; i < 6; i++) await step(fixture);
 }
 
 /**
- * Returns the states of a resource over time, as `<state> <runtime state>`, until they stay the same, the resource is gone, or
+ * Returns the states of a resource over time, as `<state> <runtime state>`, until they no longer change, the resource is gone, or
  * this many seconds have passed.
  */
 export async function collectStates(fixture: Fixture, url: string, seconds = 20): Promise<string[]> {

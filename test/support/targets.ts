@@ -12,7 +12,8 @@ interface Document {
 }
 
 /**
- * All reads in the API document without parameters in their path: plain, and with every filter and order, with existing values.
+ * Returns the URLs of all reads in the OpenAPI document without path parameters: alone, with every filter (and a value that
+ * exists), and in every order.
  */
 export async function targetsOf(url: string, token: string): Promise<string[]> {
   const read = async (target: string): Promise<{ status: number; body: string }> => {
@@ -39,7 +40,7 @@ export async function targetsOf(url: string, token: string): Promise<string[]> {
   return targets;
 }
 
-/** Returns an object's value for a filter; without one, a value of the filter's type that matches few objects. */
+/** Returns the object's value for a filter, or else a value of the filter's type that matches few objects. */
 function valueFor(name: string, { enum: words, type }: Parameter['schema'], object: Record<string, unknown>): string {
   const own = object[name] ?? object[name.replace(/_uuid$/, '')] ?? object[name.replace(/_exact$/, '')];
   if (typeof own === 'string' || typeof own === 'number' || typeof own === 'boolean') return String(own);

@@ -1,25 +1,24 @@
 /**
- * The clock of the fixtures. By default it stands still until a test sets it, so that tests can assert whole bodies. With
- * TENANTRY_TEST_CLOCK=moving, each reading is a little later than the one before, as on a machine, so code that takes two
- * readings for the same instant fails. `runner/modes.ts` decides which test files run in both modes.
+ * The clock of fixtures. By default it stands still until a test sets it, so that tests can assert whole bodies. With
+ * TENANTRY_TEST_CLOCK=moving, every reading is slightly later than the last, which exposes code that expects two readings to be
+ * equal. `runner/modes.ts` decides which test files run in both modes.
  */
 import type { SettableClock } from '../../src/kernel/clock.ts';
 
-/** Whether clocks move by themselves. The runner decides this for each file. */
+/** Whether clocks move by themselves. The runner sets this for each file. */
 export const isMoving = (): boolean => process.env.TENANTRY_TEST_CLOCK === 'moving';
 
 const second = 1_000_000;
-/** Microseconds between two readings: large steps first, then small ones, so that a clock never gets a whole second ahead. */
+/** Microseconds between readings: large steps first, then small ones, so that a clock never drifts by a whole second. */
 const step = { large: 1000, small: 1 };
 const maxLargeDrift = 900_000;
 
-/** A clock that a test sets. */
 export interface TestClock extends SettableClock {
-  /** Stops at the current time in either mode, for tests that need a single instant. */
+  /** Stops the clock in either mode, for tests that need a single instant. */
   hold(): void;
 }
 
-/** The times to which tests set the clocks of this process, as fractions of a second, and their drift. */
+/** The fractions of a second to which tests set the clocks of this process, and their current drift. */
 const drifts = { fractions: new Set<number>(), drift: 0 };
 
 /** Creates a clock for a fixture that starts at an instant. */
@@ -55,13 +54,13 @@ export function testClock(start: string): TestClock {
   };
 }
 
-/** Returns the fraction to which a clock was set before it drifted to this one. */
+/** Returns the fraction to which a clock was set before it drifted to this time. */
 function knownFraction(time: number): number | undefined {
   const set = [...drifts.fractions].filter((fraction) => fraction <= time && time <= fraction + drifts.drift);
   return set.length === 0 ? undefined : Math.max(...set);
 }
 
-/** Returns a text of the server with the instants of a clock without drift. */
+/** Removes the drift of the clock from the times in a response. */
 export function withoutDrift(text: string): string {
   if (!isMoving()) return text;
   return text.replace(
@@ -69,7 +68,7 @@ export function withoutDrift(text: string): string {
     (_, event = '', time: string, digits: string) => {
       const micros = Number(digits.padEnd(6, '0'));
       const fraction = String(knownFraction(micros) ?? micros).padStart(6, '0');
-      // Instants of events always have three digits, others as many as they need.
+      // Times of events always have three decimals; others have no trailing zeros.
       const fewest = event ? fraction.slice(0, 3) : fraction.replace(/0+$/, '');
       return `${event}${time}${fewest === '' ? '' : `.${fewest}`}Z`;
     },

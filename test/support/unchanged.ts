@@ -7,15 +7,15 @@ import { type Callback, suite, type Test } from 'uvu';
 const project = fileURLToPath(new URL('../..', import.meta.url));
 const cache = join(project, 'node_modules/.cache/tenantry-tests');
 
-/** The inputs of a suite: files and folders of the project by their paths, and other texts. */
+/** The inputs of a suite: files and folders by their paths in the project, and other text. */
 export interface Inputs {
   readonly files: readonly string[];
   readonly texts?: readonly string[];
 }
 
 /**
- * A suite of slow build, pack or generator tests. It is skipped when all of it has passed on this machine with the same inputs,
- * but never when `CI` is set.
+ * Creates a suite of slow build, pack or generator tests. The suite is skipped if all of it has passed on this machine with the
+ * same inputs, but never if `CI` is set.
  */
 export function suiteOfBuild(name: string, inputs: Inputs): Test {
   const record = join(cache, name.replaceAll(' ', '-'));
@@ -57,7 +57,7 @@ function digestOf({ files, texts = [] }: Inputs): string {
   return hash.digest('hex');
 }
 
-/** Reads a file, or the files of a folder except installed packages. */
+/** Lists a file, or the files of a folder except installed packages. */
 function filesBelow(path: string): string[] {
   if (!statSync(join(project, path)).isDirectory()) return [path];
   return readdirSync(join(project, path))

@@ -9,7 +9,7 @@ export interface WireResponse {
   readonly body: string;
 }
 
-/** A plain TCP connection, for requests and responses that `fetch` does not support. */
+/** A TCP connection for requests and responses that `fetch` does not support. */
 export class Wire {
   readonly #socket: Socket;
   readonly #closed: Promise<unknown>;
@@ -50,7 +50,7 @@ export class Wire {
     return this;
   }
 
-  /** Returns the next response; `head` for a response to HEAD. Rejects if the server closes before it is complete. */
+  /** Returns the next response. `head`: it responds to HEAD and has no body. Rejects if the connection closes before its end. */
   async response({ head = false } = {}): Promise<WireResponse> {
     const end = await this.#until((received) => received.indexOf('\r\n\r\n'));
     const [start = '', ...lines] = this.#received.subarray(0, end).toString('latin1').split('\r\n');
@@ -69,7 +69,7 @@ export class Wire {
     return { status, headers, body };
   }
 
-  /** Resolves when the server has closed the connection. Returns bytes received after the last response. */
+  /** Waits until the server closes the connection. Returns the bytes received after the last response. */
   async closed(): Promise<string> {
     await this.#closed;
     return this.#received.toString();

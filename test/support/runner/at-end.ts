@@ -1,12 +1,12 @@
-/** What tests of several files share until their process ends. */
+/** Resources that the test files of a shard share until it ends. */
 
 const endings: (() => Promise<void>)[] = [];
 
-/** Adds what to do before the process of the runner ends. */
+/** Registers a function that runs before the shard ends. */
 export const atEnd = (ending: () => Promise<void>): void => void endings.push(ending);
 
-/** Ends what tests share. */
+/** Runs the registered functions. */
 export const endShared = async (): Promise<void> => void (await Promise.all(endings.map((ending) => ending())));
 
-/** CPU time of processes that run longer than a test file, for the figures of the file: of commands, and of browsers. */
+/** CPU time of processes that outlive a test file: command hosts in `seconds`, the browser in `ofBrowser`. */
 export const otherCpu = { seconds: 0, ofBrowser: (): number => 0 };

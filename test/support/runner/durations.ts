@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const file = fileURLToPath(new URL('../../../node_modules/.cache/tenantry/test-durations.json', import.meta.url));
 
-/** Seconds that the longest files take, for the first run of a clone. */
+/** Durations of the slowest files in seconds, for the first run in a clone. */
 export const longFiles: Readonly<Record<string, number>> = {
   'package/package.test.ts': 45,
   'console/everywhere.test.ts': 91,
@@ -67,11 +67,11 @@ export const longFiles: Readonly<Record<string, number>> = {
   'app/cli/readable-folder.test.ts': 14,
 };
 
-/** Folders with other slow files. */
+/** Folders whose other files are slow. */
 const slowFolders = /^(chaos|package|console|clients|examples|upgrades|attacks)\b|\bkill\b|\bcrash\b/;
 const [slow, usual] = [12, 1];
 
-/** Milliseconds of test files in their last run, by path. */
+/** Returns the durations of test files in their last run, in milliseconds by path. */
 export function readDurations(): Readonly<Record<string, number>> {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
@@ -81,13 +81,13 @@ export function readDurations(): Readonly<Record<string, number>> {
   }
 }
 
-/** Records the durations of files, besides earlier ones. */
+/** Merges the durations of files into the recorded ones. */
 export function writeDurations(durations: Readonly<Record<string, number>>): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, JSON.stringify({ ...readDurations(), ...durations }));
 }
 
-/** Sorts the files, the slowest first, so that no process ends with a slow one alone. */
+/** Sorts the files, the slowest first, so that no slow file runs alone at the end. */
 export function sortByDuration(files: readonly string[], durations: Readonly<Record<string, number>>): string[] {
   const unknown = (path: string): number => longFiles[path] ?? (slowFolders.test(path) ? slow : usual);
   const expected = (path: string): number => durations[path] ?? 1000 * unknown(path);

@@ -1,14 +1,13 @@
 import { canSendLocally, sendLocally } from './local-request.ts';
 
-/** The `fetch` of Node.js. */
 const plainFetch = fetch;
 
-/** Loaded with the first response to compare. */
+/** Loaded on the first response that is compared. */
 let contract: typeof import('../contract.ts') | undefined;
 
 /**
- * The same `fetch`, which rejects where a response of a tested server does not match the OpenAPI document. A body is
- * read and parsed once: the test gets the text or the JSON that was compared.
+ * Like `fetch`, but rejects if the response of a tested server does not match the OpenAPI document. The body is read and parsed
+ * once: the test gets the text or JSON that was compared.
  */
 export const checkedFetch: typeof fetch = async (input, init = {}) => {
   if (typeof input !== 'string' && !(input instanceof URL)) return checked(await plainFetch(input, init), init);
@@ -32,7 +31,7 @@ async function checked(response: Response, init: RequestInit, requestUrl?: URL):
   return response;
 }
 
-/** Lets the response return the parsed body; later callers get a separate copy. */
+/** Makes the first call of `json()` return the parsed body. Later calls get a separate copy. */
 function handOver(response: Response, body: unknown): void {
   const { json } = response;
   let isFirst = true;
@@ -43,7 +42,7 @@ function handOver(response: Response, body: unknown): void {
   };
 }
 
-/** Reads the body, and lets the response return it again without a copy of its stream. */
+/** Reads the body, and makes the response return it again without cloning the stream. */
 async function textOf(response: Response): Promise<string> {
   const bytes = Buffer.from(await response.arrayBuffer());
   const again: Partial<Response> = {

@@ -1,12 +1,12 @@
-/** An HTTP client that takes a third of the CPU time of `fetch`, for requests of tests to servers on this machine. */
+/** An HTTP client for requests to servers on this machine. It uses a third of the CPU time of `fetch`. */
 import { Agent, type IncomingMessage, request } from 'node:http';
 
 const agent = new Agent({ keepAlive: true, scheduling: 'lifo' });
 
-/** The default headers of `fetch`, except for the encodings: compression costs time on both sides. */
+/** The default headers of `fetch` without Accept-Encoding: compression costs CPU time on both sides. */
 const usualHeaders = { accept: '*/*', 'accept-language': '*', 'sec-fetch-mode': 'cors', 'user-agent': 'node' };
 
-/** Whether `sendLocally` does the same as `fetch`: no stream, no abort signal, no redirect to follow, no body to decompress. */
+/** Whether `sendLocally` can replace `fetch`: no stream, abort signal, redirect to follow, or body to decompress. */
 export const canSendLocally = (url: URL, { body, headers, redirect, signal }: RequestInit): boolean =>
   url.protocol === 'http:' &&
   url.username === '' &&
@@ -30,7 +30,7 @@ export async function sendLocally(url: URL, init: RequestInit): Promise<Response
 const send = (url: URL, init: RequestInit): Promise<RoundTrip> =>
   new Promise((resolve, reject) => {
     const fail = (cause: Error): void => {
-      // The server has closed the idle connection, which this process was too busy to see.
+      // The server has closed an idle connection, and this process was too busy to notice.
       const wasIdle =
         sent.reusedSocket && ['ECONNRESET', 'EPIPE'].includes((cause as NodeJS.ErrnoException).code ?? '');
       if (wasIdle && ['GET', 'HEAD'].includes(sent.method)) send(url, init).then(resolve, reject);
@@ -45,7 +45,7 @@ const send = (url: URL, init: RequestInit): Promise<RoundTrip> =>
       );
     });
     sent.on('error', fail);
-    // Otherwise a text would be sent together with the headers, which would then be UTF-8.
+    // Node.js would send a string together with the headers and encode both as UTF-8.
     sent.end(typeof init.body === 'string' ? Buffer.from(init.body) : (init.body ?? undefined));
   });
 
@@ -53,7 +53,7 @@ function headersOf({ body, headers }: RequestInit): Record<string, string> {
   const all: Record<string, string> = { ...usualHeaders };
   if (typeof body === 'string') all['content-type'] = 'text/plain;charset=UTF-8';
   for (const [name, value] of entriesOf(headers)) all[name.toLowerCase()] = String(value);
-  // Node.js sends it by default for some methods only.
+  // Node.js sets it by default for some methods only.
   if (body) all['content-length'] = String(Buffer.byteLength(body as string));
   return all;
 }
@@ -61,7 +61,7 @@ function headersOf({ body, headers }: RequestInit): Record<string, string> {
 const entriesOf = (headers: RequestInit['headers']): readonly (readonly [name: string, value: unknown])[] =>
   headers instanceof Headers || Array.isArray(headers) ? [...new Headers(headers)] : Object.entries(headers ?? {});
 
-/** The parts of a `Response` that tests use; its body has been read. */
+/** The members of `Response` that tests use, with a body that is already read. */
 class LocalResponse {
   readonly headers = new Headers();
   readonly status: number;

@@ -1,4 +1,4 @@
-/** A process of the runner: it receives compiled test files one after the other, runs each and reports the results. */
+/** A process of the runner. It receives compiled test files one at a time, runs them and reports the results. */
 import { pathToFileURL } from 'node:url';
 import { endShared, otherCpu } from './at-end.ts';
 import { checkedFetch } from './fetch.ts';
@@ -11,15 +11,15 @@ export interface FileResult {
   readonly failed: number;
   readonly skipped: number;
   readonly milliseconds: number;
-  /** CPU time of the process, of the children that it has waited for, and of its browser. */
+  /** CPU time of the process, the children that it has waited for, and its browser. */
   readonly cpuSeconds: number;
-  /** Seconds of it by test and hook, if significant. */
+  /** CPU time in seconds by test and hook. */
   readonly cpuByTest: readonly (readonly [what: string, seconds: number])[];
-  /** Messages, differences and stacks of failures; empty when there are none. */
+  /** Messages, diffs and stacks of failures; empty if there are none. */
   readonly report: string;
 }
 
-/** A compiled file to run, and how. */
+/** A compiled file to run, with its options. */
 export interface Assignment {
   readonly file: string;
   readonly env: Readonly<Record<string, string>>;
@@ -30,17 +30,17 @@ export interface Assignment {
   readonly isTimed: boolean;
 }
 
-/** A message of a shard: the output of a file, the titles of its tests, the test that starts, the number of passed tests, and the final result. */
+/** A message from a shard: output of a file, the titles of its tests, a test that starts after `passed` others, or the result. */
 export type Message =
   | { readonly output: string }
   | { readonly titles: readonly Title[] }
   | { readonly began: string; readonly passed: number }
   | { readonly result: FileResult };
 
-/** Counts of one suite as uvu returns them; `errors` is a text, or true when there is none. */
+/** The counts of one suite as uvu returns them. `errors` is true if there are none. */
 type SuiteRun = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
 
-// uvu collects the suites of a file here instead of running them.
+// Makes uvu collect the suites of a file instead of running them.
 const uvu = globalThis as unknown as { UVU_DEFER: 1; UVU_INDEX: 0; UVU_QUEUE: SuiteRun[][] };
 uvu.UVU_DEFER = 1;
 uvu.UVU_INDEX = 0;
@@ -63,7 +63,7 @@ for (const stream of [process.stdout, process.stderr]) {
 /** Whether the runner prints CPU times. */
 let isTimed = false;
 
-/** Seconds of CPU time of this process, of its children that have ended, and of those that it shares. */
+/** Returns the CPU time in seconds of this process, its ended children and shared processes. 0 unless it is measured. */
 function cpuSeconds(): number {
   if (!isTimed) return 0;
   if (process.platform !== 'linux') return process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6;
@@ -78,10 +78,10 @@ async function runFile({ env, file, isTitlesOnly, timeoutMs, ...assigned }: Assi
   const cpuBefore = cpuSeconds();
   const suites: SuiteRun[] = [];
   uvu.UVU_QUEUE = [suites];
-  // Again for each file: a failed one may have replaced it.
+  // Set it for each file: a failed test may have left a replacement.
   globalThis.fetch = checkedFetch;
   process.env = { ...usualEnv, ...env };
-  // In another mode a file registers its tests again.
+  // A different URL makes the file register its tests again for another mode.
   const mode = new URLSearchParams(env).toString();
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const texts: string[] = [];
@@ -118,10 +118,10 @@ async function runFile({ env, file, isTitlesOnly, timeoutMs, ...assigned }: Assi
       counts.skipped += skipped;
       if (typeof errors === 'string') texts.push(errors);
     } catch {
-      // Only an `after` hook ends a suite in this way, and it has been noted.
+      // Only an `after` hook can reject here, and its error is already recorded.
     }
   }
-  // Node.js reports a rejection without a handler after the microtasks.
+  // Node.js reports unhandled rejections after the microtasks.
   await new Promise((resolve) => setImmediate(resolve));
 
   const problems = [...takeProblems(), ...strays.splice(0)];
@@ -129,7 +129,7 @@ async function runFile({ env, file, isTitlesOnly, timeoutMs, ...assigned }: Assi
   const nothing = !isTitlesOnly && counts.passed + counts.failed + counts.skipped === 0;
   if (nothing && problems.length === 0) problems.push('the file registers no test');
   texts.push(...problems);
-  // Any problem of a file counts, also when each of its tests passed.
+  // A problem outside the tests fails the file even if every test passed.
   if (problems.length > 0) counts.failed = Math.max(counts.failed, 1);
   return {
     ...counts,

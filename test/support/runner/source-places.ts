@@ -3,7 +3,7 @@ import { SourceMap } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Replaces locations in compiled files, as in stacks, by those in their sources. */
+/** Replaces locations in compiled files, as in stack traces, with those in their sources. */
 export function sourcePlaces(text: string): string {
   const maps = new Map<string, SourceMap | undefined>();
   return text.replace(

@@ -1,16 +1,15 @@
 /**
- * uvu with missing reports added: it ignores a `before` or `after.each` hook that throws and a suite whose `.run()`
- * is missing, fails on a thrown value that is no Error, and waits forever for a test that hangs. Test files import
- * `uvu` and get this module.
+ * Replaces `uvu` in test files and reports what uvu misses: `before` and `after.each` hooks that throw, suites without `.run()`,
+ * thrown values that are not errors, and tests that hang.
  */
 import { inspect } from 'node:util';
 import { type Callback, type Context, type Test, suite as uvuSuite } from 'uvu';
 
-// Tests may replace it.
+// Tests may replace the global functions.
 const { clearTimeout, setTimeout } = globalThis;
 
 const problems: string[] = [];
-/** Suites with tests since their last `.run()`. */
+/** Suites that have registered tests since their last `.run()`. */
 const waiting = new Set<{ readonly name: string; tests: number }>();
 
 /** The name of a suite, and the title of one of its tests. */
@@ -18,17 +17,17 @@ export type Title = readonly [suite: string, test: string];
 
 const titles: Title[] = [];
 
-/** Returns and clears the tests registered since the last call. */
+/** Returns the tests registered since the last call. */
 export const takeTitles = (): readonly Title[] => titles.splice(0);
 
-/** Called with each hook and test that starts, and with each test that has passed. */
+/** Called when a hook or test starts, and when a test has passed. */
 export const progress: { began: (what: string) => void; passed: () => void; timeoutMs: number } = {
   began: () => undefined,
   passed: () => undefined,
   timeoutMs: 240_000,
 };
 
-/** Returns and clears problems outside the tests themselves since the last call; one text per problem. */
+/** Returns the problems outside tests since the last call. */
 export function takeProblems(): readonly string[] {
   for (const { name, tests } of waiting)
     problems.push(`suite "${name}" registers ${tests} test(s) but never calls .run()`);
@@ -36,10 +35,10 @@ export function takeProblems(): readonly string[] {
   return problems.splice(0);
 }
 
-/** Converts a thrown value to an Error; uvu reads `name` and `stack` of any value, and prints no cause. */
+/** Converts a thrown value to an Error: uvu reads `name` and `stack` of any value, and prints no cause. */
 export function asError(thrown: unknown): Error {
   if (!(thrown instanceof Error)) return new Error(`threw ${inspect(thrown)}, which is no Error`);
-  // The message of a failed fetch does not say why.
+  // Only the cause says why a fetch failed.
   if (thrown.name !== 'TypeError' || !(thrown.cause instanceof Error)) return thrown;
   return new TypeError(`${thrown.message} (${thrown.cause.message})`, { cause: thrown });
 }
@@ -59,7 +58,7 @@ async function withTimeout(what: string, work: () => unknown): Promise<void> {
   }
 }
 
-/** uvu's `suite`. Records errors of hooks that uvu would not report. */
+/** Like uvu's `suite`, but records the errors of hooks that uvu would not report. */
 export function suite<T = Context>(name = '', state?: T): Test<T> {
   const original = uvuSuite<T>(name, state);
   const registered = { name, tests: 0 };
