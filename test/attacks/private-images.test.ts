@@ -49,7 +49,7 @@ images('does not let a second account at the same address rename or delete objec
     token: 'full-access',
   });
   assert.is(status, 201, JSON.stringify(body));
-  await account.pass(2);
+  await account.advance(2);
   assert.equal((await alice.get('/api/digitalocean-images/')).body, before);
   const bobs = await names(fixture.as('bob'));
   assert.equal(bobs, ['Debian 9.2 x64 of Bob', 'Ubuntu 16.04.3 x64 of Bob']);
@@ -68,7 +68,7 @@ images('shows private images of shared settings to users with a service there', 
     token: 'full-access',
   });
   assert.is(status, 201, JSON.stringify(body));
-  await account.pass(2);
+  await account.advance(2);
   const path = `/api/digitalocean-images/?settings_uuid=${body.uuid}`;
   assert.equal(await names(fixture.as('stranger'), path), ['Debian 9.2 x64', 'Ubuntu 16.04.3 x64']);
   assert.equal(await names(account.alice, path), [isPrivate, 'Debian 9.2 x64', 'Ubuntu 16.04.3 x64']);

@@ -98,7 +98,7 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
     const response = await this.fixture.staff.post(`/api/${this.prefix}/`, this.body(fields));
     assert.is(response.status, 201, JSON.stringify(response.body));
     this.service = response.body;
-    await this.pass(3);
+    await this.advance(3);
     const links = `/api/${this.prefix}-service-project-link/?service_uuid=${this.service.uuid}`;
     this.link = (await this.alice.get(links)).body[0];
   }
@@ -109,19 +109,19 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
   }
 
   /** Advances time second by second and runs pending work. */
-  async pass(seconds: number): Promise<void> {
+  async advance(seconds: number): Promise<void> {
     for (let second = 0; second < seconds; second++) await this.fixture.advance(1);
   }
 
   /** Returns the states of a resource, as `<state> <runtime state>`, until its operation ends or it is gone. */
-  async passage(url: string): Promise<string[]> {
+  async collectStates(url: string): Promise<string[]> {
     const states: string[] = [];
     for (let second = 0; second < 180; second++) {
       const { body, status } = await this.fixture.staff.get(url);
       const state = status === 404 ? 'gone' : [body.state, body.runtime_state].filter(Boolean).join(' ');
       if (states.at(-1) !== state) states.push(state);
       if (['OK', 'Erred', undefined].includes(body.state)) break;
-      await this.pass(1);
+      await this.advance(1);
     }
     return states;
   }
@@ -129,7 +129,7 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
   /** Synchronises the account by advancing time by half an hour; returns state and error. */
   async sync(seconds = 3): Promise<readonly [string, string]> {
     this.fixture.clock.advance(30 * 60);
-    await this.pass(seconds);
+    await this.advance(seconds);
     const { error_message: text, state } = await this.settings();
     return [state, text];
   }
@@ -140,7 +140,7 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
   read = async (url: string): Promise<Json> => (await this.fixture.staff.get(url)).body;
 
   /** Returns the link of an account's property by name. `filter` is a query that distinguishes properties with the same name. */
-  async offer(path: string, name: string, filter = ''): Promise<string> {
+  async propertyLink(path: string, name: string, filter = ''): Promise<string> {
     const query = `settings_uuid=${this.service.settings_uuid}&name_exact=${encodeURIComponent(name)}&${filter}`;
     return (await this.fixture.staff.get(`/api/${this.prefix}-${path}/?${query}`)).body[0]?.url;
   }
@@ -159,7 +159,7 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
 
   /** Returns a created resource when it is ready. */
   async created({ url }: Json): Promise<Json> {
-    await this.passage(url);
+    await this.collectStates(url);
     const created = await this.read(url);
     assert.is(created.state, 'OK', created.error_message);
     this.fixture.events();
@@ -171,14 +171,14 @@ export abstract class VendorAccount<V extends StandIn> implements Omit<FaultyAcc
   async act({ url }: Json, action: string, body?: unknown): Promise<Json> {
     const response = await this.alice.post(`${url}${action}/`, body);
     assert.is(response.status, 202, JSON.stringify(response.body));
-    await this.passage(url);
+    await this.collectStates(url);
     return this.read(url);
   }
 
   /** Deletes a resource as Alice or another user; returns its states. */
   async remove({ url }: Json, by: Client = this.alice): Promise<string[]> {
     assert.is((await by.delete(url)).status, 202);
-    return this.passage(url);
+    return this.collectStates(url);
   }
 
   /** Returns the routes called since the last call. */

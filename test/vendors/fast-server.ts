@@ -2,10 +2,10 @@
  * A server in a separate process, which tests kill: `fast-server.ts <data folder> <initial time of its clock in milliseconds>`
  */
 import { createServer } from 'tenantry';
-import { fastClock, startShowing } from './fast-clock.ts';
+import { clockStart, fastClock } from './fast-clock.ts';
 
 const [data = '', instant = ''] = process.argv.slice(2);
-const start = startShowing(Number(instant));
+const start = clockStart(Number(instant));
 const server = await createServer({
   data,
   port: 0,

@@ -14,27 +14,27 @@ import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { certificate } from '../support/certificate.ts';
 import type { Json } from '../support/fixture.ts';
 import type { FaultyAccount, FaultyVendor } from './faulty-vendor.ts';
-import type { Mishap, VendorResponse } from './server.ts';
+import type { Fault, VendorResponse } from './server.ts';
 
 const unexpected = 'Unexpected answer of backend';
 const silent = 'Backend does not respond';
-const long: VendorResponse = { status: 200, text: 'x'.repeat(20 * 1024 * 1024) };
-const prose: VendorResponse = { status: 200, text: 'It works!' };
+const hugeResponse: VendorResponse = { status: 200, text: 'x'.repeat(20 * 1024 * 1024) };
+const plainText: VendorResponse = { status: 200, text: 'It works!' };
 const redirect: VendorResponse = { status: 302, headers: { Location: 'http://127.0.0.1:1/' }, text: '' };
 
-/** A fault of a call, how often it occurs, and the error of an operation that needs the call. */
-interface Fault {
+/** A fault of a call, how often it occurs, and the resulting error of an operation. */
+interface FaultCase {
   readonly what: string;
-  readonly mishap: (vendor: FaultyVendor) => Mishap;
+  readonly fault: (vendor: FaultyVendor) => Fault;
   readonly times?: number;
   readonly text: string;
   /** Status of a rejection whose text is reported. */
   readonly status?: number;
 }
 
-const rejection = (status: number): Fault => ({
+const rejection = (status: number): FaultCase => ({
   what: String(status),
-  mishap: ({ denial }) => denial(status, `Rejected with ${status}`),
+  fault: ({ denial }) => denial(status, `Rejected with ${status}`),
   text: `Rejected with ${status}`,
   status,
 });
@@ -43,21 +43,21 @@ const rejection = (status: number): Fault => ({
 const reportsBy = ({ reported: reports }: FaultyVendor, text: string, status: number | undefined): string =>
   reports && status !== undefined ? reports(status, text) : text;
 
-const rejections: readonly Fault[] = [401, 403, 404, 409].map(rejection);
+const rejections: readonly FaultCase[] = [401, 403, 404, 409].map(rejection);
 
-const broken: readonly Fault[] = [
-  { what: 'half an answer', mishap: () => 'half', text: unexpected },
-  { what: 'an answer in another language', mishap: () => prose, text: unexpected },
-  { what: 'an answer of 20 MB', mishap: () => long, text: unexpected },
-  { what: 'a redirect', mishap: () => redirect, text: unexpected },
+const malformedResponses: readonly FaultCase[] = [
+  { what: 'half a response', fault: () => 'half', text: unexpected },
+  { what: 'a response in plain text', fault: () => plainText, text: unexpected },
+  { what: 'a response of 20 MB', fault: () => hugeResponse, text: unexpected },
+  { what: 'a redirect', fault: () => redirect, text: unexpected },
 ];
 
 /** Faults after which a call is retried. */
-const passing: readonly Fault[] = [
-  { what: '500', mishap: ({ denial }) => denial(500, 'Oops'), times: 4, text: silent },
-  { what: '503', mishap: ({ denial }) => denial(503, 'Later'), times: 4, text: silent },
-  { what: 'a connection that is cut before', mishap: () => 'reset', times: 4, text: silent },
-  { what: 'a connection that is cut in the answer', mishap: () => 'broken off', times: 4, text: silent },
+const transientFaults: readonly FaultCase[] = [
+  { what: '500', fault: ({ denial }) => denial(500, 'Oops'), times: 4, text: silent },
+  { what: '503', fault: ({ denial }) => denial(503, 'Later'), times: 4, text: silent },
+  { what: 'a connection reset before the response', fault: () => 'reset', times: 4, text: silent },
+  { what: 'a connection cut in the middle of the response', fault: () => 'broken off', times: 4, text: silent },
 ];
 
 /** Registers and runs the fault tests of a vendor. */
@@ -74,7 +74,7 @@ export function faults(vendor: FaultyVendor): void {
     await account().close();
     const text = readFileSync(log, 'utf8');
     rmSync(folder, { recursive: true });
-    // No secret may appear in the log of all faults above.
+    // The log covers all faults above.
     assert.match(text, '"vendor call failed"');
     for (const secret of secrets) assert.not.ok(text.includes(secret), 'a secret is in the log');
   });
@@ -82,11 +82,11 @@ export function faults(vendor: FaultyVendor): void {
   machineFaults(test, vendor, account);
   connectionFaults(test, vendor, account);
   const secrets = new Set<string>();
-  test('nothing that was reported or stored holds a secret', async () => {
+  test('no representation and no stored row contains a secret', async () => {
     for (const secret of account().faulty.secrets) secrets.add(secret);
     await assertSecrecy(account());
   });
-  endOfCredentials(test, vendor, account);
+  credentialFaults(test, vendor, account);
   test.run();
 }
 
@@ -105,10 +105,10 @@ async function assertSecrecy({ faulty, fixture }: FaultyAccount): Promise<void> 
 function accountFaults(test: Test, vendor: FaultyVendor, held: Held): void {
   const { ping } = vendor.routes;
 
-  for (const { mishap, status, text, times, what } of [...rejections, ...broken, ...passing]) {
-    test(`${what} makes the account Erred, and the next synchronisation sets it right`, async () => {
+  for (const { fault, status, text, times, what } of [...rejections, ...malformedResponses, ...transientFaults]) {
+    test(`${what} sets the account to Erred until the next synchronisation`, async () => {
       const account = held();
-      account.faulty.mishap(ping, mishap(vendor), times);
+      account.faulty.injectFault(ping, fault(vendor), times);
       const reports = times === undefined ? (vendor.pingRejection ?? reportsBy(vendor, text, status)) : text;
       assert.equal(await account.sync(15), ['Erred', reports]);
       const alerts = (await account.fixture.staff.get('/api/alerts/?opened&alert_type=service_unavailable')).body;
@@ -121,22 +121,22 @@ function accountFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     });
   }
 
-  for (const { mishap, what } of passing) {
-    test(`${what}, once, is not noticed`, async () => {
-      held().faulty.mishap(ping, mishap(vendor));
+  for (const { fault, what } of transientFaults) {
+    test(`${what} has no effect if it occurs once`, async () => {
+      held().faulty.injectFault(ping, fault(vendor));
       assert.equal(await held().sync(5), ['In Sync', '']);
     });
   }
 
   for (const status of [429, 503]) {
-    test(`${status} waits as long as Retry-After says`, async () => {
+    test(`${status} delays the retry until Retry-After`, async () => {
       const account = held();
-      account.faulty.mishap(ping, vendor.denial(status, 'Later', { 'Retry-After': '40' }));
+      account.faulty.injectFault(ping, vendor.denial(status, 'Later', { 'Retry-After': '40' }));
       account.faulty.take();
       account.fixture.clock.advance(30 * 60);
       const tries: number[] = [];
       for (let second = 0; second < 45; second++) {
-        await account.pass(1);
+        await account.advance(1);
         if (account.faulty.take().some(({ route }) => route === ping)) tries.push(second);
       }
       assert.equal(
@@ -147,11 +147,11 @@ function accountFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     });
   }
 
-  test('credentials that are rejected make no service, and the rejection is reported without them', async () => {
+  test('rejected credentials create no service, and the error does not contain them', async () => {
     const account = held();
     const { faulty, fixture } = account;
     const body = account.body({ name: 'Second' });
-    faulty.mishap(ping, vendor.denial(403, `${faulty.secrets[0]} is suspended`));
+    faulty.injectFault(ping, vendor.denial(403, `${faulty.secrets[0]} is suspended`));
     const reply = await fixture.staff.post(`/api/${vendor.prefix}/`, body);
     const reports = vendor.pingRejection ?? reportsBy(vendor, '*** is suspended', 403);
     assert.equal([reply.status, reply.body], [400, { non_field_errors: [`Wrong settings: ${reports}.`] }]);
@@ -165,11 +165,11 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
 
   /** Creates a machine under a fault; returns the number of requests and the result. */
   async function ordered(
-    mishap: Mishap,
+    fault: Fault,
     times = 1,
   ): Promise<{ requests: number; machine: Json; created: readonly string[]; seconds: number }> {
     const { faulty, fixture, order, passage } = bound(held());
-    faulty.mishap(create, mishap, times);
+    faulty.injectFault(create, fault, times);
     faulty.take();
     const before = faulty.machines();
     const { url } = await order(`web-${++orders}`);
@@ -186,7 +186,7 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
 
   const { hasTokens = false } = vendor;
   if (hasTokens)
-    test('401 to an order is no rejection when there is a new token', async () => {
+    test('a creation rejected with 401 is retried with a new token', async () => {
       const { requests, machine, created } = await ordered(vendor.denial(401, 'Rejected with 401'));
       assert.equal([machine.state, machine.error_message, requests, created], ['OK', '', 2, [machine.backend_id]]);
     });
@@ -194,8 +194,8 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
   for (const fault of rejections) {
     // The call is retried with a new token.
     const times = hasTokens && fault.status === 401 ? 2 : 1;
-    test(`${fault.what} to an order makes the machine Erred, with the words of the vendor`, async () => {
-      const { requests, machine, created } = await ordered(fault.mishap(vendor), times);
+    test(`a creation rejected with ${fault.what} sets the machine to Erred with the message of the vendor`, async () => {
+      const { requests, machine, created } = await ordered(fault.fault(vendor), times);
       const text = reportsBy(vendor, fault.text, fault.status);
       assert.equal([machine.state, machine.error_message, machine.backend_id], ['Erred', text, '']);
       assert.equal([requests, created], [times, []]);
@@ -205,7 +205,7 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
   }
 
   for (const status of [429, 503])
-    test(`an order that gets a response with ${status} and Retry-After is sent again then`, async () => {
+    test(`a creation rejected with ${status} is sent again after Retry-After`, async () => {
       const { requests, machine, created, seconds } = await ordered(
         vendor.denial(status, 'Later', { 'Retry-After': '20' }),
         2,
@@ -214,42 +214,42 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
       assert.ok(seconds >= 40, `${seconds} s`);
     });
 
-  const lost: readonly (readonly [string, Mishap])[] = [
-    ['is cut before the answer', 'lost'],
-    ['is cut in the answer', 'broken off'],
-    ['brings half an answer', 'half'],
+  const lost: readonly (readonly [string, Fault])[] = [
+    ['without a response', 'lost'],
+    ['whose response is cut off', 'broken off'],
+    ['with half a response', 'half'],
   ];
-  for (const [what, mishap] of lost) {
-    test(`an order that was carried out and ${what} is found again and not repeated`, async () => {
-      const { requests, machine, created } = await ordered(mishap);
+  for (const [what, fault] of lost) {
+    test(`an executed creation ${what} is found and not repeated`, async () => {
+      const { requests, machine, created } = await ordered(fault);
       assert.equal([machine.state, machine.error_message, requests, created], ['OK', '', 1, [machine.backend_id]]);
     });
   }
 
-  const undone: readonly (readonly [string, Mishap])[] = [
-    ['whose connection is cut', 'reset'],
-    ['that is answered with 500', vendor.denial(500, 'Oops')],
-    ['that is answered with 503', vendor.denial(503, 'Later')],
-    ['that is answered in another language', prose],
-    ['that is answered with 20 MB', long],
-    ['that is answered with a redirect', redirect],
+  const undone: readonly (readonly [string, Fault])[] = [
+    ['with a reset connection', 'reset'],
+    ['rejected with 500', vendor.denial(500, 'Oops')],
+    ['rejected with 503', vendor.denial(503, 'Later')],
+    ['with a response in plain text', plainText],
+    ['with a response of 20 MB', hugeResponse],
+    ['with a redirect', redirect],
   ];
-  for (const [what, mishap] of undone) {
-    test(`an order ${what} and was not carried out is sent again`, async () => {
-      const { requests, machine, created } = await ordered(mishap);
+  for (const [what, fault] of undone) {
+    test(`an unexecuted creation ${what} is sent again`, async () => {
+      const { requests, machine, created } = await ordered(fault);
       assert.equal([machine.state, machine.error_message, requests, created], ['OK', '', 2, [machine.backend_id]]);
     });
   }
 
-  test('an order that never gets a response fails after four', async () => {
+  test('a creation that never gets a response fails after four attempts', async () => {
     const { requests, machine, created } = await ordered('reset', 4);
     assert.equal([machine.state, machine.error_message, requests, created], ['Erred', silent, 4, []]);
   });
 
-  test('a machine that vanished is Erred at a pull, and its deletion is done', async () => {
+  test('a pull sets a machine that is missing at the vendor to Erred, and it can be deleted', async () => {
     const { machine } = await ordered({ delay: 0 });
     const { alice, faulty, fixture, passage } = bound(held());
-    faulty.vanish(machine.backend_id);
+    faulty.removeMachine(machine.backend_id);
     assert.is((await alice.post(`${machine.url}pull/`)).status, 202);
     await passage(machine.url);
     const { error_message: text, state } = (await fixture.staff.get(machine.url)).body;
@@ -260,10 +260,10 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
 
   const { unknownState } = vendor;
   if (unknownState)
-    test('a state that no one knows is shown, at a pull and at a synchronisation', async () => {
+    test('shows an unknown state after a pull and after a synchronisation', async () => {
       const { machine } = await ordered({ delay: 0 });
       const { alice, faulty, fixture, passage, sync } = bound(held());
-      faulty.disguise?.(machine.backend_id, 'hibernating');
+      faulty.setState?.(machine.backend_id, 'hibernating');
       const displayed = async (): Promise<unknown[]> => {
         const { runtime_state: runtime, state } = (await fixture.staff.get(machine.url)).body;
         return [state, runtime];
@@ -277,7 +277,7 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
 }
 
 function connectionFaults(test: Test, vendor: FaultyVendor, held: Held): void {
-  test('a certificate that no one trusts is rejected, and trusted when the settings have it', async () => {
+  test('rejects an unknown certificate, and trusts it if the settings contain it', async () => {
     const secure = await vendor.open({ identity: certificate, isConnected: false });
     try {
       const { staff } = secure.fixture;
@@ -289,21 +289,21 @@ function connectionFaults(test: Test, vendor: FaultyVendor, held: Held): void {
       form.set('certificate', new Blob([certificate.cert], { type: 'application/x-pem-file' }), 'ca.pem');
       const created = await staff.send('POST', path, form);
       assert.is(created.status, 201, JSON.stringify(created.body));
-      await secure.pass(3);
+      await secure.advance(3);
       assert.is((await staff.get(created.body.settings)).body.state, 'In Sync');
     } finally {
       await secure.close();
     }
   });
 
-  test('a vendor that does not response in time does not respond', async () => {
+  test('reports a vendor that does not respond in time as unavailable', async () => {
     const { faulty, fixture, service } = held();
     const { app } = fixture.server;
     const id = app.db.scalar<number>(sql`SELECT id FROM service_settings WHERE uuid = ${service.settings_uuid}`);
     const settings = driverSettings(app, id);
     const http = new VendorHttp({ resolve: app.resolve, allows: () => true, log: app.log, limits: { response: 100 } });
     const driver = settings && app.catalogue.type(settings.type).driver?.(settings, http);
-    faulty.mishap(vendor.routes.ping, 'no response');
+    faulty.injectFault(vendor.routes.ping, 'no response');
     const error: unknown = await driver?.ping().then(
       () => undefined,
       (reason: unknown) => reason,
@@ -314,14 +314,14 @@ function connectionFaults(test: Test, vendor: FaultyVendor, held: Held): void {
   });
 }
 
-function endOfCredentials(test: Test, vendor: FaultyVendor, held: Held): void {
-  test('credentials that end make the account Erred until there are new ones', async () => {
+function credentialFaults(test: Test, vendor: FaultyVendor, held: Held): void {
+  test('invalidated credentials set the account to Erred until they are replaced', async () => {
     const account = held();
     const fields = account.faulty.replaceCredentials();
     assert.equal(await account.sync(), ['Erred', vendor.unauthorized]);
     const { body, status } = await account.fixture.staff.patch(account.service.settings, fields);
     assert.equal([status, body.state], [200, 'Sync Scheduled']);
-    await account.pass(3);
+    await account.advance(3);
     const { error_message: text, state } = await account.settings();
     assert.equal([state, text], ['In Sync', '']);
   });
@@ -333,6 +333,6 @@ const bound = (account: FaultyAccount) => ({
   faulty: account.faulty,
   fixture: account.fixture,
   order: account.order.bind(account),
-  passage: account.passage.bind(account),
+  passage: account.collectStates.bind(account),
   sync: account.sync.bind(account),
 });

@@ -1,16 +1,16 @@
 import type { Client, Fixture, Json } from '../support/fixture.ts';
 import type { AccountOptions } from './account.ts';
-import type { Mishap, VendorRequest, VendorResponse } from './server.ts';
+import type { Fault, VendorRequest, VendorResponse } from './server.ts';
 
-/* What the table of faults needs from a vendor. */
+/* The interface between the fault tests and each vendor. */
 
-/** An account at a stand-in. Connected by default. */
+/** An account at a vendor stand-in. */
 export interface FaultyAccount {
   readonly fixture: Fixture;
   readonly alice: Client;
   readonly service: Json;
   /** Advances time second by second. */
-  pass(seconds: number): Promise<void>;
+  advance(seconds: number): Promise<void>;
   /** Synchronises by advancing time by the period and this many seconds more; returns state and error. */
   sync(seconds?: number): Promise<readonly [string, string]>;
   settings(): Promise<Json>;
@@ -19,21 +19,21 @@ export interface FaultyAccount {
   /** Creates a machine; returns it in state Creation Scheduled. */
   order(name: string): Promise<Json>;
   /** Returns the states of a resource until its operation ends. */
-  passage(url: string): Promise<string[]>;
+  collectStates(url: string): Promise<string[]>;
   close(): Promise<void>;
   /** The vendor's side. */
   readonly faulty: {
     /** The secrets of the credentials, and those obtained with them, such as tokens. */
     readonly secrets: readonly string[];
-    mishap(route: string, mishap: Mishap, times?: number): void;
+    injectFault(route: string, fault: Fault, times?: number): void;
     /** Returns the requests since the last call. */
     take(): readonly (VendorRequest & { readonly route: string })[];
     /** Returns the ids of existing machines. */
     machines(): readonly string[];
     /** Deletes a machine without a request. */
-    vanish(id: string): void;
-    /** Puts a machine into an unknown state. Absent for vendors without states. */
-    disguise?(id: string, state: string): void;
+    removeMachine(id: string): void;
+    /** Sets the state of a machine. Absent for vendors without states. */
+    setState?(id: string, state: string): void;
     /** Invalidates the credentials; returns fields of settings with new ones. */
     replaceCredentials(): Record<string, unknown>;
   };

@@ -3,7 +3,7 @@ import type { Json } from '../support/fixture.ts';
 import { KillableServer, until } from './killable-server.ts';
 import type { StandIn } from './stand-in.ts';
 
-/** A suite that kills the program's process while its vendor stand-in keeps running. */
+/** A suite that kills the program while the vendor stand-in keeps running. */
 export class KillTest<V extends StandIn> {
   readonly test: Test;
   readonly server = new KillableServer();
@@ -36,35 +36,35 @@ export class KillTest<V extends StandIn> {
   }
 
   /** Waits until no object in these lists has a running operation. */
-  resting = (...lists: string[]): Promise<void> =>
+  waitForOperations = (...lists: string[]): Promise<void> =>
     until('every operation', async () =>
       (await this.rows(...lists)).every(({ state }) => state === 'OK' || state === 'Erred'),
     );
 
-  /** Sets faults for the next calls of each route: this many are executed without a response, and as many are not executed. */
-  spoil(routes: readonly string[], times = 1): void {
-    this.forget();
+  /** Injects faults into the next calls of each route: `times` calls are executed without a response, and as many not at all. */
+  injectFaults(routes: readonly string[], times = 1): void {
+    this.resetCalls();
     for (const route of routes) {
-      this.vendor.server.mishap(route, 'no response', times);
-      this.vendor.server.mishap(route, 'swallowed', times);
+      this.vendor.server.injectFault(route, 'no response', times);
+      this.vendor.server.injectFault(route, 'swallowed', times);
     }
   }
 
   /** Resets the count of calls. */
-  forget(): void {
+  resetCalls(): void {
     this.vendor.server.take();
     this.#calls = [];
   }
 
   /** Returns the number of calls of a route. */
-  count(route: string): number {
+  countCalls(route: string): number {
     this.#calls.push(...this.vendor.server.take().map((call) => call.route));
     return this.#calls.filter((call) => call === route).length;
   }
 
   /** Waits until every route was called this many times. */
-  called = (routes: readonly string[], times: number): Promise<void> =>
-    until(routes.join(', '), () => routes.every((route) => this.count(route) === times));
+  waitForCalls = (routes: readonly string[], times: number): Promise<void> =>
+    until(routes.join(', '), () => routes.every((route) => this.countCalls(route) === times));
 
   /** Kills the program during its work, and starts it again. */
   async kill(): Promise<void> {

@@ -89,7 +89,7 @@ export class KillableServer {
   }
 
   /** Counts the events of a type. */
-  reported = async (type: string): Promise<number> =>
+  countEvents = async (type: string): Promise<number> =>
     (await this.ask('GET', `/api/events/?page_size=200&event_type=${type}`)).length;
 }
 

@@ -1,7 +1,7 @@
 import type { Json } from '../support/fixture.ts';
 import type { VendorRequest, VendorResponse } from './server.ts';
 
-/* The common part of stand-ins for vendors with JSON APIs. */
+/* Routing for stand-ins of vendors with JSON APIs. */
 
 /** A request with its route. */
 export interface RestCall {
@@ -75,10 +75,10 @@ export class RestTable {
       };
       before?.(call);
       if (!route) throw unknown;
-      return written(route.run(call));
+      return toResponse(route.run(call));
     } catch (error) {
       if (!(error instanceof RestRejection)) throw error;
-      return written(error);
+      return toResponse(error);
     }
   }
 
@@ -109,15 +109,15 @@ function parsed({ headers, text }: VendorRequest, unreadable: RestRejection): Js
   }
 }
 
-/** A response as sent. */
-export const written = ({ headers = {}, json, status = 200 }: RestResponse): VendorResponse => ({
+/** Serialises a response. */
+export const toResponse = ({ headers = {}, json, status = 200 }: RestResponse): VendorResponse => ({
   status,
   headers: { ...(json !== undefined && { 'Content-Type': 'application/json' }), ...headers },
   text: json === undefined ? '' : JSON.stringify(json),
 });
 
 /** Returns the unknown and the missing names in a body or a query. */
-export function strangers(
+export function checkNames(
   input: Readonly<Record<string, unknown>>,
   { optional = [], required = [] }: { readonly required?: readonly string[]; readonly optional?: readonly string[] },
 ): { readonly unknown: readonly string[]; readonly missing: readonly string[] } {

@@ -8,7 +8,7 @@ import {
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/* The common part of all vendor stand-ins: a server with configurable faults that records its requests. */
+/* The server of all vendor stand-ins. It records its requests and injects faults. */
 
 /** A received request. */
 export interface VendorRequest {
@@ -28,11 +28,12 @@ export interface VendorResponse {
 }
 
 /**
- * The fault of a request. A response: it is rejected. Executed, but the response is cut in half, ends in the middle (`broken
- * off`), is never sent (`no response`), is lost with a reset of the connection (`lost`) or is delayed by milliseconds. Not
- * executed, with a reset of the connection (`reset`) or without a response (`swallowed`).
+ * The fault of a request. A response replaces the vendor's, and the request is not executed. Neither is it with `reset` (resets
+ * the connection) and `swallowed` (sends no response). With the others it is, but the response is truncated (`half`), ends in the
+ * middle (`broken off`), is never sent (`no response`), is lost in a reset of the connection (`lost`) or is delayed by
+ * milliseconds.
  */
-export type Mishap =
+export type Fault =
   | VendorResponse
   | 'half'
   | 'broken off'
@@ -62,7 +63,7 @@ export class VendorServer {
   maxConcurrent = 0;
   /** Milliseconds before a response is sent. */
   pace = 0;
-  readonly #mishaps: { readonly route: string; readonly mishap: Mishap; times: number }[] = [];
+  readonly #faults: { readonly route: string; readonly fault: Fault; times: number }[] = [];
   #seen: (VendorRequest & { readonly route: string })[] = [];
   #running = 0;
 
@@ -92,9 +93,9 @@ export class VendorServer {
     });
   }
 
-  /** Sets a fault for the next requests of a route. */
-  mishap(route: string, mishap: Mishap, times = 1): void {
-    this.#mishaps.push({ route, mishap, times });
+  /** Injects a fault into the next requests of a route. */
+  injectFault(route: string, fault: Fault, times = 1): void {
+    this.#faults.push({ route, fault, times });
   }
 
   /** Returns the requests since the last call. */
@@ -114,32 +115,32 @@ export class VendorServer {
     const request = { method, target, headers, body, text: body.toString() };
     const route = this.protocol.route(request);
     this.#seen.push({ ...request, route });
-    const mishap = this.#nextMishap(route);
-    if (mishap === 'swallowed') return;
-    if (mishap === 'reset') return void outgoing.socket?.resetAndDestroy();
-    const isRejected = typeof mishap === 'object' && 'status' in mishap;
-    const response = isRejected ? mishap : this.protocol.reply(request);
-    if (mishap === 'no response') return;
-    if (mishap === 'lost') return void outgoing.socket?.resetAndDestroy();
-    const delay = typeof mishap === 'object' && 'delay' in mishap ? mishap.delay : this.pace;
+    const fault = this.#nextFault(route);
+    if (fault === 'swallowed') return;
+    if (fault === 'reset') return void outgoing.socket?.resetAndDestroy();
+    const isRejected = typeof fault === 'object' && 'status' in fault;
+    const response = isRejected ? fault : this.protocol.reply(request);
+    if (fault === 'no response') return;
+    if (fault === 'lost') return void outgoing.socket?.resetAndDestroy();
+    const delay = typeof fault === 'object' && 'delay' in fault ? fault.delay : this.pace;
     if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
-    this.#send(outgoing, response, mishap);
+    this.#send(outgoing, response, fault);
   }
 
-  #send(outgoing: ServerResponse, { headers, status, text }: VendorResponse, mishap: Mishap | undefined): void {
-    const sent = mishap === 'half' || mishap === 'broken off' ? text.slice(0, text.length / 2) : text;
+  #send(outgoing: ServerResponse, { headers, status, text }: VendorResponse, fault: Fault | undefined): void {
+    const sent = fault === 'half' || fault === 'broken off' ? text.slice(0, text.length / 2) : text;
     outgoing.writeHead(status, {
       ...this.protocol.headers(),
-      'Content-Length': Buffer.byteLength(mishap === 'broken off' ? text : sent),
+      'Content-Length': Buffer.byteLength(fault === 'broken off' ? text : sent),
       ...headers,
     });
-    if (mishap === 'broken off') outgoing.write(sent, () => outgoing.socket?.destroy());
+    if (fault === 'broken off') outgoing.write(sent, () => outgoing.socket?.destroy());
     else outgoing.end(sent);
   }
 
-  #nextMishap(route: string): Mishap | undefined {
-    const matches = this.#mishaps.find((planned) => planned.route === route && planned.times > 0);
+  #nextFault(route: string): Fault | undefined {
+    const matches = this.#faults.find((planned) => planned.route === route && planned.times > 0);
     if (matches) matches.times--;
-    return matches?.mishap;
+    return matches?.fault;
   }
 }

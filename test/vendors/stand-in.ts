@@ -1,14 +1,14 @@
 import { type Identity, type Protocol, type VendorRequest, type VendorResponse, VendorServer } from './server.ts';
 
-/** A stand-in for a vendor: its protocol, and the server that implements it. */
+/** An in-process imitation of a vendor: its protocol and its server. */
 export abstract class StandIn implements Protocol {
   #server: VendorServer | undefined;
 
   /** `now` are milliseconds since 1970. */
   protected constructor(readonly now: () => number) {}
 
-  /** Starts the server of a stand-in, with TLS if it has an identity. */
-  protected static async started<S extends StandIn>(vendor: S, identity?: Identity): Promise<S> {
+  /** Starts the server, with TLS if there is an identity. */
+  protected static async startServer<S extends StandIn>(vendor: S, identity?: Identity): Promise<S> {
     vendor.#server = await VendorServer.start(vendor, identity);
     return vendor;
   }

@@ -179,7 +179,7 @@ test('verifies the certificate of the backend, with that of the settings as an a
 
 test('makes one call at a time', async () => {
   const vendor = await DigitalOcean.start();
-  vendor.mishap('GET /regions', { delay: 10 }, 3);
+  vendor.injectFault('GET /regions', { delay: 10 }, 3);
   const http = client();
   await Promise.all([1, 2, 3].map(() => get(`${vendor.url}/regions`, http).catch(() => undefined)));
   assert.equal([vendor.take().length, vendor.server.maxConcurrent], [3, 1]);

@@ -25,7 +25,7 @@ async function assertTimeouts({ name, open, prefix, routes }: FaultyVendor): Pro
   const account = await open();
   const { faulty, fixture, service } = account;
   faulty.take();
-  faulty.mishap(routes.ping, 'no response', 2);
+  faulty.injectFault(routes.ping, 'no response', 2);
   const trial = timed(fixture.staff.post(`/api/${prefix}/`, account.body({ name: 'Second' })));
   await requests(account, routes.ping);
   const { app } = fixture.server;
@@ -43,7 +43,7 @@ async function assertTimeouts({ name, open, prefix, routes }: FaultyVendor): Pro
   const [{ body, status }, tried] = await trial;
   assert.equal([status, body], [400, { non_field_errors: ['Wrong settings: Backend does not respond.'] }], name);
   assert.ok(tried > 9.9 && tried < 20, `${name}: ${tried} s`);
-  faulty.mishap(routes.ping, { delay: 9000 });
+  faulty.injectFault(routes.ping, { delay: 9000 });
   const [slow, responded] = await timed(fixture.staff.post(`/api/${prefix}/`, account.body({ name: 'Second' })));
   assert.equal([slow.status, responded > 8.9], [201, true], name);
   const [error, waited] = await call;

@@ -167,11 +167,11 @@ test('calls a vendor with the new token within two seconds', async () => {
     const { url } = await account.settings();
     account.vendor.tokens.delete('full-access');
     await account.fixture.staff.post(`${url}pull/`);
-    await account.pass(3);
+    await account.advance(3);
     assert.equal([(await account.settings()).state, account.vendor.take().length], ['Erred', 1]);
     account.vendor.tokens.set('renewed', 'write');
     await account.fixture.staff.patch(url, { token: 'renewed' });
-    await account.pass(3);
+    await account.advance(3);
     assert.is((await account.settings()).state, 'In Sync');
     assert.is(account.vendor.take()[0]?.authorization, 'Bearer renewed');
   } finally {

@@ -38,13 +38,13 @@ for (const [key, vendor] of Object.entries<FaultyVendor>(faultyVendors)) {
     };
     fixture.events();
     assert.equal(await test(), [200, checks()]);
-    faulty.mishap(routes.ping, rejection(401, 'Who are you?'));
+    faulty.injectFault(routes.ping, rejection(401, 'Who are you?'));
     const [, rejected] = await test();
     assert.equal(
       rejected.checks.map(({ status }: Json) => status),
       ['passed', 'skipped', 'failed', 'skipped'],
     );
-    faulty.mishap(routes.ping, rejection(500, 'Oops'));
+    faulty.injectFault(routes.ping, rejection(500, 'Oops'));
     const [, broken] = await test();
     assert.equal(broken, checks('endpoint', broken.checks[0].message));
     assert.match(broken.checks[0].message, /status 50[03]$/);
@@ -59,7 +59,7 @@ for (const [key, vendor] of Object.entries<FaultyVendor>(faultyVendors)) {
 
 vendors('reports that credentials can log in but not read the objects', async () => {
   const account = await faultyVendors.digitalocean.open({});
-  account.faulty.mishap('GET /regions', faultyVendors.digitalocean.denial(403, 'You are not allowed to do that'));
+  account.faulty.injectFault('GET /regions', faultyVendors.digitalocean.denial(403, 'You are not allowed to do that'));
   const { body } = await account.fixture.staff.post('/api/digitalocean/test/', account.body({ name: 'Second' }));
   assert.equal(body, checks('inventory', 'You are not allowed to do that'));
   await account.close();

@@ -15,7 +15,7 @@ function client(script: string, vendor: Amazon): Promise<Json> {
 export async function amazon(steps: Steps): Promise<void> {
   await steps.step("Amazon's client runs the life cycle of a machine at the simulated vendor", async () => {
     const vendor = await Amazon.start();
-    vendor.contents.transitionTime = 300;
+    vendor.contents.transitionMs = 300;
     vendor.largestPage = 7;
     try {
       print({ ...(await client('client.py', vendor)), calls: vendor.take().length });
@@ -34,7 +34,7 @@ export async function amazon(steps: Steps): Promise<void> {
       await account.act(web, 'stop');
       const data = await account.created(await account.orderVolume('data'));
       await account.act(data, 'attach', { instance: web.url, device: '/dev/sdf' });
-      await account.act(web, 'resize', { size: await account.offer('sizes', 'c4.large') });
+      await account.act(web, 'resize', { size: await account.propertyLink('sizes', 'c4.large') });
       const { instances, keys, volumes } = await look();
       assert.equal(instances, [[web.backend_id, 'web', 'stopped', 'c4.large']]);
       assert.equal(volumes, [
@@ -45,7 +45,7 @@ export async function amazon(steps: Steps): Promise<void> {
       await account.act(data, 'detach');
       for (const { url } of [data, web]) {
         assert.is((await account.alice.delete(url)).status, 202);
-        assert.is((await account.passage(url)).at(-1), 'gone');
+        assert.is((await account.collectStates(url)).at(-1), 'gone');
       }
     });
     await steps.step('no object is left at the cloud', async () => {

@@ -38,7 +38,7 @@ export async function digitalOcean(steps: Steps): Promise<void> {
     await steps.step('no object is left at the cloud', async () => {
       const { url } = (await account.alice.get('/api/keys/')).body[0];
       assert.is((await account.alice.delete(url)).status, 204);
-      await account.pass(3);
+      await account.advance(3);
       assert.equal(await look(), { droplets: [], keys: [] });
     });
   } finally {

@@ -23,7 +23,7 @@ export async function gitlab(steps: Steps): Promise<void> {
     await steps.step('the client sees the objects that Tenantry created', async () => {
       const group = await account.created(await account.orderGroup('rockets'));
       const project = await account.created(await account.orderProject('engine', group));
-      await account.pass(12);
+      await account.advance(12);
       assert.equal(await look(), {
         groups: [[group.backend_id, 'rockets', 'rockets', ['alice 30', 'tenantry 50']]],
         projects: [[project.backend_id, 'engine', 'internal', ['alice 30']]],

@@ -25,7 +25,7 @@ export async function jira(steps: Steps): Promise<void> {
       const issue = await account.created(await account.orderIssue(web, 'Closed'));
       const subtask = await account.created(
         await account.orderIssue(web, 'Find the key', {
-          type: await account.offer('issue-types', 'Sub-task'),
+          type: await account.propertyLink('issue-types', 'Sub-task'),
           parent: issue.url,
         }),
       );
@@ -33,7 +33,7 @@ export async function jira(steps: Steps): Promise<void> {
       const file = await account.created(
         await account.orderAttachment(issue, 'Türschloß.txt', Buffer.from('knock knock')),
       );
-      await account.pass(65);
+      await account.advance(65);
       const text = 'It is the lock\n\n(added by Alice Liddell [alice])';
       assert.equal(await look(), {
         projects: [

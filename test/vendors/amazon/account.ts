@@ -28,11 +28,11 @@ export class AmazonAccount extends VendorAccount<Amazon> implements FaultyAccoun
     const [key = '', keys = { secret: '', mayWrite: true }] = [...this.vendor.accessKeys][0] ?? [];
     return {
       secrets: [keys.secret],
-      mishap: (route, mishap, times) => server.mishap(route, mishap, times),
+      injectFault: (route, fault, times) => server.injectFault(route, fault, times),
       take: () => server.take(),
       machines: () => [...setup.instances.keys()],
-      vanish: (id) => void setup.instances.delete(id),
-      disguise: (id, state) => void Object.assign(setup.instances.get(id) ?? {}, { state, next: undefined }),
+      removeMachine: (id) => void setup.instances.delete(id),
+      setState: (id, state) => void Object.assign(setup.instances.get(id) ?? {}, { state, next: undefined }),
       replaceCredentials: () => {
         this.vendor.accessKeys.delete(key);
         this.vendor.accessKeys.set('AKIDSECOND', { ...keys, secret: 'another-secret-key' });
@@ -41,7 +41,7 @@ export class AmazonAccount extends VendorAccount<Amazon> implements FaultyAccoun
     };
   }
 
-  region = async (name = 'EU (Ireland)'): Promise<Json> => this.read(await this.offer('regions', name));
+  region = async (name = 'EU (Ireland)'): Promise<Json> => this.read(await this.propertyLink('regions', name));
 
   /** Creates an instance as Alice; returns it in state Creation Scheduled. */
   async order(
@@ -57,8 +57,8 @@ export class AmazonAccount extends VendorAccount<Amazon> implements FaultyAccoun
       name,
       service_project_link: this.link.url,
       region: region.url,
-      image: await this.offer('images', offers[this.backend][image], `region=${region.uuid}`),
-      size: await this.offer('sizes', size),
+      image: await this.propertyLink('images', offers[this.backend][image], `region=${region.uuid}`),
+      size: await this.propertyLink('sizes', size),
       ...fields,
     });
   }

@@ -19,7 +19,7 @@ export const shownTime = (milliseconds: number): string => new Date(milliseconds
 export const shownTags = (tags: ReadonlyMap<string, string>) => [...tags].map(([key, value]) => ({ key, value }));
 
 /** Whether a value matches a filter, in which * and ? are wildcards. */
-const fits = (wish: string, value: string): boolean => {
+const matchesPattern = (wish: string, value: string): boolean => {
   const expression = wish
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
     .replaceAll('*', '.*')
@@ -28,14 +28,14 @@ const fits = (wish: string, value: string): boolean => {
 };
 
 /** Whether an object with these values and tags matches the filters. */
-export const fulfils = (
+export const matchesFilters = (
   parameters: Parameters,
   values: Readonly<Record<string, string | undefined>>,
   tags: ReadonlyMap<string, string> = new Map(),
 ): boolean =>
   [...parameters.filters()].every(([name, wanted]) => {
     const value = name.startsWith('tag:') ? tags.get(name.slice(4)) : values[name];
-    return value !== undefined && wanted.some((wish) => fits(wish, value));
+    return value !== undefined && wanted.some((wish) => matchesPattern(wish, value));
   });
 
 function shownInstance(setup: Setup, instance: Instance): object {
@@ -164,7 +164,7 @@ export const instanceActions: Readonly<Record<string, Action>> = {
         );
       const matches = ids.length > 0 ? ids.map((id) => setup.instance(region, id)) : setup.instancesIn(region);
       const wanted = matches.filter(({ id, state, tags, token }) =>
-        fulfils(parameters, { 'client-token': token, 'instance-id': id, 'instance-state-name': state }, tags),
+        matchesFilters(parameters, { 'client-token': token, 'instance-id': id, 'instance-state-name': state }, tags),
       );
       return parameters.page('reservationSet', wanted, (instance) => reservation(setup, instance), largestPage);
     },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Action } from './action.ts';
-import { fulfils } from './instances.ts';
+import { matchesFilters } from './instances.ts';
 import { Rejection } from './rejection.ts';
 import { instanceTypes, type Image as OfferedImage } from './setup.ts';
 
@@ -18,7 +18,7 @@ export const otherActions: Readonly<Record<string, Action>> = {
         ([place, { name }]) =>
           place.startsWith(`${region} `) &&
           (names.length === 0 || names.includes(name)) &&
-          fulfils(parameters, { 'key-name': name }),
+          matchesFilters(parameters, { 'key-name': name }),
       );
       return { keySet: matches.map(([, { material, name }]) => shownKey(name, material)) };
     },
@@ -61,7 +61,7 @@ export const otherActions: Readonly<Record<string, Action>> = {
               (image) => image.region === region && (owners.length === 0 || owners.includes(image.owner)),
             );
       const wanted = matches.filter(({ architecture, name }) =>
-        fulfils(parameters, {
+        matchesFilters(parameters, {
           'virtualization-type': 'hvm',
           'image-type': 'machine',
           'root-device-type': 'ebs',
@@ -92,7 +92,7 @@ export const otherActions: Readonly<Record<string, Action>> = {
     takes: { filters: ['state', 'zone-type'] },
     run: ({ parameters, region }) => ({
       availabilityZoneInfo: ['c', 'a', 'b']
-        .filter(() => fulfils(parameters, { state: 'available', 'zone-type': 'availability-zone' }))
+        .filter(() => matchesFilters(parameters, { state: 'available', 'zone-type': 'availability-zone' }))
         .map((zone) => ({
           zoneName: region + zone,
           zoneState: 'available',

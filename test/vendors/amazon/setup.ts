@@ -88,11 +88,11 @@ export const regionNames = [
 
 export class Setup {
   /** Duration of a transition in milliseconds. */
-  transitionTime = 8000;
+  transitionMs = 8000;
   /** Reasons why the next launches or starts fail. */
   readonly failingLaunches: { readonly code: string; readonly message: string }[] = [];
   /** Milliseconds until lists contain a new object. */
-  blindness = 0;
+  visibilityDelayMs = 0;
   readonly instances = new Map<string, Instance>();
   readonly volumes = new Map<string, Volume>();
   /** By region and name. */
@@ -141,7 +141,7 @@ export class Setup {
 
   change<T extends { state: string; next: Change | undefined }>(object: T, passing: string, to: string): T {
     object.state = passing;
-    object.next = { to, at: this.now() + this.transitionTime };
+    object.next = { to, at: this.now() + this.transitionMs };
     return object;
   }
 
@@ -246,7 +246,7 @@ export class Setup {
     return this.addVolume({ region, zone, size, type: 'gp2', tags, attachment });
   }
 
-  #isHidden = (since: number): boolean => this.now() < since + this.blindness;
+  #isHidden = (since: number): boolean => this.now() < since + this.visibilityDelayMs;
 
   #id = (prefix: string): string =>
     `${prefix}-${createHash('sha256')

@@ -1,4 +1,4 @@
-import type { Identity, Mishap, VendorRequest, VendorResponse } from '../server.ts';
+import type { Fault, Identity, VendorRequest, VendorResponse } from '../server.ts';
 import { StandIn } from '../stand-in.ts';
 import type { Action } from './action.ts';
 import { instanceActions } from './instances.ts';
@@ -37,7 +37,7 @@ export class Amazon extends StandIn {
   }
 
   static start = (now: () => number = Date.now, identity?: Identity): Promise<Amazon> =>
-    StandIn.started(new Amazon(now), identity);
+    StandIn.startServer(new Amazon(now), identity);
 
   route({ text }: VendorRequest): string {
     return new URLSearchParams(text).get('Action') ?? '';
@@ -47,7 +47,7 @@ export class Amazon extends StandIn {
     return { ...super.headers(), 'Content-Type': 'text/xml;charset=UTF-8' };
   }
 
-  mishap = (action: string, mishap: Mishap, times = 1): void => this.server.mishap(action, mishap, times);
+  injectFault = (action: string, fault: Fault, times = 1): void => this.server.injectFault(action, fault, times);
 
   /** Returns the calls since the last time, as `<region> <Action>`. */
   take = (): string[] =>

@@ -1,5 +1,5 @@
 import type { Action } from './action.ts';
-import { fulfils, shownTags, shownTime } from './instances.ts';
+import { matchesFilters, shownTags, shownTime } from './instances.ts';
 import { tagParameters } from './parameters.ts';
 import { Rejection } from './rejection.ts';
 import type { Volume } from './setup.ts';
@@ -68,7 +68,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
         );
       const matches = ids.length > 0 ? ids.map((id) => setup.volume(region, id)) : setup.volumesIn(region);
       const wanted = matches.filter(({ attachment, state, tags }) =>
-        fulfils(parameters, { status: state, 'attachment.instance-id': attachment?.instance }, tags),
+        matchesFilters(parameters, { status: state, 'attachment.instance-id': attachment?.instance }, tags),
       );
       return parameters.page('volumeSet', wanted, shownVolume, largestPage);
     },
@@ -122,7 +122,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
         instance: instance.id,
         device,
         state: 'attaching',
-        at: setup.now() + setup.transitionTime,
+        at: setup.now() + setup.transitionMs,
         deleteOnTermination: false,
       };
       return { ...shownAttachment(volume) };
@@ -148,7 +148,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
           'OperationNotPermitted',
           `Unable to detach root volume '${volume.id}' from instance '${attachment.instance}'`,
         );
-      Object.assign(attachment, { state: 'detaching', at: setup.now() + setup.transitionTime });
+      Object.assign(attachment, { state: 'detaching', at: setup.now() + setup.transitionMs });
       return { ...shownAttachment(volume) };
     },
   },
@@ -189,12 +189,12 @@ export const volumeActions: Readonly<Record<string, Action>> = {
     run: ({ parameters, region, contents: setup }) => {
       const grown = setup
         .volumesIn(region)
-        .filter(({ growth, id }) => growth && fulfils(parameters, { 'volume-id': id }));
+        .filter(({ growth, id }) => growth && matchesFilters(parameters, { 'volume-id': id }));
       return parameters.page('volumeModificationSet', grown, ({ growth, id }) => ({
         volumeId: id,
         modificationState: growth?.isFailed
           ? 'failed'
-          : setup.now() < (growth?.at ?? 0) + setup.transitionTime
+          : setup.now() < (growth?.at ?? 0) + setup.transitionMs
             ? 'modifying'
             : 'optimizing',
         statusMessage: growth?.isFailed ? 'The volume could not be modified.' : undefined,

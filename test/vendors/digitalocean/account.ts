@@ -17,11 +17,11 @@ export class Account extends VendorAccount<DigitalOcean> implements FaultyAccoun
     const { vendor } = this;
     return {
       secrets: ['full-access'],
-      mishap: (route, mishap, times) => vendor.server.mishap(route, mishap, times),
+      injectFault: (route, fault, times) => vendor.server.injectFault(route, fault, times),
       take: () => vendor.server.take(),
       machines: () => [...vendor.droplets.keys()].map(String),
-      vanish: (id) => void vendor.droplets.delete(Number(id)),
-      disguise: (id, status) => void Object.assign(vendor.droplets.get(Number(id)) ?? {}, { status }),
+      removeMachine: (id) => void vendor.droplets.delete(Number(id)),
+      setState: (id, status) => void Object.assign(vendor.droplets.get(Number(id)) ?? {}, { status }),
       replaceCredentials: () => {
         vendor.tokens.clear();
         vendor.tokens.set('another-token', 'write');
@@ -37,9 +37,9 @@ export class Account extends VendorAccount<DigitalOcean> implements FaultyAccoun
     size = 's-1vcpu-1gb',
   ): Promise<{ region: string; image: string; size: string }> {
     return {
-      region: await this.offer('regions', region),
-      image: await this.offer('images', image),
-      size: await this.offer('sizes', size),
+      region: await this.propertyLink('regions', region),
+      image: await this.propertyLink('images', image),
+      size: await this.propertyLink('sizes', size),
     };
   }
 

@@ -46,7 +46,7 @@ export interface Seen {
 }
 
 /** The fault of a request; see test/vendors/server.ts. */
-export type Mishap = Reply | Exclude<shared.Mishap, shared.VendorResponse>;
+export type Fault = Reply | Exclude<shared.Fault, shared.VendorResponse>;
 
 interface Reply {
   readonly status: number;
@@ -84,7 +84,7 @@ export class DigitalOcean extends StandIn {
   #lastId = 3_164_443;
 
   static start = (now: () => number = Date.now, identity?: shared.Identity): Promise<DigitalOcean> =>
-    StandIn.started(new DigitalOcean(now), identity);
+    StandIn.startServer(new DigitalOcean(now), identity);
 
   route(request: shared.VendorRequest): string {
     return this.#find(request).route?.route ?? '';
@@ -104,10 +104,10 @@ export class DigitalOcean extends StandIn {
     return `${this.server.url}/v2`;
   }
 
-  /** Sets a fault for the next requests to a route, such as `POST /droplets/:id/actions`. */
-  mishap(route: string, mishap: Mishap, times = 1): void {
-    const isResponse = typeof mishap === 'object' && 'status' in mishap;
-    this.server.mishap(route, isResponse ? written(mishap) : mishap, times);
+  /** Injects a fault into the next requests of a route, such as `POST /droplets/:id/actions`. */
+  injectFault(route: string, fault: Fault, times = 1): void {
+    const isResponse = typeof fault === 'object' && 'status' in fault;
+    this.server.injectFault(route, isResponse ? toResponse(fault) : fault, times);
   }
 
   /** Returns the requests since the last call. */
@@ -216,7 +216,7 @@ export class DigitalOcean extends StandIn {
     const { id, route } = this.#find(request);
     const body: Body = request.text === '' ? {} : JSON.parse(request.text);
     const query = new URL(request.target, this.url).searchParams;
-    return written(this.#denial(request) ?? route?.handle(id, body, query) ?? notFound);
+    return toResponse(this.#denial(request) ?? route?.handle(id, body, query) ?? notFound);
   }
 
   #denial({ headers, method }: shared.VendorRequest): Reply | undefined {
@@ -367,7 +367,7 @@ export class DigitalOcean extends StandIn {
 }
 
 /** A response as sent. */
-const written = ({ body, ...rest }: Reply): shared.VendorResponse => ({
+const toResponse = ({ body, ...rest }: Reply): shared.VendorResponse => ({
   ...rest,
   text: body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body),
 });

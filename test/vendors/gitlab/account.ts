@@ -17,10 +17,10 @@ export class GitLabAccount extends VendorAccount<GitLab> implements FaultyAccoun
     const { server, tokens, contents: setup } = this.vendor;
     return {
       secrets: [...tokens.keys()],
-      mishap: (route, mishap, times) => server.mishap(route, mishap, times),
+      injectFault: (route, fault, times) => server.injectFault(route, fault, times),
       take: () => server.take(),
       machines: () => [...setup.groups.keys()].map(String),
-      vanish: (id) => void setup.groups.delete(Number(id)),
+      removeMachine: (id) => void setup.groups.delete(Number(id)),
       replaceCredentials: () => {
         tokens.clear();
         tokens.set('glpat-another', 'tenantry');

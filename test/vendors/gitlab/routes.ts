@@ -1,5 +1,5 @@
 import type { Json } from '../../support/fixture.ts';
-import { type RestCall, RestRejection, type RestResponse, type RestRoutes, strangers } from '../rest.ts';
+import { checkNames, type RestCall, RestRejection, type RestResponse, type RestRoutes } from '../rest.ts';
 import { type Group, owner, type Project, reporter, type Setup, type User } from './setup.ts';
 
 /* The calls of GitLab's API v4 that a driver or client uses, as documented. */
@@ -19,7 +19,7 @@ const features = ['wiki', 'issues', 'snippets', 'merge_requests'].map((name) => 
 /** Rejects unknown and missing parameters. */
 function require({ json = {}, query }: RestCall, required: readonly string[], optional: readonly string[] = []): void {
   const input = { ...Object.fromEntries(query), ...json };
-  const { missing, unknown } = strangers(input, { required, optional: [...optional, 'page', 'per_page'] });
+  const { missing, unknown } = checkNames(input, { required, optional: [...optional, 'page', 'per_page'] });
   if (missing.length > 0)
     throw new RestRejection(400, { error: missing.map((name) => `${name} is missing`).join(', ') });
   if (unknown.length > 0)
@@ -56,7 +56,7 @@ export function routes(site: Site): RestRoutes {
     };
   }
 
-  const shownGroup = ({ created, description, goes, id, name, path }: Group): Json => ({
+  const shownGroup = ({ created, description, removalTime, id, name, path }: Group): Json => ({
     id,
     name,
     path,
@@ -67,7 +67,7 @@ export function routes(site: Site): RestRoutes {
     web_url: `${site.url}/groups/${path}`,
     created_at: instant(created),
     parent_id: null,
-    marked_for_deletion_on: goes === undefined ? null : instant(goes).slice(0, 10),
+    marked_for_deletion_on: removalTime === undefined ? null : instant(removalTime).slice(0, 10),
   });
 
   const shownProject = (project: Project, hasStatistics = false): Json => ({
@@ -83,7 +83,7 @@ export function routes(site: Site): RestRoutes {
     http_url_to_repo: `${site.url}/${project.group.path}/${project.path}.git`,
     ssh_url_to_repo: `git@${new URL(site.url).hostname}:${project.group.path}/${project.path}.git`,
     created_at: instant(project.created),
-    marked_for_deletion_at: project.goes === undefined ? null : instant(project.goes).slice(0, 10),
+    marked_for_deletion_at: project.removalTime === undefined ? null : instant(project.removalTime).slice(0, 10),
     ...(hasStatistics && { statistics: { commit_count: project.commits } }),
   });
 
@@ -150,7 +150,7 @@ export function routes(site: Site): RestRoutes {
       const hits = [...setup.groups.values()].filter(
         (group) =>
           (isWide || setup.levelOf(user, group) > 0) &&
-          (group.goes === undefined || setup.marksDeleted) &&
+          (group.removalTime === undefined || setup.marksDeleted) &&
           matches(call.query.get('search'), group.name, group.path),
       );
       return page(call, hits.map(shownGroup));
@@ -180,7 +180,7 @@ export function routes(site: Site): RestRoutes {
       const hits = [...setup.projects.values()].filter(
         (project) =>
           (!isMine || setup.levelOf(user, project) > 0) &&
-          (project.goes === undefined || setup.marksDeleted) &&
+          (project.removalTime === undefined || setup.marksDeleted) &&
           matches(call.query.get('search'), project.name, project.path),
       );
       return page(
@@ -225,8 +225,8 @@ export function routes(site: Site): RestRoutes {
       require(call, []);
       const object = place(call);
       requireOwner(call, object);
-      if (object.goes !== undefined) throw new RestRejection(400, { message: 'Already marked for deletion' });
-      object.goes = setup.now() + setup.deletionTime;
+      if (object.removalTime !== undefined) throw new RestRejection(400, { message: 'Already marked for deletion' });
+      object.removalTime = setup.now() + setup.deletionTime;
       return { status: 202, json: { message: '202 Accepted' } };
     },
 

@@ -14,7 +14,7 @@ interface Deletable {
   readonly id: number;
   readonly members: Map<number, number>;
   /** Time in milliseconds at which it is removed; undefined: never. */
-  goes: number | undefined;
+  removalTime: number | undefined;
 }
 
 export interface Group extends Deletable {
@@ -66,7 +66,7 @@ export class Setup {
       path,
       description,
       created: this.now(),
-      goes: undefined,
+      removalTime: undefined,
       members: new Map([[user.id, owner]]),
     };
     this.groups.set(group.id, group);
@@ -81,7 +81,7 @@ export class Setup {
       group,
       commits: 0,
       created: this.now(),
-      goes: undefined,
+      removalTime: undefined,
       members: new Map(),
     };
     this.projects.set(project.id, project);
@@ -91,7 +91,8 @@ export class Setup {
   /** Removes deleted objects that are due. */
   advance(): void {
     for (const objects of [this.projects, this.groups])
-      for (const { goes, id } of objects.values()) if (goes !== undefined && goes <= this.now()) objects.delete(id);
+      for (const { removalTime, id } of objects.values())
+        if (removalTime !== undefined && removalTime <= this.now()) objects.delete(id);
   }
 
   /** Returns the access level of a user, from the object itself or its group. */
@@ -110,7 +111,7 @@ export class Setup {
 }
 
 function matches<T extends Deletable>(object: T | undefined, kind: string, isMarked: boolean): T {
-  if (!object || (object.goes !== undefined && !isMarked))
+  if (!object || (object.removalTime !== undefined && !isMarked))
     throw new RestRejection(404, { message: `404 ${kind} Not Found` });
   return object;
 }

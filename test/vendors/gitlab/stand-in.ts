@@ -1,4 +1,4 @@
-import { type RestCall, RestRejection, RestTable, written } from '../rest.ts';
+import { type RestCall, RestRejection, RestTable, toResponse } from '../rest.ts';
 import type { Identity, VendorRequest, VendorResponse } from '../server.ts';
 import { StandIn } from '../stand-in.ts';
 import { routes } from './routes.ts';
@@ -28,7 +28,7 @@ export class GitLab extends StandIn {
   }
 
   static start = (now: () => number = Date.now, identity?: Identity): Promise<GitLab> =>
-    StandIn.started(new GitLab(now), identity);
+    StandIn.startServer(new GitLab(now), identity);
 
   route(request: VendorRequest): string {
     return this.#tableOf(request).nameOf(request);
@@ -41,7 +41,7 @@ export class GitLab extends StandIn {
     status: number,
     message: string,
     headers: Readonly<Record<string, string>> = {},
-  ): VendorResponse => written({ status, json: { message }, headers });
+  ): VendorResponse => toResponse({ status, json: { message }, headers });
 
   /** The account is an administrator. */
   get account(): User {

@@ -31,10 +31,10 @@ export class JiraAccount extends VendorAccount<Jira> implements FaultyAccount {
     const { passwords, server, contents: setup } = this.vendor;
     return {
       secrets: [passwords.get('tenantry') ?? '', secret],
-      mishap: (route, mishap, times) => server.mishap(route, mishap, times),
+      injectFault: (route, fault, times) => server.injectFault(route, fault, times),
       take: () => server.take(),
       machines: () => [...setup.projects.keys()].filter((key) => key !== 'OLD'),
-      vanish: (key) => void setup.projects.delete(key),
+      removeMachine: (key) => void setup.projects.delete(key),
       replaceCredentials: () => {
         passwords.set('tenantry', 'another-password');
         return { password: 'another-password' };
@@ -47,7 +47,7 @@ export class JiraAccount extends VendorAccount<Jira> implements FaultyAccount {
     this.create('jira-projects', {
       name,
       key: name.toUpperCase().replace(/[^A-Z0-9]/g, ''),
-      template: await this.offer('project-templates', 'Scrum software development'),
+      template: await this.propertyLink('project-templates', 'Scrum software development'),
       service_project_link: this.link.url,
       ...fields,
     });
@@ -56,8 +56,8 @@ export class JiraAccount extends VendorAccount<Jira> implements FaultyAccount {
     this.create('jira-issues', {
       jira_project: project.url,
       summary,
-      type: await this.offer('issue-types', 'Task'),
-      priority: await this.offer('priorities', 'Medium'),
+      type: await this.propertyLink('issue-types', 'Task'),
+      priority: await this.propertyLink('priorities', 'Medium'),
       ...fields,
     });
 
@@ -80,7 +80,7 @@ export class JiraAccount extends VendorAccount<Jira> implements FaultyAccount {
       `/api/jira-webhook-receiver/?secret=${encodeURIComponent(secret)}`,
       { webhookEvent, issue: { key }, ...(comment !== undefined && { comment: { id: comment } }) },
     );
-    await this.pass(3);
+    await this.advance(3);
     return response;
   }
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../../support/fixture.ts';
-import { type RestCall, RestRejection, type RestRoutes, strangers } from '../rest.ts';
+import { checkNames, type RestCall, RestRejection, type RestRoutes } from '../rest.ts';
 import type { Project, Setup, User } from './setup.ts';
 
 /* The calls of JIRA's REST API 2 about projects and their properties. */
@@ -27,7 +27,7 @@ export function forbidUnknown(
   optional: readonly string[] = [],
 ): void {
   const input = { ...Object.fromEntries(query), ...json };
-  const { missing, unknown } = strangers(input, { required, optional });
+  const { missing, unknown } = checkNames(input, { required, optional });
   if (unknown.length > 0)
     throw new RestRejection(400, wrong([`Unrecognized field "${unknown[0]}", not marked as ignorable`]));
   if (missing.length > 0)

@@ -1,4 +1,4 @@
-import { basicCredentials, RestRejection, RestTable, written } from '../rest.ts';
+import { basicCredentials, RestRejection, RestTable, toResponse } from '../rest.ts';
 import type { Identity, VendorRequest, VendorResponse } from '../server.ts';
 import { StandIn } from '../stand-in.ts';
 import { issueRoutes } from './issues.ts';
@@ -30,7 +30,7 @@ export class Jira extends StandIn {
   }
 
   static start = (now: () => number = Date.now, identity?: Identity): Promise<Jira> =>
-    StandIn.started(new Jira(now), identity);
+    StandIn.startServer(new Jira(now), identity);
 
   route(request: VendorRequest): string {
     return this.#table.nameOf(request);
@@ -41,7 +41,7 @@ export class Jira extends StandIn {
     status: number,
     message: string,
     headers: Readonly<Record<string, string>> = {},
-  ): VendorResponse => written({ status, json: wrong([message]), headers });
+  ): VendorResponse => toResponse({ status, json: wrong([message]), headers });
 
   reply(request: VendorRequest): VendorResponse {
     return (

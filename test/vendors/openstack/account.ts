@@ -29,11 +29,11 @@ export class OpenStackAccount extends VendorAccount<OpenStack> implements Faulty
     const { server, tokens, contents: setup } = this.vendor;
     return {
       secrets: [this.vendor.password, ...tokens.keys()],
-      mishap: (route, mishap, times) => server.mishap(route, mishap, times),
+      injectFault: (route, fault, times) => server.injectFault(route, fault, times),
       take: () => server.take(),
       machines: () => setup.all('compute/servers').map(({ id }) => id),
-      vanish: (id) => void setup.remove('compute/servers', id),
-      disguise: (id, status) => void Object.assign(setup.find('compute/servers', id) ?? {}, { status }),
+      removeMachine: (id) => void setup.remove('compute/servers', id),
+      setState: (id, status) => void Object.assign(setup.find('compute/servers', id) ?? {}, { status }),
       replaceCredentials: () => {
         this.vendor.password = 'another-password';
         tokens.clear();
@@ -66,9 +66,10 @@ export class OpenStackAccount extends VendorAccount<OpenStack> implements Faulty
       ...fields,
     });
 
-  flavor = (size: 'small' | 'medium' = 'small'): Promise<string> => this.offer('flavors', offers[this.backend][size]);
+  flavor = (size: 'small' | 'medium' = 'small'): Promise<string> =>
+    this.propertyLink('flavors', offers[this.backend][size]);
 
-  image = (): Promise<string> => this.offer('images', offers[this.backend].image);
+  image = (): Promise<string> => this.propertyLink('images', offers[this.backend].image);
 
   order = async (name: string, fields: Record<string, unknown> = {}): Promise<Json> =>
     this.create('openstack-instances', {

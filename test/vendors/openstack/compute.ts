@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Json } from '../../support/fixture.ts';
 import type { RestCall, RestRoutes } from '../rest.ts';
 import { removePort } from './network.ts';
-import { check, page, routesOf, type Site, type Sort } from './objects.ts';
+import { checkParameters, type ObjectKind, page, routesOf, type Site } from './objects.ts';
 import type { Quotas } from './quotas.ts';
 import { denial } from './rejection.ts';
 
@@ -34,7 +34,7 @@ export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
     void Object.assign(port, { device_id: id, device_owner: 'compute:nova' });
 
   /** Changes a server after a delay. */
-  const turn = (one: Json, now: Json, then: Json): void => {
+  const changeLater = (one: Json, now: Json, then: Json): void => {
     Object.assign(one, now);
     setup.after(() => Object.assign(one, then, { [task]: null }));
   };
@@ -46,21 +46,21 @@ export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
   const actions: Readonly<Record<string, (one: Json, values: Json) => void>> = {
     'os-start': (one) => {
       requireState(one, 'SHUTOFF', 'start');
-      turn(one, { [task]: 'powering-on' }, { status: 'ACTIVE' });
+      changeLater(one, { [task]: 'powering-on' }, { status: 'ACTIVE' });
     },
     'os-stop': (one) => {
       requireState(one, 'ACTIVE', 'stop');
-      turn(one, { [task]: 'powering-off' }, { status: 'SHUTOFF' });
+      changeLater(one, { [task]: 'powering-off' }, { status: 'SHUTOFF' });
     },
     reboot: (one) => {
       requireState(one, 'ACTIVE', 'reboot');
-      turn(one, { status: 'REBOOT', [task]: 'rebooting' }, { status: 'ACTIVE' });
+      changeLater(one, { status: 'REBOOT', [task]: 'rebooting' }, { status: 'ACTIVE' });
     },
     resize: (one, { flavorRef: id }) => {
       requireState(one, 'SHUTOFF', 'resize');
       const [before, { ram, vcpus }] = [flavorOf(one.flavor.id), flavorOf(id)];
       quotas.require('compute', one.project_id, { cores: vcpus - before.vcpus, ram: ram - before.ram });
-      turn(one, { status: 'RESIZE', [task]: 'resize_prep' }, { status: 'VERIFY_RESIZE', flavor: { id } });
+      changeLater(one, { status: 'RESIZE', [task]: 'resize_prep' }, { status: 'VERIFY_RESIZE', flavor: { id } });
     },
     confirmResize: (one) => {
       requireState(one, 'VERIFY_RESIZE', 'confirmResize');
@@ -68,19 +68,19 @@ export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
     },
   };
 
-  const servers: Sort = {
+  const servers: ObjectKind = {
     list: 'compute/servers',
     name: 'server',
     created: 202,
     isOfProject: true,
     isDetailed: true,
     filters: ['name'],
-    takes: {
+    parameters: {
       required: ['name', 'flavorRef', 'networks'],
       optional: ['block_device_mapping_v2', 'metadata', 'key_name', 'availability_zone', 'user_data'],
     },
     changes: ['name'],
-    born: ({ block_device_mapping_v2: disks, flavorRef, key_name: key, networks }, project) => {
+    initialValues: ({ block_device_mapping_v2: disks, flavorRef, key_name: key, networks }, project) => {
       const { ram, vcpus } = flavorOf(flavorRef);
       quotas.require('compute', project, { instances: 1, cores: vcpus, ram });
       for (const { uuid } of disks) {
@@ -92,7 +92,7 @@ export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
         throw denial('compute', 400, 'Invalid key_name provided.');
       return { status: 'BUILD', [task]: 'spawning', flavor: { id: flavorRef }, tenant_id: project };
     },
-    bear: (one) => {
+    onCreated: (one) => {
       one.created = one.created_at;
       for (const { port } of one.networks) plug(setup.with('network/ports', port), one.id);
       setup.after(() => {
@@ -100,7 +100,7 @@ export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
         if (one.status === 'BUILD') Object.assign(one, { status: 'ACTIVE', [task]: null });
       });
     },
-    end: (one) => {
+    remove: (one) => {
       one[task] = 'deleting';
       setup.after(() => {
         const taken = new Set(one.block_device_mapping_v2?.map(({ uuid }: Json) => uuid));
@@ -153,7 +153,7 @@ export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
     'POST /compute/servers/:id/os-volume_attachments': (call) => {
       const { id } = server(call);
       const { volumeAttachment: wanted } = call.json;
-      check('compute', wanted, { required: ['volumeId'], optional: ['device'] });
+      checkParameters('compute', wanted, { required: ['volumeId'], optional: ['device'] });
       const volume = setup.with('volume/volumes', wanted.volumeId);
       if (volume.status !== 'available')
         throw denial('compute', 400, `Invalid volume: volume ${volume.id} status must be 'available'.`);
@@ -189,7 +189,7 @@ export function computeRoutes(site: Site, quotas: Quotas): RestRoutes {
       },
     }),
     'POST /compute/os-keypairs': ({ json: { keypair } }) => {
-      check('compute', keypair, { required: ['name', 'public_key'], optional: [] });
+      checkParameters('compute', keypair, { required: ['name', 'public_key'], optional: [] });
       if (setup.find('compute/os-keypairs', keypair.name))
         throw denial('compute', 409, `Key pair '${keypair.name}' already exists.`);
       const bytes = Buffer.from(keypair.public_key.split(/\s+/)[1] ?? '', 'base64');

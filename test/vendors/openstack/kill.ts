@@ -30,7 +30,7 @@ export class OpenStackKill extends KillTest<OpenStack> {
   }
 
   /** Returns the names of objects at the vendor. */
-  vendorsNames = (list: string): string[] => this.vendor.contents.all(list).map(({ name }) => name);
+  namesAtVendor = (list: string): string[] => this.vendor.contents.all(list).map(({ name }) => name);
 
   /** Returns the first object of a list, such as `volumes`. */
   first = async (list: string, filter = ''): Promise<Json> =>
@@ -47,16 +47,16 @@ export class OpenStackKill extends KillTest<OpenStack> {
   orderTenant = (): Promise<Json> =>
     this.ask('POST', '/api/openstack-tenants/', { service_project_link: this.link.url, name: 'Lab' });
 
-  async makeTenant(): Promise<Json> {
+  async createTenant(): Promise<Json> {
     const { url } = await this.orderTenant();
-    await this.allIsWell();
+    await this.waitForSuccess();
     return this.ask('GET', url);
   }
 
   /** Creates an instance with two volumes. */
-  async makeInstance(tenant: Json, fields: object): Promise<Json> {
+  async createInstance(tenant: Json, fields: object): Promise<Json> {
     const { url } = await this.orderInstance(tenant, fields);
-    await this.allIsWell();
+    await this.waitForSuccess();
     return this.ask('GET', url);
   }
 
@@ -72,22 +72,22 @@ export class OpenStackKill extends KillTest<OpenStack> {
       ...fields,
     });
 
-  /** Starts an operation, and kills the program at each of these calls, when the call is executed but has no response. */
-  killThrough = async (order: () => Promise<unknown>, ...routes: string[]): Promise<void> => {
-    this.forget();
-    for (const route of routes) this.vendor.server.mishap(route, 'no response');
+  /** Starts an operation, and kills the program after the vendor has executed each of these calls but not responded. */
+  killAtEachCall = async (order: () => Promise<unknown>, ...routes: string[]): Promise<void> => {
+    this.resetCalls();
+    for (const route of routes) this.vendor.server.injectFault(route, 'no response');
     await order();
     for (const [i, route] of routes.entries()) {
       const times = routes.slice(0, i + 1).filter((one) => one === route).length;
-      await until(route, () => this.count(route) >= times);
+      await until(route, () => this.countCalls(route) >= times);
       await this.kill();
     }
-    await this.allIsWell();
+    await this.waitForSuccess();
   };
 
-  /** Waits for the end of all operations. None may have failed. */
-  async allIsWell(): Promise<void> {
-    await this.resting(...lists);
+  /** Waits until all operations have finished. Fails if one has failed. */
+  async waitForSuccess(): Promise<void> {
+    await this.waitForOperations(...lists);
     const erred = (await this.rows(...lists)).filter(({ state }) => state === 'Erred');
     assert.equal(
       erred.map(({ error_message: text, name }) => `${name}: ${text}`),
@@ -95,13 +95,13 @@ export class OpenStackKill extends KillTest<OpenStack> {
     );
   }
 
-  /** Starts operations, and kills the program when a call of each is executed but has no response. */
-  killDuring = async (orders: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> => {
-    this.forget();
-    for (const route of Object.keys(orders)) this.vendor.server.mishap(route, 'no response');
+  /** Starts operations, and kills the program after the vendor has executed one call of each but not responded. */
+  killDuringCalls = async (orders: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> => {
+    this.resetCalls();
+    for (const route of Object.keys(orders)) this.vendor.server.injectFault(route, 'no response');
     for (const order of Object.values(orders)) await order();
-    await until(Object.keys(orders).join(), () => Object.keys(orders).every((route) => this.count(route) > 0));
+    await until(Object.keys(orders).join(), () => Object.keys(orders).every((route) => this.countCalls(route) > 0));
     await this.kill();
-    await this.allIsWell();
+    await this.waitForSuccess();
   };
 }

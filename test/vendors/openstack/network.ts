@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Json } from '../../support/fixture.ts';
 import type { RestCall, RestRoutes } from '../rest.ts';
-import { check, routesOf, type Site, type Sort } from './objects.ts';
+import { checkParameters, type ObjectKind, routesOf, type Site } from './objects.ts';
 import type { Quotas } from './quotas.ts';
 import { denial } from './rejection.ts';
 
@@ -13,17 +13,17 @@ const isOfRouter = ({ device_owner: owner }: Json): boolean =>
 
 /** Removes a port with its floating IPs. */
 export function removePort({ contents: setup }: Site, id: string): void {
-  for (const ip of setup.all('network/floatingips')) if (ip.port_id === id) leadTo(ip, undefined);
+  for (const ip of setup.all('network/floatingips')) if (ip.port_id === id) assignPort(ip, undefined);
   setup.remove('network/ports', id);
 }
 
-function leadTo(ip: Json, port: Json | undefined): void {
+function assignPort(ip: Json, port: Json | undefined): void {
   const [{ ip_address: address = null } = {}] = port?.fixed_ips ?? [];
   Object.assign(ip, { port_id: port?.id ?? null, fixed_ip_address: address, status: port ? 'ACTIVE' : 'DOWN' });
 }
 
 /** The kinds of objects of the network service. A project's limits are those of its quotas. */
-function sorts(site: Site, quotas: Quotas): Sort[] {
+function objectKinds(site: Site, quotas: Quotas): ObjectKind[] {
   const { contents: setup } = site;
   const { all } = setup;
   const portsIn = (subnet: string): Json[] =>
@@ -44,13 +44,13 @@ function sorts(site: Site, quotas: Quotas): Sort[] {
       ...common,
       list: 'network/networks',
       name: 'network',
-      takes: { optional: named },
+      parameters: { optional: named },
       changes: ['name', 'description'],
-      born: (values, project) => {
+      initialValues: (values, project) => {
         quotas.require('network', values.project_id ?? project, { network: 1 });
         return { 'router:external': false, 'provider:network_type': 'vxlan', 'provider:segmentation_id': 1000 };
       },
-      end: ({ id }) => {
+      remove: ({ id }) => {
         if (all('network/ports').some(({ network_id: of }) => of === id))
           throw conflict(`Unable to complete operation on network ${id}. There are one or more ports still in use.`);
         for (const subnet of all('network/subnets')) if (subnet.network_id === id) gone('network/subnets')(subnet);
@@ -61,17 +61,17 @@ function sorts(site: Site, quotas: Quotas): Sort[] {
       ...common,
       list: 'network/subnets',
       name: 'subnet',
-      takes: {
+      parameters: {
         required: ['network_id', 'cidr'],
         optional: [...named, 'gateway_ip', 'ip_version', 'enable_dhcp', 'dns_nameservers', 'allocation_pools'],
       },
       changes: ['name', 'description'],
-      born: ({ network_id: id, project_id: of }, project) => {
+      initialValues: ({ network_id: id, project_id: of }, project) => {
         setup.with('network/networks', id);
         quotas.require('network', of ?? project, { subnet: 1 });
         return {};
       },
-      end: ({ id }) => {
+      remove: ({ id }) => {
         if (portsIn(id).length > 0)
           throw conflict(`Unable to complete operation on subnet ${id}: One or more ports have an IP allocation.`);
         setup.remove('network/subnets', id);
@@ -81,13 +81,13 @@ function sorts(site: Site, quotas: Quotas): Sort[] {
       ...common,
       list: 'network/routers',
       name: 'router',
-      takes: { optional: [...named, 'ha'] },
+      parameters: { optional: [...named, 'ha'] },
       changes: ['name', 'external_gateway_info'],
-      born: () => ({ external_gateway_info: null, status: 'ACTIVE' }),
+      initialValues: () => ({ external_gateway_info: null, status: 'ACTIVE' }),
       change: (_router, { external_gateway_info: gateway }) => {
         if (gateway) setup.with('network/networks', gateway.network_id);
       },
-      end: (router) => {
+      remove: (router) => {
         if (all('network/ports').some((port) => port.device_id === router.id && isOfRouter(port)))
           throw conflict(`Router ${router.id} still has ports`);
         gone('network/routers')(router);
@@ -97,9 +97,9 @@ function sorts(site: Site, quotas: Quotas): Sort[] {
       ...common,
       list: 'network/ports',
       name: 'port',
-      takes: { required: ['network_id'], optional: [...named, 'fixed_ips', 'security_groups'] },
+      parameters: { required: ['network_id'], optional: [...named, 'fixed_ips', 'security_groups'] },
       changes: ['security_groups', 'name'],
-      born: ({ fixed_ips: ips = [], network_id: network, security_groups: groups = [] }) => {
+      initialValues: ({ fixed_ips: ips = [], network_id: network, security_groups: groups = [] }) => {
         setup.with('network/networks', network);
         for (const group of groups) setup.with('network/security-groups', group);
         return {
@@ -112,38 +112,38 @@ function sorts(site: Site, quotas: Quotas): Sort[] {
           fixed_ips: ips.map((ip: Json) => ({ ip_address: newAddress(ip.subnet_id), ...ip })),
         };
       },
-      end: ({ id }) => removePort(site, id),
+      remove: ({ id }) => removePort(site, id),
     },
     {
       ...common,
       list: 'network/floatingips',
       name: 'floatingip',
-      takes: { required: ['floating_network_id'], optional: ['project_id', 'description'] },
+      parameters: { required: ['floating_network_id'], optional: ['project_id', 'description'] },
       changes: ['port_id', 'description'],
-      born: ({ floating_network_id: network, project_id: of }, project) => {
+      initialValues: ({ floating_network_id: network, project_id: of }, project) => {
         setup.with('network/networks', network);
         quotas.require('network', of ?? project, { floatingip: 1 });
         const address = `198.18.0.${++addresses}`;
         return { floating_ip_address: address, fixed_ip_address: null, status: 'DOWN', port_id: null };
       },
       change: (ip, { port_id: port }) => {
-        if (port !== undefined) leadTo(ip, port === null ? undefined : setup.with('network/ports', port));
+        if (port !== undefined) assignPort(ip, port === null ? undefined : setup.with('network/ports', port));
       },
-      end: gone('network/floatingips'),
+      remove: gone('network/floatingips'),
     },
     {
       ...common,
       list: 'network/security-groups',
       name: 'security_group',
-      takes: { required: ['name'], optional: named },
+      parameters: { required: ['name'], optional: named },
       changes: ['name', 'description'],
-      born: ({ project_id: of }, project) => {
+      initialValues: ({ project_id: of }, project) => {
         quotas.require('network', of ?? project, { security_group: 1 });
         const rule = { direction: 'egress', protocol: null, remote_ip_prefix: null, remote_group_id: null };
         const both = ['IPv4', 'IPv6'].map((ethertype) => ({ id: randomUUID(), ethertype, ...rule }));
         return { security_group_rules: both };
       },
-      end: (group) => {
+      remove: (group) => {
         if (all('network/ports').some(({ security_groups: groups }) => groups?.includes(group.id)))
           throw conflict(`Security Group ${group.id} in use.`);
         gone('network/security-groups')(group);
@@ -154,7 +154,7 @@ function sorts(site: Site, quotas: Quotas): Sort[] {
 
 export function networkRoutes(site: Site, quotas: Quotas): RestRoutes {
   const { contents: setup } = site;
-  const all = sorts(site, quotas);
+  const all = objectKinds(site, quotas);
   const ports = all.find(({ list }) => list === 'network/ports');
   const interfaceOf = (call: RestCall): Json => setup.with('network/routers', call.params.id ?? '');
   return {
@@ -169,7 +169,7 @@ export function networkRoutes(site: Site, quotas: Quotas): RestRoutes {
       if (setup.all('network/ports').some((port) => isOfRouter(port) && port.fixed_ips[0].subnet_id === subnet.id))
         throw denial('network', 400, `Bad router request: Router already has a port on subnet ${subnet.id}.`);
       const port = setup.put('network/ports', {
-        ...ports?.born(wanted, router.project_id),
+        ...ports?.initialValues(wanted, router.project_id),
         ...wanted,
         project_id: router.project_id,
         device_id: router.id,
@@ -188,7 +188,7 @@ export function networkRoutes(site: Site, quotas: Quotas): RestRoutes {
     'POST /network/security-group-rules': ({ json }) => {
       const rules: Json[] = json.security_group_rules;
       for (const rule of rules) {
-        check('network', rule, {
+        checkParameters('network', rule, {
           required: ['security_group_id', 'direction'],
           optional: [
             'ethertype',

@@ -1,9 +1,9 @@
 import type { Json } from '../../support/fixture.ts';
-import { type RestCall, type RestRoutes, strangers } from '../rest.ts';
+import { checkNames, type RestCall, type RestRoutes } from '../rest.ts';
 import { denial } from './rejection.ts';
 import type { Setup } from './setup.ts';
 
-/** What the routes of the services need. */
+/** The context of the routes. */
 export interface Site {
   readonly contents: Setup;
   /** The project of a call's token, and the address of the stand-in. */
@@ -11,14 +11,14 @@ export interface Site {
   readonly url: () => string;
 }
 
-/** A kind of objects. */
-export interface Sort {
+/** A kind of object: its routes and behaviour. */
+export interface ObjectKind {
   /** Such as `network/floatingips`. */
   readonly list: string;
   /** Such as `floatingip`. */
   readonly name: string;
-  readonly takes: { readonly required?: readonly string[]; readonly optional: readonly string[] };
-  /** Members that may be changed; default: none. */
+  readonly parameters: { readonly required?: readonly string[]; readonly optional: readonly string[] };
+  /** Members that updates may change; default: none. */
   readonly changes?: readonly string[];
   readonly method?: 'PUT' | 'PATCH';
   /** Filters of the list. */
@@ -30,17 +30,17 @@ export interface Sort {
   /** Status of the response to a creation. */
   readonly created: number;
   /** Returns further members of a new object. Throws a rejection. */
-  readonly born: (values: Json, project: string) => Json;
+  readonly initialValues: (values: Json, project: string) => Json;
   /** Runs after a creation. */
-  readonly bear?: (object: Json) => void;
+  readonly onCreated?: (object: Json) => void;
   readonly change?: (object: Json, values: Json) => void;
-  readonly end: (object: Json) => void;
+  readonly remove: (object: Json) => void;
   readonly displayed?: (object: Json) => Json;
 }
 
 /** Throws the services' rejection of missing or unknown members. */
-export function check(list: string, values: Json, takes: Sort['takes']): void {
-  const { missing, unknown } = strangers(values ?? {}, takes);
+export function checkParameters(list: string, values: Json, takes: ObjectKind['parameters']): void {
+  const { missing, unknown } = checkNames(values ?? {}, takes);
   if (unknown.length > 0)
     throw denial(list, 400, `Additional properties are not allowed ('${unknown.join("', '")}' was unexpected)`);
   if (missing.length > 0) throw denial(list, 400, `'${missing.join("', '")}' is a required property`);
@@ -48,7 +48,7 @@ export function check(list: string, values: Json, takes: Sort['takes']): void {
 
 const same = (object: Json): Json => object;
 
-/** A list to show. */
+/** A list and the objects in it. */
 export interface Listed {
   readonly list: string;
   readonly filters: readonly string[];
@@ -59,7 +59,7 @@ export interface Listed {
 /** Returns a page of a list, with the link to the next one in the service's form. */
 export function page(site: Site, call: RestCall, { filters, matches, list, displayed = same }: Listed): Json {
   const { query, request } = call;
-  check(list, Object.fromEntries(query), { optional: [...filters, 'limit', 'marker', 'all_tenants'] });
+  checkParameters(list, Object.fromEntries(query), { optional: [...filters, 'limit', 'marker', 'all_tenants'] });
   const member = (list.split('/')[1] ?? '').replaceAll('-', '_');
   const isWanted = (one: Json): boolean =>
     filters.every((name) => {
@@ -80,9 +80,9 @@ export function page(site: Site, call: RestCall, { filters, matches, list, displ
   return { [member]: on.map(displayed), ...(begin + size < wanted.length && link) };
 }
 
-/** Returns the routes of a kind of objects. */
-export function routesOf(site: Site, sort: Sort): RestRoutes {
-  const { changes, created, end, filters, list, method = 'PUT', name, displayed = same, takes } = sort;
+/** Returns the routes of a kind of object. */
+export function routesOf(site: Site, sort: ObjectKind): RestRoutes {
+  const { changes, created, remove, filters, list, method = 'PUT', name, displayed = same, parameters } = sort;
   const { contents: setup } = site;
   const one = `/${list}/:id`;
   const withId = ({ params }: RestCall): Json => setup.with(list, params.id ?? '');
@@ -99,25 +99,25 @@ export function routesOf(site: Site, sort: Sort): RestRoutes {
     }),
     [`POST /${list}`]: (call) => {
       const values = call.json?.[name];
-      check(list, call.json, { required: [name], optional: [] });
-      check(list, values, takes);
+      checkParameters(list, call.json, { required: [name], optional: [] });
+      checkParameters(list, values, parameters);
       const project = site.project(call);
-      const born = { ...sort.born(values, project), ...setup.births[list]?.(values) };
+      const born = { ...sort.initialValues(values, project), ...setup.initialValues[list]?.(values) };
       const object = setup.put(list, { project_id: project, description: '', ...values, ...born });
-      sort.bear?.(object);
+      sort.onCreated?.(object);
       return { status: created, json: { [name]: displayed(object) } };
     },
     [`GET ${one}`]: (call) => ({ json: { [name]: displayed(withId(call)) } }),
     [`${method} ${one}`]: (call) => {
       const object = withId(call);
       const values = call.json?.[name];
-      check(list, values, { optional: changes ?? [] });
+      checkParameters(list, values, { optional: changes ?? [] });
       Object.assign(object, values);
       sort.change?.(object, values);
       return { json: { [name]: displayed(object) } };
     },
     [`DELETE ${one}`]: (call) => {
-      end(withId(call));
+      remove(withId(call));
       return { status: list.startsWith('volume/') ? 202 : 204 };
     },
   };

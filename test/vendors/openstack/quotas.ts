@@ -1,6 +1,6 @@
 import type { Json } from '../../support/fixture.ts';
 import type { RestRejection, RestRoutes } from '../rest.ts';
-import { check, type Site } from './objects.ts';
+import { checkParameters, type Site } from './objects.ts';
 import { denial } from './rejection.ts';
 
 /** The quotas of a service: usages in a project by name, and the initial limits. */
@@ -98,7 +98,7 @@ export class Quotas {
       }),
       [`PUT ${path}`]: ({ json, params: { project = '' } }) => {
         const { limits, usages } = this.#services[service];
-        check(service, json[member], { optional: Object.keys(limits) });
+        checkParameters(service, json[member], { optional: Object.keys(limits) });
         for (const [name, limit] of Object.entries<number>(json[member])) {
           const { [name]: usage = 0 } = usages(project);
           const rejection = limit >= 0 && limit < usage && tooLow[service]?.(name, limit, usage);

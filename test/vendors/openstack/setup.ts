@@ -5,11 +5,11 @@ import { denial } from './rejection.ts';
 /** The objects of an OpenStack in lists such as `volume/volumes`. They change over time without requests. */
 export class Setup {
   /** Milliseconds until an operation finishes; 0: immediately. */
-  transitionTime = 0;
+  transitionMs = 0;
   /** Maximum number of objects per page. */
   largestPage = 1000;
-  /** By list: members of new objects that replace the usual ones. */
-  readonly births: Record<string, (values: Json) => Json> = {};
+  /** By list: overrides for the members of new objects. */
+  readonly initialValues: Record<string, (values: Json) => Json> = {};
   readonly #lists = new Map<string, Map<string, Json>>();
   #due: { readonly at: number; readonly run: () => void }[] = [];
 
@@ -53,8 +53,8 @@ export class Setup {
 
   /** Schedules a change. */
   after(run: () => void): void {
-    if (this.transitionTime === 0) run();
-    else this.#due.push({ at: this.now() + this.transitionTime, run });
+    if (this.transitionMs === 0) run();
+    else this.#due.push({ at: this.now() + this.transitionMs, run });
   }
 
   /** Applies the changes that are due. */

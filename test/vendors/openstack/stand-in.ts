@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Json } from '../../support/fixture.ts';
-import { type RestCall, type RestRoutes, RestTable, written } from '../rest.ts';
+import { type RestCall, type RestRoutes, RestTable, toResponse } from '../rest.ts';
 import type { Identity, VendorRequest, VendorResponse } from '../server.ts';
 import { StandIn } from '../stand-in.ts';
 import { computeRoutes } from './compute.ts';
@@ -54,12 +54,12 @@ export class OpenStack extends StandIn {
   }
 
   static start = (now: () => number = Date.now, identity?: Identity): Promise<OpenStack> =>
-    StandIn.started(new OpenStack(now), identity);
+    StandIn.startServer(new OpenStack(now), identity);
 
   /** Returns a rejection for use as a fault. */
   static denial = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): VendorResponse => {
     const { json } = denial('identity', status, message);
-    return written({ status, json, headers });
+    return toResponse({ status, json, headers });
   };
 
   /** The address of the identity service, which lists the others. */
@@ -134,20 +134,20 @@ export class OpenStack extends StandIn {
         ...common,
         list: 'identity/projects',
         name: 'project',
-        takes: { required: ['name', 'domain_id'], optional: ['description', 'tags'] },
+        parameters: { required: ['name', 'domain_id'], optional: ['description', 'tags'] },
         changes: ['name', 'description'],
-        born: ({ name }) => requireNew('identity/projects', name),
-        bear: ({ id }) => void this.closed.add(id),
-        end: ({ id }) => void setup.remove('identity/projects', id),
+        initialValues: ({ name }) => requireNew('identity/projects', name),
+        onCreated: ({ id }) => void this.closed.add(id),
+        remove: ({ id }) => void setup.remove('identity/projects', id),
       }),
       ...routesOf(site, {
         ...common,
         list: 'identity/users',
         name: 'user',
-        takes: { required: ['name', 'domain_id', 'password'], optional: ['default_project_id', 'enabled'] },
+        parameters: { required: ['name', 'domain_id', 'password'], optional: ['default_project_id', 'enabled'] },
         changes: ['password'],
-        born: ({ name }) => requireNew('identity/users', name),
-        end: ({ id }) => void setup.remove('identity/users', id),
+        initialValues: ({ name }) => requireNew('identity/users', name),
+        remove: ({ id }) => void setup.remove('identity/users', id),
         displayed: ({ password: _, ...user }) => user,
       }),
       'GET /identity/roles': (call) => ({

@@ -1,6 +1,6 @@
 import type { Json } from '../../support/fixture.ts';
 import type { RestRoutes } from '../rest.ts';
-import { routesOf, type Site, type Sort } from './objects.ts';
+import { type ObjectKind, routesOf, type Site } from './objects.ts';
 import type { Quotas } from './quotas.ts';
 import { denial } from './rejection.ts';
 
@@ -16,16 +16,16 @@ export function storageRoutes(site: Site, quotas: Quotas): RestRoutes {
     object.status = 'deleting';
     setup.after(() => setup.remove(list, object.id));
   };
-  const volumes: Sort = {
+  const volumes: ObjectKind = {
     ...common,
     list: 'volume/volumes',
     name: 'volume',
-    takes: {
+    parameters: {
       required: ['size'],
       optional: ['name', 'description', 'metadata', 'imageRef', 'snapshot_id', 'availability_zone'],
     },
     changes: ['name', 'description'],
-    born: ({ imageRef, metadata = {}, size, snapshot_id: source }, project) => {
+    initialValues: ({ imageRef, metadata = {}, size, snapshot_id: source }, project) => {
       quotas.require('volume', project, { volumes: 1, gigabytes: size });
       const image = imageRef === undefined ? undefined : setup.with('image/images', imageRef);
       const snapshot = source ? setup.with('volume/snapshots', source) : undefined;
@@ -44,28 +44,29 @@ export function storageRoutes(site: Site, quotas: Quotas): RestRoutes {
           : (before?.volume_image_metadata ?? {}),
       };
     },
-    bear: (volume) => setup.after(() => Object.assign(volume, volume.status === 'creating' && { status: 'available' })),
-    end: (volume) => {
+    onCreated: (volume) =>
+      setup.after(() => Object.assign(volume, volume.status === 'creating' && { status: 'available' })),
+    remove: (volume) => {
       if (!['available', 'error'].includes(volume.status) || snapshotsOf(volume).length > 0)
         throw wrong('Invalid volume: Volume status must be available or error and must not have snapshots.');
       end('volume/volumes', volume);
     },
     displayed: ({ availability_zone: _, imageRef: __, project_id: ___, ...volume }) => volume,
   };
-  const snapshots: Sort = {
+  const snapshots: ObjectKind = {
     ...common,
     list: 'volume/snapshots',
     name: 'snapshot',
-    takes: { required: ['volume_id'], optional: ['name', 'description', 'metadata', 'force'] },
+    parameters: { required: ['volume_id'], optional: ['name', 'description', 'metadata', 'force'] },
     changes: ['name', 'description'],
-    born: ({ metadata = {}, volume_id: id }, project) => {
+    initialValues: ({ metadata = {}, volume_id: id }, project) => {
       const { size } = setup.with('volume/volumes', id);
       quotas.require('volume', project, { snapshots: 1, gigabytes: size });
       return { metadata, status: 'creating', size, 'os-extended-snapshot-attributes:project_id': project };
     },
-    bear: (snapshot) =>
+    onCreated: (snapshot) =>
       setup.after(() => Object.assign(snapshot, snapshot.status === 'creating' && { status: 'available' })),
-    end: (snapshot) => end('volume/snapshots', snapshot),
+    remove: (snapshot) => end('volume/snapshots', snapshot),
     displayed: ({ force: _, project_id: __, ...snapshot }) => snapshot,
   };
   return {

@@ -23,11 +23,11 @@ export class OracleAccount extends VendorAccount<Oracle> implements FaultyAccoun
     const { databases, passwords, server } = this.vendor;
     return {
       secrets: [passwords.get('sysman') ?? '', 'tiger-tiger'],
-      mishap: (route, mishap, times) => server.mishap(route, mishap, times),
+      injectFault: (route, fault, times) => server.injectFault(route, fault, times),
       take: () => server.take(),
       machines: () => [...databases.keys()],
-      vanish: (id) => void databases.delete(id),
-      disguise: (id, status) => void Object.assign(this.vendor.database(id), { status, next: undefined }),
+      removeMachine: (id) => void databases.delete(id),
+      setState: (id, status) => void Object.assign(this.vendor.database(id), { status, next: undefined }),
       replaceCredentials: () => {
         passwords.set('sysman', 'another-password');
         return { password: 'another-password' };
@@ -39,8 +39,8 @@ export class OracleAccount extends VendorAccount<Oracle> implements FaultyAccoun
     this.create('oracle-databases', {
       name,
       service_project_link: this.link.url,
-      zone: await this.offer('zones', offers[this.backend].zone),
-      template: await this.offer('templates', offers[this.backend].template),
+      zone: await this.propertyLink('zones', offers[this.backend].zone),
+      template: await this.propertyLink('templates', offers[this.backend].template),
       username: 'SYSTEM',
       password: 'tiger-tiger',
       ...fields,

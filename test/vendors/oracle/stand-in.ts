@@ -1,5 +1,5 @@
 import type { Json } from '../../support/fixture.ts';
-import { basicCredentials, type RestCall, RestRejection, type RestRoutes, RestTable, strangers } from '../rest.ts';
+import { basicCredentials, checkNames, type RestCall, RestRejection, type RestRoutes, RestTable } from '../rest.ts';
 import type { Identity, VendorRequest, VendorResponse } from '../server.ts';
 import { StandIn } from '../stand-in.ts';
 
@@ -29,14 +29,14 @@ export class Oracle extends StandIn {
   readonly zones = ['East', 'West'];
   readonly passwords = new Map([['sysman', 'password-of-the-account']]);
   /** Milliseconds until a database reaches the requested state. */
-  transitionTime = 40_000;
+  transitionMs = 40_000;
   /** Whether it lists the databases. */
   lists = true;
   #requests = 0;
   readonly #table = new RestTable(this.#routes());
 
   static start = (now: () => number = Date.now, identity?: Identity): Promise<Oracle> =>
-    StandIn.started(new Oracle(now), identity);
+    StandIn.startServer(new Oracle(now), identity);
 
   route(request: VendorRequest): string {
     return this.#table.nameOf(request);
@@ -82,7 +82,7 @@ export class Oracle extends StandIn {
 
   #turn(database: Database, now: string | undefined, then: string): void {
     database.status = now;
-    database.next = { status: then, at: this.now() + this.transitionTime };
+    database.next = { status: then, at: this.now() + this.transitionMs };
   }
 
   #displayed = ({ id, name, request, status, zone }: Database): Json => ({
@@ -179,7 +179,7 @@ function requireType({ request: { headers, text } }: RestCall, type: string): vo
 }
 
 function require(input: Json, required: readonly string[], optional: readonly string[] = []): void {
-  const { missing, unknown } = strangers(input ?? {}, { required, optional });
+  const { missing, unknown } = checkNames(input ?? {}, { required, optional });
   if (missing.length > 0) throw new RestRejection(400, { message: `Missing: ${missing.join(', ')}` });
   if (unknown.length > 0) throw new RestRejection(400, { message: `Unknown: ${unknown.join(', ')}` });
 }

@@ -25,7 +25,7 @@ function contract(backend: Backend): void {
 
   test('creates a running instance with its root volume', async () => {
     const { url } = await account.order('web', { description: 'front', user_data: '#cloud-config' });
-    assert.equal(ends(await account.passage(url)), ['Creation Scheduled', 'Creating pending', 'OK running']);
+    assert.equal(ends(await account.collectStates(url)), ['Creation Scheduled', 'Creating pending', 'OK running']);
     const web = await account.read(url);
     assert.equal(
       some(web, 'name', 'description', 'region_name', 'cores', 'ram', 'disk', 'image_name', 'error_message'),
@@ -67,7 +67,7 @@ function contract(backend: Backend): void {
     const web = await account.created(await account.order('web'));
     const way = async (action: string): Promise<string[]> => {
       assert.is((await account.alice.post(`${web.url}${action}/`)).status, 202);
-      return ends(await account.passage(web.url));
+      return ends(await account.collectStates(web.url));
     };
     assert.equal(await way('stop'), ['Update Scheduled running', 'Updating stopping', 'OK stopped']);
     assert.is((await account.read(web.url)).start_time, null);
@@ -82,7 +82,7 @@ function contract(backend: Backend): void {
   test('resizes a stopped instance with a larger root volume', async () => {
     const web = await account.created(await account.order('web'));
     await account.act(web, 'stop');
-    const resized = await account.act(web, 'resize', { size: await account.offer('sizes', 'c4.large') });
+    const resized = await account.act(web, 'resize', { size: await account.propertyLink('sizes', 'c4.large') });
     assert.equal(some(resized, 'state', 'runtime_state', 'error_message', 'cores', 'ram', 'disk'), {
       state: 'OK',
       runtime_state: 'stopped',
@@ -99,7 +99,7 @@ function contract(backend: Backend): void {
     const web = await account.created(await account.order('web'));
     await account.act(web, 'stop');
     const { url } = await account.orderVolume('data', { volume_type: 'io1' });
-    assert.equal(ends(await account.passage(url)), ['Creation Scheduled', 'Creating creating', 'OK available']);
+    assert.equal(ends(await account.collectStates(url)), ['Creation Scheduled', 'Creating creating', 'OK available']);
     const data = await account.read(url);
     const place = (volume: Json): Json =>
       some(volume, 'state', 'runtime_state', 'device', 'instance', 'size', 'volume_type');
@@ -117,7 +117,7 @@ function contract(backend: Backend): void {
     assert.equal((await account.alice.delete(url)).body, { detail: 'Volume is already attached to instance.' });
     assert.equal(place(await account.act(data, 'detach')), loose);
     assert.is((await account.alice.delete(url)).status, 202);
-    assert.equal((await account.passage(url)).slice(-2), ['Deleting deleting', 'gone']);
+    assert.equal((await account.collectStates(url)).slice(-2), ['Deleting deleting', 'gone']);
   });
 
   test('deletes an instance with its root volume, and releases the others', async () => {
@@ -127,7 +127,7 @@ function contract(backend: Backend): void {
     await account.act(data, 'attach', { instance: web.url, device: '/dev/sdf' });
     account.fixture.events();
     assert.is((await account.alice.delete(web.url)).status, 202);
-    assert.equal((await account.passage(web.url)).slice(-2), ['Deleting shutting-down', 'gone']);
+    assert.equal((await account.collectStates(web.url)).slice(-2), ['Deleting shutting-down', 'gone']);
     assert.is(await account.volumeNamed('volume-web'), undefined);
     assert.equal(some(await account.read(data.url), 'state', 'runtime_state', 'device', 'instance'), {
       state: 'OK',

@@ -75,11 +75,14 @@ test('reads lists page by page', async () => {
 });
 
 test('waits for a rate limit during a synchronisation', async () => {
-  account.vendor.mishap('DescribeVolumes', Amazon.rejection(503, 'RequestLimitExceeded', 'Request limit exceeded.'));
+  account.vendor.injectFault(
+    'DescribeVolumes',
+    Amazon.rejection(503, 'RequestLimitExceeded', 'Request limit exceeded.'),
+  );
   account.fixture.clock.advance(30 * 60);
-  await account.pass(5);
+  await account.advance(5);
   assert.is((await account.settings()).state, 'Syncing');
-  await account.pass(10);
+  await account.advance(10);
   assert.is((await account.settings()).state, 'In Sync');
 });
 
@@ -90,7 +93,7 @@ test('lists only images that the sizes can start and images_regex matches', asyn
     'Windows_Server-2016-English-Full-Base-2018.06.13',
   ]);
   await account.fixture.staff.patch(account.service.settings, { images_regex: '^amzn2' });
-  await account.pass(3);
+  await account.advance(3);
   assert.equal(await imageNames(), ['amzn2-ami-hvm-2.0.20180622.1-x86_64-gp2']);
   const [requests] = account.vendor.server
     .take()
@@ -147,7 +150,7 @@ test('tags a created object with its name and our uuid', async () => {
 });
 
 test('looks again for objects that the vendor lists late', async () => {
-  account.vendor.contents.blindness = 20_000;
+  account.vendor.contents.visibilityDelayMs = 20_000;
   const web = await account.created(await account.order('web'));
   const data = await account.created(await account.orderVolume('data'));
   assert.equal(
@@ -157,9 +160,9 @@ test('looks again for objects that the vendor lists late', async () => {
 });
 
 test('fails an operation whose object the vendor never lists', async () => {
-  account.vendor.contents.blindness = 1e9;
+  account.vendor.contents.visibilityDelayMs = 1e9;
   const { url } = await account.order('web');
-  await account.passage(url);
+  await account.collectStates(url);
   assert.equal(stateOf(await account.read(url)), ['Erred', '', 'Does not exist at backend.']);
 });
 
@@ -167,7 +170,7 @@ test('an instance that terminates during its start is Erred with the reason', as
   const text = 'Server.InsufficientInstanceCapacity: Insufficient capacity';
   account.vendor.contents.failingLaunches.push({ code: 'Server.InsufficientInstanceCapacity', message: text });
   const { url } = await account.order('web');
-  await account.passage(url);
+  await account.collectStates(url);
   const web = await account.read(url);
   assert.equal([...stateOf(web), web.backend_id], ['Erred', '', text, '']);
   assert.is(await account.volumeNamed('volume-web'), undefined);
@@ -182,7 +185,7 @@ test('a failed start makes the instance Erred with the reason', async () => {
 
 test('the vendor rejects an image that is larger than the disk of the size', async () => {
   const { url } = await account.order('web', { image: 'windows' });
-  await account.passage(url);
+  await account.collectStates(url);
   assert.equal(stateOf(await account.read(url)), [
     'Erred',
     '',
@@ -195,16 +198,16 @@ for (const [what, route, at] of [
   ['an attachment', 'AttachVolume', 'inuse'],
   ['a detachment', 'DetachVolume', 'available'],
 ] as const) {
-  for (const [how, mishap, times] of [
+  for (const [how, fault, times] of [
     ['lost', 'lost', 1],
     ['reset', 'reset', 2],
   ] as const) {
     test(`creates ${what} once if the request is ${how}`, async () => {
       const web = await account.created(await account.order('web'));
       await account.act(web, 'stop');
-      account.vendor.mishap(route, mishap);
+      account.vendor.injectFault(route, fault);
       const { url } = await account.orderVolume('data');
-      await account.passage(url);
+      await account.collectStates(url);
       const data = await account.read(url);
       const attached = await account.act(data, 'attach', { instance: web.url, device: '/dev/sdf' });
       const last =
@@ -240,8 +243,8 @@ test('requests a larger disk once even if the response is lost', async () => {
   const web = await account.created(await account.order('web'));
   await account.act(web, 'stop');
   account.vendor.take();
-  account.vendor.mishap('ModifyVolume', 'lost');
-  const resized = await account.act(web, 'resize', { size: await account.offer('sizes', 'c4.large') });
+  account.vendor.injectFault('ModifyVolume', 'lost');
+  const resized = await account.act(web, 'resize', { size: await account.propertyLink('sizes', 'c4.large') });
   assert.equal([...stateOf(resized), resized.disk], ['OK', 'stopped', '', 16_384]);
   assert.is(account.vendor.take().filter((call) => call.endsWith(' ModifyVolume')).length, 1);
   assert.is(instanceOf(web).type, 'c4.large');
@@ -252,7 +255,7 @@ test('fails with the message of the vendor for a recently enlarged disk, and kee
   await account.act(web, 'stop');
   const [root] = account.vendor.contents.volumesOf(web.backend_id) as [Volume];
   root.growth = { from: 8, to: 8, at: account.vendor.contents.now(), isFailed: false };
-  const resized = await account.act(web, 'resize', { size: await account.offer('sizes', 'c4.large') });
+  const resized = await account.act(web, 'resize', { size: await account.propertyLink('sizes', 'c4.large') });
   assert.is(resized.state, 'Erred');
   assert.match(resized.error_message, /^You've reached the maximum modification rate per volume limit\./);
   assert.equal([resized.cores, instanceOf(web).type], [1, 't2.micro']);
@@ -310,9 +313,9 @@ test('reports an access key with read-only rights', async () => {
   const [name, keys] = [...account.vendor.accessKeys][1] ?? [];
   const fields = { username: name, token: keys?.secret };
   await account.fixture.staff.patch(account.service.settings, fields);
-  await account.pass(3);
+  await account.advance(3);
   const { url } = await account.order('web');
-  await account.passage(url);
+  await account.collectStates(url);
   assert.equal(stateOf(await account.read(url)), ['Erred', '', 'You are not authorized to perform this operation.']);
 });
 

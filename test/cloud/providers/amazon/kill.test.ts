@@ -51,13 +51,13 @@ test('a kill during any operation neither loses nor repeats it', async () => {
     for (const n of numbers) things[`${what}-${n}`] = await machine(`${what}-${n}`, link);
   for (const [what, link] of Object.entries({ attach, detach, remove }))
     for (const n of numbers) things[`${what}-volume-${n}`] = await volume(`${what}-volume-${n}`, link);
-  await kill.resting(...lists);
+  await kill.waitForOperations(...lists);
   for (const what of ['attach', 'detach', 'resize', 'start', 'retype'])
     for (const n of numbers) await act(things[`${what}-${n}`], 'stop');
-  await kill.resting('aws-instances');
+  await kill.waitForOperations('aws-instances');
   const place = (n: number, what: string): Json => ({ instance: things[`${what}-${n}`].url, device: '/dev/sdf' });
   for (const n of numbers) await act(things[`detach-volume-${n}`], 'attach', place(n, 'detach'));
-  await kill.resting('aws-volumes');
+  await kill.waitForOperations('aws-volumes');
   const sizeAt = async (link: Json, name: string): Promise<Json> =>
     offer('sizes', `settings_uuid=${(await ask('GET', link.service)).settings_uuid}&name_exact=${name}`);
   const size = await sizeAt(resize, 'c4.large');
@@ -78,7 +78,7 @@ test('a kill during any operation neither loses nor repeats it', async () => {
     'RebootInstances',
     'ModifyInstanceAttribute',
   ];
-  kill.spoil(actions);
+  kill.injectFaults(actions);
   for (const n of numbers) {
     await machine(`run-${n}`, run);
     await volume(`make-${n}`, make);
@@ -92,10 +92,10 @@ test('a kill during any operation neither loses nor repeats it', async () => {
     await ask('DELETE', things[`end-${n}`].url);
     await ask('DELETE', things[`remove-volume-${n}`].url);
   }
-  await kill.called(actions, 2);
+  await kill.waitForCalls(actions, 2);
 
   await kill.kill();
-  await kill.resting(...lists);
+  await kill.waitForOperations(...lists);
 
   const [instances, volumes] = [await kill.rows('aws-instances'), await kill.rows('aws-volumes')];
   assert.equal(
@@ -133,10 +133,10 @@ test('a kill during any operation neither loses nor repeats it', async () => {
   // Every operation was reported exactly once.
   assert.equal(
     [
-      await server.reported('resource_creation_succeeded'),
-      await server.reported('resource_stop_succeeded'),
-      await server.reported('resource_deletion_succeeded'),
-      await server.reported('resource_creation_failed'),
+      await server.countEvents('resource_creation_succeeded'),
+      await server.countEvents('resource_stop_succeeded'),
+      await server.countEvents('resource_deletion_succeeded'),
+      await server.countEvents('resource_creation_failed'),
     ],
     [
       // Machines with their root volumes, and volumes.

@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { Account, stateOf } from '../../../vendors/digitalocean/account.ts';
-import type { Mishap } from '../../../vendors/digitalocean/stand-in.ts';
+import type { Fault } from '../../../vendors/digitalocean/stand-in.ts';
 
 const test = suite('calls of DigitalOcean without a response');
 let account: Account;
@@ -15,21 +15,21 @@ test.after.each(() => account.close());
 
 /** Counts the requests with each of these lines while time passes. */
 async function sent(line: string, seconds = 60): Promise<number> {
-  await account.pass(seconds);
+  await account.advance(seconds);
   return account.vendor.take().filter((seen) => seen.line === line).length;
 }
 
 const create = 'POST /droplets';
 
-const done: readonly (readonly [string, Mishap])[] = [
+const done: readonly (readonly [string, Fault])[] = [
   ['is lost', 'lost'],
   ['breaks off', 'broken off'],
   ['is truncated JSON', 'half'],
 ];
 
-for (const [what, mishap] of done) {
+for (const [what, fault] of done) {
   test(`finds a creation whose response ${what} by its name, and does not repeat it`, async () => {
-    account.vendor.mishap(create, mishap);
+    account.vendor.injectFault(create, fault);
     const { url } = await account.order('web-1');
     assert.is(await sent(create), 1);
     const droplet = await account.read(url);
@@ -40,7 +40,7 @@ for (const [what, mishap] of done) {
 
   test(`finds an action whose response ${what}, and does not repeat it`, async () => {
     const droplet = await account.running('web-1');
-    account.vendor.mishap('POST /droplets/:id/actions', mishap);
+    account.vendor.injectFault('POST /droplets/:id/actions', fault);
     await account.alice.post(`${droplet.url}restart/`);
     assert.is(await sent(`POST /droplets/${droplet.backend_id}/actions`), 1);
     assert.equal(stateOf(await account.read(droplet.url)), ['OK', 'online', '']);
@@ -51,12 +51,12 @@ for (const [what, mishap] of done) {
   });
 }
 
-for (const [what, mishap] of [
+for (const [what, fault] of [
   ['reset', 'reset'],
   ['answered with 503', { status: 503 }],
-] as readonly [string, Mishap][]) {
+] as readonly [string, Fault][]) {
   test(`repeats a creation that is ${what} if there is no such droplet`, async () => {
-    account.vendor.mishap(create, mishap);
+    account.vendor.injectFault(create, fault);
     const { url } = await account.order('web-1');
     assert.is(await sent(create), 2);
     const droplet = await account.read(url);
@@ -66,7 +66,7 @@ for (const [what, mishap] of [
 
   test(`repeats an action that is ${what} if it has not started`, async () => {
     const droplet = await account.running('web-1');
-    account.vendor.mishap('POST /droplets/:id/actions', mishap);
+    account.vendor.injectFault('POST /droplets/:id/actions', fault);
     await account.alice.post(`${droplet.url}stop/`);
     assert.is(await sent(`POST /droplets/${droplet.backend_id}/actions`), 2);
     assert.equal(stateOf(await account.read(droplet.url)), ['OK', 'offline', '']);
@@ -74,15 +74,15 @@ for (const [what, mishap] of [
 }
 
 test('fails a creation after four calls without a response', async () => {
-  account.vendor.mishap(create, 'reset', 5);
+  account.vendor.injectFault(create, 'reset', 5);
   const { url } = await account.order('web-1');
   assert.is(await sent(create, 100), 4);
   assert.equal(stateOf(await account.read(url)), ['Erred', '', 'Backend does not respond']);
 });
 
 test('finds a droplet created by the fourth call', async () => {
-  account.vendor.mishap(create, 'reset', 3);
-  account.vendor.mishap(create, 'lost');
+  account.vendor.injectFault(create, 'reset', 3);
+  account.vendor.injectFault(create, 'lost');
   const { url } = await account.order('web-1');
   assert.is(await sent(create, 100), 4);
   const droplet = await account.read(url);
@@ -91,7 +91,7 @@ test('finds a droplet created by the fourth call', async () => {
 
 test('does not mistake an existing droplet with the same name for the lost one', async () => {
   const older = account.vendor.order('web-1');
-  account.vendor.mishap(create, 'reset');
+  account.vendor.injectFault(create, 'reset');
   const { url } = await account.order('web-1');
   assert.is(await sent(create), 2);
   const droplet = await account.read(url);
@@ -100,7 +100,7 @@ test('does not mistake an existing droplet with the same name for the lost one',
 });
 
 test('finds the droplet of each creation with the same name after lost responses', async () => {
-  account.vendor.mishap(create, 'lost', 4);
+  account.vendor.injectFault(create, 'lost', 4);
   const orders: Json[] = [];
   for (let n = 0; n < 4; n++) orders.push(await account.order('web'));
   assert.is(await sent(create, 100), 4);
@@ -115,11 +115,11 @@ test('finds the droplet of each creation with the same name after lost responses
 test('does not mistake an earlier reboot for the lost one', async () => {
   const droplet = await account.running('web-1');
   await account.alice.post(`${droplet.url}restart/`);
-  await account.pass(16);
+  await account.advance(16);
   account.fixture.clock.advance(600);
-  await account.pass(1);
+  await account.advance(1);
   account.vendor.take();
-  account.vendor.mishap('POST /droplets/:id/actions', 'reset');
+  account.vendor.injectFault('POST /droplets/:id/actions', 'reset');
   await account.alice.post(`${droplet.url}restart/`);
   assert.is(await sent(`POST /droplets/${droplet.backend_id}/actions`), 2);
   assert.equal(
@@ -129,7 +129,7 @@ test('does not mistake an earlier reboot for the lost one', async () => {
 });
 
 test('waits if the vendor limits calls during recovery', async () => {
-  account.vendor.mishap(create, { status: 429, headers: { 'Retry-After': '7' } }, 2);
+  account.vendor.injectFault(create, { status: 429, headers: { 'Retry-After': '7' } }, 2);
   const { url } = await account.order('web-1');
   assert.is(await sent(create), 3);
   assert.equal(stateOf(await account.read(url)), ['OK', 'online', '']);

@@ -26,14 +26,14 @@ const usages = async (): Promise<Record<string, number>> =>
 async function act(droplet: Json, name: string, body?: unknown): Promise<Json> {
   const response = await account.alice.post(`${droplet.url}${name}/`, body);
   assert.is(response.status, 202, JSON.stringify(response.body));
-  await account.pass(16);
+  await account.advance(16);
   return account.read(droplet.url);
 }
 
 /** Synchronises the account after half an hour. */
 async function sync(): Promise<void> {
   account.fixture.clock.advance(30 * 60);
-  await account.pass(2);
+  await account.advance(2);
 }
 
 const messages = (): string[] => account.fixture.events().map(({ message }) => message);
@@ -44,7 +44,7 @@ test('a creation sends name, region, size, image, keys and user data, and follow
   account.vendor.take();
   const calls: Record<string, string[]> = {};
   for (let second = 1; second <= 14; second++) {
-    await account.pass(1);
+    await account.advance(1);
     const seen = account.vendor.take();
     if (seen.length > 0)
       calls[second] = seen.map(({ body, line }) => line + (body === undefined ? '' : ` ${JSON.stringify(body)}`));
@@ -93,7 +93,7 @@ test('a creation sends name, region, size, image, keys and user data, and follow
 
 test('stores the id and the state provisioning while the action runs', async () => {
   const { url } = await account.order('web-1');
-  await account.pass(2);
+  await account.advance(2);
   const [droplet] = [...account.vendor.droplets.values()];
   assert.is(droplet?.status, 'new');
   const { backend_id: id, runtime_state: runtime, state } = await account.read(url);
@@ -102,7 +102,7 @@ test('stores the id and the state provisioning while the action runs', async () 
 
 test('a creation without a key and user data sends neither', async () => {
   await account.order('web-1');
-  await account.pass(2);
+  await account.advance(2);
   assert.equal(sent('POST /droplets'), {
     name: 'web-1',
     region: 'nyc3',
@@ -116,7 +116,7 @@ test('does not upload a key that the vendor already has', async () => {
   const key = await account.key();
   await account.running('web-1', { ssh_public_key: key.url });
   const { url } = await account.order('web-2', { ssh_public_key: key.url });
-  await account.pass(20);
+  await account.advance(20);
   assert.not.ok(lines().includes('POST /account/keys'));
   assert.equal(stateOf(await account.read(url)), ['OK', 'online', '']);
   assert.equal(account.vendor.keys.size, 1);
@@ -124,12 +124,12 @@ test('does not upload a key that the vendor already has', async () => {
 
 test('simultaneous creations with the same key upload it once', async () => {
   const key = await account.key();
-  account.vendor.mishap('POST /account/keys', { delay: 30 }, 2);
+  account.vendor.injectFault('POST /account/keys', { delay: 30 }, 2);
   const orders = [
     await account.order('web-1', { ssh_public_key: key.url }),
     await account.order('web-2', { ssh_public_key: key.url }),
   ];
-  await account.pass(20);
+  await account.advance(20);
   assert.equal(lines().filter((line) => line === 'POST /account/keys').length, 2);
   for (const { url } of orders) assert.equal(stateOf(await account.read(url)), ['OK', 'online', '']);
   assert.equal(
@@ -142,7 +142,7 @@ test('a read-only token fails a creation as unauthorized, with the message of th
   await account.fixture.staff.patch(account.service.settings, { token: 'read-only' });
   const { url } = await account.order('web-1');
   account.fixture.events();
-  await account.pass(4);
+  await account.advance(4);
   const text = 'You do not have access for the attempted action.';
   const droplet = await account.read(url);
   assert.equal([droplet.backend_id, ...stateOf(droplet)], ['', 'Erred', '', text]);
@@ -154,28 +154,28 @@ test('a read-only token fails a creation as unauthorized, with the message of th
   // A droplet that the vendor never created is deleted without a call.
   account.vendor.take();
   assert.is((await account.alice.delete(url)).status, 202);
-  await account.pass(2);
+  await account.advance(2);
   assert.equal([(await account.alice.get(url)).status, lines()], [404, []]);
 });
 
 test('a creation rejected by the vendor fails with its message', async () => {
   account.vendor.images = account.vendor.images.filter(({ distribution }) => distribution !== 'Debian');
   const { url } = await account.order('web-1');
-  await account.pass(4);
+  await account.advance(4);
   assert.equal(stateOf(await account.read(url)), ['Erred', '', 'You specified an invalid image for Droplet creation.']);
 });
 
 test('an action that ends in an error at the vendor fails the operation', async () => {
   account.vendor.failing.add('create');
   const { url } = await account.order('web-1');
-  await account.pass(16);
+  await account.advance(16);
   const droplet = await account.read(url);
   assert.equal([droplet.state, droplet.error_message], ['Erred', 'Backend action create failed']);
   assert.is(droplet.backend_id, String([...account.vendor.droplets.keys()][0]));
   account.vendor.failing.delete('create');
   // Deleting an Erred resource removes its row and the droplet.
   await account.alice.delete(url);
-  await account.pass(2);
+  await account.advance(2);
   assert.equal([(await account.alice.get(url)).status, account.vendor.droplets.size], [404, 0]);
 });
 
@@ -232,7 +232,7 @@ test('counts the quota changes of a resize when it is accepted, and reverts them
   const { size } = await account.choice('New York 3', 'Debian 9.2 x64', 's-2vcpu-4gb');
   await account.alice.post(`${droplet.url}resize/`, { size, disk: true });
   assert.equal(await usages(), { ram: 4096, storage: 81920, vcpu: 2 });
-  await account.pass(16);
+  await account.advance(16);
   assert.equal(stateOf(await account.read(droplet.url)), ['Erred', 'offline', 'Backend action resize failed']);
   assert.equal(await usages(), { ram: 1024, storage: 25600, vcpu: 1 });
 });
@@ -240,7 +240,7 @@ test('counts the quota changes of a resize when it is accepted, and reverts them
 test('a deletion is a DELETE of the droplet', async () => {
   const droplet = await account.running('web-1');
   assert.is((await account.alice.delete(droplet.url)).status, 202);
-  await account.pass(2);
+  await account.advance(2);
   assert.equal(lines(), [`DELETE /droplets/${droplet.backend_id}`]);
   assert.is((await account.alice.get(droplet.url)).status, 404);
   assert.equal(messages(), [
@@ -253,22 +253,22 @@ test('deleting a droplet that no longer exists succeeds', async () => {
   const droplet = await account.running('web-1');
   account.vendor.droplets.clear();
   await account.alice.delete(droplet.url);
-  await account.pass(2);
+  await account.advance(2);
   assert.is((await account.alice.get(droplet.url)).status, 404);
 });
 
 test('fails a rejected deletion with the message of the vendor, and removes the row at the second attempt', async () => {
   const droplet = await account.running('web-1');
-  account.vendor.mishap(
+  account.vendor.injectFault(
     'DELETE /droplets/:id',
     { status: 422, body: { id: 'unprocessable_entity', message: 'Droplet is locked.' } },
     2,
   );
   await account.alice.delete(droplet.url);
-  await account.pass(2);
+  await account.advance(2);
   assert.equal(stateOf(await account.read(droplet.url)), ['Erred', 'online', 'Droplet is locked.']);
   await account.alice.delete(droplet.url);
-  await account.pass(2);
+  await account.advance(2);
   assert.is((await account.alice.get(droplet.url)).status, 404);
 });
 
@@ -299,7 +299,7 @@ test('pull of a missing droplet fails and raises the alert; a droplet that retur
 
 test('pull from an unresponsive backend fails without that alert', async () => {
   const droplet = await account.running('web-1');
-  account.vendor.mishap('GET /droplets/:id', 'reset', 4);
+  account.vendor.injectFault('GET /droplets/:id', 'reset', 4);
   assert.equal(stateOf(await act(droplet, 'pull')), ['Erred', 'online', 'Backend does not respond']);
   assert.equal(
     (await account.fixture.staff.get('/api/alerts/?opened&alert_type=resource_disappeared_from_backend')).body,
@@ -402,36 +402,36 @@ test('objects that cannot be imported raise no alert about unmanaged resources',
 
 test('429 during an operation waits for Retry-After', async () => {
   const droplet = await account.running('web-1');
-  account.vendor.mishap('POST /droplets/:id/actions', { status: 429, headers: { 'Retry-After': '20' } });
+  account.vendor.injectFault('POST /droplets/:id/actions', { status: 429, headers: { 'Retry-After': '20' } });
   await account.alice.post(`${droplet.url}stop/`);
-  await account.pass(18);
+  await account.advance(18);
   assert.equal(lines(), [`POST /droplets/${droplet.backend_id}/actions`]);
-  await account.pass(20);
+  await account.advance(20);
   assert.equal(stateOf(await account.read(droplet.url)), ['OK', 'offline', '']);
 });
 
 test('retries reading an action after 1, 2 and 4 seconds, and then fails the operation', async () => {
   const droplet = await account.running('web-1');
-  account.vendor.mishap('GET /actions/:id', { status: 502 }, 3);
+  account.vendor.injectFault('GET /actions/:id', { status: 502 }, 3);
   assert.equal(
     stateOf(
       await act(droplet, 'stop')
-        .then(() => account.pass(10))
+        .then(() => account.advance(10))
         .then(() => account.read(droplet.url)),
     ),
     ['OK', 'offline', ''],
   );
-  account.vendor.mishap('GET /actions/:id', { status: 502 }, 4);
+  account.vendor.injectFault('GET /actions/:id', { status: 502 }, 4);
   assert.equal(stateOf(await act(droplet, 'start')), ['Erred', 'offline', 'Backend does not respond']);
 });
 
 test('fails an operation after its time limit', async () => {
   account.vendor.actionTime = 24 * 3_600_000;
   await account.order('web-1');
-  await account.pass(3);
+  await account.advance(3);
   account.fixture.events();
   account.fixture.clock.advance(30 * 60);
-  await account.pass(1);
+  await account.advance(1);
   assert.equal(
     account.fixture.events().map(({ context, type }) => [type, context.error_message]),
     [['resource_creation_failed', 'Provisioning is timed out.']],

@@ -43,11 +43,11 @@ test('a kill during fifty operations neither loses nor repeats one', async () =>
 
   // A third of the calls are executed without a response, a third are not executed, and a third get a response.
   vendor.actionTime = 1e9;
-  kill.spoil([make], 12);
-  kill.spoil([act], 5);
+  kill.injectFaults([make], 12);
+  kill.injectFaults([act], 5);
   for (let n = 14; n < 50; n++) await order(n);
   for (const [n, { url }] of running.entries()) await ask('POST', `${url}${n % 2 ? 'stop' : 'restart'}/`);
-  await until('every call', () => kill.count(make) + kill.count(act) === 50);
+  await until('every call', () => kill.countCalls(make) + kill.countCalls(act) === 50);
   assert.equal([await inState('Creating'), await inState('Updating')], [36, 14]);
 
   await server.kill();
@@ -77,7 +77,7 @@ test('a kill during fifty operations neither loses nor repeats one', async () =>
     ...Array(43).fill('online'),
   ]);
   // Every operation was reported exactly once.
-  const { reported: reports } = server;
+  const { countEvents: reports } = server;
   assert.equal(
     [
       await reports('resource_creation_succeeded'),
@@ -108,19 +108,19 @@ test('nor does a kill during starts, resizes and deletions', async () => {
   ];
   const [remove, before] = ['DELETE /droplets/:id', vendor.actions.size];
   vendor.actionTime = 1e9;
-  kill.spoil([act], 2);
-  kill.spoil([remove]);
+  kill.injectFaults([act], 2);
+  kill.injectFaults([remove]);
   for (const { url } of started) await ask('POST', `${url}start/`);
   for (const { service_settings: settings, url } of resized) {
     const size = await find('sizes', 's-2vcpu-4gb', settings.split('/').at(-2));
     await ask('POST', `${url}resize/`, { size, disk: false });
   }
   for (const { url } of doomed) await ask('DELETE', url);
-  await until('every call', () => kill.count(act) === 6 && kill.count(remove) === 2);
+  await until('every call', () => kill.countCalls(act) === 6 && kill.countCalls(remove) === 2);
   await server.kill();
   vendor.actionTime = 8000;
   await server.start();
-  await kill.resting(list);
+  await kill.waitForOperations(list);
   const present = await kill.rows(list);
   assert.equal(
     present.filter(({ state }) => state === 'Erred').map(({ error_message: text }) => text),

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { eventually } from '../../../support/eventually.ts';
 import type { Json } from '../../../support/fixture.ts';
 import { Account } from '../../../vendors/digitalocean/account.ts';
-import type { Mishap } from '../../../vendors/digitalocean/stand-in.ts';
+import type { Fault } from '../../../vendors/digitalocean/stand-in.ts';
 
 const test = suite('settings of DigitalOcean');
 let account: Account;
@@ -60,12 +60,12 @@ test('checks credentials with GET /account before it stores a service', async ()
     400,
     { non_field_errors: ['Wrong settings: Unable to authenticate you.'] },
   ]);
-  account.vendor.mishap('GET /account', { status: 503 });
+  account.vendor.injectFault('GET /account', { status: 503 });
   assert.equal(await post({ token: 'full-access' }), [
     400,
     { non_field_errors: ['Wrong settings: Backend does not respond.'] },
   ]);
-  account.vendor.mishap('GET /account', 'half');
+  account.vendor.injectFault('GET /account', 'half');
   assert.equal(await post({ token: 'full-access' }), [
     400,
     { non_field_errors: ['Wrong settings: Unexpected answer of backend.'] },
@@ -155,7 +155,7 @@ test('stores the properties of a backend apart from those of the simulator', asy
     customer: account.customer.url,
     simulator_latency: '0',
   });
-  await account.pass(3);
+  await account.advance(3);
   const names = async (query: string): Promise<string[]> =>
     (await account.alice.get(`/api/digitalocean-regions/${query}`)).body.map(({ name }: Json) => name);
   assert.equal(await names(`?settings_uuid=${account.service.settings_uuid}`), ['Frankfurt 1', 'New York 3']);
@@ -212,15 +212,15 @@ test('reads all pages of a list, and sends the token only to the backend', async
 
 test('rejects an endless list', async () => {
   const next = { links: { pages: { next: `${account.vendor.url}/regions?page=2` } } };
-  account.vendor.mishap('GET /regions', { status: 200, body: { regions: [], ...next } });
+  account.vendor.injectFault('GET /regions', { status: 200, body: { regions: [], ...next } });
   assert.equal(await sync(), ['Erred', 'Unexpected answer of backend']);
   const regions = Array.from({ length: 5000 }, (_, n) => ({ slug: `r${n}`, name: `Region ${n}` }));
-  account.vendor.mishap('GET /regions', { status: 200, body: { regions, ...next } }, 3);
+  account.vendor.injectFault('GET /regions', { status: 200, body: { regions, ...next } }, 3);
   assert.equal(await sync(), ['Erred', 'Unexpected answer of backend']);
   assert.is((await account.alice.get('/api/digitalocean-regions/')).body.length, 2);
 });
 
-for (const [what, mishap, text] of [
+for (const [what, fault, text] of [
   [
     '401',
     { status: 401, body: { id: 'unauthorized', message: 'Unable to authenticate you' } },
@@ -249,9 +249,9 @@ for (const [what, mishap, text] of [
     'Unexpected answer of backend',
   ],
   ['a redirect', { status: 301, headers: { Location: 'http://127.0.0.1:1/' } }, 'Unexpected answer of backend'],
-] as readonly [string, Mishap, string][]) {
+] as readonly [string, Fault, string][]) {
   test(`${what} fails the synchronisation at once, with the alert, and changes nothing else`, async () => {
-    account.vendor.mishap('GET /images', mishap);
+    account.vendor.injectFault('GET /images', fault);
     assert.equal(await sync(), ['Erred', text]);
     assert.is(lines().at(-1), 'GET /images?per_page=200');
     const [alert, ...others] = (await account.fixture.staff.get('/api/alerts/?opened&alert_type=service_unavailable'))
@@ -273,17 +273,17 @@ for (const [what, mishap, text] of [
   });
 }
 
-for (const [what, mishap] of [
+for (const [what, fault] of [
   ['500', { status: 500 }],
   ['a reset connection', 'reset'],
   ['a connection that breaks off', 'broken off'],
-] as readonly [string, Mishap][]) {
+] as readonly [string, Fault][]) {
   test(`${what} is retried after 1, 2 and 4 seconds, then the backend does not respond`, async () => {
-    account.vendor.mishap('GET /account', mishap, 4);
+    account.vendor.injectFault('GET /account', fault, 4);
     account.fixture.clock.advance(30 * 60);
     const tries: number[] = [];
     for (let second = 0; second <= 10; second++) {
-      await account.pass(1);
+      await account.advance(1);
       if (lines().includes('GET /account')) tries.push(second);
     }
     const [first] = tries as [number];
@@ -297,18 +297,18 @@ for (const [what, mishap] of [
 }
 
 test('a temporary failure leaves the settings in sync', async () => {
-  account.vendor.mishap('GET /sizes', 'reset', 3);
+  account.vendor.injectFault('GET /sizes', 'reset', 3);
   assert.equal(await sync(12), ['In Sync', '']);
 });
 
 test('waits after 429 for Retry-After, or ten seconds without it, five times, and then fails', async () => {
   const rejection = { id: 'too_many_requests', message: 'API Rate limit exceeded.' };
-  account.vendor.mishap('GET /account', { status: 429, headers: { 'Retry-After': '30' }, body: rejection });
-  account.vendor.mishap('GET /account', { status: 429, headers: { 'RateLimit-Reset': 'x' }, body: rejection }, 5);
+  account.vendor.injectFault('GET /account', { status: 429, headers: { 'Retry-After': '30' }, body: rejection });
+  account.vendor.injectFault('GET /account', { status: 429, headers: { 'RateLimit-Reset': 'x' }, body: rejection }, 5);
   account.fixture.clock.advance(30 * 60);
   const tries: number[] = [];
   for (let second = 0; second < 90; second++) {
-    await account.pass(1);
+    await account.advance(1);
     if (lines().includes('GET /account')) tries.push(second);
   }
   const [first] = tries as [number];
@@ -322,14 +322,14 @@ test('waits after 429 for Retry-After, or ten seconds without it, five times, an
 
 test('waits after 429 without Retry-After until the limit resets, at most five minutes', async () => {
   const now = account.fixture.clock.now() / 1_000_000 + 30 * 60;
-  account.vendor.mishap('GET /account', {
+  account.vendor.injectFault('GET /account', {
     status: 429,
     headers: { 'RateLimit-Reset': String(Math.floor(now) + 3600) },
   });
   account.fixture.clock.advance(30 * 60);
   const tries: number[] = [];
   for (let second = 0; second < 310; second++) {
-    await account.pass(1);
+    await account.advance(1);
     if (lines().includes('GET /account')) tries.push(second);
   }
   assert.equal(
@@ -349,12 +349,12 @@ test('limits the failure of a backend to its settings', async () => {
 });
 
 test('never shows the token in an error message', async () => {
-  account.vendor.mishap('GET /account', { status: 403, body: { message: 'full-access is suspended' } });
+  account.vendor.injectFault('GET /account', { status: 403, body: { message: 'full-access is suspended' } });
   assert.equal(await sync(), ['Erred', '*** is suspended']);
 });
 
 test('makes at most four calls at once for the same settings', async () => {
-  account.vendor.mishap('GET /droplets/:id', { delay: 20 }, 8);
+  account.vendor.injectFault('GET /droplets/:id', { delay: 20 }, 8);
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
   for (const name of names) account.vendor.order(name);
   await sync();
@@ -366,7 +366,7 @@ test('makes at most four calls at once for the same settings', async () => {
     ).body;
     assert.is((await account.alice.post(`${url}pull/`)).status, 202);
   }
-  await account.pass(4);
+  await account.advance(4);
   assert.is(account.vendor.server.maxConcurrent, 4);
   assert.equal(
     new Set((await account.alice.get('/api/digitalocean-droplets/')).body.map(({ state }: Json) => state)),
@@ -376,7 +376,7 @@ test('makes at most four calls at once for the same settings', async () => {
 
 test('a shutdown does not wait for a backend that does not respond', async () => {
   const other = await Account.open();
-  other.vendor.mishap('GET /account', 'no response');
+  other.vendor.injectFault('GET /account', 'no response');
   other.fixture.clock.advance(30 * 60);
   await eventually('the synchronisation waits for the backend', async () => {
     other.fixture.clock.advance(2);

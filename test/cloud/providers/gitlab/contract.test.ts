@@ -20,7 +20,7 @@ function contract(backend: Backend): void {
   test('a group and a project in it are created, pulled and deleted', async () => {
     const ordered = await account.orderGroup('rockets', { description: 'All of them' });
     assert.equal(ordered.web_url, null);
-    assert.equal(await account.passage(ordered.url), ['Creation Scheduled', 'Creating', 'OK']);
+    assert.equal(await account.collectStates(ordered.url), ['Creation Scheduled', 'Creating', 'OK']);
     const group = await account.read(ordered.url);
     assert.equal(
       [group.name, group.description, group.web_url, group.access_url, group.projects],
@@ -28,7 +28,7 @@ function contract(backend: Backend): void {
     );
     assert.match(group.backend_id, /^\d+$/);
     const { url: path } = await account.orderProject('engine', group, { wiki_enabled: true, visibility_level: '20' });
-    assert.equal(await account.passage(path), ['Creation Scheduled', 'Creating', 'OK']);
+    assert.equal(await account.collectStates(path), ['Creation Scheduled', 'Creating', 'OK']);
     const project = await account.read(path);
     const { group: link, group_name: groupName, visibility_level: level, wiki_enabled: wiki } = project;
     assert.equal([link, groupName, level, wiki], [group.url, 'rockets', 20, true]);

@@ -34,14 +34,14 @@ test('exchanges a password for a token, and for another one after it expired', a
   account = await GitLabAccount.open({ isConnected: false });
   await account.connect(byPassword);
   assert.is((await account.settings()).state, 'In Sync');
-  account.vendor.server.mishap('GET /projects', { status: 401, text: '{"error":"invalid_token"}' });
+  account.vendor.server.injectFault('GET /projects', { status: 401, text: '{"error":"invalid_token"}' });
   assert.equal(await account.sync(), ['In Sync', '']);
   const calls = account.calls();
   const at = calls.lastIndexOf('POST /oauth/token');
   assert.equal(calls.slice(at - 1, at + 2), ['GET /projects', 'POST /oauth/token', 'GET /projects']);
 
   const { url } = await account.orderGroup('rockets');
-  assert.equal(await account.passage(url), ['Creation Scheduled', 'Creating', 'OK']);
+  assert.equal(await account.collectStates(url), ['Creation Scheduled', 'Creating', 'OK']);
   const seen = account.vendor.server.take();
   assert.ok(seen.length > 0);
   for (const { headers, route } of seen) {
@@ -72,7 +72,7 @@ test('a rejection has the message of GitLab', async () => {
   const { account: us, contents: setup } = account.vendor;
   setup.addGroup(us, { name: 'other', path: 'rockets', description: '' });
   const { url } = await account.orderGroup('rockets');
-  await account.passage(url);
+  await account.collectStates(url);
   const { backend_id: id, error_message: text, state } = await account.read(url);
   assert.equal([state, text, id], ['Erred', 'Failed to save group {:path=>["has already been taken"]}', '']);
   const group = await account.created(await account.orderGroup('ships'));
@@ -83,7 +83,7 @@ test('a rejection has the message of GitLab', async () => {
     features: {},
   });
   const project = await account.orderProject('engine', group);
-  await account.passage(project.url);
+  await account.collectStates(project.url);
   assert.is(
     (await account.read(project.url)).error_message,
     'name has already been taken, path has already been taken',
@@ -93,9 +93,9 @@ test('a rejection has the message of GitLab', async () => {
 test('does not mistake an existing group with the same path for one whose response was lost', async () => {
   const { account: us, server, contents: setup } = account.vendor;
   setup.addGroup(us, { name: 'other', path: 'rockets', description: '' });
-  server.mishap('POST /groups', 'lost');
+  server.injectFault('POST /groups', 'lost');
   const { url } = await account.orderGroup('rockets');
-  await account.passage(url);
+  await account.collectStates(url);
   assert.is((await account.read(url)).state, 'Erred');
 });
 
@@ -106,7 +106,7 @@ test('removes objects that GitLab keeps for some days after deletion', async () 
   const group = await account.created(await account.orderGroup('rockets'));
   assert.equal((await account.remove(group)).at(-1), 'gone');
   const ships = await account.created(await account.orderGroup('ships'));
-  setup.group(ships.backend_id).goes = setup.now() + setup.deletionTime;
+  setup.group(ships.backend_id).removalTime = setup.now() + setup.deletionTime;
   assert.equal(await account.sync(), ['In Sync', '']);
   assert.equal((await account.fixture.staff.get(`${account.service.url}link/`)).body, []);
   const { error_message: text, state } = await account.read(ships.url);
@@ -116,7 +116,7 @@ test('removes objects that GitLab keeps for some days after deletion', async () 
 test('does not repeat a deletion whose response was lost', async () => {
   const group = await account.created(await account.orderGroup('rockets'));
   account.vendor.contents.marksDeleted = true;
-  account.vendor.server.mishap('DELETE /:place/:id', 'lost');
+  account.vendor.server.injectFault('DELETE /:place/:id', 'lost');
   assert.equal((await account.remove(group)).at(-1), 'gone');
   assert.is(account.calls().filter((route) => route === 'DELETE /:place/:id').length, 1);
 });
@@ -129,7 +129,7 @@ test('commits are counted once an hour, at pulls, and not at synchronisations', 
   assert.equal(await account.sync(), ['In Sync', '']);
   assert.is(await commits(project), 0);
   assert.equal(await account.sync(), ['In Sync', '']);
-  await account.pass(3);
+  await account.advance(3);
   assert.is(await commits(project), 1234);
   there.commits = 1300;
   await account.act(project, 'pull');
@@ -158,16 +158,16 @@ test('keeps the count of a project that cannot be counted, and counts the others
   ];
   const { server, contents: setup } = account.vendor;
   for (const { backend_id: id } of [gone, stored]) setup.project(id).commits = 10;
-  server.mishap('GET /projects/:id', { status: 403, text: '{"message":"403 Forbidden"}' });
+  server.injectFault('GET /projects/:id', { status: 403, text: '{"message":"403 Forbidden"}' });
   account.fixture.clock.advance(3600);
-  await account.pass(5);
+  await account.advance(5);
   assert.equal([await commits(gone), await commits(stored)], [0, 10]);
 });
 
 test('waits for the rate limit of GitLab', async () => {
   account.vendor.callsPerMinute = 3;
   const { url } = await account.orderGroup('rockets');
-  await account.passage(url);
+  await account.collectStates(url);
   assert.is((await account.read(url)).state, 'OK');
 });
 

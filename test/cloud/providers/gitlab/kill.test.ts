@@ -22,23 +22,23 @@ test('a kill during any operation neither loses nor repeats it', async () => {
     await group('leaving', link),
     await group('ending', link),
   ];
-  await kill.resting(...lists);
+  await kill.waitForOperations(...lists);
 
   // Of every two calls, one is executed without a response, and one is not executed.
   const [makeGroup, remove, makeProject] = ['POST /groups', 'DELETE /:place/:id', 'POST /projects'] as const;
-  kill.spoil([makeGroup, remove, makeProject]);
-  vendor.server.mishap('POST /users', 'no response');
+  kill.injectFaults([makeGroup, remove, makeProject]);
+  vendor.server.injectFault('POST /users', 'no response');
   for (const n of [1, 2]) await group(`group-${n}`, link);
   for (const { url } of [leaving, ending]) await ask('DELETE', url);
-  await kill.called([makeGroup, remove], 2);
+  await kill.waitForCalls([makeGroup, remove], 2);
   await kill.kill();
   for (const n of [1, 2]) await project(`project-${n}`, home, link);
   const alice = await ask('POST', '/api/users/', { username: 'alice', email: 'alice@example.com' });
   const ours = (await ask('GET', '/api/projects/'))[0].url;
   await ask('POST', '/api/project-permissions/', { project: ours, user: alice.url, role: 'admin' });
-  await until('projects', () => kill.count(makeProject) === 2 && kill.count('POST /users') >= 1);
+  await until('projects', () => kill.countCalls(makeProject) === 2 && kill.countCalls('POST /users') >= 1);
   await kill.kill();
-  await kill.resting(...lists);
+  await kill.waitForOperations(...lists);
 
   const present = await kill.rows(...lists);
   assert.equal(
@@ -58,28 +58,28 @@ test('a kill during any operation neither loses nor repeats it', async () => {
   );
   assert.equal(
     [
-      await server.reported('resource_creation_succeeded'),
-      await server.reported('resource_deletion_succeeded'),
-      await server.reported('resource_creation_failed'),
+      await server.countEvents('resource_creation_succeeded'),
+      await server.countEvents('resource_deletion_succeeded'),
+      await server.countEvents('resource_creation_failed'),
     ],
     [7, 2, 0],
   );
 
   // Revoke the role, then delete the projects.
   const leave = 'DELETE /:place/:id/members/:user';
-  kill.spoil([leave]);
+  kill.injectFaults([leave]);
   const [{ url: role }] = await ask('GET', `/api/project-permissions/?user=${alice.uuid}`);
   await ask('DELETE', role);
-  await until('departures', () => kill.count(leave) >= 2);
+  await until('departures', () => kill.countCalls(leave) >= 2);
   await kill.kill();
   await until('no members', () => developers() === 0);
-  kill.spoil([remove]);
+  kill.injectFaults([remove]);
   for (const { url } of await kill.rows('gitlab-projects')) await ask('DELETE', url);
-  await kill.called([remove], 2);
+  await kill.waitForCalls([remove], 2);
   await kill.kill();
   await until('deletions', async () => (await kill.rows('gitlab-projects')).length === 0);
   // GitLab deletes the marked projects later.
-  assert.ok([...projects.values()].every(({ goes }) => goes !== undefined));
+  assert.ok([...projects.values()].every(({ removalTime }) => removalTime !== undefined));
 });
 
 test.run();

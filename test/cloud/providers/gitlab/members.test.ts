@@ -16,7 +16,7 @@ test.after.each(() => account.close());
 
 const us = 'tenantry 50';
 const members = async (of = group, seconds = 12): Promise<string[]> => {
-  await account.pass(seconds);
+  await account.advance(seconds);
   return account.membersOf(of);
 };
 const user = (name: string): Promise<Json> => account.fixture.user(name, { email: `${name}@example.com` });
@@ -84,7 +84,7 @@ test('skips users who own the group when it adds members of the project', async 
   const role = await fixture.grant(project, await user('root'), 'admin');
   assert.equal(await members(created), ['alice 30']);
   account.calls();
-  await account.pass(4000);
+  await account.advance(4000);
   assert.equal(
     account.calls().filter((route) => route.startsWith('POST')),
     [],
@@ -97,10 +97,10 @@ test('a member whose response was lost counts as ours, and is removed with the r
   const { fixture, project } = account;
   await members();
   const role = await fixture.grant(project, await user('bob'), 'admin');
-  for (const route of ['POST /users', 'POST /:place/:id/members']) account.vendor.server.mishap(route, 'lost');
+  for (const route of ['POST /users', 'POST /:place/:id/members']) account.vendor.server.injectFault(route, 'lost');
   assert.equal(await members(group, 20), ['alice 30', 'bob 30', us]);
   assert.equal(usernames(), ['tenantry', 'alice', 'bob']);
-  account.vendor.server.mishap('DELETE /:place/:id/members/:user', 'lost');
+  account.vendor.server.injectFault('DELETE /:place/:id/members/:user', 'lost');
   await revoke(role);
   assert.equal(await members(group, 20), ['alice 30', us]);
   account.calls();
@@ -115,7 +115,7 @@ test('a user who cannot be added blocks no other user, causes no Erred state, an
   await fixture.grant(project, await user('bob'), 'admin');
   assert.equal(await members(), [us], 'whoever is no administrator is shown no emails');
   vendor.account.isAdmin = true;
-  vendor.server.mishap('POST /users', { status: 403, text: '{"message":"403 Forbidden"}' });
+  vendor.server.injectFault('POST /users', { status: 403, text: '{"message":"403 Forbidden"}' });
   assert.equal(await members(group, 3670), ['bob 30', us]);
   assert.is((await account.read(group.url)).state, 'OK');
   assert.equal(await members(group, 3680), ['alice 30', 'bob 30', us]);
@@ -125,7 +125,7 @@ test('retries an unresponsive GitLab after some minutes', async () => {
   await members();
   const role = await account.fixture.grant(account.project, await user('bob'), 'admin');
   await members();
-  account.vendor.server.mishap('DELETE /:place/:id/members/:user', 'reset', 4);
+  account.vendor.server.injectFault('DELETE /:place/:id/members/:user', 'reset', 4);
   await revoke(role);
   assert.equal(await members(group, 60), ['alice 30', 'bob 30', us]);
   assert.equal(await members(group, 360), ['alice 30', us]);

@@ -13,11 +13,11 @@ function contract(backend: Backend): void {
   const reports = (): string[] => account.fixture.events().map(({ message }) => message);
   const gone = async ({ url: link }: Json): Promise<void> => {
     assert.is((await account.alice.delete(link)).status, 202);
-    assert.is((await account.passage(link)).at(-1), 'gone');
+    assert.is((await account.collectStates(link)).at(-1), 'gone');
   };
   const changed = async ({ url: link }: Json, fields: object): Promise<Json> => {
     assert.is((await account.alice.patch(link, fields)).status, 200);
-    await account.passage(link);
+    await account.collectStates(link);
     return account.read(link);
   };
 
@@ -28,7 +28,7 @@ function contract(backend: Backend): void {
 
   test('a project is created, renamed, pulled and deleted', async () => {
     const ordered = await account.order('Web');
-    assert.equal(await account.passage(ordered.url), ['Creation Scheduled', 'Creating', 'OK']);
+    assert.equal(await account.collectStates(ordered.url), ['Creation Scheduled', 'Creating', 'OK']);
     const web = await account.read(ordered.url);
     assert.equal(
       [web.backend_id, web.template_name, web.access_url, web.priorities.length],
@@ -56,7 +56,7 @@ function contract(backend: Backend): void {
   test('a key that another project has is rejected', async () => {
     await account.created(await account.order('Web'));
     const { url: link } = await account.order('Other', { key: 'WEB' });
-    await account.passage(link);
+    await account.collectStates(link);
     const { error_message: text, state } = await account.read(link);
     assert.equal([state, text], ['Erred', "Project 'Web' uses this project key."]);
   });
@@ -64,7 +64,7 @@ function contract(backend: Backend): void {
   test('an issue is created, changed and deleted, with a subtask', async () => {
     const web = await account.created(await account.order('Web'));
     const ordered = await account.orderIssue(web, 'The shop is closed', { description: 'Since\ntoday' });
-    assert.equal(await account.passage(ordered.url), ['Creation Scheduled', 'Creating', 'OK']);
+    assert.equal(await account.collectStates(ordered.url), ['Creation Scheduled', 'Creating', 'OK']);
     const issue = await account.read(ordered.url);
     assert.equal(
       [issue.key, issue.summary, issue.description, issue.status, issue.resolution, issue.resolution_date],
@@ -76,14 +76,14 @@ function contract(backend: Backend): void {
     assert.equal([issue.reporter_username, issue.assignee_username], [account_[0], '']);
 
     const subtask = await account.orderIssue(web, 'Find the key', {
-      type: await account.offer('issue-types', 'Sub-task'),
+      type: await account.propertyLink('issue-types', 'Sub-task'),
       parent: issue.url,
     });
-    await account.passage(subtask.url);
+    await account.collectStates(subtask.url);
     const below = await account.read(subtask.url);
     assert.equal([below.state, below.key, below.parent], ['OK', 'WEB-2', issue.url]);
 
-    const high = await account.offer('priorities', 'High');
+    const high = await account.propertyLink('priorities', 'High');
     const after = await changed(issue, { summary: 'The shop is open', priority: high });
     assert.equal(
       [after.state, after.summary, after.priority_name, after.description],
@@ -101,7 +101,7 @@ function contract(backend: Backend): void {
       await account.orderIssue(await account.created(await account.order('Web')), 'Closed'),
     );
     const ordered = await account.orderComment(issue, 'It is the lock');
-    assert.equal(await account.passage(ordered.url), ['Creation Scheduled', 'Creating', 'OK']);
+    assert.equal(await account.collectStates(ordered.url), ['Creation Scheduled', 'Creating', 'OK']);
     const comment = await account.read(ordered.url);
     assert.equal([comment.message, comment.author_username], ['It is the lock', isReal ? 'tenantry' : 'simulator']);
     assert.is((await changed(comment, { message: 'It was the lock' })).message, 'It was the lock');
@@ -113,7 +113,7 @@ function contract(backend: Backend): void {
       await account.orderIssue(await account.created(await account.order('Web')), 'Closed'),
     );
     const ordered = await account.orderAttachment(issue, 'Türschloß.txt', Buffer.from('knock knock'));
-    assert.equal(await account.passage(ordered.url), ['Creation Scheduled', 'Creating', 'OK']);
+    assert.equal(await account.collectStates(ordered.url), ['Creation Scheduled', 'Creating', 'OK']);
     const attachment = await account.read(ordered.url);
     assert.equal([attachment.name, attachment.size, attachment.error_message], ['Türschloß.txt', 11, '']);
     assert.is((await account.alice.get(attachment.file)).body, 'knock knock');

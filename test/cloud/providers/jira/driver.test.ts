@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json } from '../../../support/fixture.ts';
 import { JiraAccount } from '../../../vendors/jira/account.ts';
-import type { Mishap } from '../../../vendors/server.ts';
+import type { Fault } from '../../../vendors/server.ts';
 
 const test = suite('JIRA for real (providers.md 7)');
 let account: JiraAccount;
@@ -23,23 +23,23 @@ const there = (key: string) => {
 };
 const helen = () => setup().users[1] as (typeof account.vendor.contents.users)[number];
 const state = async ({ url }: Json): Promise<unknown[]> => {
-  await account.passage(url);
+  await account.collectStates(url);
   const { error_message: text, state: now } = await account.read(url);
   return [now, text];
 };
 const count = (route: string): number => account.calls().filter((called) => called === route).length;
 
-const lost: readonly (readonly [what: string, mishap: Mishap, calls: number])[] = [
+const lost: readonly (readonly [what: string, fault: Fault, calls: number])[] = [
   ['lost', 'lost', 1],
   ['cut to its half', 'half', 1],
   ['never sent, the connection being cut before', 'reset', 2],
 ];
-for (const [what, mishap, calls] of lost) {
+for (const [what, fault, calls] of lost) {
   test(`creates an issue, a comment and a file once when the response is ${what}`, async () => {
     const routes = ['issue', 'issue/:key/comment', 'issue/:key/attachments'].map((path) => `POST /api/2/${path}`);
     const [makeIssue = '', makeComment = '', attach = ''] = routes;
     const twin = await account.created(await account.orderIssue(web, 'Closed', { description: 'Since today' }));
-    account.vendor.server.mishap(makeIssue, mishap);
+    account.vendor.server.injectFault(makeIssue, fault);
     const issue = await account.orderIssue(web, 'Closed', { description: 'Since today' });
     assert.equal([await state(issue), count(makeIssue)], [['OK', ''], calls]);
     assert.equal([(await account.read(issue.url)).key, [...setup().issues.keys()]], ['WEB-2', ['WEB-1', 'WEB-2']]);
@@ -48,7 +48,7 @@ for (const [what, mishap, calls] of lost) {
       [attach, () => account.orderAttachment(twin, 'a.txt', Buffer.from('abc'))],
     ] as const) {
       await account.created(await order());
-      account.vendor.server.mishap(route, mishap);
+      account.vendor.server.injectFault(route, fault);
       assert.equal([await state(await order()), count(route)], [['OK', ''], calls]);
     }
     const { attachments, comments } = there('WEB-1');
@@ -61,7 +61,7 @@ for (const [what, mishap, calls] of lost) {
 }
 
 test('creates two indistinguishable issues one after the other', async () => {
-  account.vendor.server.mishap('POST /api/2/issue', 'lost', 2);
+  account.vendor.server.injectFault('POST /api/2/issue', 'lost', 2);
   const issues = [await account.orderIssue(web, 'Closed'), await account.orderIssue(web, 'Closed')];
   for (const issue of issues) assert.equal(await state(issue), ['OK', '']);
   const keys = await Promise.all(issues.map(async ({ url }) => (await account.read(url)).key));
@@ -70,7 +70,7 @@ test('creates two indistinguishable issues one after the other', async () => {
 
 test('does not mistake an existing project with the same key for one whose response was lost', async () => {
   setup().addProject({ key: 'SHOP', name: 'Shop' });
-  account.vendor.server.mishap('POST /api/2/project', 'lost');
+  account.vendor.server.injectFault('POST /api/2/project', 'lost');
   assert.equal(await state(await account.order('Shop')), [
     'Erred',
     "Project 'Shop' uses this project key., A project with that name already exists.",
@@ -86,7 +86,7 @@ test('sends only the values that differ from JIRA', async () => {
   const issue = await account.created(await account.orderIssue(web, 'Closed', { description: 'Since\ntoday' }));
   there('WEB-1').description = 'Since\r\ntoday ';
   await account.alice.patch(issue.url, { summary: 'Open' });
-  await account.passage(issue.url);
+  await account.collectStates(issue.url);
   const sent = account.vendor.server.take().filter(({ method }) => method === 'PUT');
   assert.equal(
     sent.map(({ text }) => JSON.parse(text)),
@@ -112,7 +112,9 @@ test('uploads a large file unchanged, under its name', async () => {
 
 test('marks an issue as Erred with all messages of JIRA', async () => {
   setup().priorities.pop();
-  const issue = await account.orderIssue(web, 'Closed', { priority: await account.offer('priorities', 'Lowest') });
+  const issue = await account.orderIssue(web, 'Closed', {
+    priority: await account.propertyLink('priorities', 'Lowest'),
+  });
   assert.equal(await state(issue), ['Erred', "Priority name 'Lowest' is not valid"]);
 });
 
@@ -170,7 +172,7 @@ test('searches all pages for a comment', async () => {
   const issue = await account.created(await account.orderIssue(web, 'Closed'));
   account.vendor.largestPage = 2;
   for (let n = 0; n < 5; n++) there('WEB-1').comments.push({ id: String(n), body: `Text ${n}`, author: helen() });
-  account.vendor.server.mishap('POST /api/2/issue/:key/comment', 'lost');
+  account.vendor.server.injectFault('POST /api/2/issue/:key/comment', 'lost');
   assert.equal(await state(await account.orderComment(issue, 'Hello')), ['OK', '']);
   assert.is(there('WEB-1').comments.length, 6);
 });

@@ -13,9 +13,9 @@ const lists = ['projects', 'issues', 'comments', 'attachments'].map((kind) => `j
 
 /** Kills the program after two calls of each route. All operations must still succeed. */
 async function killAfter(...routes: string[]): Promise<void> {
-  await kill.called(routes, 2);
+  await kill.waitForCalls(routes, 2);
   await kill.kill();
-  await kill.resting(...lists);
+  await kill.waitForOperations(...lists);
   const erred = (await kill.rows(...lists)).filter(({ state }) => state === 'Erred');
   assert.equal(
     erred.map(({ error_message: text, url }) => `${url}: ${text}`),
@@ -31,7 +31,7 @@ test('a kill during any operation neither loses nor repeats it', async () => {
   const routes = ['project', 'issue', 'issue/:key/comment'].map((path) => `POST /api/2/${path}`);
   const [makeProject = '', makeIssue = '', makeComment = ''] = routes;
 
-  kill.spoil([makeProject]);
+  kill.injectFaults([makeProject]);
   for (const key of ['WEB', 'SHOP'])
     await ask('POST', '/api/jira-projects/', { service_project_link: link.url, name: `Project ${key}`, key, template });
   await killAfter(makeProject);
@@ -41,7 +41,7 @@ test('a kill during any operation neither loses nor repeats it', async () => {
     ['WEB', ''],
   ]);
 
-  kill.spoil([makeIssue]);
+  kill.injectFaults([makeIssue]);
   for (const { url } of projects)
     await ask('POST', '/api/jira-issues/', { jira_project: url, type, priority, summary: 'Closed', description: 'x' });
   await killAfter(makeIssue);
@@ -52,7 +52,7 @@ test('a kill during any operation neither loses nor repeats it', async () => {
   ]);
   assert.equal([...kill.vendor.contents.issues.keys()].sort(), ['SHOP-1', 'WEB-1']);
 
-  kill.spoil([makeComment]);
+  kill.injectFaults([makeComment]);
   for (const { url } of issues) await ask('POST', '/api/jira-comments/', { issue: url, message: 'It is the lock' });
   await killAfter(makeComment);
   assert.equal(
@@ -69,7 +69,7 @@ test('a kill during any operation neither loses nor repeats it', async () => {
 
   const { contents: setup } = kill.vendor;
   const attach = 'POST /api/2/issue/:key/attachments';
-  kill.spoil([attach]);
+  kill.injectFaults([attach]);
   for (const { url } of issues) {
     const form = new FormData();
     form.set('issue', url);
@@ -85,7 +85,7 @@ test('a kill during any operation neither loses nor repeats it', async () => {
   const changes = ['project/:key', 'issue/:key', 'issue/:key/comment/:id'].map((path) => `PUT /api/2/${path}`);
   for (const [n, list] of ['projects', 'issues', 'comments'].entries()) {
     const route = changes[n] as string;
-    kill.spoil([route]);
+    kill.injectFaults([route]);
     for (const { backend_id: id, url } of await kill.rows(`jira-${list}`))
       await ask('PATCH', url, [{ name: `Renamed ${id}` }, { summary: 'Ajar' }, { message: 'It is the hinge' }][n]);
     await killAfter(route);
@@ -105,7 +105,7 @@ test('a kill during any operation neither loses nor repeats it', async () => {
     ['issues', 'DELETE /api/2/issue/:key'],
     ['projects', 'DELETE /api/2/project/:key'],
   ] as const) {
-    kill.spoil([route as string]);
+    kill.injectFaults([route as string]);
     for (const { url } of await kill.rows(`jira-${list}`)) await ask('DELETE', url);
     await killAfter(route as string);
     assert.equal(await kill.rows(`jira-${list}`), []);

@@ -18,7 +18,7 @@ function contract(backend: Backend): void {
 
   test.before.each(async () => {
     account = await OpenStackAccount.open({ backend });
-    account.vendor.contents.transitionTime = 1500;
+    account.vendor.contents.transitionMs = 1500;
     tenant = await account.tenant();
   });
 
@@ -44,7 +44,7 @@ function contract(backend: Backend): void {
 
   test('creates a tenant with a network, a subnet and five security groups', async () => {
     const { url } = await account.orderTenant('Second', { subnet_cidr: '192.168.7.0/24' });
-    assert.is((await account.passage(url)).at(-1), 'OK');
+    assert.is((await account.collectStates(url)).at(-1), 'OK');
     tenant = await account.read(url);
     assert.match(tenant.backend_id, /^[0-9a-f]{8}-/);
     assert.equal(reports(), ['Resource Second creation has been scheduled.', 'Resource Second has been created.']);
@@ -73,7 +73,7 @@ function contract(backend: Backend): void {
   test('sets limits, the password and the name of a tenant', async () => {
     const { staff } = account.fixture;
     assert.is((await staff.post(`${tenant.url}set_quotas/`, { instances: 3, storage: 20_480 })).status, 202);
-    assert.equal((await account.passage(tenant.url)).at(-1), 'OK');
+    assert.equal((await account.collectStates(tenant.url)).at(-1), 'OK');
     const { quotas } = await account.read(tenant.url);
     assert.equal(
       ['instances', 'storage', 'vcpu'].map((name) => quotas.find((quota: Json) => quota.name === name).limit),
@@ -83,7 +83,7 @@ function contract(backend: Backend): void {
     assert.is(state, 'OK');
     const renamed = await account.alice.patch(tenant.url, { name: 'Renamed', description: 'ours' });
     assert.ok([200, 202].includes(renamed.status), JSON.stringify(renamed.body));
-    await account.passage(tenant.url);
+    await account.collectStates(tenant.url);
     assert.equal(some(await account.read(tenant.url), 'name', 'description', 'state'), {
       name: 'Renamed',
       description: 'ours',
@@ -126,7 +126,7 @@ function contract(backend: Backend): void {
 
   test('creates, extends, snapshots and restores a volume', async () => {
     const { url } = await account.orderVolume('disk', { description: 'data' });
-    assert.equal(ends(await account.passage(url)), ['Creation Scheduled', 'Creating creating', 'OK available']);
+    assert.equal(ends(await account.collectStates(url)), ['Creation Scheduled', 'Creating creating', 'OK available']);
     const disk = await account.read(url);
     assert.equal(some(disk, 'name', 'description', 'size', 'bootable', 'instance', 'device', 'type', 'metadata'), {
       name: 'disk',
@@ -171,7 +171,7 @@ function contract(backend: Backend): void {
 
   test('creates an instance with volumes, an address and a floating IP', async () => {
     const { url } = await account.orderConnected('web');
-    assert.equal(ends(await account.passage(url)), ['Creation Scheduled', 'Creating BUILDING', 'OK ACTIVE']);
+    assert.equal(ends(await account.collectStates(url)), ['Creation Scheduled', 'Creating BUILDING', 'OK ACTIVE']);
     const web = await account.read(url);
     assert.equal(some(web, 'name', 'cores', 'ram', 'disk', 'flavor_name', 'flavor_disk', 'image_name'), {
       name: 'web',
@@ -202,7 +202,7 @@ function contract(backend: Backend): void {
     const web = await account.created(await account.order('web'));
     const way = async (action: string, body?: unknown): Promise<string[]> => {
       assert.is((await account.alice.post(`${web.url}${action}/`, body)).status, 202);
-      return ends(await account.passage(web.url));
+      return ends(await account.collectStates(web.url));
     };
     assert.equal((await way('restart')).at(-1), 'OK ACTIVE');
     assert.equal(await way('stop'), ['Update Scheduled ACTIVE', 'Updating ACTIVE', 'OK SHUTOFF']);
@@ -266,7 +266,7 @@ function contract(backend: Backend): void {
     );
     const stored = { url: `${other.url}?delete_volumes=false&release_floating_ips=false` };
     assert.is((await account.alice.delete(stored.url)).status, 202);
-    assert.equal((await account.passage(other.url)).at(-1), 'gone');
+    assert.equal((await account.collectStates(other.url)).at(-1), 'gone');
     assert.equal(
       (await list('volumes')).map((volume) => some(volume, 'name', 'runtime_state', 'instance', 'device')),
       [{ name: 'other-data', runtime_state: 'available', instance: null, device: '' }],
@@ -279,11 +279,11 @@ function contract(backend: Backend): void {
 
   test('stores limits of a tenant in the cloud for unmanaged resources, too', async () => {
     assert.is((await account.fixture.staff.post(`${tenant.url}set_quotas/`, { instances: 1 })).status, 202);
-    await account.passage(tenant.url);
+    await account.collectStates(tenant.url);
     const web = await account.created(await account.order('web'));
     assert.is((await account.fixture.staff.post(`${web.url}unlink/`)).status, 204);
     const { url } = await account.order('second');
-    assert.is((await account.passage(url)).at(-1), 'Erred BUILDING');
+    assert.is((await account.collectStates(url)).at(-1), 'Erred BUILDING');
     const { backend_id: id, error_message: text } = await account.read(url);
     assert.equal([id, text], ['', 'Quota exceeded for instances: Requested 1, but already used 1 of 1 instances']);
   });

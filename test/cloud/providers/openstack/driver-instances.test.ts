@@ -16,7 +16,7 @@ test.after.each(() => account.close());
 /** Orders an instance with two volumes, a port and a floating IP; returns it after this many seconds. */
 async function instance(seconds = 30): Promise<Json> {
   const { url } = await account.orderConnected('web');
-  await account.pass(seconds);
+  await account.advance(seconds);
   return account.read(url);
 }
 
@@ -27,7 +27,7 @@ const count = (list: string): number => (list === 'network/ports' ? ports() : al
 
 test('creates an instance with volumes, port and floating IP once after any lost response', async () => {
   for (const list of ['volume/volumes', 'network/ports', 'compute/servers', 'network/floatingips'])
-    account.vendor.server.mishap(`POST /${list}`, 'lost');
+    account.vendor.server.injectFault(`POST /${list}`, 'lost');
   const created = await instance(60);
   assert.equal([created.state, created.runtime_state], ['OK', 'ACTIVE'], created.error_message);
   assert.equal(['volume/volumes', 'network/ports', 'compute/servers', 'network/floatingips'].map(count), [2, 1, 1, 1]);
@@ -44,7 +44,7 @@ test('a rejected server leaves no port, floating IP or volume', async () => {
   const { fixture } = account;
   const { uuid: tenant } = await account.tenant();
   const message = 'Quota exceeded for instances: Requested 1, but already used 10 of 10 instances';
-  account.vendor.server.mishap('POST /compute/servers', OpenStack.denial(403, message));
+  account.vendor.server.injectFault('POST /compute/servers', OpenStack.denial(403, message));
   const failed = await instance();
   assert.equal([failed.state, failed.error_message, failed.backend_id], ['Erred', message, '']);
   assert.equal(['network/ports', 'network/floatingips', 'volume/volumes'].map(count), [0, 0, 2]);
@@ -57,13 +57,13 @@ test('a rejected server leaves no port, floating IP or volume', async () => {
     ],
   );
   await fixture.staff.delete(failed.url);
-  await account.pass(10);
+  await account.advance(10);
   assert.equal((await fixture.staff.get(`/api/openstack-volumes/?tenant_uuid=${tenant}`)).body, []);
   assert.is(count('volume/volumes'), 0);
 });
 
 test('a server in state ERROR shows the reason', async () => {
-  account.vendor.contents.births['compute/servers'] = () => ({
+  account.vendor.contents.initialValues['compute/servers'] = () => ({
     status: 'ERROR',
     fault: { message: 'No valid host was found. ' },
     'OS-EXT-STS:task_state': null,
@@ -76,14 +76,14 @@ test('a server in state ERROR shows the reason', async () => {
 });
 
 test('shows an unknown server status while it waits', async () => {
-  account.vendor.contents.births['compute/servers'] = ({ flavorRef }) => ({
+  account.vendor.contents.initialValues['compute/servers'] = ({ flavorRef }) => ({
     status: 'DREAMING',
     flavor: { id: flavorRef },
   });
   const waiting = await instance(20);
   assert.equal([waiting.state, waiting.runtime_state], ['Creating', 'DREAMING']);
   Object.assign(all('compute/servers')[0], { status: 'ACTIVE', 'OS-EXT-STS:task_state': null });
-  await account.pass(5);
+  await account.advance(5);
   assert.is((await account.read(waiting.url)).state, 'OK');
 });
 

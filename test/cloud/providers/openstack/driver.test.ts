@@ -25,7 +25,7 @@ const logIns = (): number => account.calls().filter((route) => route === logIn).
 
 /** Returns an ordered object after its operation. */
 async function ended({ url }: Json): Promise<Json> {
-  await account.passage(url);
+  await account.collectStates(url);
   return account.read(url);
 }
 
@@ -47,7 +47,7 @@ test('ping requires the role admin', async () => {
 
 test('creates a tenant without interruption, with one login per project', async () => {
   const { url } = await account.orderTenant('First');
-  await account.pass(2);
+  await account.advance(2);
   const tenant = await account.read(url);
   assert.is(tenant.state, 'OK', tenant.error_message);
   assert.is(logIns(), 1);
@@ -59,7 +59,7 @@ test('creates a tenant without interruption, with one login per project', async 
 test('deletes a tenant with a highly available router', async () => {
   const { staff } = account.fixture;
   assert.is((await staff.patch(account.service.settings, { create_ha_routers: true })).status, 200);
-  await account.pass(3);
+  await account.advance(3);
   const tenant = await account.tenant();
   const { contents: setup } = account.vendor;
   assert.equal(
@@ -92,7 +92,7 @@ test('grants the administrator its role before it works in a foreign project', a
 test('creates nothing twice after any lost response', async () => {
   const lists = ['identity/projects', 'identity/users', 'network/subnets', 'network/routers'];
   for (const list of [...lists, 'network/networks', 'network/security-groups'])
-    account.vendor.server.mishap(`POST /${list}`, 'lost');
+    account.vendor.server.injectFault(`POST /${list}`, 'lost');
   const tenant = await ended(await account.orderTenant());
   assert.is(tenant.state, 'OK', tenant.error_message);
   assert.equal(names('identity/projects'), ['admin', 'Lab']);
@@ -103,9 +103,9 @@ test('creates nothing twice after any lost response', async () => {
 
 test('creates a volume once even if the request or its response is lost', async () => {
   await account.tenant();
-  for (const mishap of ['lost', 'reset'] as const) {
-    account.vendor.server.mishap(makeVolume, mishap);
-    const volume = await ended(await account.orderVolume(`after ${mishap}`));
+  for (const fault of ['lost', 'reset'] as const) {
+    account.vendor.server.injectFault(makeVolume, fault);
+    const volume = await ended(await account.orderVolume(`after ${fault}`));
     assert.is(volume.state, 'OK', volume.error_message);
   }
   assert.equal(names('volume/volumes'), ['after lost', 'after reset']);
@@ -120,7 +120,7 @@ test('distinguishes untagged parts from others with the same name by their age',
     project_id: tenant.backend_id,
     created_at: new Date(fixture.clock.now() / 1000 - 3_600_000).toISOString(),
   });
-  vendor.server.mishap('POST /network/networks', 'lost');
+  vendor.server.injectFault('POST /network/networks', 'lost');
   const { body } = await account.alice.post(`${tenant.url}create_network/`, { name: 'backend' });
   const network = await ended(body);
   assert.is(network.state, 'OK', network.error_message);
@@ -162,7 +162,7 @@ test('shows neither password nor token in a failure', async () => {
   const { server, tokens } = account.vendor;
   const tenant = await account.tenant();
   const [token] = [...tokens].find(([, project]) => project === tenant.backend_id) ?? [];
-  server.mishap(makeVolume, OpenStack.denial(400, `You sent ${token} of right-password`));
+  server.injectFault(makeVolume, OpenStack.denial(400, `You sent ${token} of right-password`));
   assert.is((await ended(await account.orderVolume('data'))).error_message, 'You sent *** of ***');
 });
 

@@ -4,13 +4,13 @@ import type { Json } from '../../../support/fixture.ts';
 import { OpenStackKill } from '../../../vendors/openstack/kill.ts';
 
 const kill = new OpenStackKill('OpenStack: kill -9 in the middle of changes');
-const { act, ask, first, killDuring, killThrough, test, vendorsNames: names } = kill;
+const { act, ask, first, killDuringCalls, killAtEachCall, test, namesAtVendor: names } = kill;
 
 let tenant: Json;
 
 test('creates, changes and deletes a tenant and its parts once', async () => {
-  tenant = await kill.makeTenant();
-  await killDuring({
+  tenant = await kill.createTenant();
+  await killDuringCalls({
     'POST /network/networks': act(tenant, 'create_network', { name: 'backend' }),
     'POST /network/floatingips': act(tenant, 'create_floating_ip'),
     'POST /network/security-groups': act(tenant, 'create_security_group', { name: 'tls', rules: [] }),
@@ -22,7 +22,7 @@ test('creates, changes and deletes a tenant and its parts once', async () => {
     await first('floating-ips'),
   ];
   const rules = [443, 8443].map((port) => ({ protocol: 'tcp', from_port: port, to_port: port, cidr: '10.0.0.0/8' }));
-  await killDuring({
+  await killDuringCalls({
     'POST /network/subnets': act(network, 'create_subnet', { name: 'machines', cidr: '192.168.9.0/24' }),
     'POST /network/security-group-rules': act(group, 'set_rules', { rules }),
     'PATCH /identity/users/:id': act(tenant, 'change_password', { user_password: 'another one' }),
@@ -36,7 +36,7 @@ test('creates, changes and deletes a tenant and its parts once', async () => {
   assert.is(there.filter(({ direction }: Json) => direction === 'ingress').length, 2);
   const subnet = await first('subnets', 'name=machines');
   const rename = (object: Json) => () => ask('PATCH', object.url, { description: 'renamed' });
-  await killDuring({
+  await killDuringCalls({
     'PUT /network/networks/:id': rename(network),
     'PUT /network/subnets/:id': rename(subnet),
     'PUT /network/security-groups/:id': rename(group),
@@ -50,33 +50,33 @@ test('creates, changes and deletes a tenant and its parts once', async () => {
     ({ url }: Json) =>
     () =>
       ask('DELETE', url);
-  await killDuring({
+  await killDuringCalls({
     'DELETE /network/subnets/:id': remove(subnet),
     'DELETE /network/floatingips/:id': remove(ip),
     'DELETE /network/security-groups/:id': remove(group),
   });
-  await killDuring({ 'DELETE /network/networks/:id': remove(network) });
+  await killDuringCalls({ 'DELETE /network/networks/:id': remove(network) });
   assert.equal([names('network/networks'), names('network/floatingips')], [['public', 'lab-int-net'], []]);
 });
 
 test('reconnects and starts an instance, and extends and restores its volumes once', async () => {
   const { url: backend } = await ask('POST', `${tenant.url}create_network/`, { name: 'backend' });
-  await kill.allIsWell();
+  await kill.waitForSuccess();
   await ask('POST', `${backend}create_subnet/`, { name: 'machines', cidr: '192.168.9.0/24' });
-  await kill.allIsWell();
+  await kill.waitForSuccess();
   const [own, other] = [await first('subnets', 'name=sub-net'), await first('subnets', 'name=machines')];
-  const web = await kill.makeInstance(tenant, { internal_ips_set: [{ subnet: own.url }] });
+  const web = await kill.createInstance(tenant, { internal_ips_set: [{ subnet: own.url }] });
   const { url: ssh } = await first('security-groups', 'name_exact=ssh');
   const groups = { security_groups: [{ url: ssh }] };
-  await killDuring({ 'PUT /network/ports/:id': act(web, 'update_security_groups', groups) });
+  await killDuringCalls({ 'PUT /network/ports/:id': act(web, 'update_security_groups', groups) });
   const ips = { internal_ips_set: [{ subnet: other.url }] };
-  await killThrough(
+  await killAtEachCall(
     act(web, 'update_internal_ips_set', ips),
     'POST /network/ports',
     'POST /compute/servers/:id/os-interface',
     'DELETE /compute/servers/:id/os-interface/:port',
   );
-  await killThrough(
+  await killAtEachCall(
     act(web, 'update_floating_ips', { floating_ips: [{ subnet: other.url }] }),
     'POST /network/floatingips',
     'PUT /network/floatingips/:id',
@@ -88,10 +88,10 @@ test('reconnects and starts an instance, and extends and restores its volumes on
   assert.equal([ports.length, names('network/floatingips').length], [1, 1]);
 
   await act(web, 'stop')();
-  await kill.allIsWell();
+  await kill.waitForSuccess();
   const data = connected.volumes.find(({ bootable }: Json) => !bootable);
   const attachments = '/compute/servers/:id/os-volume_attachments';
-  await killThrough(
+  await killAtEachCall(
     act(data, 'extend', { disk_size: 2048 }),
     `DELETE ${attachments}/:volume`,
     'POST /volume/volumes/:id/action',
@@ -100,14 +100,14 @@ test('reconnects and starts an instance, and extends and restores its volumes on
   const grown = await ask('GET', data.url);
   assert.equal([grown.size, grown.instance?.split('/').at(-2)], [2048, web.uuid]);
   await act(data, 'snapshot', { name: 'kept' })();
-  await kill.allIsWell();
-  await killDuring({
+  await kill.waitForSuccess();
+  await killDuringCalls({
     'POST /compute/servers/:id/action': act(web, 'start'),
     'POST /volume/volumes': act(await first('snapshots'), 'restore', { name: 'copy' }),
   });
   assert.equal(names('volume/volumes'), ['web-system', 'web-data', 'copy']);
   assert.is((await ask('GET', web.url)).runtime_state, 'ACTIVE');
-  await killDuring({
+  await killDuringCalls({
     'PUT /compute/servers/:id': () => ask('PATCH', web.url, { name: 'web-1' }),
     'PUT /volume/volumes/:id': () => ask('PATCH', data.url, { name: 'data' }),
   });

@@ -5,13 +5,13 @@ import { until } from '../../../vendors/killable-server.ts';
 import { OpenStackKill } from '../../../vendors/openstack/kill.ts';
 
 const kill = new OpenStackKill('OpenStack: kill -9 in the middle of flows');
-const { act, ask, first, killDuring, killThrough, server, test, vendorsNames: names } = kill;
+const { act, ask, first, killDuringCalls, killAtEachCall, server, test, namesAtVendor: names } = kill;
 
 let tenant: Json;
 
 test('creates a tenant once with all its parts', async () => {
   const parts = ['identity/projects', 'network/subnets', 'network/security-groups'].map((list) => `POST /${list}`);
-  await killThrough(
+  await killAtEachCall(
     async () => {
       tenant = await kill.orderTenant();
     },
@@ -37,7 +37,7 @@ test('creates a tenant once with all its parts', async () => {
 test('creates an instance once with volumes, port and floating IP', async () => {
   const { url: subnet } = await first('subnets');
   const parts = ['volume/volumes', 'network/ports', 'compute/servers', 'network/floatingips'];
-  await killThrough(
+  await killAtEachCall(
     () => kill.orderInstance(tenant, { internal_ips_set: [{ subnet }], floating_ips: [{ subnet }] }),
     ...parts.map((list) => `POST /${list}`),
   );
@@ -63,10 +63,10 @@ test('creates, changes and deletes volumes and servers once', async () => {
       size: 1024,
     });
   const [joining, growing, stored] = [await order('joining')(), await order('growing')(), await order('kept')()];
-  await kill.allIsWell();
+  await kill.waitForSuccess();
   const [attachments, power] = ['/compute/servers/:id/os-volume_attachments', 'POST /compute/servers/:id/action'];
-  kill.vendor.contents.transitionTime = 10_000;
-  await killDuring({
+  kill.vendor.contents.transitionMs = 10_000;
+  await killDuringCalls({
     [`POST ${attachments}`]: act(joining, 'attach', { instance: web.url }),
     'POST /volume/volumes/:id/action': act(growing, 'extend', { disk_size: 2048 }),
     'POST /volume/snapshots': act(stored, 'snapshot', { name: 'copy' }),
@@ -77,29 +77,29 @@ test('creates, changes and deletes volumes and servers once', async () => {
   assert.equal((await ask('GET', growing.url)).size, 2048);
   assert.is((await ask('GET', joining.url)).instance.split('/').at(-2), web.uuid);
   const copy = await first('snapshots');
-  await killDuring({
+  await killDuringCalls({
     [power]: act(web, 'stop'),
     'DELETE /volume/snapshots/:id': () => ask('DELETE', copy.url),
     'DELETE /volume/volumes/:id': () => ask('DELETE', growing.url),
   });
   assert.equal([names('volume/snapshots'), names('volume/volumes').includes('growing')], [[], false]);
-  await killDuring({ [`DELETE ${attachments}/:volume`]: act(joining, 'detach') });
+  await killDuringCalls({ [`DELETE ${attachments}/:volume`]: act(joining, 'detach') });
   await act(web, 'start')();
-  await kill.allIsWell();
-  await killDuring({ [power]: act(web, 'restart') });
+  await kill.waitForSuccess();
+  await killDuringCalls({ [power]: act(web, 'restart') });
   await act(web, 'stop')();
-  await kill.allIsWell();
+  await kill.waitForSuccess();
   const flavor = { flavor: await kill.flavor('m1.medium') };
   // The resize is requested, then confirmed.
-  await killThrough(act(web, 'change_flavor', flavor), power, power);
+  await killAtEachCall(act(web, 'change_flavor', flavor), power, power);
   const { cores, runtime_state: state, volumes } = await ask('GET', web.url);
   assert.equal([state, cores, volumes.length], ['SHUTOFF', 2, 2]);
 });
 
 test('removes a tenant with its contents and records each removal once', async () => {
   const { url } = await first('instances');
-  kill.vendor.contents.transitionTime = 0;
-  await killDuring({ 'DELETE /compute/servers/:id': () => ask('DELETE', url) });
+  kill.vendor.contents.transitionMs = 0;
+  await killDuringCalls({ 'DELETE /compute/servers/:id': () => ask('DELETE', url) });
   assert.equal(['compute/servers', 'network/floatingips', 'volume/volumes'].map(names), [
     [],
     [],
@@ -108,13 +108,13 @@ test('removes a tenant with its contents and records each removal once', async (
   for (const volume of await ask('GET', '/api/openstack-volumes/')) await ask('DELETE', volume.url);
   await until('deletions', async () => (await kill.rows('openstack-volumes')).length === 0);
   const parts = ['network/networks', 'identity/projects'].map((list) => `DELETE /${list}/:id`);
-  await killThrough(() => ask('DELETE', tenant.url), ...parts);
+  await killAtEachCall(() => ask('DELETE', tenant.url), ...parts);
   const left = ['identity/projects', 'identity/users', 'network/networks', 'network/ports', 'network/routers'];
   assert.equal(left.map(names), [['admin'], [], ['public'], [], []]);
   assert.equal([names('network/security-groups'), await kill.rows('openstack-tenants')], [[], []]);
   const reports = ['creation_succeeded', 'stop_succeeded', 'start_succeeded', 'restart_succeeded', 'creation_failed'];
   assert.equal(
-    await Promise.all(reports.map((type) => server.reported(`resource_${type}`))),
+    await Promise.all(reports.map((type) => server.countEvents(`resource_${type}`))),
     // The tenant, an instance with two volumes and a floating IP, four volumes and a snapshot.
     [10, 2, 1, 1, 0],
   );

@@ -41,7 +41,7 @@ function limits(backend: Backend): void {
   };
   const setQuotas = async (wanted: object): Promise<Json> => {
     assert.is((await account.fixture.staff.post(`${tenant.url}set_quotas/`, wanted)).status, 202);
-    await account.passage(tenant.url);
+    await account.collectStates(tenant.url);
     return account.read(tenant.url);
   };
   /** Sends a request that starts an operation; returns the URL of the object that the operation changes. */
@@ -55,7 +55,7 @@ function limits(backend: Backend): void {
   /** Pulls a volume, a snapshot or any other object from the cloud. */
   const pulled = async ({ url }: Json): Promise<Json> => {
     assert.is((await account.fixture.staff.post(`${url}pull/`)).status, 202);
-    await account.passage(url);
+    await account.collectStates(url);
     return account.read(url);
   };
 
@@ -67,11 +67,11 @@ function limits(backend: Backend): void {
     await account.act(tenant, 'pull_quotas');
     const quotas = await quotasOf();
     if (backend === 'driver')
-      account.vendor.server.mishap(route, OpenStack.denial(429, 'Slowly', { 'Retry-After': '5' }));
+      account.vendor.server.injectFault(route, OpenStack.denial(429, 'Slowly', { 'Retry-After': '5' }));
     const url = await order();
     const limited = await setQuotas(Object.fromEntries(names.map((name) => [name, quotas[name]?.usage])));
     assert.equal([limited.state, limited.error_message], ['OK', '']);
-    await account.passage(url);
+    await account.collectStates(url);
     assert.is((await setQuotas(plenty)).state, 'OK');
     return account.read(url);
   }

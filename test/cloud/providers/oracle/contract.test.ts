@@ -28,7 +28,7 @@ function contract(backend: Backend): void {
 
   test('creates a database', async () => {
     const ordered = await account.order('ledger', { backend_database_sid: 'LEDGER', description: 'Of 2018' });
-    const states = (await account.passage(ordered.url)).filter((state) => state !== 'Creating');
+    const states = (await account.collectStates(ordered.url)).filter((state) => state !== 'Creating');
     assert.equal(states, ['Creation Scheduled', 'Creating INITIATED', 'OK RUNNING']);
     ledger = await account.read(ordered.url);
     assert.equal(
@@ -44,7 +44,7 @@ function contract(backend: Backend): void {
     const way = async (action: string): Promise<string[]> => {
       assert.is((await account.alice.post(`${ledger.url}${action}/`)).status, 202);
       // Vendors need a moment to start. Repeated runtime states do not matter.
-      return (await account.passage(ledger.url)).filter(
+      return (await account.collectStates(ledger.url)).filter(
         (state, n, all) => n === 0 || state.split(' ')[1] !== all[n - 1]?.split(' ').at(-1),
       );
     };

@@ -16,7 +16,7 @@ test.before.each(async () => {
 test.after.each(() => account.close());
 
 const result = async ({ url }: Json): Promise<unknown[]> => {
-  await account.passage(url);
+  await account.collectStates(url);
   const { error_message: text, runtime_state: runtime, state } = await account.read(url);
   return [state, runtime, text];
 };
@@ -40,7 +40,7 @@ test('polls a request every half minute', async () => {
   const { url } = await account.order('ledger');
   const looks: number[] = [];
   for (let second = 0; second < 100; second++) {
-    await account.pass(1);
+    await account.advance(1);
     if (account.calls().includes(`GET ${byRequest}`)) looks.push(second);
   }
   const [first = 0] = looks;
@@ -53,7 +53,7 @@ test('polls a request every half minute', async () => {
 
 test('marks a database as Erred after an exception and allows its deletion', async () => {
   const ordered = await account.order('ledger');
-  await account.pass(5);
+  await account.advance(5);
   Object.assign(account.vendor.database('1'), { request: 'EXCEPTION', status: 'Out of space', next: undefined });
   const uri = byRequest.replace(':id', '1');
   assert.equal(await result(ordered), ['Erred', 'Out of space', `Action ${uri} failed: Out of space`]);
@@ -73,7 +73,7 @@ test('never shows the password of a database in a response, event, log or row', 
 
 test('sends no second order after a lost response when Oracle does not list existing databases', async () => {
   account.vendor.lists = false;
-  account.vendor.server.mishap(create, 'lost');
+  account.vendor.server.injectFault(create, 'lost');
   const ordered = await account.order('ledger');
   assert.equal(await result(ordered), ['Erred', '', 'Backend does not respond']);
   assert.equal([count(create), account.vendor.databases.size], [1, 1]);
@@ -82,23 +82,23 @@ test('sends no second order after a lost response when Oracle does not list exis
 
 test('distinguishes two databases with the same name', async () => {
   await account.created(await account.order('ledger'));
-  account.vendor.server.mishap(create, 'lost');
+  account.vendor.server.injectFault(create, 'lost');
   const second = await account.created(await account.order('ledger'));
   assert.equal([second.backend_id, account.vendor.databases.size], ['2', 2]);
 });
 
 test('finds running operations after lost responses and repeats those that never started', async () => {
   const ledger = await account.created(await account.order('ledger'));
-  for (const [action, state, mishap, calls] of [
+  for (const [action, state, fault, calls] of [
     ['stop', 'STOPPED', 'lost', 1],
     ['start', 'RUNNING', 'reset', 2],
     ['restart', 'RUNNING', 'lost', 2],
   ] as const) {
-    account.vendor.server.mishap(`POST ${byRequest}`, mishap);
+    account.vendor.server.injectFault(`POST ${byRequest}`, fault);
     assert.is((await account.alice.post(`${ledger.url}${action}/`)).status, 202);
     assert.equal([await result(ledger), count(`POST ${byRequest}`)], [['OK', state, ''], calls], action);
   }
-  account.vendor.server.mishap(`DELETE ${byRequest}`, 'lost');
+  account.vendor.server.injectFault(`DELETE ${byRequest}`, 'lost');
   assert.is((await account.remove(ledger)).at(-1), 'gone');
   assert.is(count(`DELETE ${byRequest}`), 1);
 });
@@ -116,7 +116,7 @@ test('a synchronisation finds changed and missing databases', async () => {
 });
 
 test('accepts only status 200 as success', async () => {
-  account.vendor.server.mishap('GET /em/cloud/service_family_type/dbaas', { status: 204, text: '' }, 1);
+  account.vendor.server.injectFault('GET /em/cloud/service_family_type/dbaas', { status: 204, text: '' }, 1);
   assert.equal(await account.sync(), ['Erred', 'Unexpected answer of backend']);
 });
 

@@ -26,18 +26,18 @@ test('a kill during any operation neither loses nor repeats it', async () => {
   };
   const things: Json[] = [];
   for (const n of [1, 2]) things.push(await order(`stop-${n}`, stop), await order(`end-${n}`, end));
-  await kill.resting(list);
+  await kill.waitForOperations(list);
 
   // Of every two calls, one is executed without a response, and one is not executed.
   const byRequest = '/em/cloud/dbaas/dbplatforminstance/byrequest/:id';
   const routes = ['POST /em/cloud/dbaas/dbplatformtemplate/:id', `POST ${byRequest}`, `DELETE ${byRequest}`];
-  kill.spoil(routes);
+  kill.injectFaults(routes);
   for (const n of [1, 2]) await order(`make-${n}`, make);
   for (const { name, url } of things) await (name.startsWith('stop') ? ask('POST', `${url}stop/`) : ask('DELETE', url));
-  await kill.called(routes, 2);
+  await kill.waitForCalls(routes, 2);
 
   await kill.kill();
-  await kill.resting(list);
+  await kill.waitForOperations(list);
 
   assert.equal(
     (await kill.rows(list)).map(({ error_message: text, name, runtime_state: state }) => `${name} ${state} ${text}`),
@@ -49,10 +49,10 @@ test('a kill during any operation neither loses nor repeats it', async () => {
   );
   assert.equal(
     [
-      await server.reported('resource_creation_succeeded'),
-      await server.reported('resource_stop_succeeded'),
-      await server.reported('resource_deletion_succeeded'),
-      await server.reported('resource_creation_failed'),
+      await server.countEvents('resource_creation_succeeded'),
+      await server.countEvents('resource_stop_succeeded'),
+      await server.countEvents('resource_deletion_succeeded'),
+      await server.countEvents('resource_creation_failed'),
     ],
     [6, 2, 2, 0],
   );
@@ -60,25 +60,25 @@ test('a kill during any operation neither loses nor repeats it', async () => {
   // Start the stopped databases and restart the others. Each takes two requests, both of which are interrupted.
   const operate = `POST ${byRequest}`;
   const databases = await kill.rows(list);
-  kill.spoil([operate]);
+  kill.injectFaults([operate]);
   for (const { name, url } of databases) if (name.startsWith('stop')) await ask('POST', `${url}start/`);
-  await kill.called([operate], 2);
+  await kill.waitForCalls([operate], 2);
   await kill.kill();
-  await kill.resting(list);
-  kill.spoil([operate]);
+  await kill.waitForOperations(list);
+  kill.injectFaults([operate]);
   for (const { name, url } of databases) if (name.startsWith('make')) await ask('POST', `${url}restart/`);
-  await kill.called([operate], 2);
-  kill.spoil([operate]);
+  await kill.waitForCalls([operate], 2);
+  kill.injectFaults([operate]);
   await kill.kill();
-  await kill.called([operate], 2);
+  await kill.waitForCalls([operate], 2);
   await kill.kill();
-  await kill.resting(list);
+  await kill.waitForOperations(list);
   assert.equal(
     (await kill.rows(list)).map(({ error_message: text, name, runtime_state: state }) => `${name} ${state} ${text}`),
     ['make-1 RUNNING ', 'make-2 RUNNING ', 'stop-1 RUNNING ', 'stop-2 RUNNING '],
   );
   assert.equal(
-    [await server.reported('resource_start_succeeded'), await server.reported('resource_restart_succeeded')],
+    [await server.countEvents('resource_start_succeeded'), await server.countEvents('resource_restart_succeeded')],
     [2, 2],
   );
 });
