@@ -10,7 +10,7 @@ import { type Log, openLog } from '../kernel/log.ts';
 import { Metrics } from '../kernel/metrics/metrics.ts';
 import { type SelfChecks, setSelfChecks } from '../kernel/verification.ts';
 import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
-import type { Opening, Replacements } from './compose/composition.ts';
+import type { OpenOptions, Replacements } from './compose/composition.ts';
 import type { Memory } from './compose/memory.ts';
 import { instanceOf, nativeFolder } from './data/data-folder.ts';
 import { demo, demoLogins } from './demo/demo.ts';
@@ -20,7 +20,7 @@ import { checkReplacements, FixtureError } from './fixture/fixture-error.ts';
 import type { Seed, Seeded } from './fixture/seed.ts';
 import { createSeedObjects } from './fixture/seeder.ts';
 import { type AdminAccess, openAdmin } from './operation/admin-listener.ts';
-import { isTimerAlive, type Vitals } from './operation/health.ts';
+import { type HealthDependencies, isTimerAlive } from './operation/health.ts';
 import type { HostProcess } from './operation/program.ts';
 import { reloadAll, ServedCertificate } from './operation/reload.ts';
 import { Fence } from './replication/fence.ts';
@@ -102,7 +102,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   if (backup !== undefined) log.info({ file: backup }, 'database backed up before its upgrade');
 
   const certificate = ServedCertificate.of(config, log);
-  const surroundings: Surroundings = {
+  const surroundings: ServerContext = {
     config,
     folder,
     log,
@@ -121,7 +121,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   // From now on, never block the event loop on a lock.
   engines.engine.app.db.waitFor(0);
 
-  const vitals = vitalsOf(opened, folder, shutdown);
+  const vitals = healthDependencies(opened, folder, shutdown);
   admin = await openAdmin(vitals, isProgram === true && !ephemeral, certificate ? [certificate.reading] : []);
 
   const seeded = await insertSeed(engines.engine, seed, url);
@@ -148,7 +148,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
 }
 
 /** Inputs for opening the data and listening, besides the options. */
-interface Surroundings {
+interface ServerContext {
   readonly config: Config;
   /** The data folder; undefined for data in memory. */
   readonly folder: string | undefined;
@@ -173,7 +173,7 @@ interface OpenedEngines {
 }
 
 /** Acquires the lease, opens the data and starts background work. Rejects with a readable error. */
-async function openEngines(options: ServerOptions, surroundings: Surroundings): Promise<OpenedEngines> {
+async function openEngines(options: ServerOptions, surroundings: ServerContext): Promise<OpenedEngines> {
   const { clock, ephemeral, follow, providers, random } = options;
   const { advance, config, folder, log, metrics, shutdown } = surroundings;
   const { lease_url: leaseUrl } = config;
@@ -186,7 +186,7 @@ async function openEngines(options: ServerOptions, surroundings: Surroundings): 
 
   // All resets share one clock.
   const engineClock = clock ?? (ephemeral ? runningClock() : undefined);
-  const opening: Omit<Opening, 'folder'> = {
+  const opening: Omit<OpenOptions, 'folder'> = {
     ...(engineClock && { clock: engineClock }),
     ...(providers && { providers }),
     ...(random && { random }),
@@ -217,7 +217,7 @@ async function openEngines(options: ServerOptions, surroundings: Surroundings): 
 }
 
 /** Returns the settings among the options. */
-function givenSettings(options: ServerOptions): GivenSettings {
+function settingsIn(options: ServerOptions): GivenSettings {
   const {
     clock,
     ephemeral,
@@ -237,7 +237,7 @@ function givenSettings(options: ServerOptions): GivenSettings {
 
 /** Loads the settings. Servers in memory have defaults for development. */
 function configOf(options: ServerOptions): Config {
-  const given = givenSettings(options);
+  const given = settingsIn(options);
   return {
     ...loadConfig({ input: given }),
     ...(options.ephemeral && localDefaults((name) => given[name] !== undefined)),
@@ -256,7 +256,7 @@ function checkedConfig(options: ServerOptions): Config {
 
 /** Returns the program that runs the server, or the embedding one, and the logins of the sample data. */
 function hostProcessOf(options: ServerOptions): HostProcess {
-  const given = givenSettings(options);
+  const given = settingsIn(options);
   const { hostProcess, isTrial, seed } = options;
   return {
     ...(hostProcess ?? { sourceOf: (name) => (given[name] === undefined ? undefined : 'createServer') }),
@@ -267,7 +267,7 @@ function hostProcessOf(options: ServerOptions): HostProcess {
 /** Listens with the limits of the settings. A local server allows requests from pages of this machine. Returns its base URL. */
 async function listen(
   { access, engines, fence, follower }: OpenedEngines,
-  { config, log, metrics, shutdown }: Surroundings,
+  { config, log, metrics, shutdown }: ServerContext,
   certificate: ServedCertificate | undefined,
   isLocal: boolean,
 ): Promise<{ readonly listener: HttpServer; readonly url: string }> {
@@ -277,7 +277,7 @@ async function listen(
     unsaved: engines.unsaved,
     elsewhere: follower?.elsewhere ?? fence?.elsewhere,
     afterCommit: engines.afterCommit,
-    lapsed: access?.kind === 'held' ? access.lease.failure : undefined,
+    commitError: access?.kind === 'held' ? access.lease.failure : undefined,
     log,
     certificate: certificate?.current,
     counts: metrics.requests,
@@ -299,7 +299,11 @@ async function listen(
 }
 
 /** Returns the inputs of the readiness check. The engine may be replaced later. */
-function vitalsOf({ engines, follower }: OpenedEngines, folder: string | undefined, shutdown: Shutdown): Vitals {
+function healthDependencies(
+  { engines, follower }: OpenedEngines,
+  folder: string | undefined,
+  shutdown: Shutdown,
+): HealthDependencies {
   return {
     get app() {
       return engines.engine.app;

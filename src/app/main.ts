@@ -46,7 +46,7 @@ import {
 import { withReadable } from './cli/readable-folder.ts';
 import { reportReady } from './cli/ready.ts';
 import { serveFlags, serveOptions } from './cli/serve-options.ts';
-import { type Opened, withDeployment } from './compose/composition.ts';
+import { type OpenDeployment, withDeployment } from './compose/composition.ts';
 import { createServer } from './create-server.ts';
 import { databaseFile, isDamage, needsDatabase, requireDatabase } from './data/data-folder.ts';
 import { demo, hasCustomers } from './demo/demo.ts';
@@ -316,7 +316,7 @@ async function doctor({ config, flags, name }: Arguments): Promise<void> {
   const folder = resolve(config.data);
   requireDatabase(folder);
   const acceptsClock = flags['accept-clock'] === true;
-  const run = ({ app, watch }: Opened): void => {
+  const run = ({ app, watch }: OpenDeployment): void => {
     if (acceptsClock) watch.accept();
     const { isHealthy, problems } = examine(app, flags.repair === true);
     // Print these first: the queries of externalProblems can fail on a damaged page.

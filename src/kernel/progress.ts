@@ -4,7 +4,7 @@
  */
 
 /** Milliseconds between two looks at how far it is. */
-const between = 100;
+const intervalMs = 100;
 
 /** The output stream. */
 interface Terminal {
@@ -28,7 +28,7 @@ export async function showingProgress<T>(terminal: Terminal, work: () => Promise
 
 /** Reports the finished part of a piece of work: a share of `whole`, or bytes of an unknown total. */
 export function reportProgress(what: string, done: number, whole?: number): void {
-  if (displayed === undefined || performance.now() - displayed.at < between) return;
+  if (displayed === undefined || performance.now() - displayed.at < intervalMs) return;
   displayed.at = performance.now();
   const far = whole === undefined ? `${(done / 1e6).toFixed(1)} MB` : percentOf(done, whole);
   displayed.terminal.write(`\r\x1b[K${what}: ${far}`);
@@ -47,7 +47,7 @@ export async function measuringProgress<T>(
   if (displayed === undefined) return await work();
   const report = (): void => reportProgress(what, ...measure());
   report();
-  const timer = setInterval(report, between);
+  const timer = setInterval(report, intervalMs);
   try {
     return await work();
   } finally {

@@ -1,6 +1,6 @@
 import { createHash, randomFillSync } from 'node:crypto';
 
-const drawn = 4096;
+const bufferBytes = 4096;
 
 /**
  * A source of cryptographic random bytes. Draws them from the system in larger pieces, because a system call for every uuid would
@@ -12,7 +12,7 @@ export function systemRandom(): (bytes: number) => Buffer {
   return (bytes) => {
     if (used + bytes > pool.length) {
       // Use a new buffer, so that bytes handed out from the old one stay unchanged.
-      pool = randomFillSync(Buffer.alloc(Math.max(bytes, drawn)));
+      pool = randomFillSync(Buffer.alloc(Math.max(bytes, bufferBytes)));
       used = 0;
     }
     used += bytes;

@@ -191,7 +191,7 @@ test('reads a search in the thread after it has indexed new events', async () =>
 test('sends many short reads of a large table to the thread together', async () => {
   const { db } = fixture.server.app;
   const queries = [1, 2, 3, 4].map((size) => sql`SELECT count(*) FROM event WHERE id > ${0} AND id < ${size}`);
-  for (const { text, values } of queries) db.tookInThread({ text, values, isPlucked: true }, 0);
+  for (const { text, values } of queries) db.recordThreadRead({ text, values, isPlucked: true }, 0);
   largeAbove(0);
   const reads = new DeferredReads('somebody');
   db.withDeferredReads(reads, () => db.deferTogether(queries.slice(0, 3)));
@@ -263,14 +263,14 @@ test('rejects reads above the queue limit, and runs none for disconnected client
   assert.equal(await rejection?.json(), { detail: 'Too many long lists are being read at once. Try again.' });
   leaving.abort();
   let read = 0;
-  const took = db.tookInThread.bind(db);
-  db.tookInThread = (...args) => {
+  const took = db.recordThreadRead.bind(db);
+  db.recordThreadRead = (...args) => {
     read++;
     took(...args);
   };
   await Promise.all([working, ...waiting]);
   await thread().result(new DeferredReads('somebody else'), [{ ...busy, text: 'SELECT 1' }], never);
-  db.tookInThread = took;
+  db.recordThreadRead = took;
   assert.is(read, 2, 'the slow one and the last one');
 });
 

@@ -9,7 +9,7 @@ import { findIdentityProvider, type IdentityProvider } from '../../src/accounts/
 import { checkLogout } from '../../src/accounts/session/saml/logout-message.ts';
 import { checkResponse, requestIdOf } from '../../src/accounts/session/saml/response.ts';
 import { samlOverloaded } from '../../src/accounts/session/saml/saml-thread.ts';
-import { type TaskTerms, TaskThread } from '../../src/kernel/threads/task-thread.ts';
+import { type TaskOptions, TaskThread } from '../../src/kernel/threads/task-thread.ts';
 import type { ApiResponse, Json } from '../support/fixture.ts';
 import { serviceAddresses } from '../support/identity-provider.ts';
 import { HttpError } from '../support/program-errors.ts';
@@ -206,7 +206,7 @@ function stall(milliseconds: number): TaskThread {
   );
   const run = stuck.run.bind(stuck);
   const impatient = Object.assign(stuck, {
-    run: <T>(task: unknown, terms: TaskTerms) => run<T>(task, { ...terms, milliseconds }),
+    run: <T>(task: unknown, terms: TaskOptions) => run<T>(task, { ...terms, milliseconds }),
   });
   Object.assign(app, { samlThread: impatient });
   return impatient;

@@ -62,9 +62,9 @@ async function rehearsals(options: ServerOptions): Promise<number> {
   await fixture.open(options);
   try {
     const { db } = fixture.server.app;
-    const trial = db.trial.bind(db);
+    const trial = db.rollBack.bind(db);
     let count = 0;
-    db.trial = (work) => {
+    db.rollBack = (work) => {
       count += 1;
       return trial(work);
     };

@@ -80,7 +80,7 @@ export const lighthouse: ProviderType = {
         id: (n, draw) => `lamp-${n}-${draw.hex(4)}`,
         transitionStates: { create: ['warming'], start: ['warming'] },
         final: { create: 'lit', start: 'lit', stop: 'dark' },
-        effects: { dim: (_values, { watts }) => ({ watts }) },
+        actionValues: { dim: (_values, { watts }) => ({ watts }) },
         unmanaged: () => ({ watts: 40, coast_name: 'North' }),
       },
     },

@@ -16,7 +16,7 @@ import {
   uuidField,
   type Values,
 } from '../../kernel/collection/field.ts';
-import { exact, ofName, only, partial, uuid } from '../../kernel/collection/filter.ts';
+import { exact, ofName, onlyFor, partial, uuid } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import {
   linkValue,
@@ -157,7 +157,7 @@ export const customers = collection<CustomerRow>()({
     abbreviation: partial('c.abbreviation'),
     contact_details: partial('c.contact_details'),
     registration_code: exact('c.registration_code'),
-    user_uuid: only(
+    user_uuid: onlyFor(
       ({ caller }) => seesAll(caller),
       uuid('Customers that this user can see; for staff and global support.', (key, { db }) => {
         const user = db.get<{ id: number; everything: number }>(

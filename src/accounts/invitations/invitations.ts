@@ -1,7 +1,7 @@
 import { isStaff } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { type Right, right, rightVia, visibleTo } from '../../kernel/access/right.ts';
-import { endlesslyOwnedCustomers, ownsSomeCustomer } from '../../kernel/access/rights.ts';
+import { ownsSomeCustomer, permanentlyOwnedCustomers } from '../../kernel/access/rights.ts';
 import { randomUuid } from '../../kernel/app.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { type NewValues, readOnly, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
@@ -135,7 +135,7 @@ export const invitations = collection<InvitationRow>()({
   // The same right as `inviters`, as a condition.
   visible: visibleTo(inviters.words, (caller, { owners_can_manage_owners: ownersInvite }) => {
     if (caller.isStaff) return raw('TRUE');
-    const owned = endlesslyOwnedCustomers(caller);
+    const owned = permanentlyOwnedCustomers(caller);
     const toProjects = sql`i.project_id IN (${projectsOf(owned)})`;
     return ownersInvite ? sql`${toProjects} OR i.customer_id IN (${owned})` : toProjects;
   }),

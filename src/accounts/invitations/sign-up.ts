@@ -6,7 +6,7 @@ import { type Fields, type NewValues, optional } from '../../kernel/collection/f
 import { validate } from '../../kernel/collection/validate.ts';
 import { hasEmail } from '../../kernel/db/email-address.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { conflict, gather, invalid } from '../../kernel/http/error.ts';
+import { collectErrors, conflict, invalid } from '../../kernel/http/error.ts';
 import { json, type Reply } from '../../kernel/http/reply.ts';
 import { issueToken, loginBy } from '../../kernel/security/tokens.ts';
 import { customerOfScope } from '../roles/roles.ts';
@@ -51,7 +51,7 @@ function acceptSignUp(request: Request): SignUp {
   if (row.civil_number !== '') throw invalid({ detail: 'User has an invalid civil number.' });
   if (request.config.validate_invitation_email && !row.is_from_mail)
     throw invalid({ detail: 'Invitation and user emails mismatch.' });
-  const [values] = gather(
+  const [values] = collectErrors(
     () => validate(signUpFields, request, 'create', { table: 'user' }),
     () => {
       const { agree_with_policy: agrees } = validate({ agree_with_policy }, request, 'create');

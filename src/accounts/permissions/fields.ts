@@ -18,7 +18,7 @@ import {
   textValue,
   timeValue,
 } from '../../kernel/collection/representation.ts';
-import { choice, shownAs } from '../../kernel/collection/values.ts';
+import { choice, withJson } from '../../kernel/collection/values.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { customers } from '../customers/customers.ts';
 import { projects } from '../projects/projects.ts';
@@ -51,7 +51,7 @@ export const projectFields = {
 };
 
 /** A time in the future, or null. */
-const future = refine(
+const futureTime = refine(
   datetime({ storedIn: 'expires', help: 'When the role expires; null: never.', example: '2030-12-31T23:59:59Z' }),
   (instant, { now }) => {
     if (instant !== null && instant <= now)
@@ -65,7 +65,7 @@ export const fieldsOf = <F extends Fields>(structure: RoleScope, path: string, e
   pk: readOnly('integer', { type: 'integer' }, numberValue('r.id'), { label: 'pk' }),
   role: choice({ required: true, update: false, choices: () => Object.entries(roleNames[structure]) }),
   created: readOnlyTime(),
-  expiration_time: shownAs(future, () => timeValue(expiration)),
+  expiration_time: withJson(futureTime, () => timeValue(expiration)),
   created_by: readOnly(
     'field',
     { type: ['string', 'null'], format: 'uri' },

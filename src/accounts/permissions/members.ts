@@ -4,7 +4,7 @@ import { connectedProjects } from '../../kernel/access/visibility.ts';
 import type { Parent, Row } from '../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { type Fields, readOnly, readOnlyList, readOnlyText, uuidField } from '../../kernel/collection/field.ts';
-import { exact, ofName, only, partial, partialEmail, truth } from '../../kernel/collection/filter.ts';
+import { booleanColumn, exact, ofName, onlyFor, partial, partialEmail } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { Listing } from '../../kernel/collection/listing.ts';
 import {
@@ -79,10 +79,10 @@ const listing = (structure: RoleScope, extraFields: Fields): Listing =>
       phone_number: partial('u.phone_number'),
       civil_number: partOfCivilNumber,
       registration_method: partial('u.registration_method'),
-      description: only(({ caller }) => seesAll(caller), partial('u.description')),
+      description: onlyFor(({ caller }) => seesAll(caller), partial('u.description')),
       organization: exact('u.organization'),
-      is_active: truth('u.is_active'),
-      organization_approved: truth('u.organization_approved'),
+      is_active: booleanColumn('u.is_active'),
+      organization_approved: booleanColumn('u.organization_approved'),
     },
     orderings: { concatenated_name: 'concat(u.full_name, u.username) COLLATE NOCASE' },
     order: 'u.username COLLATE NOCASE',

@@ -100,7 +100,7 @@ const visibility = {
 };
 
 /** The customer or project of a role, and its expiry. */
-interface Tenure {
+interface RoleTerm {
   /** Id of the customer or project. */
   readonly scope: number;
   /** Null for no expiry. */
@@ -108,14 +108,14 @@ interface Tenure {
 }
 
 /** An existing or requested role of a user. */
-interface HeldRole extends Tenure {
+interface HeldRole extends RoleTerm {
   readonly role: string;
   /** Id of the user. */
   readonly user: number;
 }
 
 /** Owners whose own role does not expire earlier. */
-const ownersUntil = (structure: RoleScope): Right<Tenure> =>
+const ownersUntil = (structure: RoleScope): Right<RoleTerm> =>
   right('owners of the customer', ({ caller, db }, { scope, until }) =>
     ownsCustomerUntil(db, caller, customerOfScope(db, structure, scope), until),
   );
@@ -128,7 +128,7 @@ const managersOfAdministrators: Right<HeldRole> = right<HeldRole>(
 ).when('managers_can_manage_admins');
 
 /** The right to grant, change and revoke any role in a customer or project, and to invite to it (core.md 8.2). */
-export const roleManagers: Readonly<Record<RoleScope, Right<Tenure>>> = {
+export const roleManagers: Readonly<Record<RoleScope, Right<RoleTerm>>> = {
   customer: anyOf(staff, ownersUntil('customer').when('owners_can_manage_owners')),
   project: anyOf(staff, ownersUntil('project')),
 };

@@ -22,7 +22,7 @@ import { action } from '../../kernel/collection/action.ts';
 import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { type NewValues, readOnlyList, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
-import { instant, ofName, partial, presence, uuidOf } from '../../kernel/collection/filter.ts';
+import { flagFilter, instant, ofName, partial, uuidOf } from '../../kernel/collection/filter.ts';
 import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import { constant, type Json, notNullText, plainValue, textValue } from '../../kernel/collection/representation.ts';
@@ -141,13 +141,13 @@ export const projectsWith = (services: Json) =>
     described: () => true,
     examples: { create: example, replace: example, change: { description: 'The public website.' } },
     filters: {
-      can_manage: presence(
+      can_manage: flagFilter(
         'Projects that the caller manages or whose customer they own.',
         ({ caller }) => sql`
         p.id IN (${projectsWithRole(callerId(caller))} AND role = 'manager')
         OR p.customer_id IN (${customersWithRole(callerId(caller))} AND role = 'owner')`,
       ),
-      can_admin: presence(
+      can_admin: flagFilter(
         'Projects in which the caller is an administrator.',
         ({ caller }) => sql`p.id IN (${projectsWithRole(callerId(caller))} AND role = 'admin')`,
       ),
@@ -183,7 +183,7 @@ function remove(request: Request, row: ProjectRow): void {
   request.app.reactions.projectDeleted(request, row.id);
   countQuotas(
     request,
-    contribution(request, row).map((part) => ({ ...part, delta: -part.delta })),
+    quotaContribution(request, row).map((part) => ({ ...part, delta: -part.delta })),
   );
   countQuotas(request, [{ scope: 'global', id: 0, name: 'nc_global_project_count', delta: -1 }]);
   const context = contextOf(request, row);
@@ -237,7 +237,7 @@ function move(request: Request, row: ProjectRow, target: number): void {
   const { guards, reactions } = request.app;
   guards.projectHasNoResources(request, row.id, 'Cannot move project');
   reactions.projectMoving(request, row.id);
-  const leaving = contribution(request, row);
+  const leaving = quotaContribution(request, row);
   const joining = leaving.map((part) => ({ ...part, id: target }));
   const members = db.values<number>(sql`SELECT user_id FROM active_project_role WHERE project_id = ${row.id}`);
   const newUsers = members.filter((user) => !isConnected(db, target, user)).length;
@@ -254,7 +254,7 @@ function move(request: Request, row: ProjectRow, target: number): void {
 }
 
 /** Returns what a project adds to its customer's quotas: one project, and its own usages under the same names. */
-function contribution({ db }: Request, row: ProjectRow): QuotaDelta[] {
+function quotaContribution({ db }: Request, row: ProjectRow): QuotaDelta[] {
   const own = [...usages(db, 'project', row.id)].map(
     ([name, delta]) => ({ scope: 'customer', id: row.customer_id, name, delta }) as const,
   );

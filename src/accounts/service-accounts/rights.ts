@@ -3,11 +3,11 @@ import { type Caller, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { type Right, right, type Visibility, visibleTo } from '../../kernel/access/right.ts';
 import {
-  endlesslyManagedProjects,
-  endlesslyOwnedCustomers,
   managesProjectUntil,
   managesSomeProject,
   ownsSomeCustomer,
+  permanentlyManagedProjects,
+  permanentlyOwnedCustomers,
 } from '../../kernel/access/rights.ts';
 import type { Row } from '../../kernel/collection/collection.ts';
 import type { Config } from '../../kernel/config/config.ts';
@@ -65,11 +65,11 @@ export const managesSome = ({ caller, db }: Pick<Request, 'caller' | 'db'>): boo
 /** Condition: the caller manages the service account in alias `a`. The same right as `accountManagers`. */
 export function managedAccounts(caller: Caller, { owners_can_manage_owners: ownersGrant }: Config): Sql {
   if (caller.isStaff) return raw('TRUE');
-  const owned = endlesslyOwnedCustomers(caller);
+  const owned = permanentlyOwnedCustomers(caller);
   const roles = sql`SELECT value FROM json_each(${JSON.stringify(managedByManagers)})`;
   return sql`
     a.project_id IN (${projectsOf(owned)})
-    OR (a.role IN (${roles}) AND a.project_id IN (${endlesslyManagedProjects(caller)}))
+    OR (a.role IN (${roles}) AND a.project_id IN (${permanentlyManagedProjects(caller)}))
     OR (${Number(ownersGrant)} AND a.customer_id IN (${owned}))`;
 }
 

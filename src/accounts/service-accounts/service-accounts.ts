@@ -17,19 +17,19 @@ import {
   type Values,
 } from '../../kernel/collection/field.ts';
 import {
+  booleanColumn,
   exact,
   exactUuid,
   type Filter,
   ofName,
   partial,
-  truth,
   uuidOf,
   within,
 } from '../../kernel/collection/filter.ts';
 import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import { booleanValue, linkValue, optionalLink, textValue } from '../../kernel/collection/representation.ts';
-import { boolean, choice, shownAs, text } from '../../kernel/collection/values.ts';
+import { boolean, choice, text, withJson } from '../../kernel/collection/values.ts';
 import type { ConfigOf, Settings } from '../../kernel/config/config.ts';
 import { integer } from '../../kernel/config/setting.ts';
 import { caseFold, raw, sql } from '../../kernel/db/sql.ts';
@@ -88,7 +88,7 @@ const fields = {
     choices: () => Object.entries(roles),
     help: 'In a customer owner or support; in a project admin, manager or support.',
   }),
-  is_active: shownAs(
+  is_active: withJson(
     boolean({
       fallback: true,
       storedIn: false,
@@ -142,7 +142,7 @@ export const serviceAccounts = collection<ServiceAccountRow>()({
     customer: ofCustomers(exactUuid('c.uuid', 'Uuid of the customer. Includes the accounts of its projects.')),
     project: uuidOf('a.project_id', 'project', 'Uuid of the project.'),
     role: within(Object.keys(roles), exact('a.role')),
-    is_active: truth(ofUser('is_active')),
+    is_active: booleanColumn(ofUser('is_active')),
   },
   orderings: {
     name: 'a.name COLLATE NOCASE',

@@ -22,7 +22,7 @@ import {
   needsCurrentPassword,
   passwordField,
   verifyCurrent,
-  weakness,
+  weaknessMessages,
 } from './passwords.ts';
 import { selfOrStaff, serviceAccountReason, type UserRow, users } from './users.ts';
 
@@ -94,7 +94,7 @@ const setPassword = action({
   rejections: { 503: true },
   accept: (request, row, { current_password: current, password }) => {
     const reports = {
-      password: weakness(request.config, password, row),
+      password: weaknessMessages(request.config, password, row),
       current_password: missingCurrent(request, row, current),
     };
     const errors = Object.entries(reports).filter(([, messages]) => messages.length > 0);

@@ -5,7 +5,7 @@ import { type App, newUuid } from '../../kernel/app.ts';
 import { check, FieldError, type Input } from '../../kernel/collection/field.ts';
 import { foldedEmail, hasEmail } from '../../kernel/db/email-address.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
-import { loadCommonPasswords, passwordMessages, weakness } from './passwords.ts';
+import { loadCommonPasswords, passwordMessages, weaknessMessages } from './passwords.ts';
 import { newTokenLifetime, type UserRow, userOf, users } from './users.ts';
 
 interface NewUser {
@@ -33,7 +33,7 @@ export async function requirePassword(
 ): Promise<void> {
   if (config.password_refuse_weak) await loadCommonPasswords();
   const violations = passwordMessages(config, password);
-  const messages = violations.length > 0 ? violations : weakness(config, password, { email, username });
+  const messages = violations.length > 0 ? violations : weaknessMessages(config, password, { email, username });
   if (messages.length > 0) throw new Error(`password: ${messages.join(' ')}`);
 }
 

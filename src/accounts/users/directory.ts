@@ -10,7 +10,7 @@ import { all, any, caseFold, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { usersOfCustomers } from './user-filters.ts';
 
 /** Whether the caller sees only users in shared customers. */
-export const isNarrow = (caller: Caller, config: Config): boolean =>
+export const isRestrictedDirectory = (caller: Caller, config: Config): boolean =>
   (config.users_visible === 'connected' || caller.apiKey?.isBound === true) && !seesAll(caller);
 
 const active = raw('u.is_active AND NOT u.is_staff');
@@ -21,7 +21,9 @@ const connectedUsers = (user: Sql): Sql => usersOfCustomers(connectedCustomers(u
 /** Condition: the user in alias `u` is visible to the caller. */
 export function visibleUsers(caller: Caller, config: Config): Sql {
   if (seesAll(caller)) return raw('TRUE');
-  const others = isNarrow(caller, config) ? sql`${active} AND u.id IN (${connectedUsers(callerId(caller))})` : active;
+  const others = isRestrictedDirectory(caller, config)
+    ? sql`${active} AND u.id IN (${connectedUsers(callerId(caller))})`
+    : active;
   return sql`(${others}) OR u.id = ${caller.userId}`;
 }
 
@@ -60,13 +62,13 @@ function foundUsers(request: Request): Sql {
   const visible = visibleUsers(caller, config);
   const filtersHidden =
     hiddenTexts.some((name) => query.one(name) !== undefined) || hiddenFlags.some((name) => query.flag(name));
-  if (!isNarrow(caller, config) || filtersHidden || caller.apiKey?.isBound) return visible;
+  if (!isRestrictedDirectory(caller, config) || filtersHidden || caller.apiKey?.isBound) return visible;
   const named = Object.entries(filtersByName).flatMap(([name, { condition }]) => condition(request, name) ?? []);
   return named.length === 0 ? visible : any([visible, all([active, ...named])]);
 }
 
 /** Condition of fields that a narrow directory shows only for connected users. */
-export const toConnected = `NOT @narrow OR u.id = @self OR u.id IN (${connectedUsers(raw('@caller')).text})`;
+export const visibleIfConnected = `NOT @narrow OR u.id = @self OR u.id IN (${connectedUsers(raw('@caller')).text})`;
 
 /** Condition: a link in a body may name the user in alias `u`. With a bound API key, only connected users. */
 function isNamed(caller: Caller, config: Config): Sql {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Request } from '../../kernel/access/request.ts';
 import { FieldError, inputOf, messages, type WritableField, wrap } from '../../kernel/collection/field.ts';
-import { describedAs, numberAsText } from '../../kernel/collection/values.ts';
+import { describeSchema, numberAsText } from '../../kernel/collection/values.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { caseFold } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
@@ -29,7 +29,7 @@ const schemaOf = (minLength: number) =>
     v.check((password) => password !== '', messages.blank),
     rule((password) => /\d/.test(password), 'Ensure this field has at least one digit.'),
     rule((password) => /[a-z]/i.test(password), 'Ensure this field has at least one latin letter.'),
-    describedAs(
+    describeSchema(
       'min_length',
       minLength,
       rule((password) => [...password].length >= minLength, `Ensure this field has at least ${minLength} characters.`),
@@ -45,7 +45,7 @@ export const passwordMessages = (config: Config, password: unknown): readonly st
   return result.success ? [] : result.issues.map(({ message }) => message);
 };
 
-/** A new password, untrimmed. `weakness` checks the rules that depend on the user. */
+/** A new password, untrimmed. `weaknessMessages` checks the rules that depend on the user. */
 export const passwordField: WritableField<string, true> = {
   type: 'string',
   help: 'At least 7 characters or as many as the service requires, with a digit and a latin letter.',
@@ -88,7 +88,7 @@ export const presentedPassword: WritableField<string, true> = {
 
 let common: ReadonlySet<string> | undefined;
 
-/** Loads the list of common passwords for `weakness`, which takes a few milliseconds and megabytes. */
+/** Loads the list of common passwords for `weaknessMessages`, which takes a few milliseconds and megabytes. */
 export async function loadCommonPasswords(): Promise<void> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
   common ??= new Set(dictionary['passwords-common']);
@@ -98,7 +98,7 @@ export async function loadCommonPasswords(): Promise<void> {
 const minSimilarLength = 4;
 
 /** Returns messages about an easily guessed password, if password_refuse_weak is on (core.md 4.4). */
-export function weakness(
+export function weaknessMessages(
   { password_refuse_weak: isOn }: Config,
   password: string,
   { email, username }: Pick<Holder, 'email' | 'username'>,
@@ -116,7 +116,7 @@ export function weakness(
 
 /** Throws 400 for an easily guessed password. */
 export function rejectWeak(config: Config, password: string, holder: Pick<Holder, 'email' | 'username'>): void {
-  const messages = weakness(config, password, holder);
+  const messages = weaknessMessages(config, password, holder);
   if (messages.length > 0) throw invalid({ password: messages });
 }
 

@@ -15,7 +15,7 @@ import { boolean, choice, email, integer, nullableText, orNull, text } from '../
 import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { caseFold } from '../../kernel/db/sql.ts';
 import { booleanWord } from '../../kernel/http/query.ts';
-import { toConnected } from './directory.ts';
+import { visibleIfConnected } from './directory.ts';
 import { identitiesField } from './identities.ts';
 import { currentPasswordField } from './passwords.ts';
 
@@ -55,8 +55,8 @@ const toSelfAndStaff = 'u.id = @self OR @staff';
 export const hasSecondFactor = 'EXISTS (SELECT 1 FROM second_factor WHERE user_id = u.id)';
 
 // Only a true value agrees. No value is invalid, because the key is ignored if no agreement is needed.
-const isYes = (value: unknown): boolean => typeof value !== 'object' && booleanWord(String(value).trim()) === true;
-const agreement = wrap(boolean({ help: 'User must agree with the policy.', storedIn: false }), () => isYes);
+const isTrueWord = (value: unknown): boolean => typeof value !== 'object' && booleanWord(String(value).trim()) === true;
+const agreement = wrap(boolean({ help: 'User must agree with the policy.', storedIn: false }), () => isTrueWord);
 
 /** All members of users, in order (core.md 4.1). */
 export const userFields = {
@@ -83,9 +83,9 @@ export const userFields = {
       message: (address) => `User with email "${address}" already exists.`,
     },
   }),
-  phone_number: text({ max: 255, shownIf: toConnected }),
-  organization: text({ max: 80, shownIf: toConnected }),
-  organization_approved: readOnly('boolean', { type: 'boolean' }, booleanValue, { shownIf: toConnected }),
+  phone_number: text({ max: 255, shownIf: visibleIfConnected }),
+  organization: text({ max: 80, shownIf: visibleIfConnected }),
+  organization_approved: readOnly('boolean', { type: 'boolean' }, booleanValue, { shownIf: visibleIfConnected }),
   civil_number: nullableText({
     max: 50,
     update: false,

@@ -10,7 +10,16 @@ import { type App, newUuid } from '../../kernel/app.ts';
 import { changesOf, storedColumns } from '../../kernel/collection/changes.ts';
 import { collection } from '../../kernel/collection/collection.ts';
 import { messages } from '../../kernel/collection/field.ts';
-import { exact, ofName, only, partial, partialEmail, presence, truth, uuid } from '../../kernel/collection/filter.ts';
+import {
+  booleanColumn,
+  exact,
+  flagFilter,
+  ofName,
+  onlyFor,
+  partial,
+  partialEmail,
+  uuid,
+} from '../../kernel/collection/filter.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { caseFold, raw, sql, type Value } from '../../kernel/db/sql.ts';
@@ -20,7 +29,7 @@ import { revokeApiKeysOf } from '../../kernel/security/api-keys.ts';
 import { revokeTokensOf } from '../../kernel/security/tokens.ts';
 import { deleteKeysOf } from '../keys/keys.ts';
 import { revokeRolesOf } from '../roles/roles.ts';
-import { filtersByName, isNarrow, listedUsers, visibleUsers } from './directory.ts';
+import { filtersByName, isRestrictedDirectory, listedUsers, visibleUsers } from './directory.ts';
 import { changesIdentities, ofIdentity, replaceIdentities } from './identities.ts';
 import { notifyNewEmail } from './notices.ts';
 import { missingCurrent, needsCurrentPassword, verifyCurrent } from './passwords.ts';
@@ -71,12 +80,12 @@ export const users = collection<UserRow>()({
     phone_number: partial('u.phone_number'),
     registration_method: partial('u.registration_method'),
     civil_number: partOfCivilNumber,
-    description: only(({ caller }) => seesAll(caller), partial('u.description')),
+    description: onlyFor(({ caller }) => seesAll(caller), partial('u.description')),
     organization: exact('u.organization'),
-    is_active: truth('u.is_active'),
-    organization_approved: truth('u.organization_approved'),
-    has_second_factor: only(({ caller }) => caller.isStaff, truth(hasSecondFactor)),
-    is_service_account: truth('u.is_service_account'),
+    is_active: booleanColumn('u.is_active'),
+    organization_approved: booleanColumn('u.organization_approved'),
+    has_second_factor: onlyFor(({ caller }) => caller.isStaff, booleanColumn(hasSecondFactor)),
+    is_service_account: booleanColumn('u.is_service_account'),
     customer_uuid: uuid(
       'Users with a role in this customer or one of its projects.',
       (key, { caller }) =>
@@ -90,10 +99,10 @@ export const users = collection<UserRow>()({
           WHERE project_id = (SELECT id FROM project WHERE uuid = ${key} AND ${visibleProjects(caller, 'id')})
         )`,
     ),
-    current: presence('Only the caller.', ({ caller }) => sql`u.id = ${caller.userId}`),
-    identity: only(({ caller }) => caller.isStaff, ofIdentity),
-    organization_claimed: presence('Only users with an organization.', () => raw("u.organization <> ''")),
-    potential: presence(
+    current: flagFilter('Only the caller.', ({ caller }) => sql`u.id = ${caller.userId}`),
+    identity: onlyFor(({ caller }) => caller.isStaff, ofIdentity),
+    organization_claimed: flagFilter('Only users with an organization.', () => raw("u.organization <> ''")),
+    potential: flagFilter(
       'Users connected with the customers of the caller; narrowed by potential_customer and potential_organization.',
       potential,
     ),
@@ -116,7 +125,7 @@ export const users = collection<UserRow>()({
   isSecret: (request, id) => (id === undefined ? showsToken(request) : id === request.caller.userId),
   parameters: (request) => ({
     token: showsToken(request) && !request.caller.apiKey ? request.caller.token : null,
-    narrow: Number(isNarrow(request.caller, request.config)),
+    narrow: Number(isRestrictedDirectory(request.caller, request.config)),
   }),
   create: {
     right: staff,

@@ -12,7 +12,7 @@ import {
 import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { emptyAsNull, selfLink } from '../../kernel/collection/links.ts';
 import { computedValue, timeValue } from '../../kernel/collection/representation.ts';
-import { boolean, choice, shownAs, text } from '../../kernel/collection/values.ts';
+import { boolean, choice, text, withJson } from '../../kernel/collection/values.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import { namesOf } from '../../kernel/present.ts';
 import { type ResolvedScope, resolveScope } from '../scopes/resolve.ts';
@@ -54,7 +54,7 @@ export const alertFields = memoised((scopes: Scopes) => ({
   uuid: uuidField(),
   alert_type: text({ max: 50, required: true, example: 'budget_nearly_spent' }),
   message: text({ max: 255, lines: 'many', required: true, example: '95 % of the budget is spent.' }),
-  severity: shownAs(severity, () =>
+  severity: withJson(severity, () =>
     computedValue(
       `CASE a.severity ${Object.entries(severities)
         .map(([name, code]) => `WHEN ${code} THEN '"${name}"'`)

@@ -54,7 +54,7 @@ const post = (scopes: Scopes): Operation => ({
 });
 
 /** POST on the path of an alert: the same as on the list, but only for this alert. */
-const repost = (scopes: Scopes): Operation => ({
+const updateThroughPost = (scopes: Scopes): Operation => ({
   summary: 'Updates this alert.',
   allowedFor: posters.allowedFor,
   input: { fields: updateFields(scopes), purpose: 'create' },
@@ -185,7 +185,7 @@ export function alertEndpoints(scopes: Scopes): readonly Endpoint[] {
     },
     {
       ...detail,
-      operations: { ...detail.operations, POST: repost(scopes) },
+      operations: { ...detail.operations, POST: updateThroughPost(scopes) },
       actions: (request) => {
         alerts(scopes).find(request);
         return postMetadata(updateFields(scopes))(request);

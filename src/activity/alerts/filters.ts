@@ -2,17 +2,17 @@ import { callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { visibleTo } from '../../kernel/access/right.ts';
 import {
+  booleanColumn,
   type Filter,
   type Filters,
+  flagFilter,
   oneOf,
   partial,
-  presence,
   timestamp,
-  truth,
   within,
 } from '../../kernel/collection/filter.ts';
 import { any, raw, type Sql, sql } from '../../kernel/db/sql.ts';
-import { gather } from '../../kernel/http/error.ts';
+import { collectErrors } from '../../kernel/http/error.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import { namesOf } from '../../kernel/present.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
@@ -57,7 +57,7 @@ function aggregated(request: Request): Sql | undefined {
     app: { scopes },
     query,
   } = request;
-  const [aggregate, uuid] = gather(
+  const [aggregate, uuid] = collectErrors(
     () => query.choice('aggregate', ['customer', 'project'] as const),
     () => query.uuid('uuid'),
   );
@@ -121,9 +121,9 @@ export const alertFilters: Filters = {
     help: 'Created at this UNIX timestamp or earlier.',
     condition: (request) => activeRange(request, 'to', (at) => sql`a.created <= ${at}`),
   },
-  opened: presence('Only open alerts.', () => raw('a.closed IS NULL')),
-  closed: presence('Only closed alerts.', () => raw('a.closed IS NOT NULL')),
-  acknowledged: truth('a.acknowledged'),
+  opened: flagFilter('Only open alerts.', () => raw('a.closed IS NULL')),
+  closed: flagFilter('Only closed alerts.', () => raw('a.closed IS NOT NULL')),
+  acknowledged: booleanColumn('a.acknowledged'),
   aggregate: {
     type: 'string',
     help: 'customer or project: alerts about these objects and their parts.',

@@ -25,7 +25,7 @@ export function evaluateQuota(context: Context, before: QuotaRow, after: QuotaRo
 }
 
 /** Raises the advisory alerts of a new, empty customer if advisory_alerts is on. */
-export function adviseNewCustomer(context: Context, customer: number): void {
+export function raiseNewCustomerAlerts(context: Context, customer: number): void {
   if (!context.app.config.advisory_alerts) return;
   for (const { zero } of Object.values(countAlerts)) raiseAlert(context, 'customer', customer, zero);
 }

@@ -57,7 +57,7 @@ export const despiteDamage =
           log.error({ event: uuid }, 'the context of an event is damaged: the event is shown without it');
         known.add(uuid);
       }
-      return db.trial(() => {
+      return db.rollBack(() => {
         db.write(() => emptyContexts(db, damaged));
         return handle(request);
       });

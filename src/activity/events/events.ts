@@ -64,8 +64,8 @@ const representationWith = (context: string): string => {
   FROM json_each(@ids) AS page CROSS JOIN event e ON e.id = page.value`;
 };
 
-const wholly = representationWith('e.context');
-const partly = memoised((audience: EventAudience) =>
+const fullRepresentation = representationWith('e.context');
+const representationFor = memoised((audience: EventAudience) =>
   representationWith(contextFor({ id: raw('@caller'), uuid: raw('@uuid') }, audience).text),
 );
 
@@ -104,8 +104,8 @@ function list(request: Request): Reply {
 /** Renders events as the caller may read them. `ids` is a JSON array that sets the order. */
 export const represent = ({ app, caller, db }: Request, ids: string): string[] =>
   seesAll(caller)
-    ? db.named<string>(wholly, { ids })
-    : db.named<string>(partly(app.eventAudience), { ids, caller: caller.id, uuid: personalUuid(caller) });
+    ? db.named<string>(fullRepresentation, { ids })
+    : db.named<string>(representationFor(app.eventAudience), { ids, caller: caller.id, uuid: personalUuid(caller) });
 
 /** Returns the direction of the first term of `o`; there is only one column to order by. Throws 400. */
 function directionOf(query: Query): 'ASC' | 'DESC' {
@@ -233,7 +233,7 @@ export const eventEndpoints: readonly Endpoint[] = [
     handle: despiteDamage((request) => json({ count: count(request.db, selected(request)) })),
   }),
   // The older path of the next endpoint.
-  { ...read('count_history', 'Event Count History', history), calledInIds: 'Event History' },
+  { ...read('count_history', 'Event Count History', history), operationIdBase: 'Event History' },
   { ...read('count/history', 'Event Count History', history), operations: { GET: history, POST: historyByBody } },
   read('event_groups', 'Event Groups', {
     summary: 'Lists the groups of event types.',

@@ -2,13 +2,21 @@ import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { type Filter, type Filters, parameter, requireWords } from '../../kernel/collection/filter.ts';
 import { among, any, caseFold, raw, type Sql, sql } from '../../kernel/db/sql.ts';
-import { gather } from '../../kernel/http/error.ts';
+import { collectErrors } from '../../kernel/http/error.ts';
 import { namesOf } from '../../kernel/present.ts';
 import { scopeParameter } from '../scopes/resolve.ts';
 import type { TypedScope } from '../scopes/scope.ts';
 import { plainName } from '../scopes/scopes.ts';
 import { eventGroups, eventTypes, typesOfGroups } from './catalogue.ts';
-import { aboutKind, aboutObject, byColumn, byWords, type Predicate, type Selection, select } from './query-plan.ts';
+import {
+  aboutKind,
+  aboutObject,
+  byColumn,
+  matchingPhrases,
+  type Predicate,
+  type Selection,
+  select,
+} from './query-plan.ts';
 import { type SubjectKind, subjectKeys } from './record.ts';
 import { phrasesOf, wordsOf } from './search.ts';
 import { namesCaller, namesCustomerOf, namesProjectOf, visibleEvents } from './visibility.ts';
@@ -43,7 +51,7 @@ function matching({ db }: Request, text: string): Predicate[] {
   if (text.trim() === '') return [];
   const words = wordsOf(text);
   if (words.length === 0) return [nothing];
-  const scan = byWords(phrasesOf(db, words));
+  const scan = matchingPhrases(phrasesOf(db, words));
   // The unary plus stops SQLite from using the subquery as the outer loop.
   return [
     {
@@ -191,7 +199,7 @@ export const eventParameters: Filters = {
 
 /** Parses the parameters of a request into a time range and predicates, without the caller's visibility. Throws 400. */
 function parseFilters(request: Request, known: readonly EventFilter[]) {
-  const [range, ...criteria] = gather(
+  const [range, ...criteria] = collectErrors(
     () => request.query.range('from', 'to'),
     ...known.map((filter) => () => filter.criteria(request)),
   );

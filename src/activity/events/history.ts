@@ -1,6 +1,6 @@
 import type { Request } from '../../kernel/access/request.ts';
 import { second } from '../../kernel/clock.ts';
-import { gather } from '../../kernel/http/error.ts';
+import { collectErrors } from '../../kernel/http/error.ts';
 import { historyPoints } from '../../kernel/http/history.ts';
 import { selected } from './filters.ts';
 import { counts, countsBefore, isByTime, type Selection } from './query-plan.ts';
@@ -13,7 +13,7 @@ interface Count {
 
 /** Counts the selected events before each point, in the order of the request (events.md 4.6). Throws 400. */
 export function countHistory(request: Request): Count[] {
-  const [points, selection] = gather(
+  const [points, selection] = collectErrors(
     () => historyPoints((name) => request.query.all(name)),
     () => selected(request),
   );

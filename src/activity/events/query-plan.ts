@@ -89,7 +89,7 @@ export function byColumn(index: string, column: string, values: readonly string[
 }
 
 /** Events that match one of these FTS5 phrases. No event may match two. */
-export const byWords = (phrases: readonly string[]): IndexScan => ({
+export const matchingPhrases = (phrases: readonly string[]): IndexScan => ({
   table: sql`json_each(${JSON.stringify(phrases)}) phrase CROSS JOIN event_words`,
   at: 'e.at',
   id: 'event_words.rowid',

@@ -56,7 +56,7 @@ export function record(context: Context, type: EventTypeName, values: EventConte
     VALUES (
       ${uuid}, ${context.now}, ${type}, ${level}, ${message}, ${JSON.stringify(stored)}, ${actor},
       ${stored.resource_type ?? null})`);
-  enterSubjects(db, stored, context.now, id);
+  indexSubjects(db, stored, context.now, id);
   context.app.reactions.eventRecorded(context, { id, type, context: stored, extraRecipients });
 }
 
@@ -108,7 +108,7 @@ const insertionOf = (rows: number): string =>
     `INSERT INTO event_about (subject_id, at, event_id, customer, project) VALUES ${Array(rows).fill('(?, ?, ?, ?, ?)').join(', ')}`);
 
 /** Indexes an event under every object that its context names. */
-function enterSubjects(db: App['db'], context: StoredContext, at: number, event: number): void {
+function indexSubjects(db: App['db'], context: StoredContext, at: number, event: number): void {
   const ids = subjectIds(db, context);
   const customer = ids.customer_uuid ?? null;
   const project = ids.project_uuid ?? null;

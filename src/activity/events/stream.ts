@@ -96,7 +96,7 @@ export class EventStream {
   }
 
   /** Sends a heartbeat, or ends a connection that reads nothing. Throws 401 if the token has expired. */
-  beat(): boolean {
+  sendHeartbeat(): boolean {
     this.#currentRequest();
     const body = this.#body;
     // The stream was never opened, or the client has read nothing since the last heartbeat.

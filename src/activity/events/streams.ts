@@ -129,7 +129,7 @@ export class EventStreams {
   }
 
   #beat(): void {
-    for (const stream of this.#open) this.#guard(stream, () => stream.beat());
+    for (const stream of this.#open) this.#guard(stream, () => stream.sendHeartbeat());
   }
 
   /** Runs a step of a stream and returns its result. Ends the stream on an error: a failure, or loss of access. */

@@ -63,7 +63,7 @@ const shared = {
 const log = new Listing(shared);
 
 /** A single delivery with its request and response. */
-const detailed = new Listing({
+const deliveryDetails = new Listing({
   ...shared,
   title: 'WebHookDeliveryInstance',
   fields: { ...shared.fields, ...httpDetailFields },
@@ -145,10 +145,10 @@ export const deliveryEndpoints: readonly Endpoint[] = [
         summary: 'Returns one delivery with its request and response.',
         allowedFor: visibleHooks.allowedFor,
         selectable: true,
-        output: { status: 200, shape: detailed.shape },
+        output: { status: 200, shape: deliveryDetails.shape },
         handle: (request) => {
           const { id } = find(request, webHooks.find(request));
-          return document(detailed.representOne(request, id, httpDetailsOf(request, id)));
+          return document(deliveryDetails.representOne(request, id, httpDetailsOf(request, id)));
         },
       },
     },

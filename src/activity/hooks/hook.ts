@@ -18,7 +18,7 @@ import {
   type Values,
   type WritableField,
 } from '../../kernel/collection/field.ts';
-import { type Filters, truth, uuidOf } from '../../kernel/collection/filter.ts';
+import { booleanColumn, type Filters, uuidOf } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import type { Parameters } from '../../kernel/collection/listing.ts';
 import { computedValue, constant, plainValue } from '../../kernel/collection/representation.ts';
@@ -133,7 +133,7 @@ export function hookCollection(own: HookKindSpec): Collection<CommonFields, Hook
     examples: { create: own.example, replace: own.example, change: { is_active: false } },
     filters: {
       author_uuid: uuidOf('h.user_id', 'user', 'Uuid of the author.'),
-      is_active: truth('h.is_active'),
+      is_active: booleanColumn('h.is_active'),
       ...own.filters,
     },
     orderings: {},

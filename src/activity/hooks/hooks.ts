@@ -5,7 +5,7 @@ import { objectShape } from '../../kernel/collection/field.ts';
 import { type Filters, parameter } from '../../kernel/collection/filter.ts';
 import { textsOfKinds } from '../../kernel/collection/representation.ts';
 import { any, join, raw, sql } from '../../kernel/db/sql.ts';
-import { gather, invalidRequest } from '../../kernel/http/error.ts';
+import { collectErrors, invalidRequest } from '../../kernel/http/error.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/query.ts';
 import { document, json, type Reply } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
@@ -30,7 +30,7 @@ interface HookPage {
 /** Reads a page of the hooks that the caller sees. Each kind evaluates only its own filters. Throws 400, 404. */
 function readPage(request: Request): HookPage {
   const { db, query } = request;
-  const conditions = gather(
+  const conditions = collectErrors(
     ...kinds.map(
       ({ listing, spec }) =>
         () =>

@@ -4,7 +4,7 @@ import { action } from '../../kernel/collection/action.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { readOnly, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
-import { oneOf, presence, within } from '../../kernel/collection/filter.ts';
+import { flagFilter, oneOf, within } from '../../kernel/collection/filter.ts';
 import { selfLink } from '../../kernel/collection/links.ts';
 import { computedValue, timeValue, wordValue } from '../../kernel/collection/representation.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
@@ -56,7 +56,7 @@ export const notifications = collection<NotificationRow>()({
   visible: own,
   filters: {
     kind: within(kindNames, oneOf('n.kind', 'Kind of the notification.')),
-    unread: presence('Only unread notifications.', () => raw('n.read IS NULL')),
+    unread: flagFilter('Only unread notifications.', () => raw('n.read IS NULL')),
   },
   orderings: {},
   order: '-n.id',

@@ -92,12 +92,12 @@ export const messageOf = (
     Object.fromEntries(Object.entries(values).map(([key, value]) => [key, formats[key]?.(value) ?? value])),
   );
 
-const withoutZero = (value: string): string => value.replace(/\.0$/, '');
+const withoutZeroDecimal = (value: string): string => value.replace(/\.0$/, '');
 
 /** Display formats of context values. */
 const formats: Readonly<Record<string, (value: string) => string>> = {
-  quota_usage: withoutZero,
-  quota_limit: withoutZero,
+  quota_usage: withoutZeroDecimal,
+  quota_limit: withoutZeroDecimal,
   free_bytes: (value) => `${Math.floor(Number(value) / 1e6)} MB`,
 };
 

@@ -26,7 +26,7 @@ const fieldsOf = (scopes: Scopes) => ({
 });
 
 /** Owners of a customer may set the quotas of its projects and links, but not those of the customer (events.md 2.4). */
-const limiters: Right<QuotaObject> = right(
+const limitSetters: Right<QuotaObject> = right(
   'owners of the customer for quotas of its projects and links',
   ({ app, caller, db }, { scope_id: id, scope_kind: kind }) => {
     const customer = kind === 'project' || kind === 'link' ? app.scopes.customerOf(db, kind, id) : undefined;
@@ -53,7 +53,7 @@ export const quotas = memoised((scopes: Scopes) =>
     order: 'q.id',
     examples: { replace: { limit: 20, threshold: 16 } },
     update: {
-      right: anyOf(staff, limiters),
+      right: anyOf(staff, limitSetters),
       check: (_, values, quota) => {
         if (quota.is_backend) throw conflict('It is impossible to modify backend quota through this endpoint.');
         if (values.limit !== undefined && values.limit !== -1 && values.limit < quota.usage) {

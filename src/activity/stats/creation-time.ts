@@ -4,7 +4,7 @@ import { day, second } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { parameter, required } from '../../kernel/collection/filter.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
-import { gather, invalid, invalidRequest } from '../../kernel/http/error.ts';
+import { collectErrors, invalid, invalidRequest } from '../../kernel/http/error.ts';
 import type { Query } from '../../kernel/http/query.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
@@ -88,7 +88,7 @@ interface Parameters {
 /** Parses the parameters. Throws 400 with every invalid one. */
 function parametersOf({ now, query }: Request): Parameters {
   const present = Math.floor(now / second);
-  const [type, from = present - (30 * day) / second, to = present, datapoints = 6] = gather(
+  const [type, from = present - (30 * day) / second, to = present, datapoints = 6] = collectErrors(
     () => typeOf(query),
     () => query.integer('from', 0, maxTimestamp),
     () => query.integer('to', 0, maxTimestamp),

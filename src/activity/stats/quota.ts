@@ -3,7 +3,7 @@ import { authenticatedOver } from '../../kernel/access/right.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { type Filters, oneOf, parameter } from '../../kernel/collection/filter.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
-import { gather } from '../../kernel/http/error.ts';
+import { collectErrors } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
 import { isFindable } from '../scopes/scopes.ts';
@@ -17,7 +17,7 @@ export function selectedLinks(request: Request): Sql {
     app: { scopes },
     query,
   } = request;
-  const [aggregate, uuid] = gather(
+  const [aggregate, uuid] = collectErrors(
     () => query.choice('aggregate', ['customer', 'project']),
     () => query.uuid('uuid'),
   );

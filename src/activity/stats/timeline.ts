@@ -4,7 +4,7 @@ import { day, second } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { type Filters, oneOf, timestamp } from '../../kernel/collection/filter.ts';
 import { among, raw, type Sql, sql } from '../../kernel/db/sql.ts';
-import { gather, invalid } from '../../kernel/http/error.ts';
+import { collectErrors, invalid } from '../../kernel/http/error.ts';
 import { json } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
 import { type Bucket, bucketsOf, intervals } from './buckets.ts';
@@ -66,7 +66,7 @@ export const quotaTimeline: Endpoint = {
         shape: { type: 'array', items: { type: 'object', additionalProperties: { type: 'number' } } },
       },
       handle: (request) => {
-        const [buckets, links] = gather(
+        const [buckets, links] = collectErrors(
           () => bucketsOfRequest(request),
           () => selectedLinks(request),
         );
@@ -87,7 +87,7 @@ export const quotaTimeline: Endpoint = {
 function bucketsOfRequest(request: Request): Bucket[] {
   const { now, query } = request;
   const present = Math.floor(now / second) * second;
-  const [interval = 'day', from = present - day, to = present] = gather(
+  const [interval = 'day', from = present - day, to = present] = collectErrors(
     () => query.choice('interval', intervals),
     () => query.timestamp('from'),
     () => query.timestamp('to'),
@@ -124,7 +124,7 @@ function addAverages(levels: Levels, versions: readonly Version[], buckets: read
   let current = 0;
   return buckets.map((bucket, i) => {
     while ((versions[current + 1]?.at ?? Number.POSITIVE_INFINITY) <= bucket.from) current++;
-    const average = averageFrom(versions, current, bucket, now);
+    const average = averageOfBucket(versions, current, bucket, now);
     const level = levels[i];
     if (!average || !level) return average ?? level;
     return {
@@ -138,7 +138,7 @@ function addAverages(levels: Levels, versions: readonly Version[], buckets: read
  * Returns the time-weighted average over the past part of a bucket in which the quota existed, starting with the version at
  * `index`; undefined if there is no such part. The limit is averaged over the time with a limit.
  */
-function averageFrom(versions: readonly Version[], index: number, bucket: Bucket, now: number): Level | undefined {
+function averageOfBucket(versions: readonly Version[], index: number, bucket: Bucket, now: number): Level | undefined {
   const end = Math.min(bucket.to, now);
   const [usage, limit] = [new Mean(), new Mean()];
   let last: number | undefined;

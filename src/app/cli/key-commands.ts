@@ -1,7 +1,7 @@
 /** `tenantry key …`: create, list and revoke API keys. */
 import { addKey, listKeys, revokeKey } from '../people/api-keys.ts';
 import { type Arguments, type Commands, groups, UsageError } from './command-line.ts';
-import { change, json, place, printRows, read, text } from './people-commands.ts';
+import { change, json, printRows, read, scopeFlags, text } from './people-commands.ts';
 
 const { people: group } = groups;
 
@@ -18,7 +18,7 @@ export const keyCommands: Commands = {
     flags: {
       scopes: { type: 'string', value: 'LIST', help: 'Comma-separated scopes, such as events:read' },
       networks: { type: 'string', value: 'LIST', help: 'Comma-separated addresses and networks' },
-      ...place,
+      ...scopeFlags,
       until: { type: 'string', value: 'TIME', help: 'End the key at an instant or after a time such as 90d' },
     },
     group,

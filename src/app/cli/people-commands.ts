@@ -14,7 +14,7 @@ import { withReadable } from './readable-folder.ts';
 /** The option of commands that can print JSON. */
 export const json = { json: { type: 'boolean', help: 'Print JSON' } } as const;
 /** The options that name a customer or a project. */
-export const place = {
+export const scopeFlags = {
   customer: { type: 'string', value: 'CUSTOMER', help: 'Name or uuid of the customer' },
   project: { type: 'string', value: 'PROJECT', help: 'Name or uuid of the project' },
 } as const;
@@ -78,7 +78,7 @@ export const peopleCommands: Commands = {
   'user grant': {
     words: ['NAME', 'ROLE'],
     flags: {
-      ...place,
+      ...scopeFlags,
       until: { type: 'string', value: 'TIME', help: 'End the role at an instant or after a time such as 30d' },
     },
     group,
@@ -93,7 +93,7 @@ export const peopleCommands: Commands = {
   },
   'user revoke': {
     words: ['NAME', 'ROLE'],
-    flags: place,
+    flags: scopeFlags,
     group,
     help: 'Revoke a role from a user',
     details: 'ROLE is as in tenantry user grant.',

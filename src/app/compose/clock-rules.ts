@@ -21,7 +21,7 @@ import type { Config } from '../../kernel/config/config.ts';
 import type { ClockRules } from '../../kernel/jobs/clock-watch.ts';
 import { apiKeyInstants } from '../../kernel/security/api-keys.ts';
 import { lockInstants } from '../../kernel/security/lockout.ts';
-import { endRunOutTokens, tokenInstants } from '../../kernel/security/tokens.ts';
+import { endExpiredTokens, tokenInstants } from '../../kernel/security/tokens.ts';
 import { backupInstants } from '../operation/scheduled-backups.ts';
 
 /**
@@ -55,7 +55,7 @@ export const clockRules = (config: Config): ClockRules => ({
     memberInstants,
   ],
   ends: [
-    endRunOutTokens,
+    endExpiredTokens,
     invalidateExpiredLinks,
     expiringLogins.end,
     expiringChallenges.end,

@@ -84,7 +84,7 @@ export interface Replacements {
 }
 
 /** How to open a deployment. */
-export interface Opening extends Replacements {
+export interface OpenOptions extends Replacements {
   /** The data folder; undefined for data in memory. */
   readonly folder: string | undefined;
   /** Initial content of data in memory; default: empty. */
@@ -109,7 +109,7 @@ export interface Opening extends Replacements {
 }
 
 /** An open deployment without a listener, for the server and for commands. */
-export interface Opened {
+export interface OpenDeployment {
   readonly app: App;
   /** The watch of the machine's clock; a server starts it. */
   readonly watch: ClockWatch;
@@ -122,7 +122,7 @@ export interface Opened {
 }
 
 /** Opens the database and all parts that use it. Throws a readable error if the data is unusable. */
-export function openDeployment(config: Config, opening: Opening): Opened {
+export function openDeployment(config: Config, opening: OpenOptions): OpenDeployment {
   const { clock = systemClock, command, folder, memory, purpose = 'command', random = systemRandom() } = opening;
   const { resolve = systemResolver, wakeOutbox = () => undefined } = opening;
   const catalogue = opening.providers ? new Catalogue(opening.providers) : builtIn;
@@ -135,7 +135,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
     scopes: scopesOf(catalogue),
     config,
     clock,
-    isClockDoubtful: () => watch.isDoubtful(),
+    isClockDoubtful: () => watch.isSuspect(),
     random,
     log,
     metrics: opening.metrics ?? new Metrics(),
@@ -154,7 +154,7 @@ export function openDeployment(config: Config, opening: Opening): Opened {
       (now) => expireDue(now),
     ),
     deployment: deploymentOf(opening, clock),
-    ...callsUpwards,
+    ...upwardDependencies,
     nextFailures: new NextFailures(catalogue, memory?.nextFailures),
     lease: opening.access?.kind === 'held' ? opening.access.lease : undefined,
     readingThread: readingThreadOf(opening, db, log),
@@ -195,7 +195,7 @@ interface Stores {
 
 function openStores(
   config: Config,
-  opening: Opening & { readonly random: (bytes: number) => Buffer },
+  opening: OpenOptions & { readonly random: (bytes: number) => Buffer },
   catalogue: Catalogue,
 ): Stores {
   const { access, memory, purpose = 'command', random } = opening;
@@ -227,7 +227,7 @@ function openStores(
 }
 
 /** Functions and tables of higher modules that lower modules call. */
-const callsUpwards = { apiKeyScopes: scopeNames, eventAudience, guards, jobHandlerOf, reactions };
+const upwardDependencies = { apiKeyScopes: scopeNames, eventAudience, guards, jobHandlerOf, reactions };
 
 /** Cached tokens and API keys, and their last uses. */
 const credentialState = (db: SqliteDatabase): Pick<App, 'apiKeyUse' | 'knownApiKeys' | 'knownTokens' | 'tokenUse'> => ({
@@ -253,7 +253,7 @@ const pathLookups = (router: Router<Endpoint>): Pick<App, 'etagOf' | 'isObject' 
   isObject: (request, path) => showsObject(router, request, path),
 });
 
-const deploymentOf = ({ folder, hostProcess }: Opening, clock: Clock): App['deployment'] => ({
+const deploymentOf = ({ folder, hostProcess }: OpenOptions, clock: Clock): App['deployment'] => ({
   sourceOf: () => undefined,
   ...hostProcess,
   backups: folder === undefined ? undefined : new BackupFolder(folder),
@@ -261,13 +261,13 @@ const deploymentOf = ({ folder, hostProcess }: Opening, clock: Clock): App['depl
 });
 
 /** Starts the thread for slow reads of a server with a folder. */
-const readingThreadOf = ({ folder, purpose }: Opening, db: SqliteDatabase, log: Log): App['readingThread'] =>
+const readingThreadOf = ({ folder, purpose }: OpenOptions, db: SqliteDatabase, log: Log): App['readingThread'] =>
   folder !== undefined && purpose === 'serve'
     ? new ReadingThread(db, log, join(folder, databaseFile), sqliteAddon())
     : undefined;
 
 /** Creates the rows that every deployment has. Throws for a command if another server was promoted. */
-function prepareData(app: App, { memory, purpose = 'command' }: Opening): void {
+function prepareData(app: App, { memory, purpose = 'command' }: OpenOptions): void {
   const { clock, db, trail } = app;
   const [fence] = fenceProblems(db);
   if (purpose === 'command' && fence !== undefined) throw new Error(fence);
@@ -284,7 +284,7 @@ function prepareData(app: App, { memory, purpose = 'command' }: Opening): void {
  */
 export async function withDeployment(
   { config, name }: { readonly config: Config; readonly name?: string },
-  use: (opened: Opened) => void | Promise<void>,
+  use: (opened: OpenDeployment) => void | Promise<void>,
   purpose: Purpose = 'command',
   folder = resolve(config.data),
   isWriting = purpose !== 'examine',
@@ -313,7 +313,7 @@ function rejectUnknownTypes(db: SqliteDatabase, { types }: Catalogue): void {
 /** Opens the encryption keys. Throws a readable error if they do not match the database. */
 function openKeys(
   { encryption_keys }: Config,
-  { folder, purpose }: Opening,
+  { folder, purpose }: OpenOptions,
   random: (bytes: number) => Buffer,
   db: SqliteDatabase,
 ): Secrets {
@@ -328,8 +328,8 @@ function openKeys(
 /** Whether a path leads to an object that the caller can see. */
 function showsObject(router: Router<Endpoint>, request: RequestContext, path: string): boolean {
   const match = router.find(path);
-  if (!match?.endpoint.shows) return false;
-  return match.endpoint.shows(new Request(request.app, request.incoming, match.params, request.actor, request.now));
+  if (!match?.endpoint.isVisible) return false;
+  return match.endpoint.isVisible(new Request(request.app, request.incoming, match.params, request.actor, request.now));
 }
 
 /** Returns the ETag that GET of a path would return to the caller; undefined if it has none. */

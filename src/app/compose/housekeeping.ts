@@ -30,7 +30,7 @@ import {
 import { reminding } from '../../activity/notifications/notify.ts';
 import { foldOldVersions } from '../../activity/quotas/usage.ts';
 import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
-import { followMembers } from '../../cloud/people/follow.ts';
+import { syncMembers } from '../../cloud/people/follow.ts';
 import { measuring } from '../../cloud/resources/measuring.ts';
 import { scheduleSyncs } from '../../cloud/sync/sync.ts';
 import { AuditDraft } from '../../kernel/access/audit-draft.ts';
@@ -166,7 +166,7 @@ export const housekeeping = ({ types }: Catalogue): readonly Task[] => [
   signingHeads,
   removingOldRecords,
   task('schedule synchronisations', second, scheduleSyncs),
-  followMembers(),
+  syncMembers(),
   measuring,
   { ...repeatable('index events', second, ({ app: { db } }) => indexSome(db)), isOnDemand: true },
   removal('remove old events', second, removeOldEvents),

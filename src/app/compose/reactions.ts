@@ -1,5 +1,5 @@
 import { deactivateAccountsIn } from '../../accounts/service-accounts/service-accounts.ts';
-import { adviseNewCustomer, evaluateQuota } from '../../activity/alerts/rules.ts';
+import { evaluateQuota, raiseNewCustomerAlerts } from '../../activity/alerts/rules.ts';
 import { auditEvent } from '../../activity/audit/events.ts';
 import { queueDeliveries, queueNotification } from '../../activity/hooks/queue.ts';
 import { reportUsage } from '../../activity/quotas/nearly-used.ts';
@@ -17,7 +17,7 @@ import { conflict } from '../../kernel/http/error.ts';
 /** The effects of each change. They run in its transaction. */
 export const reactions: Reactions = {
   customerCreated: (context, customer) => {
-    adviseNewCustomer(context, customer);
+    raiseNewCustomerAlerts(context, customer);
     connectCustomer(context, customer);
   },
   customerDeleted: (context, customer) => {

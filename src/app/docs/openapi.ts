@@ -166,9 +166,9 @@ function describe(
   const parameters = [
     ...Object.entries(filters).map(([name, filter]) => filterParameter(name, filter)),
     ...(orderings.length > 0 ? [orderParameter(orderings)] : []),
-    ...((selectable ?? paginated) ? fieldParameters.map(referred) : []),
-    ...(paginated ? pageParameters.map(referred) : []),
-    ...(isConditional(endpoint, method) ? [referred(matchParameter)] : []),
+    ...((selectable ?? paginated) ? fieldParameters.map(toReference) : []),
+    ...(paginated ? pageParameters.map(toReference) : []),
+    ...(isConditional(endpoint, method) ? [toReference(matchParameter)] : []),
     ...Object.entries(headers).map(([name, description]) => ({
       name,
       in: 'header',
@@ -223,7 +223,7 @@ const describeWebhook = ({ body, isNeverEmitted, name, summary }: WebhookSpec, s
   tags: ['hooks-web'],
   security: [],
   ...(isNeverEmitted && { 'x-never-emitted': true }),
-  parameters: webhookParameters.map(referred),
+  parameters: webhookParameters.map(toReference),
   requestBody: { required: true, content: { 'application/json': { schema: schemas.refer(body) } } },
   responses: {
     '2XX': { description: 'The message was received. The body is ignored.' },
@@ -322,7 +322,7 @@ const matchParameter = {
   schema: { type: 'string' },
 } as const;
 
-const referred = ({ name }: { readonly name: string }): Json => ({ $ref: `#/components/parameters/${name}` });
+const toReference = ({ name }: { readonly name: string }): Json => ({ $ref: `#/components/parameters/${name}` });
 
 const fieldParameters = ['field', 'fields'].map((name) => ({
   name,

@@ -22,7 +22,7 @@ const joined = (words: string): string =>
 const camel = (words: string): string => words.replace(/^[A-Z]+(?![a-z])|^[A-Z]/, (capitals) => capitals.toLowerCase());
 
 /** Names of operations with unclear paths. */
-const spokenNames: Readonly<Record<string, string>> = {
+const nameOverrides: Readonly<Record<string, string>> = {
   'POST password': 'set_password',
   'GET link': 'importable_resources',
 };
@@ -66,18 +66,18 @@ export function operationIdOf(
 }
 
 function idOf(
-  { path, name, calledInIds, operations }: Endpoint,
+  { path, name, operationIdBase, operations }: Endpoint,
   method: Method,
   objectAt: (path: string) => string,
 ): string {
-  const called = calledInIds ?? name;
+  const called = operationIdBase ?? name;
   if (/ Instance$/.test(called)) return (method === 'POST' ? 'post' : verbs[method]) + objectAt(path);
   if (/ List$/.test(called))
     return method === 'GET' ? `list${pluralOf(objectAt(path))}` : verbs[method] + objectAt(path);
   const [, parent, action] = /^(.+\/:\w+\/)([^:/]+)\/$/.exec(path) ?? [];
   const object = parent === undefined ? '' : objectAt(parent);
   if (object !== '' && action !== undefined) {
-    const words = spokenNames[`${method} ${action}`] ?? action;
+    const words = nameOverrides[`${method} ${action}`] ?? action;
     if (method === 'POST' && !operations.PUT) {
       const [verb = '', ...rest] = words.split('_');
       return verb + object + joined(rest.join(' '));

@@ -7,20 +7,20 @@ type Json = Readonly<Record<string, unknown>>;
 const digestOf = (script: string): string => `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
 
 /** Encodes JSON for a script element. Strings must not close the element. */
-const inScript = (json: Json): string => JSON.stringify(json).replaceAll('<', '\\u003c');
+const jsonForScript = (json: Json): string => JSON.stringify(json).replaceAll('<', '\\u003c');
 
 /**
  * The script of the page: passes the document to the viewer and follows the system's colour scheme. The viewer validates and
  * copies everything that it loads, which would take seconds for all schemas. So it first loads only the names of the operations;
  * then the script adds their parameters and responses, with each reference resolved once.
  */
-const starting = (document: Json): string => `
+const startScript = (document: Json): string => `
 const viewer = document.querySelector('rapi-doc');
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const paint = () => viewer.setAttribute('theme', dark.matches ? 'dark' : 'light');
 dark.addEventListener('change', paint);
 paint();
-const api = ${inScript(document)};
+const api = ${jsonForScript(document)};
 const each = (object, change) => Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]));
 const named = ({ deprecated, description, operationId, security, summary, tags }) =>
   ({ deprecated, description, operationId, security, summary, tags, responses: {} });
@@ -60,7 +60,7 @@ interface Page {
 /** Renders the OpenAPI document as an interactive page that includes the viewer and contacts only this server. */
 export function page(document: Json): Page {
   const viewer = embeddedScript('rapidoc');
-  const start = starting(document);
+  const start = startScript(document);
   // The viewer uses style attributes.
   const policy = [
     "default-src 'none'",

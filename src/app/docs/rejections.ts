@@ -74,15 +74,15 @@ const rejections: Readonly<Record<Rejection, Described>> = {
   },
 };
 
-const wait = (description: string): Json => ({
+const retryAfterHeader = (description: string): Json => ({
   'Retry-After': { description, schema: { type: 'integer', minimum: 1 } },
 });
 
 /** Headers by component name. */
 const headers: Readonly<Record<string, Json>> = {
-  Unauthenticated: wait('Seconds until a locked username may log in again.'),
-  TooMany: wait('Seconds to wait.'),
-  Busy: wait('Seconds to wait.'),
+  Unauthenticated: retryAfterHeader('Seconds until a locked username may log in again.'),
+  TooMany: retryAfterHeader('Seconds to wait.'),
+  Busy: retryAfterHeader('Seconds to wait.'),
 };
 
 const failure: Described = {

@@ -43,7 +43,7 @@ function stuckMails({ clock, db }: App): string[] {
 }
 
 /** Returns a line for each provider account in state Erred, with its last error. */
-const erredAccounts = ({ db }: App): string[] =>
+const failedAccounts = ({ db }: App): string[] =>
   db
     .all<{ name: string; type: string; error: string }>(
       sql`SELECT name, type, error_message AS error FROM service_settings WHERE state = 'Erred' ORDER BY type, name, id`,
@@ -91,7 +91,7 @@ const maxLines = 20;
 export const externalProblems = (app: App): string[] =>
   [
     stuckMails(app),
-    erredAccounts(app),
+    failedAccounts(app),
     failingProviders(app),
     clockDoubts(app),
     writeProblems(app),

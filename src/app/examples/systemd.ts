@@ -3,7 +3,7 @@ import { authorityOf } from '../../kernel/config/address.ts';
 import type { Setup } from './setup.ts';
 
 /** Quotes a word of a command line in a unit (systemd.syntax(7), systemd.service(5) "COMMAND LINES"). */
-const word = (text: string): string => {
+const quoteWord = (text: string): string => {
   const escaped = text.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$');
   return /^[\w@%+=:,./-]+$/.test(text) ? escaped : `"${escaped}"`;
 };
@@ -25,7 +25,7 @@ function startCommand({ config, data, program }: Setup): string {
     ...(log_file !== null && { '--log-file': resolve(log_file) }),
     ...(audit_file !== null && { '--audit-file': resolve(audit_file) }),
   };
-  return [...program, 'serve', ...Object.entries(options).flat()].map(word).join(' ');
+  return [...program, 'serve', ...Object.entries(options).flat()].map(quoteWord).join(' ');
 }
 
 /** Returns a unit that starts and supervises the server, and lets it write only its data. */

@@ -4,7 +4,7 @@ import { type Address, addressOf, authorityOf, usualAdminAddress } from '../../k
 import { listenOn } from '../../kernel/http/listener-options.ts';
 import { errorOf, present } from '../../kernel/present.ts';
 import { openExposition } from './exposition.ts';
-import { examineHealth, type Health, type Vitals } from './health.ts';
+import { examineHealth, type Health, type HealthDependencies } from './health.ts';
 import { readings } from './readings.ts';
 import { processReadings, type Reading, watchEventLoop } from './samples.ts';
 
@@ -32,7 +32,7 @@ const jsonPage = (status: number, content: object): Page => ({
 /** Serves liveness, readiness and metrics on the operator's port. */
 class AdminListener {
   readonly #server: Server;
-  readonly #vitals: Vitals;
+  readonly #vitals: HealthDependencies;
   readonly #eventLoop = watchEventLoop();
   readonly #pages: Readonly<Record<string, () => Page | Promise<Page>>>;
   #isLocal = true;
@@ -41,7 +41,7 @@ class AdminListener {
   readonly #active = new Set<Socket>();
 
   /** `further` are additional metrics. */
-  constructor(vitals: Vitals, further: readonly Reading[] = []) {
+  constructor(vitals: HealthDependencies, further: readonly Reading[] = []) {
     this.#vitals = vitals;
     const { app, folder, timerAgeMs } = vitals;
     const metrics = [...readings(app, folder, timerAgeMs), ...further, this.#eventLoop.reading, ...processReadings];
@@ -166,7 +166,7 @@ export interface AdminAccess {
  * is no listener. Rejects with a readable error.
  */
 export async function openAdmin(
-  vitals: Vitals,
+  vitals: HealthDependencies,
   usesDefault: boolean,
   further: readonly Reading[],
 ): Promise<AdminAccess | undefined> {

@@ -180,8 +180,8 @@ export const backupEndpoints: readonly Endpoint[] = [
     path: '/api/backups/:key/',
     name: 'Backup Instance',
     description: 'A backup.',
-    shows: (request) => staff.may(request, undefined) && find(request).length > 0,
-    permits: (request) => (find(request).length > 0 ? ['DELETE'] : []),
+    isVisible: (request) => staff.may(request, undefined) && find(request).length > 0,
+    permittedMethods: (request) => (find(request).length > 0 ? ['DELETE'] : []),
     actions: (request) => void find(request),
     operations: {
       GET: {

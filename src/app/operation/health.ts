@@ -31,7 +31,7 @@ export interface Health {
 }
 
 /** Dependencies of the readiness check. */
-export interface Vitals {
+export interface HealthDependencies {
   readonly app: App;
   /** The data folder; undefined if all data is in memory. */
   readonly folder: string | undefined;
@@ -45,10 +45,11 @@ export interface Vitals {
 }
 
 /** Whether the timer that runs all pending work is alive. */
-export const isTimerAlive = (timer: Pick<Vitals, 'timerAgeMs'>): boolean => timer.timerAgeMs() < maxTimerAgeMs;
+export const isTimerAlive = (timer: Pick<HealthDependencies, 'timerAgeMs'>): boolean =>
+  timer.timerAgeMs() < maxTimerAgeMs;
 
 /** Runs all checks. Never rejects. Takes a second if another process writes. */
-export async function examineHealth(vitals: Vitals): Promise<Health> {
+export async function examineHealth(vitals: HealthDependencies): Promise<Health> {
   const { app, folder, follower, instance, isClosing, timerAgeMs } = vitals;
   const [fence] = fenceProblems(app.db);
   const checks = {

@@ -38,7 +38,7 @@ export function addKey(app: App, username: string, { bounds, name, networks, sco
     const nameOrUuid = bounds[structure];
     if (nameOrUuid === undefined) return [];
     const id = idOf(app, { structure, nameOrUuid });
-    if (!sees(app, user, structure, id))
+    if (!canSee(app, user, structure, id))
       throw new Error(`the user "${username}" cannot see the ${structure} "${nameOrUuid}"`);
     return [id];
   };
@@ -68,7 +68,7 @@ const tooManyKeys = ({ config: { api_keys_per_user: max }, db }: App, user: numb
   countApiKeys(db, user) < max ? undefined : `the user already has ${max} API keys`;
 
 /** Whether a user can see a customer or project. */
-function sees({ db }: App, { id: user, is_staff, is_support }: UserRow, structure: RoleScope, id: number): boolean {
+function canSee({ db }: App, { id: user, is_staff, is_support }: UserRow, structure: RoleScope, id: number): boolean {
   if (is_staff || is_support) return true;
   const visible = structure === 'customer' ? connectedCustomers : connectedProjects;
   return db.values<number>(visible(sql`${user}`)).includes(id);

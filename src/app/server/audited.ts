@@ -152,7 +152,7 @@ const isRecorded = ({ isLogin }: Operation, caller: Caller | null, status: numbe
 function noteOtherBody({ input }: Operation, request: Request, draft: AuditDraft): void {
   if (!input) return;
   const { values } = request.incoming.body(() =>
-    Object.keys(input.fields).find((name) => input.fields[name]?.input?.mayBeBare),
+    Object.keys(input.fields).find((name) => input.fields[name]?.input?.canBeBareList),
   );
   for (const [name, field] of Object.entries(input.fields))
     if (values[name] !== undefined && field.input)

@@ -68,7 +68,7 @@ export class BackgroundWork {
     const { catalogue, config, eventStreams } = this.#app;
     return [
       // Run this before all tasks that depend on the clock.
-      { name: 'watch the clock', every: 0, run: () => this.#watch.look() },
+      { name: 'watch the clock', every: 0, run: () => this.#watch.check() },
       ...housekeeping(catalogue),
       { name: 'claim due deliveries', every: 0, run: () => this.#pollDeliverers() },
       { name: 'poll for events of other processes', every: 0, run: () => eventStreams.poll() },
@@ -126,7 +126,7 @@ export class BackgroundWork {
 
   /** Milliseconds since the timer last ran due work. */
   timerAgeMs(): number {
-    return this.#timer.quiet();
+    return this.#timer.millisecondsSinceRun();
   }
 
   /** Runs pending work. Optionally leaves out work that reads do on demand. */

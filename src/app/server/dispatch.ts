@@ -89,7 +89,7 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
       const run = begin(incoming);
       if (!(error instanceof StorageError) || !isReading(incoming.method)) return run.respondToError(error);
       try {
-        return app.db.trial(() => {
+        return app.db.rollBack(() => {
           const { endpoint, request } = run.resolve();
           if (incoming.method === 'OPTIONS') return run.respond(metadata(endpoint, request));
           const operation = run.operation();
@@ -163,15 +163,15 @@ function writerOf(db: SqliteDatabase): (operation: Operation, request: Request, 
     const isPrepared = operation.prepare !== undefined || incoming.isMultipart;
     if (!incoming.isRepeatable || operation.isHandledOnce || isPrepared || operationsWithSavepoint.has(operation))
       return db.write(work);
-    if (selfChecks.repeatableWrites) rehearse(db, work);
+    if (selfChecks.repeatableWrites) runAndRollBack(db, work);
     return db.writeRepeatable(work, () => operationsWithSavepoint.add(operation));
   };
 }
 
 /** Runs work and rolls it back. Tests then notice effects outside the database, because they happen twice. */
-function rehearse(db: SqliteDatabase, work: () => unknown): void {
+function runAndRollBack(db: SqliteDatabase, work: () => unknown): void {
   try {
-    db.trial(() => db.write(work));
+    db.rollBack(() => db.write(work));
   } catch {
     // The actual run fails in the same way.
   }

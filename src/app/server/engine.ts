@@ -4,7 +4,7 @@ import type { App } from '../../kernel/app.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { busyTimeout } from '../../kernel/durability/handle.ts';
 import { checkBackupSettings } from '../backup/config.ts';
-import { type Opening, openDeployment } from '../compose/composition.ts';
+import { type OpenOptions, openDeployment } from '../compose/composition.ts';
 import { checkLeaseSettings } from '../replication/writing.ts';
 import { BackgroundWork } from './background-work.ts';
 import { type Dispatcher, dispatcher } from './dispatch.ts';
@@ -39,7 +39,7 @@ export interface Engine {
  */
 export async function startEngine(
   config: Config,
-  opening: Omit<Opening, 'purpose' | 'isCopy' | 'wakeOutbox'>,
+  opening: Omit<OpenOptions, 'purpose' | 'isCopy' | 'wakeOutbox'>,
   isPassive = false,
 ): Promise<Engine> {
   checkBackupSettings(config);

@@ -19,7 +19,7 @@ export const matches = (expression: string, text: string): boolean =>
  * Returns the literal prefix of all texts that an expression matches, such as `amzn2-` for `^amzn2-.*-gp2$`; empty if it does not
  * start with ^ or has an alternative outside parentheses.
  */
-export function beginningOf(expression: string): string {
+export function literalPrefix(expression: string): string {
   if (!expression.startsWith('^') || hasAlternative(expression)) return '';
   const [, plain = '', next = ''] = /^\^((?:[\w /-]|\\[^\w\\])*)(.?)/s.exec(expression) ?? [];
   const characters = plain.match(/\\.|./gs) ?? [];

@@ -39,7 +39,7 @@ export interface Simulation {
 /** Simulation of one kind of object. */
 export interface SimulatedKind {
   /** The vendor's id of the n-th object of this kind in its settings, from 1. */
-  readonly id: (n: number, draw: Generator, values: PlainValues) => string;
+  readonly id: (n: number, draw: ValueGenerator, values: PlainValues) => string;
   /** Returns why the provider rejects an operation (including `create`), given its objects; undefined if it accepts it. */
   readonly rejects?: Readonly<
     Record<
@@ -52,17 +52,17 @@ export interface SimulatedKind {
     >
   >;
   /** Values that the provider adds to a new object, such as addresses and generated names. */
-  readonly initialValues?: (n: number, values: PlainValues, draw: Generator) => PlainValues;
+  readonly initialValues?: (n: number, values: PlainValues, draw: ValueGenerator) => PlainValues;
   /** Runtime states an operation passes through before it is done; `create` and `delete` among them. */
   readonly transitionStates?: Readonly<Record<string, readonly string[]>>;
   /** Runtime state when an operation is done. */
   readonly final?: Readonly<Record<string, string>>;
   /** Values after an action besides the runtime state. */
-  readonly effects?: Readonly<
-    Record<string, (values: PlainValues, parameters: PlainValues, draw: Generator) => PlainValues>
+  readonly actionValues?: Readonly<
+    Record<string, (values: PlainValues, parameters: PlainValues, draw: ValueGenerator) => PlainValues>
   >;
   /** Changes of other objects when an operation is done, such as adding the root volume of an instance. */
-  readonly others?: Readonly<
+  readonly otherChanges?: Readonly<
     Record<
       string,
       (
@@ -77,7 +77,7 @@ export interface SimulatedKind {
   /** Values that the provider computes from other objects. */
   readonly observed?: (object: OtherObject, all: (kind: string) => readonly OtherObject[]) => PlainValues;
   /** Returns the values of an object for `simulator_inventory`. `fellow` returns the id of the n-th object of another kind. */
-  readonly unmanaged?: (n: number, draw: Generator, fellow: (kind: string) => string | undefined) => PlainValues;
+  readonly unmanaged?: (n: number, draw: ValueGenerator, fellow: (kind: string) => string | undefined) => PlainValues;
 }
 
 /** An object other than the operation's. */
@@ -104,7 +104,7 @@ export type OtherChange =
   | { readonly kind: string; readonly action: 'remove'; readonly backend_id: string; readonly isSilent?: boolean };
 
 /** Generates values, deterministic by the seed and the object. */
-export interface Generator {
+export interface ValueGenerator {
   /** The next hexadecimal digits of one stream. */
   readonly hex: (length: number) => string;
   /** The next address in 198.18.0.0/15. */

@@ -124,7 +124,7 @@ interface DeletionRules {
   /** Conditions of both deleting and unlinking, in any state. */
   readonly removalDenialReason?: (request: Request, resource: ResourceRow) => string | undefined;
   /** Condition on `r`: the rows that are removed together with this one. */
-  readonly takesAlong?: (resource: ResourceRow) => Sql;
+  readonly removedTogether?: (resource: ResourceRow) => Sql;
   /**
    * Releases attached objects before the row of a resource is removed. `flags`: those of the deletion; undefined if only the
    * row is removed. `isGone`: the provider has deleted the resource, as the flags say.
@@ -179,7 +179,7 @@ export interface ResourceKind<F extends Fields = Fields> {
   /** Whether the list accepts POST; parts and snapshots are created by actions of others. */
   readonly isCreatable: boolean;
   /** Whether changed names and descriptions (or only names) are sent to the provider. */
-  readonly pushes?: readonly ('name' | 'description')[];
+  readonly pushedFields?: readonly ('name' | 'description')[];
   /** Whether PUT and PATCH are served; floating IPs have none. */
   readonly isUpdatable?: boolean;
   /** For the documentation: a name, and the other members of a valid creation body besides the link; default: the required fields with their examples. */

@@ -12,7 +12,7 @@ class Element {
 }
 
 /** Number of bytes to parse before yielding the event loop. */
-const portion = 16 * 1024;
+const bytesPerSlice = 16 * 1024;
 
 /**
  * Parses a UTF-8 document. Returns the root element under its name; undefined for invalid XML. Elements with child elements
@@ -47,9 +47,9 @@ export async function parsedXml(document: Buffer, item: string): Promise<unknown
   try {
     // Parse in pieces: the entire text would be a large object that stays in memory until a full garbage collection.
     const decoder = new StringDecoder('utf8');
-    for (let at = 0; at < document.length; at += portion) {
+    for (let at = 0; at < document.length; at += bytesPerSlice) {
       if (at > 0) await nextTurn();
-      reader.write(decoder.write(document.subarray(at, at + portion)));
+      reader.write(decoder.write(document.subarray(at, at + bytesPerSlice)));
     }
     reader.write(decoder.end());
     reader.close();

@@ -32,7 +32,7 @@ export interface EntityRow extends Row {
   readonly backend_id: string;
 }
 
-const creatingAtOnce = 4;
+const maxConcurrentCreations = 4;
 const beingCreated: readonly string[] = ['Creation Scheduled', 'Creating'];
 const idle: readonly string[] = ['OK', 'Erred'];
 const running: Readonly<Record<string, State>> = { create: 'Creating', delete: 'Deleting' };
@@ -125,7 +125,7 @@ function entityMustWait({ catalogue, db }: App, { entity_id: id, entity_kind: na
   const creating = db.scalar<number>(sql`
     SELECT count(*) FROM ${raw(kind.table)}
     WHERE settings_id = ${settings_id} AND state = 'Creating'`);
-  return creating >= creatingAtOnce || hasNamesake(db, kind, id);
+  return creating >= maxConcurrentCreations || hasNamesake(db, kind, id);
 }
 
 /** Whether an indistinguishable object is being created at a provider other than the simulator. */

@@ -74,7 +74,7 @@ export class Flow {
   }
 
   /** The same for a text result. */
-  onceText(stage: string, work: () => Promise<string>): Promise<string> {
+  onceForText(stage: string, work: () => Promise<string>): Promise<string> {
     return this.once(stage, v.string(), work);
   }
 

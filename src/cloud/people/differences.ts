@@ -26,7 +26,7 @@ export interface Differences {
   /** The account to add, which was not a member before. */
   readonly requested: readonly MemberRow[];
   /** Members to remove, if this service added them. */
-  readonly surplus: readonly MemberRow[];
+  readonly surplusMembers: readonly MemberRow[];
 }
 
 /** SQL of these resources with members at a real provider (`managed`), and of the users with a role (`holders`). */
@@ -58,7 +58,7 @@ const wanted: Sql = sql`
 
 /** Condition: the state is unknown, or the provider rejected the user some time ago. */
 const isMissing = (now: number): Sql => sql`(b.email IS NULL OR (b.state = 'refused' AND b.due <= ${now}))`;
-const isAsked = (now: number): Sql => sql`(b.state = 'asked' AND b.due <= ${now})`;
+const isRequestDue = (now: number): Sql => sql`(b.state = 'asked' AND b.due <= ${now})`;
 
 /** SQL of the users who should no longer be members. */
 const surplus = (now: number): Sql => sql`
@@ -72,7 +72,7 @@ const surplus = (now: number): Sql => sql`
           SELECT 1 FROM active_customer_role WHERE customer_id = m.customer_id AND user_id = u.id AND role = 'owner')))`;
 
 /** Number of resources to compare at once. */
-const portion = 50;
+const resourcesPerBatch = 50;
 
 interface Managed {
   readonly id: number;
@@ -97,15 +97,15 @@ export function differing(
     ({ kind, name }) =>
       sql`SELECT id FROM resource WHERE is_part = ${Number(kind.isPart ?? false)} AND kind = ${name} AND id > ${after}`,
   );
-  const ids = db.values<number>(sql`${join(ofKinds, ' UNION ALL ')} ORDER BY id LIMIT ${portion}`);
+  const ids = db.values<number>(sql`${join(ofKinds, ' UNION ALL ')} ORDER BY id LIMIT ${resourcesPerBatch}`);
   const resources = db.all<Managed>(sql`
     ${comparison(catalogue, sql`r.id IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`)}
     SELECT * FROM managed
     WHERE id IN (
-      SELECT h.resource_id FROM ${wanted} WHERE ${isMissing(now)} OR ${isAsked(now)}
+      SELECT h.resource_id FROM ${wanted} WHERE ${isMissing(now)} OR ${isRequestDue(now)}
       UNION
       SELECT m.id FROM ${surplus(now)})`);
-  return { resources, last: ids.length === portion ? ids.at(-1) : undefined };
+  return { resources, last: ids.length === resourcesPerBatch ? ids.at(-1) : undefined };
 }
 
 /** Returns the pending member changes of a resource; undefined if there are none, or if it has no members. */
@@ -117,11 +117,11 @@ export function differencesOf({ catalogue, db }: App, resource: number, now: num
     ${of} SELECT u.email_folded AS folded, u.email, u.username, u.full_name FROM ${wanted} WHERE ${isMissing(now)}
     ORDER BY folded`);
   const requested = db.all<MemberRow>(sql`
-    ${of} SELECT b.email, b.account, b.state FROM ${wanted} WHERE ${isAsked(now)} ORDER BY b.email`);
+    ${of} SELECT b.email, b.account, b.state FROM ${wanted} WHERE ${isRequestDue(now)} ORDER BY b.email`);
   const left = db.all<MemberRow>(sql`
     ${of} SELECT b.email, b.account, b.state FROM ${surplus(now)} ORDER BY b.email`);
   if (missing.length + requested.length + left.length === 0) return undefined;
   const { backend_id, id, kind, uuid } = managed;
   const object = { kind: catalogue.kind(kind).kind.name, backend_id };
-  return { resource: id, uuid, object, missing, requested, surplus: left };
+  return { resource: id, uuid, object, missing, requested, surplusMembers: left };
 }

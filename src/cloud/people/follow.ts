@@ -33,10 +33,10 @@ export const memberInstants: StoredInstants = {
 };
 
 /** Interval of comparisons without a known change. */
-const maxRestMs = minute;
+const comparisonInterval = minute;
 
 /** Queues a job for every resource whose members differ from the roles. Compares a batch at a time, and only after changes. */
-export function followMembers(): Task {
+export function syncMembers(): Task {
   let after = 0;
   let begun = 0;
   let reads = new Set<readonly Part[]>();
@@ -48,7 +48,7 @@ export function followMembers(): Task {
       const { versions } = app.db;
       const { now } = context;
       if (after === 0) {
-        if (compared && versions.isCurrent(compared) && now >= begun && now - begun < maxRestMs) return false;
+        if (compared && versions.isCurrent(compared) && now >= begun && now - begun < comparisonInterval) return false;
         begun = now;
         reads = new Set();
       }
@@ -92,13 +92,14 @@ interface Outcome extends Pick<MemberRow, 'email' | 'account'> {
 }
 
 /** Errors that concern one person. Others concern the account or the provider. */
-const personal: readonly ErrorClass[] = ['unauthorized', 'invalid', 'conflict', 'not_found'];
+const personErrors: readonly ErrorClass[] = ['unauthorized', 'invalid', 'conflict', 'not_found'];
 
 async function attempt(failed: Outcome, work: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ProviderError && personal.includes(error.type)) return { ...failed, reason: error.message };
+    if (error instanceof ProviderError && personErrors.includes(error.type))
+      return { ...failed, reason: error.message };
     throw error;
   }
 }
@@ -106,10 +107,10 @@ async function attempt(failed: Outcome, work: () => Promise<Outcome>): Promise<O
 /** Applies the differences. Stores a person before adding them at the provider, to know that they are managed here. */
 async function follow(
   membership: Membership,
-  { requested, missing, object, surplus }: Differences,
+  { requested, missing, object, surplusMembers }: Differences,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  for (const { account, email, state } of surplus)
+  for (const { account, email, state } of surplusMembers)
     outcomes.push(
       await attempt({ email, account, state, pause: removalPause }, async () => {
         if (state === 'added' || state === 'asked') await membership.remove(object, account);
@@ -152,9 +153,9 @@ const forget = (db: Database, resource: number, email: string): void =>
   void db.run(sql`DELETE FROM backend_member WHERE resource_id = ${resource} AND email = ${email}`);
 
 /** Postpones all members of a job after a failure of the account or the provider. */
-const postponeAll = ({ requested, missing, surplus }: Differences): Outcome[] => [
+const postponeAll = ({ requested, missing, surplusMembers }: Differences): Outcome[] => [
   ...missing.map(({ folded }): Outcome => ({ email: folded, account: '', state: 'refused', pause: removalPause })),
-  ...[...requested, ...surplus].map((row): Outcome => ({ ...row, pause: removalPause })),
+  ...[...requested, ...surplusMembers].map((row): Outcome => ({ ...row, pause: removalPause })),
 ];
 
 /** Continues with the next request, including new changes. */

@@ -125,7 +125,7 @@ export function chosenProperty<K extends string>(
 }
 
 /** Finds a property by its id at the provider, in the settings' set. */
-export function propertyCalled(
+export function propertyByBackendId(
   { db }: Pick<Request, 'db'>,
   kind: string,
   backendId: string,

@@ -37,7 +37,7 @@ function updateResource(
   const values = { ...(name !== undefined && { name }), ...(description !== undefined && { description }) };
   if (Object.keys(values).length > 0) kind.checkUpdate?.(request, row, values);
   const changes = `${name !== undefined ? changeText('Name', row.name, name) : ''}${description !== undefined ? changeText('Description', row.description, description) : ''}`;
-  const isPushed = kind.pushes?.some((pushed) => pushed in values) ?? false;
+  const isPushed = kind.pushedFields?.some((pushed) => pushed in values) ?? false;
   const after = changeResource(
     request,
     row,

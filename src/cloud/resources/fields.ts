@@ -19,7 +19,7 @@ import {
   plainValue,
   timeValue,
 } from '../../kernel/collection/representation.ts';
-import { properName } from '../../kernel/collection/rules.ts';
+import { nonBlankName } from '../../kernel/collection/rules.ts';
 import { text } from '../../kernel/collection/values.ts';
 import type { TypedKind } from '../catalogue/catalogue.ts';
 import { stateValue } from '../catalogue/resource-row.ts';
@@ -73,7 +73,7 @@ function baseFields({ kind, name, type }: TypedKind) {
     url: selfLink(kind.path, 'r.uuid'),
     uuid: uuidField(),
     is_simulated: simulatedField(simulatedSql('service_settings')),
-    name: properName(kind.examples?.name, kind.nameRules),
+    name: nonBlankName(kind.examples?.name, kind.nameRules),
     description: text({ max: 500, lines: 'many' }),
     service: readOnly('field', uri, linkValue(type.prefix, 'service.uuid')),
     service_name: readOnlyText(notNullText('service_settings.name')),

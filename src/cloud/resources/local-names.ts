@@ -34,4 +34,6 @@ export function withLocalNames(
 
 /** Stores the name and description that a successful update sent to the provider. */
 export const pushedNames = ({ kind }: TypedKind, resource: ResourceRow): PlainValues =>
-  Object.fromEntries(columns.flatMap(([own, theirs]) => (kind.pushes?.includes(own) ? [[theirs, resource[own]]] : [])));
+  Object.fromEntries(
+    columns.flatMap(([own, theirs]) => (kind.pushedFields?.includes(own) ? [[theirs, resource[own]]] : [])),
+  );

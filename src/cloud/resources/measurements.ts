@@ -121,7 +121,7 @@ function put(request: Request, { key, read, table, values }: Measurement): Reply
   );
   db.run(sql`DELETE FROM ${raw(table)} WHERE ${where}`);
   db.insert(table, { resource_id: id, [key]: reported.key, ...row });
-  if (table === 'monitoring_item') keepValue(request, id, reported.key, present(row.value));
+  if (table === 'monitoring_item') recordValue(request, id, reported.key, present(row.value));
   return json({ scope: linkOfResource(request, id), [key]: reported.key, ...row }, stored ? 200 : 201);
 }
 
@@ -160,7 +160,7 @@ function remove(request: Request, { key, table }: Measurement): Reply {
     sql`DELETE FROM ${raw(table)} WHERE resource_id = ${id} AND ${raw(key)} = ${named}`,
   );
   if (changes === 0) throw notFound();
-  if (table === 'monitoring_item') forgetValues(request, id, named);
+  if (table === 'monitoring_item') deleteValues(request, id, named);
   return empty();
 }
 
@@ -176,7 +176,7 @@ function parameters(request: Request, key: Measurement['key']): Sql {
 }
 
 /** The same of monitoring items. */
-export const itemsAsked = (request: Request): Sql => parameters(request, 'name');
+export const requestedItems = (request: Request): Sql => parameters(request, 'name');
 
 function list(request: Request, measurement: Measurement): Reply {
   const { db, query } = request;
@@ -288,7 +288,7 @@ export const monitoringEndpoint = endpoint({
 const maxValuesPerItem = 1000;
 
 /** Stores a value of a monitoring item, replacing the oldest at the limit. Must run inside a write. */
-function keepValue({ db, now }: Request, resource: number, name: string, value: number): void {
+function recordValue({ db, now }: Request, resource: number, name: string, value: number): void {
   db.run(sql`
     INSERT OR REPLACE INTO monitoring_value (resource_id, name, at, value)
     VALUES (${resource}, ${name}, ${now}, ${value})`);
@@ -302,5 +302,5 @@ function keepValue({ db, now }: Request, resource: number, name: string, value: 
 }
 
 /** Removes the state of an item that no longer exists. */
-const forgetValues = ({ db }: Request, resource: number, name: string): void =>
+const deleteValues = ({ db }: Request, resource: number, name: string): void =>
   void db.run(sql`DELETE FROM monitoring_value WHERE resource_id = ${resource} AND name = ${name}`);

@@ -3,10 +3,10 @@ import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
 import { historyParameters, parameter } from '../../kernel/collection/filter.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { gather, invalidRequest } from '../../kernel/http/error.ts';
+import { collectErrors, invalidRequest } from '../../kernel/http/error.ts';
 import { historyPoints } from '../../kernel/http/history.ts';
 import { json } from '../../kernel/http/reply.ts';
-import { itemsAsked, linkOfResource, readers } from './measurements.ts';
+import { linkOfResource, readers, requestedItems } from './measurements.ts';
 
 /** Limits of one response: items, and values of all items at all points. */
 const maxItems = 300;
@@ -52,9 +52,9 @@ export const monitoringHistory: Endpoint = {
       },
       handle: (request) => {
         const { db, query } = request;
-        const [points, condition] = gather(
+        const [points, condition] = collectErrors(
           () => historyPoints((name) => query.all(name)),
-          () => itemsAsked(request),
+          () => requestedItems(request),
         );
         const items = db.deferrableAll<{ id: number; name: string }>(sql`
           SELECT m.resource_id AS id, m.name FROM monitoring_item m

@@ -29,7 +29,7 @@ const running: Readonly<Record<string, State>> = { create: 'Creating', delete: '
 
 /** Scheduled becomes running. */
 function startOperation(context: Context, resource: ResourceRow, job: Job): void {
-  const { shown }: Carried = JSON.parse(job.parameters);
+  const { shown }: JobParameters = JSON.parse(job.parameters);
   const isAction = !['create', 'update', 'delete', 'pull'].includes(job.operation);
   changeTogether(context, reservedIn(job.parameters).together, { state: 'Updating' });
   changeResource(context, resource, {
@@ -62,7 +62,7 @@ function finishOperation(
   job: Job,
   step: Exclude<Step, { kind: 'wait' }>,
 ): void {
-  const parameters: Carried = JSON.parse(job.parameters);
+  const parameters: JobParameters = JSON.parse(job.parameters);
   if (step.kind === 'done') {
     const failure =
       job.operation === 'delete'
@@ -101,7 +101,7 @@ function finishOperation(
 }
 
 /** Job parameters for the end of the operation. */
-interface Carried extends PlainValues {
+interface JobParameters extends PlainValues {
   readonly forced?: boolean;
   /** Returns the text about a changed name or description for the event's message. */
   readonly changes?: string;
@@ -129,7 +129,7 @@ function succeed(
   resource: ResourceRow,
   job: Job,
   step: Extract<Step, { kind: 'done' }>,
-  parameters: Carried,
+  parameters: JobParameters,
 ): void {
   const { db } = context.app;
   const { operation } = job;
@@ -173,7 +173,7 @@ function keepSecrets({ app: { db, secrets } }: Context, { id, secrets: present, 
 }
 
 /** Returns the failure message if the parent was never created at the provider; undefined otherwise. */
-function orphanhood({ catalogue, db }: App, job: Job, resource: ResourceRow): string | undefined {
+function missingParentReason({ catalogue, db }: App, job: Job, resource: ResourceRow): string | undefined {
   const parent =
     job.operation === 'create' && resource.parent_id !== null ? resourceOf(db, resource.parent_id) : undefined;
   return parent?.backend_id === '' ? `${catalogue.kind(parent.kind).kind.name} does not exist at backend` : undefined;
@@ -186,7 +186,7 @@ function resourceSubject(app: App, job: Job): Subject | undefined {
     resource && {
       start: (context) => startOperation(context, resource, job),
       failure: (now) =>
-        timeoutOf(job, now, app.catalogue.kind(resource.kind).kind.limits) ?? orphanhood(app, job, resource),
+        timeoutOf(job, now, app.catalogue.kind(resource.kind).kind.limits) ?? missingParentReason(app, job, resource),
       call: () => driverCall(app, job, resource),
       progress: (context, step) => storeProgress(context, resource, step),
       finish: (context, step) => finishOperation(context, resource, job, step),
@@ -212,7 +212,7 @@ function driverCall({ catalogue, db, secrets }: App, job: Job, resource: Resourc
   };
 }
 
-const creatingAtOnce = 4;
+const maxConcurrentCreations = 4;
 
 /**
  * Limits creations: at most four objects of a kind at once on the same settings, none before its parent, and only one with the
@@ -230,7 +230,7 @@ function mustWait({ db }: App, job: Job): boolean {
       JOIN service_settings st ON st.id = own.settings_id
       JOIN resource r ON r.settings_id = own.settings_id AND r.kind = own.kind AND r.state = 'Creating'
     WHERE own.id = ${job.resource_id}`);
-  return creating >= creatingAtOnce || hasNamesake === 1;
+  return creating >= maxConcurrentCreations || hasNamesake === 1;
 }
 
 /** Operations on resources. */

@@ -176,7 +176,7 @@ export function removeResource(
   const { catalogue, db } = context.app;
   const { kind } = catalogue.kind(resource.kind);
   kind.deletion?.onRemoval?.(context, resource, deletion, isGone);
-  const along = kind.deletion?.takesAlong?.(resource);
+  const along = kind.deletion?.removedTogether?.(resource);
   for (const id of along ? db.values<number>(sql`SELECT r.id FROM resource r WHERE ${along} ORDER BY r.id DESC`) : []) {
     const row = resourceOf(db, id);
     if (row)

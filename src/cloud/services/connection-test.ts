@@ -11,7 +11,7 @@ import { ProviderError } from '../catalogue/provider-error.ts';
 import { isSimulated } from '../catalogue/simulation.ts';
 import type { ProviderType } from '../catalogue/type.ts';
 import { driverOf } from '../operations/drivers.ts';
-import { driverSettingsOf, pingTimeoutMs, within } from './ping.ts';
+import { driverSettingsOf, pingTimeoutMs, withTimeout } from './ping.ts';
 import { servicesOf } from './services.ts';
 
 /** The parts of a connection, each of which requires the previous one (services.md 4.3). */
@@ -44,9 +44,9 @@ async function testConnection(request: Request, settings: DriverSettings): Promi
   let current: CheckName | undefined;
   try {
     const driver = driverOf(request.app, settings);
-    await within(driver.ping(), pingTimeoutMs);
+    await withTimeout(driver.ping(), pingTimeoutMs);
     current = 'inventory';
-    await within(driver.sync([]), inventoryTimeoutMs);
+    await withTimeout(driver.sync([]), inventoryTimeoutMs);
     return checks();
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;

@@ -18,7 +18,7 @@ export async function pingSettings(
 ): Promise<string | undefined> {
   try {
     const driver = driverOf(request.app, driverSettingsOf(request, type, values));
-    await within(driver.ping(), pingTimeoutMs);
+    await withTimeout(driver.ping(), pingTimeoutMs);
     return undefined;
   } catch (error) {
     if (error instanceof ProviderError) return error.message;
@@ -54,7 +54,7 @@ export function driverSettingsOf(request: Request, type: ProviderType, values: S
 }
 
 /** Rejects with `unavailable` if the provider takes longer. */
-export async function within<T>(call: Promise<T>, timeoutMs: number): Promise<T> {
+export async function withTimeout<T>(call: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new ProviderError('unavailable', 'Backend does not respond')), timeoutMs);

@@ -24,7 +24,7 @@ import {
   plainValue,
   textValue,
 } from '../../kernel/collection/representation.ts';
-import { boolean, shownAs, text, url } from '../../kernel/collection/values.ts';
+import { boolean, text, url, withJson } from '../../kernel/collection/values.ts';
 import { raw } from '../../kernel/db/sql.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
@@ -51,7 +51,7 @@ const serviceLink = typedLink('st.type', '', 'v.uuid');
 
 const noName = 'Name cannot be empty';
 
-const serviceName = shownAs(
+const serviceName = withJson(
   requiredOnCreation(
     wrap(
       text({ max: 150, required: true, storedIn: false, example: 'Cloud of Alice' }),
@@ -66,14 +66,14 @@ const serviceName = shownAs(
 );
 
 /** A member for the settings that only creation accepts and responses never contain. */
-const unseen = <T, Q extends boolean>(field: WritableField<T, Q>): WritableField<T, Q> =>
+const creationOnly = <T, Q extends boolean>(field: WritableField<T, Q>): WritableField<T, Q> =>
   writeOnly({ ...field, input: { ...field.input, update: false, column: false } });
 
 /** All members of services, in order (services.md 4.1), with the options of all types. */
 export const serviceFields = memoised((catalogue: Catalogue) => {
   // The catalogue determines the members, so the types cannot include them.
   const options: object = Object.fromEntries(
-    Object.entries(optionFields(catalogue)).map(([name, field]) => [name, unseen(field)]),
+    Object.entries(optionFields(catalogue)).map(([name, field]) => [name, creationOnly(field)]),
   );
   return {
     url: readOnly('field', { type: 'string', format: 'uri' }, serviceLink, { label: 'URL' }),
@@ -105,21 +105,21 @@ export const serviceFields = memoised((catalogue: Catalogue) => {
       ),
     ),
     available_for_all: boolean(),
-    homepage: shownAs(url({ max: 255, update: false, storedIn: false }), () => textValue('st.homepage')),
-    terms_of_services: shownAs(url({ max: 255, update: false, storedIn: false }), () =>
+    homepage: withJson(url({ max: 255, update: false, storedIn: false }), () => textValue('st.homepage')),
+    terms_of_services: withJson(url({ max: 255, update: false, storedIn: false }), () =>
       textValue('st.terms_of_services'),
     ),
     certifications: readOnlyList(settingsCertifications),
     geolocations: readOnlyList(geolocations),
     quotas: readOnlyList(embeddedQuotas('service', 'v.id')),
     project: writeOnly(link({ update: false, storedIn: false, to: () => projects, key: "''" })),
-    scope: unseen(hostField),
-    backend_url: unseen(credentialFields.backend_url),
-    username: unseen(credentialFields.username),
-    password: unseen(credentialFields.password),
-    token: unseen(credentialFields.token),
-    certificate: unseen(credentialFields.certificate),
-    domain: unseen(credentialFields.domain),
+    scope: creationOnly(hostField),
+    backend_url: creationOnly(credentialFields.backend_url),
+    username: creationOnly(credentialFields.username),
+    password: creationOnly(credentialFields.password),
+    token: creationOnly(credentialFields.token),
+    certificate: creationOnly(credentialFields.certificate),
+    domain: creationOnly(credentialFields.domain),
     ...options,
   };
 });

@@ -1,5 +1,14 @@
 import { projects } from '../../accounts/projects/projects.ts';
-import { type Filters, linked, ofName, oneOf, truth, uuid, uuidOf, within } from '../../kernel/collection/filter.ts';
+import {
+  booleanColumn,
+  type Filters,
+  linked,
+  ofName,
+  oneOf,
+  uuid,
+  uuidOf,
+  within,
+} from '../../kernel/collection/filter.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { settingsStates } from './settings-fields.ts';
 import { settingsTarget } from './targets.ts';
@@ -28,7 +37,7 @@ export const filters: Filters = {
   },
   settings: linked('v.settings_id', 'service_settings', () => settingsTarget),
   ...ofName(ofSettings('name')),
-  shared: truth(ofSettings('shared')),
+  shared: booleanColumn(ofSettings('shared')),
   state: within(settingsStates, oneOf(ofSettings('state'), 'State of the settings.')),
 };
 

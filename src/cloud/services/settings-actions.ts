@@ -107,7 +107,7 @@ const stats = (catalogue: Catalogue): Endpoint => ({
   },
 });
 
-const restingStates = ['In Sync', 'Erred'];
+const idleStates = ['In Sync', 'Erred'];
 const pulled = { status: 'Pull has been scheduled.' };
 
 const pull = (catalogue: Catalogue): Endpoint =>
@@ -117,7 +117,7 @@ const pull = (catalogue: Catalogue): Endpoint =>
     summary: 'Synchronises service settings with their provider.',
     right: settingsWriters,
     denialReason: (_, { state }) =>
-      restingStates.includes(state) ? undefined : `Valid states for operation: ${restingStates.join(', ')}.`,
+      idleStates.includes(state) ? undefined : `Valid states for operation: ${idleStates.join(', ')}.`,
     output: { status: 202, shape: objectShape({ status: { type: 'string', examples: [pulled.status] } }) },
     run: (request, row) => {
       requestSync(request, row.id);
@@ -149,7 +149,7 @@ const sync = (catalogue: Catalogue): Endpoint => ({
         const { id, state } = settings(catalogue).find(request);
         const synced = db.value<number | null>(sql`SELECT nullif(synced, 0) FROM service_settings WHERE id = ${id}`);
         if (typeof synced !== 'number') return json({ last_sync: null, next_sync: null });
-        const next = restingStates.includes(state) ? isoTime(synced + config.settings_sync_interval) : null;
+        const next = idleStates.includes(state) ? isoTime(synced + config.settings_sync_interval) : null;
         return json({ last_sync: isoTime(synced), next_sync: next });
       },
     },

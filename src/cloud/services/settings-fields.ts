@@ -21,7 +21,7 @@ import {
 import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { emptyAsNull, link, selfLink } from '../../kernel/collection/links.ts';
 import { computedValue, type Json, render, textValue, wordValue } from '../../kernel/collection/representation.ts';
-import { properName } from '../../kernel/collection/rules.ts';
+import { nonBlankName } from '../../kernel/collection/rules.ts';
 import { boolean, choice, nullableText, numberAsText, text, url } from '../../kernel/collection/values.ts';
 import { raw } from '../../kernel/db/sql.ts';
 import { UploadedFile } from '../../kernel/http/multipart.ts';
@@ -214,7 +214,7 @@ export const settingsFields = memoised((catalogue: Catalogue) => {
     url: selfLink('service-settings', 'st.uuid'),
     uuid: uuidField(),
     is_simulated: simulatedField(simulatedSql('st')),
-    name: properName('Droplets of Alice'),
+    name: nonBlankName('Droplets of Alice'),
     type: choice({
       required: true,
       update: false,

@@ -9,13 +9,13 @@ import { newUuid } from '../../kernel/app.ts';
 import { collection } from '../../kernel/collection/collection.ts';
 import { printed } from '../../kernel/collection/field.ts';
 import {
+  booleanColumn,
   exact,
   type Filter,
   type Filters,
   ofName,
   oneOf,
   requireWords,
-  truth,
   uuidOf,
   within,
 } from '../../kernel/collection/filter.ts';
@@ -40,7 +40,7 @@ import { optionFields, optionNames, settingsFields, settingsStates } from './set
 import { columnsOf, isOtherAccount, type SettingsRow, type SettingsValues } from './settings-row.ts';
 
 /** The right of owners to their customer's settings. */
-const givers = anyOf(
+const customerOwners = anyOf(
   staff,
   right<{ readonly customer?: number | null }>(
     'owners for their customers',
@@ -72,7 +72,7 @@ const settingsFilters = (catalogue: Catalogue): Filters => ({
   ...ofName('st.name'),
   type: typeFilter(catalogue),
   state: within(settingsStates, oneOf('st.state', 'State.')),
-  shared: truth('st.shared'),
+  shared: booleanColumn('st.shared'),
   customer: uuidOf('st.customer_id', 'customer'),
   customer_uuid: uuidOf('st.customer_id', 'customer'),
   scope: hostFilter,
@@ -122,7 +122,7 @@ export const settings = memoised((catalogue: Catalogue) =>
         rejectUnknownOperations(request, values.type, values);
         rejectMissingCredentials(request, values.type, values);
       },
-      rightWith: givers,
+      rightWith: customerOwners,
       run: (request, values) => createSettings(request, values, request.caller.isStaff && (values.shared ?? false)),
     },
     update: {

@@ -27,11 +27,11 @@ export const managedProjects = (caller: Caller): Sql =>
   sql`SELECT project_id FROM ${roleView('project', callerId(caller))} WHERE user_id = ${caller.id} AND role = 'manager'`;
 
 /** Selects the ids of the projects that the caller manages without expiry. */
-export const endlesslyManagedProjects = (caller: Caller): Sql => sql`${managedProjects(caller)} AND expires IS NULL`;
+export const permanentlyManagedProjects = (caller: Caller): Sql => sql`${managedProjects(caller)} AND expires IS NULL`;
 
 /** Whether the caller manages any project; with `endless`, by a role without expiry. */
 export const managesSomeProject = (db: Database, caller: Caller, { endless = false } = {}): boolean =>
-  db.value(sql`SELECT 1 WHERE EXISTS (${(endless ? endlesslyManagedProjects : managedProjects)(caller)})`) !==
+  db.value(sql`SELECT 1 WHERE EXISTS (${(endless ? permanentlyManagedProjects : managedProjects)(caller)})`) !==
   undefined;
 
 /** Returns the expiry of a user's ownership of the customer: null without expiry, undefined without ownership. */
@@ -39,7 +39,7 @@ export const ownsUntil = (db: Database, user: Pick<Caller, 'id'>, customer: numb
   ownership(db, user, customer)?.expires;
 
 /** Selects the ids of the customers that the caller owns without expiry. */
-export const endlesslyOwnedCustomers = (caller: Caller): Sql =>
+export const permanentlyOwnedCustomers = (caller: Caller): Sql =>
   sql`SELECT customer_id FROM ${roleView('customer', callerId(caller))} WHERE user_id = ${caller.id} AND role = 'owner' AND expires IS NULL`;
 
 /** Whether the caller owns any customer; with `endless`, by a role without expiry. */

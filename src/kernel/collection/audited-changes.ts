@@ -58,7 +58,7 @@ export function noteBody(
 ): void {
   const draft = request.app.trail.current;
   if (!draft) return;
-  const body = request.body(() => Object.keys(fields).find((name) => fields[name]?.input?.mayBeBare)).values;
+  const body = request.body(() => Object.keys(fields).find((name) => fields[name]?.input?.canBeBareList)).values;
   for (const name in values) {
     const field = fields[name];
     if (!field || values[name] === undefined) continue;

@@ -177,7 +177,7 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
       description,
       operations: this.#listOperations(),
       actions: (request) => this.#listActions(request),
-      permits: (request) => permittedOnList(this.spec, request),
+      permittedMethods: (request) => permittedOnList(this.spec, request),
       ...(this.spec.options && { metadata: (request: Request) => this.#describeList(request) }),
     };
     const detail: Endpoint = {
@@ -187,9 +187,9 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
       name: `${kind} Instance`,
       description,
       operations: this.#detailOperations(),
-      shows: (request) => this.#seek(request, this.visible(request)) !== undefined,
+      isVisible: (request) => this.#seek(request, this.visible(request)) !== undefined,
       actions: (request) => this.#detailActions(request),
-      permits: (request) => permittedOnObject(this.spec, request, this.find(request)),
+      permittedMethods: (request) => permittedOnObject(this.spec, request, this.find(request)),
       ...(this.spec.options && { metadata: (request: Request) => this.#describeObject(request) }),
     };
     return [list, detail];

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { parseDatetime } from '../clock.ts';
 import { exampleShape, type IsRequired, inputOf, messages, type WritableField, type Writing } from './field.ts';
 import { timeValue } from './representation.ts';
-import { describedAs } from './values.ts';
+import { describeSchema } from './values.ts';
 
 /** An instant in microseconds, or null. */
 export function datetime(): WritableField<number | null, false>;
@@ -23,7 +23,7 @@ export function datetime(options: Writing<number | null> = {}): WritableField<nu
         v.pipe(
           v.string(messages.datetime),
           // Accept more spellings than the documented ones (core.md 1.5).
-          describedAs(
+          describeSchema(
             'iso_timestamp',
             undefined,
             v.check((text: string) => parseDatetime(text) !== undefined, messages.datetime),

@@ -96,7 +96,7 @@ export interface Endpoint {
   /** The name in OPTIONS, such as `Customer List`. */
   readonly name: string;
   /** The base of operation ids, if another endpoint has the same name. Default: the name. */
-  readonly calledInIds?: string;
+  readonly operationIdBase?: string;
   readonly description: string;
   /** Open endpoints need no token and ignore one. */
   readonly open?: boolean;
@@ -112,9 +112,9 @@ export interface Endpoint {
   readonly admit?: (request: Request) => void;
   readonly operations: Readonly<Partial<Record<Method, Operation>>>;
   /** Whether the path leads to an object that the caller can see; undefined for paths without an object. */
-  readonly shows?: (request: Request) => boolean;
+  readonly isVisible?: (request: Request) => boolean;
   /** Returns the caller's methods except GET, ignoring rights that depend on a body (core.md 1.10). Throws 404. */
-  readonly permits?: (request: Request) => readonly Method[];
+  readonly permittedMethods?: (request: Request) => readonly Method[];
   /** Returns why every POST would be rejected now; undefined if it would not (core.md 1.10). Throws 404. */
   readonly denial?: (request: Request) => string | undefined;
   /** Returns the `actions` of OPTIONS, if the object is visible. Throws 404, and 401 if the path is disabled. */
@@ -145,7 +145,7 @@ export function metadata(endpoint: Endpoint, request: Request): Reply {
     parses: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
     ...(actions && Object.keys(actions).length > 0 ? { actions } : {}),
   };
-  const permitted = endpoint.permits?.(request);
+  const permitted = endpoint.permittedMethods?.(request);
   const denial = endpoint.denial?.(request);
   return json(body, 200, {
     ...(permitted && { 'X-Permitted': permitted.join(', ') }),

@@ -46,7 +46,7 @@ export interface Input<T, Required extends boolean = boolean> {
   /** Whether PUT may omit it. */
   readonly isIncluded?: boolean;
   /** Whether the body may be just this list, for bodies without other fields. */
-  readonly mayBeBare?: boolean;
+  readonly canBeBareList?: boolean;
   /** The message for a missing value. Default: the usual text. */
   readonly missing?: string;
   readonly create: boolean;
@@ -173,7 +173,7 @@ export function check<T>(
 }
 
 /** Throws FieldError for a list with too many items before parsing it (core.md 1.1 "Lists"). */
-export function requireFew(value: unknown): void {
+export function requireShortList(value: unknown): void {
   if (Array.isArray(value) && value.length > ofBodies.most) throw new FieldError([ofBodies.message]);
 }
 
@@ -188,7 +188,7 @@ interface Acceptance<S extends v.GenericSchema, T> {
   /** The column of a field with this name; default: of the same name. */
   readonly columnOf?: (name: string) => string;
   /** Whether the response contains only the first message of the schema. */
-  readonly isTerse?: boolean;
+  readonly showsFirstMessageOnly?: boolean;
   /** The last step, which may use the request (caller, settings, other objects). Throws FieldError. */
   readonly resolve?: (value: v.InferOutput<S>, request: Request) => T;
 }
@@ -199,7 +199,15 @@ export function inputOf<T, S extends v.GenericSchema, const W extends Writing<ne
   acceptance: Acceptance<S, T>,
 ): Input<T, IsRequired<W>>;
 export function inputOf(writing: Writing<never>, acceptance: Acceptance<v.GenericSchema, unknown>): Input<unknown> {
-  const { coerce, columnOf = (name) => name, isTerse = false, nullable = false, resolve, schema, shape } = acceptance;
+  const {
+    coerce,
+    columnOf = (name) => name,
+    showsFirstMessageOnly = false,
+    nullable = false,
+    resolve,
+    schema,
+    shape,
+  } = acceptance;
   const { storedIn } = writing;
   return {
     schema,
@@ -212,14 +220,14 @@ export function inputOf(writing: Writing<never>, acceptance: Acceptance<v.Generi
     unique: writing.unique,
     parse: (value, request, form) => {
       const values = coerce ? coerce(value, form) : value;
-      requireFew(values);
-      const odd = oddTextIn(values);
+      requireShortList(values);
+      const odd = invalidTextIn(values);
       if (odd) throw new FieldError([messages[odd]]);
       if (values === null) {
         if (nullable) return null;
         throw new FieldError([messages.null]);
       }
-      const accepted = check(schema, values, { abortPipeEarly: isTerse });
+      const accepted = check(schema, values, { abortPipeEarly: showsFirstMessageOnly });
       return resolve ? resolve(accepted, request) : accepted;
     },
   };
@@ -307,7 +315,7 @@ export const secretField = <F extends Field>(field: F): F => ({ ...field, concea
 
 const secretName = /password|secret|token/i;
 /** Fields that are multi-line in every collection (core.md 1.5 "Control characters"). */
-const linedNames: ReadonlySet<string> = new Set([
+const multiLineNames: ReadonlySet<string> = new Set([
   'description',
   'contact_details',
   'message',
@@ -319,21 +327,22 @@ const linedNames: ReadonlySet<string> = new Set([
  * Returns the error in a text inside a list or object, or in a file name, by the name of its message. Returns undefined if all
  * are valid, and for a text that is the entire value, which values.ts checks. Passwords and secrets may contain any character.
  */
-function oddTextIn(value: unknown, name = ''): 'nul' | 'control' | 'string' | undefined {
-  if (value instanceof UploadedFile) return oddOf(value.name, name);
+function invalidTextIn(value: unknown, name = ''): 'nul' | 'control' | 'string' | undefined {
+  if (value instanceof UploadedFile) return invalidText(value.name, name);
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [key, member] of Object.entries(value)) {
     const own = Array.isArray(value) ? name : key;
-    const odd = typeof member === 'string' ? oddOf(member.trim(), own) : oddTextIn(member, own);
+    const odd = typeof member === 'string' ? invalidText(member.trim(), own) : invalidTextIn(member, own);
     if (odd) return odd;
   }
   return undefined;
 }
 
-function oddOf(text: string, name: string): 'nul' | 'control' | 'string' | undefined {
+function invalidText(text: string, name: string): 'nul' | 'control' | 'string' | undefined {
   if (secretName.test(name)) return undefined;
   if (text.includes('\0')) return 'nul';
-  if (linedNames.has(name) ? controlsInLines.test(text.replaceAll('\r', '')) : controls.test(text)) return 'control';
+  if (multiLineNames.has(name) ? controlsInLines.test(text.replaceAll('\r', '')) : controls.test(text))
+    return 'control';
   return loneSurrogate.test(text) ? 'string' : undefined;
 }
 

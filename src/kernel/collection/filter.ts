@@ -101,7 +101,7 @@ export const uuid = (help: string, condition: (uuid: string, request: Request) =
 });
 
 /** Filters by a column with 0 or 1. */
-export const truth = (column: string): Filter => ({
+export const booleanColumn = (column: string): Filter => ({
   type: 'boolean',
   help: 'true or false.',
   condition: (request, name) => {
@@ -111,7 +111,7 @@ export const truth = (column: string): Filter => ({
 });
 
 /** Filters by a condition if the flag is present. */
-export const presence = (help: string, condition: (request: Request) => Sql): Filter => ({
+export const flagFilter = (help: string, condition: (request: Request) => Sql): Filter => ({
   type: 'flag',
   help,
   condition: (request, name) => (request.query.flag(name) ? condition(request) : undefined),
@@ -192,7 +192,7 @@ export const timestamp = (help: string, condition: (at: number) => Sql, fraction
 });
 
 /** Limits a filter to some callers. Others' parameters are ignored. */
-export const only = (may: (request: Request) => boolean, filter: Filter): Filter => ({
+export const onlyFor = (may: (request: Request) => boolean, filter: Filter): Filter => ({
   ...filter,
   condition: (request, name) => (may(request) ? filter.condition(request, name) : undefined),
 });

@@ -22,7 +22,7 @@ const checksum = (text: string, part: number): string => crc32(`${part} ${text}`
 export const exampleLink = (collection: string): string =>
   `${exampleBase}/api/${collection}/${exampleUuid(collection)}/`;
 
-const texts: Readonly<Record<string, string>> = {
+const exampleTexts: Readonly<Record<string, string>> = {
   'date-time': '2026-01-05T09:00:00Z',
   email: 'alice@example.com',
   uri: `${exampleBase}/`,
@@ -89,5 +89,5 @@ interface Schema {
 
 function textExample({ format, pattern }: JsonSchema, name: string): string {
   if (typeof pattern === 'string' && pattern.includes('{32}')) return exampleUuid(name);
-  return texts[String(format)] ?? (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
+  return exampleTexts[String(format)] ?? (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
 }

@@ -4,7 +4,7 @@ import type { Request } from '../access/request.ts';
 import type { Visibility } from '../access/right.ts';
 import { CacheBudget } from '../cache/generational-cache.ts';
 import { all, type Sql, type Value } from '../db/sql.ts';
-import { gather, invalid } from '../http/error.ts';
+import { collectErrors, invalid } from '../http/error.ts';
 import { type Page, pageHeaders, pageOf } from '../http/query.ts';
 import { document, type Reply, secret } from '../http/reply.ts';
 import type { Fields } from './field.ts';
@@ -110,7 +110,7 @@ export class Listing {
     conditions: readonly Sql[],
   ): { readonly ids: readonly number[]; readonly headers: Readonly<Record<string, string>> } {
     const { db, query } = request;
-    const [condition, order] = gather(
+    const [condition, order] = collectErrors(
       () => this.condition(request, conditions),
       () => this.#order(request),
       () => request.rejectUnknownNames(),
@@ -282,7 +282,7 @@ export class Listing {
   }
 
   #filtered(request: Request): Sql[] {
-    return gather(
+    return collectErrors(
       ...Object.entries(this.spec.filters).map(
         ([name, filter]) =>
           () =>

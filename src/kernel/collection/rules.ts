@@ -5,7 +5,7 @@ import { text } from './values.ts';
 export type TextRule = readonly [RegExp, string];
 
 /** Adds rules to a text field. They do not apply to an empty text. Reports every violation. */
-export const keepingTo = <Q extends boolean>(
+export const withRules = <Q extends boolean>(
   rules: readonly TextRule[],
   field: WritableField<string, Q>,
 ): WritableField<string, Q> =>
@@ -25,8 +25,11 @@ export const parsedText = (
   });
 
 /** A name that is not blank (services.md 1 "Names") and follows further rules, each with its message. */
-export const properName = (example: string | undefined, rules: readonly TextRule[] = []): WritableField<string, true> =>
-  wrap(keepingTo(rules, text({ max: 150, required: true, example })), (parse) => (value, request, form) => {
+export const nonBlankName = (
+  example: string | undefined,
+  rules: readonly TextRule[] = [],
+): WritableField<string, true> =>
+  wrap(withRules(rules, text({ max: 150, required: true, example })), (parse) => (value, request, form) => {
     if (typeof value === 'string' && value.trim() === '')
       throw new FieldError(['Ensure that name has at least one non-whitespace character.']);
     return parse(value, request, form);

@@ -8,7 +8,7 @@ import {
   type Input,
   messages,
   type NewValues,
-  requireFew,
+  requireShortList,
   type Values,
 } from './field.ts';
 
@@ -60,7 +60,7 @@ export function validate(
     const input = field?.input;
     if (!input || !isWritable(field, request, purpose)) continue;
     try {
-      requireFew(values[name]);
+      requireShortList(values[name]);
       const passed = formValue(field, values[name], form);
       if (passed === undefined) {
         if (isRequiredFor(input, purpose)) throw new FieldError([input.missing ?? messages.required]);
@@ -81,7 +81,7 @@ export function validate(
 
 /** Returns the field that a body may contain as a bare list. */
 export const bareField = (fields: Fields): readonly [string, Field] | undefined =>
-  Object.entries(fields).find(([, { input }]) => input?.mayBeBare);
+  Object.entries(fields).find(([, { input }]) => input?.canBeBareList);
 
 /** Returns the last value of a repeated form field that is not a list. */
 function formValue(field: Field, value: unknown, form: boolean): unknown {

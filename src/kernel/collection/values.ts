@@ -41,7 +41,7 @@ type TextValidation = v.BaseValidation<string, string, v.BaseIssue<unknown>>;
  * A text check that is documented as a different valibot action, because JSON Schema counts characters and valibot counts UTF-16
  * units.
  */
-export const describedAs = (
+export const describeSchema = (
   action: 'max_length' | 'min_length' | 'iso_timestamp',
   requirement: unknown,
   rule: TextValidation,
@@ -71,7 +71,7 @@ const isFilled = (text: string): boolean => text.trim() !== '';
 /** The schema of text: trimmed, normalized, at most `max` characters after that, then further rules. */
 function textSchema({ blank, lines = 'one', max, normalize, pattern }: TextRules): v.GenericSchema<unknown, string> {
   const steps: readonly TextCheck[] = [
-    ...(blank ? [] : [describedAs('min_length', 1, v.check(isFilled, messages.blank))]),
+    ...(blank ? [] : [describeSchema('min_length', 1, v.check(isFilled, messages.blank))]),
     v.trim(),
     ...lineChecks(lines),
     ...(normalize ? [v.transform(normalize)] : []),
@@ -80,7 +80,7 @@ function textSchema({ blank, lines = 'one', max, normalize, pattern }: TextRules
     ...(max === undefined
       ? []
       : [
-          describedAs(
+          describeSchema(
             'max_length',
             max,
             v.check((text: string) => isWithin(text, max), messages.tooLong(max)),
@@ -208,7 +208,7 @@ export function integer<const O extends IntegerOptions>(options: O): WritableFie
         v.maxValue(max, messages.atMost(max)),
       ),
       coerce: (value) => (typeof value === 'string' && /^\s*[+-]?\d+(\.0*)?\s*$/.test(value) ? Number(value) : value),
-      isTerse: true,
+      showsFirstMessageOnly: true,
     }),
   };
 }
@@ -313,4 +313,4 @@ export function choice(options: ChoiceOptions): WritableField<string> {
 }
 
 /** Shows a field by an expression other than the column with its name. */
-export const shownAs = <F extends Field>(field: F, json: NonNullable<Field['json']>): F => ({ ...field, json });
+export const withJson = <F extends Field>(field: F, json: NonNullable<Field['json']>): F => ({ ...field, json });

@@ -191,7 +191,7 @@ export class LongReadDetector {
   }
 
   /** Records the duration of a read, on the thread or on the event loop. */
-  took(stored: Statement, values: Sql['values'], milliseconds: number, inThread: boolean): void {
+  record(stored: Statement, values: Sql['values'], milliseconds: number, inThread: boolean): void {
     if (inThread && milliseconds < shortMs) this.#short.set(responseKey(stored, values), true);
     else if (milliseconds > longMs) this.#short.delete(responseKey(stored, values));
   }

@@ -121,8 +121,8 @@ export class Reader {
   }
 
   /** Records the duration of a query on the thread. */
-  tookInThread(question: DeferredQuery, milliseconds: number): void {
-    this.long.took(this.#statementOf(question), question.values, milliseconds, true);
+  recordThreadRead(question: DeferredQuery, milliseconds: number): void {
+    this.long.record(this.#statementOf(question), question.values, milliseconds, true);
   }
 
   /** Returns all rows of a query. */
@@ -276,7 +276,7 @@ export class Reader {
   #read<T>(stored: Statement<T>, values: Sql['values'], visits?: number, also?: () => readonly Sql[]): T[] {
     const reads = this.#deferredReads;
     if (!reads) return this.#noted(stored).all(values);
-    const question = requested(stored, values);
+    const question = queryFor(stored, values);
     const result = reads.take(question, this.versions);
     this.#noted(stored);
     // The thread ran the text for which the caller specified the row type.
@@ -285,7 +285,7 @@ export class Reader {
       throw new DeferredRead([question, ...(also ? this.#unknown(also(), reads) : [])]);
     const started = performance.now();
     const rows = stored.all(values);
-    this.long.took(stored, values, performance.now() - started, false);
+    this.long.record(stored, values, performance.now() - started, false);
     return rows;
   }
 
@@ -313,7 +313,7 @@ export class Reader {
   }
 }
 
-const requested = ({ isPlucked, text }: Statement, values: Sql['values']): DeferredQuery => ({
+const queryFor = ({ isPlucked, text }: Statement, values: Sql['values']): DeferredQuery => ({
   text,
   values,
   isPlucked,

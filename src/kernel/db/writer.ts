@@ -231,7 +231,7 @@ export abstract class Writer extends Rows {
    * Runs work and rolls back its changes, to report current state that cannot be stored, such as a role that has just expired.
    * Commits pending writes first.
    */
-  trial<T>(work: () => T): T {
+  rollBack<T>(work: () => T): T {
     this.commit();
     try {
       return work();

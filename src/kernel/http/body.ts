@@ -40,7 +40,7 @@ export function parseBody(content: Buffer, contentType: string | undefined): Bod
 
 function parseJson(content: Buffer): Body | ListBody {
   const text = decode(content);
-  const { depth, members, values } = measured(content);
+  const { depth, members, values } = measureJson(content);
   const tooDeep = depth > deepest ? parseError(`nested deeper than ${deepest} levels`) : undefined;
   if (values > maxValues) throw tooDeep ?? parseError(`more than ${maxValues} values`);
   if (members > maxMembers) throw tooDeep ?? parseError(`more than ${maxMembers} members of objects`);
@@ -53,13 +53,13 @@ function parseJson(content: Buffer): Body | ListBody {
   if (tooDeep) throw tooDeep;
   if (value === null) throw invalidRequest('No data provided');
   if (Array.isArray(value)) return new ListBody(value);
-  if (typeof value !== 'object') throw noObject(value);
+  if (typeof value !== 'object') throw notAnObject(value);
   // Use a null prototype, so that keys such as "__proto__" or "constructor" are only data.
   return { form: false, values: Object.setPrototypeOf(value, null) };
 }
 
 /** The error for a JSON body that is not an object. */
-export const noObject = (value: unknown): HttpError =>
+export const notAnObject = (value: unknown): HttpError =>
   invalidRequest(`Invalid data. Expected a dictionary, but got ${kindName(value)}.`);
 
 /** Returns the type name of a JSON value that existing clients know. */
@@ -92,7 +92,7 @@ const [quote, backslash, comma, colon, bracket, brace, bracketEnd, braceEnd] = [
  * Returns the nesting depth of a JSON text, the number of object members, and the approximate number of
  * values, without parsing it.
  */
-function measured(json: Buffer): { depth: number; members: number; values: number } {
+function measureJson(json: Buffer): { depth: number; members: number; values: number } {
   let depth = 0;
   let deepest = 0;
   let members = 0;
@@ -131,7 +131,7 @@ function parseForm(text: string): Record<string, unknown> {
     if (pair !== '') pairs.push([name, equals < 0 ? '' : formText(pair.slice(equals + 1))]);
     start = end + 1;
   }
-  return gather(pairs);
+  return toValues(pairs);
 }
 
 /** Decodes a name or value of a form. Throws 400 if its percent-encoded bytes are not UTF-8. */
@@ -152,7 +152,7 @@ function countField(counts: Map<string, number>, name: string): void {
   counts.set(name, count);
 }
 
-function gather(pairs: Iterable<readonly [string, unknown]>): Record<string, unknown> {
+function toValues(pairs: Iterable<readonly [string, unknown]>): Record<string, unknown> {
   const values: Record<string, unknown> = Object.create(null);
   for (const [name, value] of pairs) {
     const present = values[name];
@@ -175,5 +175,5 @@ async function parseMultipart(content: Buffer, contentType: string): Promise<Bod
     if (error instanceof HttpError) throw error;
     throw new HttpError(400, { detail: `Multipart form parse error - ${errorOf(error).message}` });
   }
-  return { form: true, values: gather(pairs) };
+  return { form: true, values: toValues(pairs) };
 }

@@ -33,7 +33,7 @@ export class Connections {
 
   /** Returns the open TCP connection below a TLS connection. */
   below(socket: Socket): Socket | undefined {
-    return this.#below.get(endOf(socket));
+    return this.#below.get(remoteEndOf(socket));
   }
 
   /** Records that a connection has sent a request. */
@@ -58,7 +58,7 @@ export class Connections {
       this.#counts.set(prefix, count);
     }
     this.#silent.add(socket);
-    const end = endOf(socket);
+    const end = remoteEndOf(socket);
     this.#below.set(end, socket);
     socket.once('close', () => {
       this.#silent.delete(socket);
@@ -83,6 +83,6 @@ export class Connections {
 }
 
 /** Returns the remote address and port, which a TLS connection shares with the TCP connection below it. */
-const endOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+const remoteEndOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 const isLocal = (address: string): boolean => address.startsWith('127.') || address === '::1';

@@ -26,8 +26,8 @@ type Results<Parts extends readonly (() => unknown)[]> = { [Index in keyof Parts
  * Returns the results of all functions in order. Throws a single 400 with all invalid fields, or else with errors about the
  * request as a whole.
  */
-export function gather<const Parts extends readonly (() => unknown)[]>(...parts: Parts): Results<Parts>;
-export function gather(...parts: readonly (() => unknown)[]): readonly unknown[] {
+export function collectErrors<const Parts extends readonly (() => unknown)[]>(...parts: Parts): Results<Parts>;
+export function collectErrors(...parts: readonly (() => unknown)[]): readonly unknown[] {
   const result: Record<string, unknown> = {};
   const results = parts.map((part) => {
     try {

@@ -2,7 +2,7 @@ import { invalid, invalidRequest } from './error.ts';
 
 const maxPoints = 1000;
 const latest = 253_402_300_799;
-const needed = '(Either "point" or "start" + "end" + "points_count" parameters have to be provided).';
+const usage = '(Either "point" or "start" + "end" + "points_count" parameters have to be provided).';
 
 /** Returns the non-empty values of a parameter, in order. */
 type ParameterSource = (name: string) => readonly string[];
@@ -15,15 +15,15 @@ export function historyPoints(values: ParameterSource): number[] {
   const points = values('point');
   const [start, end, count] = ['start', 'end', 'points_count'].map((name) => values(name).at(-1));
   const hasRange = start !== undefined || end !== undefined || count !== undefined;
-  if (points.length > 0 && hasRange) throw invalidRequest(`Too many parameters for historical data. ${needed}`);
-  if (points.length > 0) return listed(points);
+  if (points.length > 0 && hasRange) throw invalidRequest(`Too many parameters for historical data. ${usage}`);
+  if (points.length > 0) return parsePoints(points);
   if (start === undefined || end === undefined || count === undefined) {
-    throw invalidRequest(`Not enough parameters for historical data. ${needed}`);
+    throw invalidRequest(`Not enough parameters for historical data. ${usage}`);
   }
-  return spread(start, end, count);
+  return evenlySpaced(start, end, count);
 }
 
-function listed(points: readonly string[]): number[] {
+function parsePoints(points: readonly string[]): number[] {
   if (points.length > maxPoints)
     throw invalid({ point: [`Ensure this field has no more than ${maxPoints} elements.`] });
   const wrong = points.filter((point) => !isTimestamp(point));
@@ -31,7 +31,7 @@ function listed(points: readonly string[]): number[] {
   return points.map(Number);
 }
 
-function spread(start: string, end: string, count: string): number[] {
+function evenlySpaced(start: string, end: string, count: string): number[] {
   const errors: Record<string, string[]> = {};
   if (!isTimestamp(start)) errors.start = [notTimestamp(start)];
   if (!isTimestamp(end)) errors.end = [notTimestamp(end)];

@@ -46,7 +46,7 @@ export class HttpServer {
   readonly #cors: Cors;
   readonly #uploads: UploadBudget;
   /** Sends responses at the end of the iteration. */
-  readonly #ready = new EndOfTurn();
+  readonly #ready = new EndOfIteration();
   #requests = 0;
   #stopping = false;
 
@@ -235,7 +235,7 @@ export class HttpServer {
 
   /** Returns the replacement for the response to a change that may no longer be acknowledged; undefined otherwise. */
   #lapsed(incoming: IncomingRequest, { reply }: Result): Result | undefined {
-    const failure = isReading(incoming.method) || reply.status >= 400 ? undefined : this.#options.lapsed?.();
+    const failure = isReading(incoming.method) || reply.status >= 400 ? undefined : this.#options.commitError?.();
     return failure === undefined ? undefined : this.#options.unsaved(incoming, failure);
   }
 
@@ -289,7 +289,7 @@ export class HttpServer {
  * Batches the work of an event-loop iteration at its end. Responses sent together wake the client once instead of repeatedly. See
  * src/decisions/output.md.
  */
-export class EndOfTurn {
+export class EndOfIteration {
   #waiting: (() => void)[] = [];
 
   /** Must not throw: later work of the same iteration would be lost. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Body, ListBody, noObject, parseBody } from './body.ts';
+import { type Body, ListBody, notAnObject, parseBody } from './body.ts';
 import { HttpError } from './error.ts';
 import { Query } from './query.ts';
 
@@ -70,7 +70,7 @@ export class IncomingRequest {
     if (body instanceof HttpError) throw body;
     if (!(body instanceof ListBody)) return body;
     const member = listMember?.();
-    if (member === undefined) throw noObject(body.items);
+    if (member === undefined) throw notAnObject(body.items);
     return { form: false, values: { [member]: body.items } };
   }
 

@@ -26,7 +26,7 @@ export interface ListenerOptions {
   /** Calls back when all current writes are on disk, with an error on failure. */
   readonly afterCommit: (callback: (error?: unknown) => void) => void;
   /** Returns the error of a change that may no longer be acknowledged, although it is saved; undefined otherwise. */
-  readonly lapsed?: (() => unknown) | undefined;
+  readonly commitError?: (() => unknown) | undefined;
   /** The response to a request whose changes could not be saved. */
   readonly unsaved: (incoming: IncomingRequest, error: unknown) => Result;
   /** Bytes of unfinished bodies in memory at a time. */

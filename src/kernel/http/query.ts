@@ -1,4 +1,4 @@
-import { gather, invalid, invalidRequest, notFound } from './error.ts';
+import { collectErrors, invalid, invalidRequest, notFound } from './error.ts';
 
 const falseWords = /^(false|f|no|n|off|0|False|FALSE|F|No|NO|N|Off|OFF)$/;
 const trueWords = /^(true|t|yes|y|on|1|True|TRUE|T|Yes|YES|Y|On|ON)$/;
@@ -125,7 +125,7 @@ export class Query {
 
   /** Two timestamps in microseconds, where they are given. Throws 400, also when the end is not after the start. */
   range(start: string, end: string): { readonly from: number | undefined; readonly to: number | undefined } {
-    const [from, to] = gather(
+    const [from, to] = collectErrors(
       () => this.timestamp(start),
       () => this.timestamp(end),
     );
@@ -163,13 +163,13 @@ export class Query {
     const [before, after]: [string, string][][] = [[], []];
     for (const [other, values] of this.#values)
       if (other !== name) for (const value of values) (other < name ? before : after)?.push([other, value]);
-    return [written(before), written(after)];
+    return [encoded(before), encoded(after)];
   }
 }
 
 const plain = /^[\w.*-]*$/;
 
-function written(pairs: [string, string][] = []): string {
+function encoded(pairs: [string, string][] = []): string {
   const [[name, value] = ['', ''], ...others] = pairs;
   if (others.length === 0 && plain.test(name) && plain.test(value)) return pairs.length === 0 ? '' : `${name}=${value}`;
   return new URLSearchParams(pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))).toString();

@@ -39,10 +39,10 @@ export interface ClockRules {
 }
 
 /** A smaller difference does not count as a jump back, but as rounding or a leap second. */
-const slack = 10 * second;
+const tolerance = 10 * second;
 /** Removals wait after a longer jump, which may be an error. */
-const notable = hour;
-const waitFor = day;
+const maxTrustedJump = hour;
+const distrustPeriod = day;
 const storeInterval = minute;
 
 /** The stored state of the clock. */
@@ -96,19 +96,19 @@ export class ClockWatch {
   }
 
   /** Checks the clock. Call it once a second, before any code uses the clock. */
-  look(): void {
+  check(): void {
     const reading = this.#base && this.#read();
     if (!reading) return;
     const jump = this.#jumpAt(reading);
-    if (Math.abs(jump) >= slack) this.#settle(reading, jump, 'while the server was running');
+    if (Math.abs(jump) >= tolerance) this.#settle(reading, jump, 'while the server was running');
     else if (reading.elapsed - this.#storedAt >= storeInterval) this.#keep(reading);
     this.#look();
   }
 
   /** Whether the clock may be wrong: it jumped less than a day of running time ago. */
-  isDoubtful(): boolean {
+  isSuspect(): boolean {
     const reading = this.#base && this.#read();
-    return reading !== undefined && (this.#isWaiting || Math.abs(this.#jumpAt(reading)) > notable);
+    return reading !== undefined && (this.#isWaiting || Math.abs(this.#jumpAt(reading)) > maxTrustedJump);
   }
 
   /** The operator confirms the clock: removals resume. A running server notices it within a second. */
@@ -137,18 +137,18 @@ export class ClockWatch {
   /** Returns the movement of the clock since a server last ran, without the duration of an ordinary restart. */
   #sinceSeen(now: number): number {
     const seen = readStored(this.app.db).clock_seen ?? now;
-    return now < seen - slack || now > seen + notable ? now - seen : 0;
+    return now < seen - tolerance || now > seen + maxTrustedJump ? now - seen : 0;
   }
 
   /** Corrects stored instants, and continues with the present clock. */
   #settle(reading: Reading, jump: number, when: string): void {
     const { config, db, log } = this.app;
-    const isNotable = Math.abs(jump) > notable;
+    const isNotable = Math.abs(jump) > maxTrustedJump;
     db.writeRelaxed(() => {
       this.#repair(reading.now, jump);
       db.update('deployment', 1, {
         clock_seen: reading.now,
-        ...(isNotable && { clock_jump: jump, clock_wait: waitFor }),
+        ...(isNotable && { clock_jump: jump, clock_wait: distrustPeriod }),
       });
     });
     this.#base = reading;
@@ -172,7 +172,7 @@ export class ClockWatch {
       const [rows, instant] = [raw(`${table} SET ${column}`), raw(column)];
       if (jump < 0)
         app.db.run(sql`UPDATE ${rows} = ${now + ahead} WHERE ${instant} > ${now + ahead} AND ${raw(where)}`);
-      else if (jump > notable && countsRunning)
+      else if (jump > maxTrustedJump && countsRunning)
         app.db.run(sql`UPDATE ${rows} = min(${instant} + ${jump}, ${now}) WHERE ${raw(where)}`);
     }
   }
@@ -203,7 +203,7 @@ export class ClockWatch {
 const acceptance = (folder: string): string => `tenantry doctor --accept-clock --data ${folder}`;
 
 const jumpText = (jump: number): string => {
-  const [size, unit] = Math.abs(jump) > notable ? [hour, 'hour'] : [second, 'second'];
+  const [size, unit] = Math.abs(jump) > maxTrustedJump ? [hour, 'hour'] : [second, 'second'];
   const amount = Math.round(Math.abs(jump) / size);
   return `${amount} ${unit}${amount === 1 ? '' : 's'} ${jump < 0 ? 'back' : 'ahead'}`;
 };

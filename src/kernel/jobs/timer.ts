@@ -52,7 +52,7 @@ export class Timer {
   }
 
   /** Milliseconds since the last run. */
-  quiet(): number {
+  millisecondsSinceRun(): number {
     return performance.now() - this.#ran;
   }
 

@@ -29,7 +29,7 @@ export function letter(subject: string, sentences: readonly string[], link?: str
 }
 
 /** Maximum length of a name in a mail. */
-const longest = 60;
+const maxNameLength = 60;
 
 /** Text that mail programs turn into links: a scheme and its rest, `www.`, and a host with a path. */
 const linkText = /(?:[a-z][a-z\d+.-]*:\/\/|mailto:|\bwww\.)\S*|(?:[\p{L}\p{N}_-]+\.)+\p{L}{2,}(?::\d+)?\/\S*/giu;
@@ -43,7 +43,7 @@ export const withoutLinks = (text: string): string => text.replace(linkText, '[l
  */
 export function nameInMail(name: string): string {
   const line = withoutLinks(name.replace(/[\s\p{Cc}]+/gu, ' '));
-  return [...line.trim()].slice(0, longest).join('').trimEnd();
+  return [...line.trim()].slice(0, maxNameLength).join('').trimEnd();
 }
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

@@ -45,7 +45,7 @@ export class MailStore {
   }
 
   /** Stores a mail; returns its file, undefined without a folder. Throws errors of the disk. */
-  keep(message: Buffer, mail: Mail): string | undefined {
+  store(message: Buffer, mail: Mail): string | undefined {
     if (this.folder === undefined) {
       this.#inMemory.push({ ...mail, message });
       if (this.#inMemory.length > storedInMemory) this.#inMemory.shift();

@@ -97,7 +97,7 @@ export class Mailer {
       const composer = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
       const { message } = await composer.sendMail(this.#message(mail));
       if (!Buffer.isBuffer(message)) throw new Error('the message was not composed whole');
-      const file = this.#options.mailStore.keep(message, mail);
+      const file = this.#options.mailStore.store(message, mail);
       this.#log.info({ mail: mail.id, ...(file !== undefined && { file }) }, 'mail is not sent: smtp_url is not set');
       return { status: 'skipped', error: 'No mail server is set up.' };
     } catch (error) {

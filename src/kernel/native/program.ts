@@ -39,7 +39,7 @@ export function runProgram(url: string, digest: string): Readonly<Record<string,
   const module = { exports: {} };
   const program: Program = script.runInThisContext();
   program(module, createRequire(url), url);
-  if (!stored || script.cachedDataRejected) setTimeout(() => keep(file, script, code.source), timeout).unref();
+  if (!stored || script.cachedDataRejected) setTimeout(() => storeCode(file, script, code.source), timeout).unref();
   return module.exports;
 }
 
@@ -66,7 +66,7 @@ function readStored(file: string): Code | undefined {
 }
 
 /** Ignores errors. The next start will just take as long as this one. */
-function keep(file: string, script: Script, source: string): void {
+function storeCode(file: string, script: Script, source: string): void {
   try {
     makePrivateFolder(dirname(file));
     if (foreignWriter(dirname(file)) !== undefined) return;

@@ -20,9 +20,9 @@ type Probe = (hostname: string, callback: (isResponsive: boolean) => void) => vo
 /** In milliseconds. */
 const probeTimeoutMs = 2500;
 /** Milliseconds after which callers give up. */
-const waitingAtMost = 10_000;
+const lookupTimeoutMs = 10_000;
 
-const askNameServers: Probe = (hostname, callback) => {
+const queryNameServers: Probe = (hostname, callback) => {
   // A single label is a local name.
   if (!hostname.includes('.')) return callback(true);
   const servers = new NameServers({ timeout: probeTimeoutMs, tries: 1 });
@@ -45,7 +45,7 @@ export function fairResolver(look: Resolver, probe: Probe): Resolver {
   let isBusy = false;
   const next = (): void => {
     for (let first = waiting.shift(); first; first = waiting.shift()) {
-      if (performance.now() - first.since < waitingAtMost) {
+      if (performance.now() - first.since < lookupTimeoutMs) {
         first.begin();
         return;
       }
@@ -71,7 +71,7 @@ export function fairResolver(look: Resolver, probe: Probe): Resolver {
   return (hostname, callback) => probe(hostname, (isResponsive) => (isResponsive ? look : line)(hostname, callback));
 }
 
-const lookUp = fairResolver((hostname, callback) => lookup(hostname, { all: true }, callback), askNameServers);
+const lookUp = fairResolver((hostname, callback) => lookup(hostname, { all: true }, callback), queryNameServers);
 
 /** Resolves names as other programs on this machine do. Names below `.invalid` fail immediately (RFC 6761, 6.4). */
 export const systemResolver: Resolver = (hostname, callback) => {

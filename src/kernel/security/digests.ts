@@ -4,7 +4,7 @@ import { sql } from '../db/sql.ts';
 
 const keyBytes = 32;
 /** The purpose of the sealed digest key. */
-const sealedFor = 'digest_key';
+const keyPurpose = 'digest_key';
 
 /**
  * Returns the HMAC-SHA256 of a text under the deployment's digest key: equal for equal texts and purposes, and useless to
@@ -25,12 +25,12 @@ const digestWith = (key: string, purpose: string, text: string): Buffer =>
 /** Returns the key in hexadecimal digits. */
 function storedKey({ db, secrets }: App): string | undefined {
   const sealed = db.value<Uint8Array>(sql`SELECT sealed FROM digest_key`);
-  return sealed && secrets.open(sealed, sealedFor);
+  return sealed && secrets.open(sealed, keyPurpose);
 }
 
 function makeKey({ db, random, secrets }: App): string {
   const key = random(keyBytes).toString('hex');
-  db.write(() => db.insert('digest_key', { id: 1, sealed: secrets.seal(key, sealedFor) }));
+  db.write(() => db.insert('digest_key', { id: 1, sealed: secrets.seal(key, keyPurpose) }));
   return key;
 }
 

@@ -10,8 +10,8 @@ declare module '../app.ts' {
   }
 }
 
-const runningAtOnce = 4;
-const waitingAtMost = 64;
+const maxRunning = 4;
+const maxWaiting = 64;
 /** Argon2id with 19 MiB, two passes, one lane: about 15 ms of CPU time, off the main thread. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** The hash of a random password at the same cost, for comparison with users without a password. */
@@ -23,7 +23,7 @@ const decoy = '$argon2id$v=19$m=19456,t=2,p=1$ZK6VZK5i9Q4Lc2Dxi8eXng$6iIxRK5pP38
  */
 export class PasswordHasher {
   #running = 0;
-  readonly #waiting = new FairQueue(waitingAtMost);
+  readonly #waiting = new FairQueue(maxWaiting);
 
   /** Returns the salted, slow hash of a password in PHC format. Rejects with 503 if too many are waiting. */
   hash(password: string, address = ''): Promise<string> {
@@ -37,10 +37,10 @@ export class PasswordHasher {
   }
 
   async #queued<T>(address: string, work: () => Promise<T>): Promise<T> {
-    if (this.#running < runningAtOnce) this.#running++;
+    if (this.#running < maxRunning) this.#running++;
     else
       await new Promise<void>((begin, reject) =>
-        this.#waiting.add(prefixOf(address), { begin, giveWay: () => reject(tooManyAtOnce()) }),
+        this.#waiting.add(prefixOf(address), { begin, drop: () => reject(tooManyAtOnce()) }),
       );
     try {
       return await work();

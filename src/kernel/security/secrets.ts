@@ -79,7 +79,7 @@ function parseKeys(lines: readonly string[]): EncryptionKey[] {
 }
 
 /** Returns a new key as a line of the key file, with a random id. */
-const freshLine = (random: (bytes: number) => Buffer): string =>
+const newKeyLine = (random: (bytes: number) => Buffer): string =>
   `${random(4).toString('hex')}:${random(keyBytes).toString('base64')}`;
 
 /**
@@ -96,7 +96,7 @@ export function openSecrets(
   if (folder === undefined) return new Secrets([{ id: '1', bytes: random(keyBytes) }], random);
   const file = keyFile(folder);
   if (!existsSync(file)) {
-    if (mayMake()) createKeyFile(file, freshLine(random));
+    if (mayMake()) createKeyFile(file, newKeyLine(random));
     // Read it again, because another command may have created and used it meanwhile.
     else if (!existsSync(file))
       throw new Error(
@@ -156,7 +156,7 @@ const isDraft = /^secret\.key\.(new|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 /** Prepends a new key to the key file. Returns the keys for encryption and decryption. */
 export function addKey(folder: string, random: (bytes: number) => Buffer): Secrets {
   const file = keyFile(folder);
-  const lines = [freshLine(random), ...(existsSync(file) ? linesOf(file) : [])];
+  const lines = [newKeyLine(random), ...(existsSync(file) ? linesOf(file) : [])];
   replaceKeys(file, lines);
   return new Secrets(parseKeys(lines), random);
 }

@@ -38,7 +38,7 @@ const tokenWeight = 1000;
 const storedAfterEnd = 7 * day;
 /** How long a login or confirmation confirms a session. */
 const confirmedFor = 15 * minute;
-const examinedAtOnce = 200;
+const maxExaminedPerBatch = 200;
 /** Position of the current removal among the tokens. */
 const examined = new WeakMap<Database, number>();
 
@@ -155,7 +155,7 @@ export const loginBy = (method: Login['method'], { headers }: IncomingRequest): 
   agent: headers['user-agent'],
 });
 
-const agentAtMost = 200;
+const maxAgentLength = 200;
 
 /** Creates a token for a user and returns its text, which is not stored. */
 export const issueToken = (context: Context, user: number, login: Login): string =>
@@ -182,7 +182,7 @@ export function createToken(
     ends: lasts === undefined ? null : now + lasts,
     creator_id: creator,
     method,
-    user_agent: withoutControls(agent).slice(0, agentAtMost),
+    user_agent: withoutControls(agent).slice(0, maxAgentLength),
   });
   return { id, text };
 }
@@ -237,7 +237,7 @@ export function isHalfRunOut(app: App, authorization: string | undefined, now: n
 }
 
 /** Whether a token expired unused instead of being revoked. */
-export function hasRunOut(app: App, token: string, now: number): boolean {
+export function isExpiredToken(app: App, token: string, now: number): boolean {
   try {
     const row = app.knownTokens.get(token) ?? findToken(app, token);
     return row.revoked === null && hasExpired(app, row.token_id, row, now);
@@ -260,7 +260,7 @@ export function revokeTokensOf(context: Context, user: number, except?: number |
 }
 
 /** Permanently ends expired tokens and confirmations, so that setting the clock back does not revive them. */
-export function endRunOutTokens({ app: { db, tokenUse }, now }: Context): void {
+export function endExpiredTokens({ app: { db, tokenUse }, now }: Context): void {
   tokenUse.save(db);
   db.run(sql`UPDATE token SET revoked = ${now} WHERE revoked IS NULL
     AND (ends <= ${now} OR last_used + (SELECT token_lifetime FROM user WHERE id = user_id) * ${second} <= ${now})`);
@@ -281,11 +281,11 @@ export const tokenInstants: readonly StoredInstants[] = [
 export function removeEndedTokens({ app: { db }, now }: Context): boolean {
   const horizon = now - storedAfterEnd;
   const from = examined.get(db) ?? 0;
-  const ids = db.values<number>(sql`SELECT id FROM token WHERE id > ${from} ORDER BY id LIMIT ${examinedAtOnce}`);
+  const ids = db.values<number>(sql`SELECT id FROM token WHERE id > ${from} ORDER BY id LIMIT ${maxExaminedPerBatch}`);
   const to = ids.at(-1) ?? from;
   db.run(sql`DELETE FROM token WHERE id > ${from} AND id <= ${to}
     AND (revoked < ${horizon} OR ends < ${horizon} OR last_used + (SELECT token_lifetime FROM user WHERE id = user_id) * ${second} < ${horizon})`);
-  const isMore = ids.length === examinedAtOnce;
+  const isMore = ids.length === maxExaminedPerBatch;
   examined.set(db, isMore ? to : 0);
   return isMore;
 }

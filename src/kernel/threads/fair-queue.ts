@@ -3,7 +3,7 @@ import { present } from '../present.ts';
 /** A waiting task, with its callback. */
 interface Waiting {
   readonly begin: () => void;
-  readonly giveWay: () => void;
+  readonly drop: () => void;
 }
 
 /**
@@ -15,21 +15,21 @@ export class FairQueue {
   readonly #queues = new Map<string, Waiting[]>();
   #size = 0;
 
-  constructor(private readonly atMost: number) {}
+  constructor(private readonly maxSize: number) {}
 
   /** Adds a task. If the queue is full, drops the newest task of the holder with the most, which may be the added one. */
   add(holder: string, waiting: Waiting): void {
     const queue = this.#queues.get(holder) ?? [];
     this.#queues.set(holder, queue);
     queue.push(waiting);
-    if (++this.#size <= this.atMost) return;
+    if (++this.#size <= this.maxSize) return;
     // Among holders with equally many, the added task is dropped.
     let [most, longest] = [holder, queue];
     for (const [name, other] of this.#queues) if (other.length > longest.length) [most, longest] = [name, other];
     const last = present(longest.pop());
     if (longest.length === 0) this.#queues.delete(most);
     this.#size--;
-    last.giveWay();
+    last.drop();
   }
 
   /** Removes and returns the next task; its holder moves to the end of the round. */

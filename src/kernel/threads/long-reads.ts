@@ -6,7 +6,7 @@ import { HttpError, readTooLong, tooManyReads } from '../http/error.ts';
 import type { Log } from '../log.ts';
 import { embeddedThread } from '../native/embedded.ts';
 import type { Addon } from '../native/native.ts';
-import { OverdueTask, TaskThread } from './task-thread.ts';
+import { TaskThread, TaskTimeoutError } from './task-thread.ts';
 
 declare module '../app.ts' {
   interface App {
@@ -62,12 +62,12 @@ export class ReadingThread {
       if (!match) return;
       for (const [i, { milliseconds }] of match.entries()) {
         const query = queries[i];
-        if (query) db.tookInThread(query, milliseconds);
+        if (query) db.recordThreadRead(query, milliseconds);
       }
       reads.resolve(queries, match, bases);
     } catch (error) {
       if (error instanceof HttpError) throw error;
-      if (error instanceof OverdueTask) throw readTooLong();
+      if (error instanceof TaskTimeoutError) throw readTooLong();
       this.log.warn(
         { err: error },
         'the reader thread failed: the main thread runs the read, which blocks other requests',

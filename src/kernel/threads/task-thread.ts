@@ -18,15 +18,15 @@ export class TaskError extends Error {
 }
 
 /** Thrown if a task did not finish in time. */
-export class OverdueTask extends TaskError {}
+export class TaskTimeoutError extends TaskError {}
 
 /** Maximum number of waiting tasks. */
-const waitingAtMost = 64;
+const maxWaiting = 64;
 /** Milliseconds without a task after which the thread ends. */
 const timeout = 30_000;
 
 /** Scheduling of a task: its holder, and the time limit in milliseconds once it has started. */
-export interface TaskTerms {
+export interface TaskOptions {
   readonly holder: string;
   readonly milliseconds: number;
   /** Called when the task is next. If it returns false, the task is skipped. Default: true. */
@@ -44,7 +44,7 @@ export class TaskThread {
   #idle: NodeJS.Timeout | undefined;
   /** The end of the previous thread: work that cannot be interrupted continues until then. */
   #ending: Promise<unknown> | undefined;
-  readonly #waiting = new FairQueue(waitingAtMost);
+  readonly #waiting = new FairQueue(maxWaiting);
 
   constructor(
     /** Text of the program, which serves tasks (`serveTasks`). */
@@ -59,12 +59,12 @@ export class TaskThread {
    * Resolves with the result of a task (input and result are copied); undefined if the task is no longer needed. Rejects with
    * TaskError, and with `crowded`.
    */
-  run<T>(task: unknown, terms: TaskTerms & { readonly isWanted: () => boolean }): Promise<T | undefined>;
-  run<T>(task: unknown, terms: TaskTerms): Promise<T>;
-  async run<T>(task: unknown, { holder, isWanted, milliseconds }: TaskTerms): Promise<T | undefined> {
+  run<T>(task: unknown, terms: TaskOptions & { readonly isWanted: () => boolean }): Promise<T | undefined>;
+  run<T>(task: unknown, terms: TaskOptions): Promise<T>;
+  async run<T>(task: unknown, { holder, isWanted, milliseconds }: TaskOptions): Promise<T | undefined> {
     if (this.#isBusy)
       await new Promise<void>((begin, reject) =>
-        this.#waiting.add(holder, { begin, giveWay: () => reject(this.crowded()) }),
+        this.#waiting.add(holder, { begin, drop: () => reject(this.crowded()) }),
       );
     this.#isBusy = true;
     clearTimeout(this.#idle);
@@ -107,7 +107,7 @@ export class TaskThread {
       const stop = (): void => fail(new Error('its thread has ended'));
       // Terminating also frees the memory of the thread.
       const limit = setTimeout(() => {
-        settle(() => reject(new OverdueTask('it takes too long')));
+        settle(() => reject(new TaskTimeoutError('it takes too long')));
         void this.#end();
       }, milliseconds);
       thread.on('message', take).on('error', fail).on('exit', stop);

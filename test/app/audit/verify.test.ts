@@ -208,7 +208,7 @@ test('names each of 500 random changes of a database', () => {
   const rows = db.all<Json>(sql`SELECT * FROM audit_record ORDER BY id`);
   assert.is(verifyTrail(storedTrail(db, path('data'))).finding, undefined);
   for (let i = 0; i < 500; i++)
-    db.trial(() => {
+    db.rollBack(() => {
       const [description, expected] = db.write(() => damage(db, rows));
       const { finding } = verifyTrail(storedTrail(db, path('data')));
       assert.ok(isNamed(finding), `${description}: ${finding}`);

@@ -19,7 +19,7 @@ import type { Endpoint } from '../../../src/kernel/collection/endpoint.ts';
 import { viewerOf } from '../../../src/kernel/collection/listing.ts';
 import { renderObject } from '../../../src/kernel/collection/representation.ts';
 import { raw, type Sql, sql } from '../../../src/kernel/db/sql.ts';
-import { EndOfTurn } from '../../../src/kernel/http/http-server.ts';
+import { EndOfIteration } from '../../../src/kernel/http/http-server.ts';
 import { IncomingRequest } from '../../../src/kernel/http/incoming-request.ts';
 import { Router } from '../../../src/kernel/http/router.ts';
 import { compiled } from '../../support/compiled.ts';
@@ -60,7 +60,7 @@ const bodyBytes = 3300;
 async function together(): Promise<Comparison[]> {
   const load = startLoad(compiled(new URL('../load.ts', import.meta.url)));
   const body = Buffer.alloc(bodyBytes, 'x');
-  const ready = new EndOfTurn();
+  const ready = new EndOfIteration();
   const serve = async (send: (work: () => void) => void): Promise<HttpServer> => {
     const server = createHttpServer((_, outgoing) => {
       const until = performance.now() + working / 1000;

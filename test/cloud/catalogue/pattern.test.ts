@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { beginningOf } from '../../../src/cloud/catalogue/pattern.ts';
+import { literalPrefix } from '../../../src/cloud/catalogue/pattern.ts';
 
 const test = suite('beginnings of expressions');
 
@@ -25,7 +25,7 @@ test('finds the literal prefix of all matches in simple expressions', () => {
       'amzn2',
       '(?i)^a',
       '',
-    ].map((expression) => [expression, beginningOf(expression)]),
+    ].map((expression) => [expression, literalPrefix(expression)]),
   );
   assert.equal(beginnings, {
     '^amzn2-': 'amzn2-',

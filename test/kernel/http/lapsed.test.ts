@@ -29,7 +29,7 @@ test('is rejected although it was saved, while reads and rejected changes get th
       return result(method === 'PUT' ? 400 : 200);
     },
     afterCommit: (callback) => callback(),
-    lapsed: () => (hasLapsed || asked++ > 0 ? new Error('too late') : undefined),
+    commitError: () => (hasLapsed || asked++ > 0 ? new Error('too late') : undefined),
     unsaved: (_, error) => result((error as Error).message === 'too late' ? 503 : 500),
     bodyBudget: 100,
     connections: { all: 10, each: 10 },

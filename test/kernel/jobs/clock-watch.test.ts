@@ -343,14 +343,14 @@ test('a server that cannot write at its start corrects a jump as soon as it can'
     clock.jump(30 * day);
     const watch = new ClockWatch(app, clockRules(app.config));
     watch.start();
-    assert.is(watch.isDoubtful(), true);
+    assert.is(watch.isSuspect(), true);
     writer.exec('ROLLBACK');
-    watch.look();
+    watch.check();
     assert.equal(app.db.get(sql`SELECT clock_seen AS seen, clock_jump AS jump FROM deployment`), {
       seen: clock.now(),
       jump: 30 * day * 1e6,
     });
-    assert.is(watch.isDoubtful(), true);
+    assert.is(watch.isSuspect(), true);
   } finally {
     writer.close();
     await fixture.close();

@@ -48,7 +48,7 @@ test('keeps the newest 1,000 mail files across restarts, and does not touch othe
   }
   writeFileSync(join(folder, 'notes.txt'), 'mine');
   const second = new MailStore(folder);
-  for (let i = 0; i < 11; i++) second.keep(Buffer.from('x'), { ...mail, at: at + 999 * 1_000_000 });
+  for (let i = 0; i < 11; i++) second.store(Buffer.from('x'), { ...mail, at: at + 999 * 1_000_000 });
   const files = readdirSync(folder);
   assert.is(files.length, 1001);
   assert.ok(files.includes('notes.txt'));
@@ -59,7 +59,7 @@ test('keeps the newest 1,000 mail files across restarts, and does not touch othe
 
 test('without a folder the newest 1,000 are stored in memory', () => {
   const stored = new MailStore(undefined);
-  for (let i = 0; i < 1005; i++) assert.is(stored.keep(Buffer.from('x'), { ...mail, id: String(i) }), undefined);
+  for (let i = 0; i < 1005; i++) assert.is(stored.store(Buffer.from('x'), { ...mail, id: String(i) }), undefined);
   assert.equal([stored.inMemory.length, stored.inMemory[0]?.id, stored.inMemory.at(-1)?.id], [1000, '5', '1004']);
 });
 

@@ -8,7 +8,7 @@ import type {
   PlainValues,
   Step,
 } from '../../catalogue/driver.ts';
-import { beginningOf } from '../../catalogue/pattern.ts';
+import { literalPrefix } from '../../catalogue/pattern.ts';
 import { ProviderError } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
 import { maxObjects } from '../../operations/paging.ts';
@@ -83,7 +83,7 @@ export class AmazonDriver implements Driver {
       new ProviderError('invalid', `Backend offers more than ${maxObjects} images: set images_regex to keep fewer`);
     const { images_regex: expression } = this.#options;
     // The vendor has some ten thousand images per region and no regular expressions; filtering by prefix shortens the list.
-    const beginning = typeof expression === 'string' ? beginningOf(expression) : '';
+    const beginning = typeof expression === 'string' ? literalPrefix(expression) : '';
     const images = await this.#api.images(region, beginning, isIncluded, { maxItems: max, exceeded });
     return images.map(({ imageId, name }) => ({ backend_id: imageId, name: name || imageId, details: { region } }));
   }

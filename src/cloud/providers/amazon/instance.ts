@@ -13,7 +13,7 @@ import {
   resourceAction,
   resourceKind,
 } from '../../catalogue/type.ts';
-import { chosenProperty, type Property, propertyCalled, propertyLink } from '../../properties/property.ts';
+import { chosenProperty, type Property, propertyByBackendId, propertyLink } from '../../properties/property.ts';
 import { relatedList, shownDetail } from '../../resources/details.ts';
 import { detailsOf } from '../../resources/resource.ts';
 import { image as imageKind } from './properties.ts';
@@ -87,7 +87,7 @@ function acceptResize(request: Request, instance: ResourceRow, values: NewValues
 }
 
 const importItem = (request: Request, { values }: BackendObject, settings: number): PlainValues => ({
-  region: propertyCalled(request, 'Amazon.Region', String(values.region), settings)?.uuid,
+  region: propertyByBackendId(request, 'Amazon.Region', String(values.region), settings)?.uuid,
   state: 'OK',
   public_ips: values.external_ips,
   flavor_name: values.size_name,
@@ -112,7 +112,7 @@ export const instance = resourceKind({
   runtime: { online: 'running', offline: 'stopped' },
   fields,
   related: relatedList('Amazon.Volume', 'aws-volumes', 'x.instance_id = r.id'),
-  deletion: { takesAlong: ({ id }) => sql`r.instance_id = ${id} AND r.details ->> '$.is_root'` },
+  deletion: { removedTogether: ({ id }) => sql`r.instance_id = ${id} AND r.details ->> '$.is_root'` },
   isCreatable: true,
   accept,
   quotaDeltas: ({ cores, disk, ram }) => ({

@@ -6,7 +6,7 @@ import { type Accepted, idempotentCall } from '../../operations/idempotency.ts';
 import type { AmazonApi, NewInstance } from './api.ts';
 import type { VendorInstance } from './responses.ts';
 import { gibibytes, instanceValues, mebibytes, rootVolumeName, rootVolumeOf, volumeValues } from './values.ts';
-import { again, further, idOf, missed, period, regionOf } from './waiting.ts';
+import { continueWith, idOf, period, pollAgain, pollMissed, regionOf } from './waiting.ts';
 
 /** Progress of an operation. */
 const memoSchema = v.object({
@@ -63,7 +63,7 @@ export class Instances {
       const { blockDeviceMapping } = await this.api.instance(region, id);
       const ids = (isGone: boolean): string[] =>
         blockDeviceMapping.flatMap(({ ebs }) => (ebs && ebs.deleteOnTermination === isGone ? [ebs.volumeId] : []));
-      return further({ ...call.memo, volumes: { kept: ids(false), gone: ids(true) } });
+      return continueWith({ ...call.memo, volumes: { kept: ids(false), gone: ids(true) } });
     }
     const existing = await ifExists(this.api.instance(region, id));
     const state = existing?.instanceState.name ?? 'terminated';
@@ -77,7 +77,7 @@ export class Instances {
       return { kind: 'done', changes };
     }
     if (!isOrdered) await this.api.order(region, 'TerminateInstances', id);
-    return again({ ...call.memo, isOrdered: true }, { runtime_state: isOrdered ? state : 'shutting-down' });
+    return pollAgain({ ...call.memo, isOrdered: true }, { runtime_state: isOrdered ? state : 'shutting-down' });
   }
 
   async action(name: string, call: DriverCall): Promise<Step> {
@@ -110,7 +110,7 @@ export class Instances {
       await this.api.firstZone(region),
       await this.api.image(region, String(call.parameters.image)),
     ];
-    return further({ ...call.memo, place: { zone, rootDevice } });
+    return continueWith({ ...call.memo, place: { zone, rootDevice } });
   }
 
   async #addKey(call: DriverCall): Promise<void> {
@@ -130,16 +130,16 @@ export class Instances {
   async #awaitBirth(call: DriverCall, id: string): Promise<Step> {
     const region = regionOf(call);
     const existing = await ifExists(this.api.instance(region, id));
-    if (!existing) return missed(call.memo);
+    if (!existing) return pollMissed(call.memo);
     const state = existing.instanceState.name;
     if (gone.includes(state))
       return { kind: 'fail', text: reasonOf(existing), values: { backend_id: '', runtime_state: '' } };
     const values = instanceValues(existing, region);
-    if (state !== 'running') return again(call.memo, { runtime_state: state });
+    if (state !== 'running') return pollAgain(call.memo, { runtime_state: state });
     const root = rootVolumeOf(existing);
     const volume = root === undefined ? undefined : await ifExists(this.api.volume(region, root));
     // The vendor may not list it yet.
-    if (!volume) return missed(call.memo);
+    if (!volume) return pollMissed(call.memo);
     const { name = rootVolumeName(call.values.name), ...rest } = volumeValues(volume, region);
     const change: RowChange = {
       kind: volumeKind,
@@ -159,7 +159,7 @@ export class Instances {
     const [region, id] = [regionOf(call), idOf(call)];
     if (!v.parse(memoSchema, call.memo).isOrdered) {
       await this.api.order(region, order, id);
-      return again({ ...call.memo, isOrdered: true }, { runtime_state: passing });
+      return pollAgain({ ...call.memo, isOrdered: true }, { runtime_state: passing });
     }
     const existing = await this.api.instance(region, id);
     const state = existing.instanceState.name;
@@ -167,7 +167,7 @@ export class Instances {
     const hasFailed = gone.includes(state) || (state === 'stopped' && !wantedStops.includes(existing.stateReason.code));
     return hasFailed
       ? { kind: 'fail', text: reasonOf(existing), values: { runtime_state: state } }
-      : again(call.memo, { runtime_state: state });
+      : pollAgain(call.memo, { runtime_state: state });
   }
 
   /** Extends the disk first, which the vendor may reject, then changes the type. */
@@ -178,7 +178,7 @@ export class Instances {
     if (root === undefined) {
       const volume = rootVolumeOf(await this.api.instance(region, id)) ?? '';
       const isLargeEnough = volume === '' || (await this.api.volume(region, volume)).size >= disk;
-      return further({ ...call.memo, root: volume, isGrown: isLargeEnough });
+      return continueWith({ ...call.memo, root: volume, isGrown: isLargeEnough });
     }
     if (!isGrown) return isGrowing ? this.#awaitGrowth(call, root) : this.#grow(call, root, disk);
     const { cores, ram, size } = call.parameters;
@@ -210,7 +210,7 @@ export class Instances {
     if (growth?.modificationState === 'failed')
       return { kind: 'fail', text: growth.statusMessage || 'Backend action resize failed' };
     const isGrown = growth?.modificationState === 'optimizing' || growth?.modificationState === 'completed';
-    return isGrown ? further({ ...call.memo, isGrown }) : again(call.memo);
+    return isGrown ? continueWith({ ...call.memo, isGrown }) : pollAgain(call.memo);
   }
 }
 

@@ -8,10 +8,10 @@ const attached = (objects: readonly OtherObject[], instance: PlainValues): Other
 const detachment = { device: '', instance_backend_id: '', is_root: false };
 
 /** Generated names are cut to the maximum length. */
-const cut = (name: string): string => [...name].slice(0, 150).join('');
+const truncateName = (name: string): string => [...name].slice(0, 150).join('');
 
 const rootVolume = ({ backend_id, disk, name, region, region_name }: PlainValues): PlainValues => ({
-  name: cut(`volume-${name}`),
+  name: truncateName(`volume-${name}`),
   description: '',
   size: disk,
   volume_type: 'gp2',
@@ -38,8 +38,8 @@ const instance: SimulatedKind = {
     delete: ['shutting-down'],
   },
   final: { create: 'running', start: 'running', stop: 'stopped', restart: 'running', resize: 'stopped' },
-  effects: { resize: (_values, { cores, disk, ram, size }) => ({ cores, ram, disk, size_name: size }) },
-  others: {
+  actionValues: { resize: (_values, { cores, disk, ram, size }) => ({ cores, ram, disk, size_name: size }) },
+  otherChanges: {
     create: (object) => [{ kind: 'Volume', action: 'add', values: rootVolume(object) }],
     resize: (object, all) =>
       attached(all('Volume'), object).flatMap(({ backend_id, values }): OtherChange[] =>
@@ -69,7 +69,7 @@ const volume: SimulatedKind = {
   id: (_n, draw) => `vol-${draw.hex(17)}`,
   transitionStates: { create: ['creating'], attach: ['attaching'], detach: ['detaching'], delete: ['deleting'] },
   final: { create: 'available', attach: 'inuse', detach: 'available' },
-  effects: {
+  actionValues: {
     attach: (_values, { device, instance_backend_id }) => ({ device, instance_backend_id }),
     detach: () => detachment,
   },

@@ -5,7 +5,7 @@ import { type Accepted, idempotentCall } from '../../operations/idempotency.ts';
 import type { AmazonApi } from './api.ts';
 import type { VendorVolume } from './responses.ts';
 import { gibibytes, volumeValues } from './values.ts';
-import { again, further, idOf, missed, period, regionOf } from './waiting.ts';
+import { continueWith, idOf, period, pollAgain, pollMissed, regionOf } from './waiting.ts';
 
 /** Progress of an operation. */
 const memoSchema = v.object({
@@ -29,7 +29,7 @@ export class Volumes {
     const { volume, zone } = v.parse(memoSchema, call.memo);
     const region = regionOf(call);
     if (volume !== undefined) return this.#awaitBirth(call, volume);
-    if (zone === undefined) return further({ ...call.memo, zone: await this.api.firstZone(region) });
+    if (zone === undefined) return continueWith({ ...call.memo, zone: await this.api.firstZone(region) });
     const { name, size, volume_type: type } = call.values;
     const wanted = { token: call.uuid, name: String(name), size: gibibytes(size), type: String(type), zone };
     return idempotentCall(call, {
@@ -47,12 +47,12 @@ export class Volumes {
     const [region, id] = [regionOf(call), idOf(call)];
     if (!v.parse(memoSchema, call.memo).isOrdered) {
       await this.api.deleteVolume(region, id);
-      return again({ ...call.memo, isOrdered: true }, { runtime_state: 'deleting' });
+      return pollAgain({ ...call.memo, isOrdered: true }, { runtime_state: 'deleting' });
     }
     const existing = await ifExists(this.api.volume(region, id));
     return !existing || existing.status === 'deleted'
       ? { kind: 'done' }
-      : again(call.memo, { runtime_state: volumeValues(existing, region).runtime_state });
+      : pollAgain(call.memo, { runtime_state: volumeValues(existing, region).runtime_state });
   }
 
   async action(name: string, call: DriverCall): Promise<Step> {
@@ -75,9 +75,9 @@ export class Volumes {
   async #awaitBirth(call: DriverCall, id: string): Promise<Step> {
     const region = regionOf(call);
     const existing = await ifExists(this.api.volume(region, id));
-    if (!existing) return missed(call.memo);
+    if (!existing) return pollMissed(call.memo);
     const values = volumeValues(existing, region);
-    return existing.status === 'available' ? { kind: 'done', values } : again(call.memo, withoutAttachment(values));
+    return existing.status === 'available' ? { kind: 'done', values } : pollAgain(call.memo, withoutAttachment(values));
   }
 
   #attach(call: DriverCall): Promise<Step> {
@@ -118,7 +118,7 @@ export class Volumes {
     const values = volumeValues(existing, region);
     return isOver(existing)
       ? { kind: 'done', values: { ...values, is_root: false } }
-      : again(call.memo, withoutAttachment(values));
+      : pollAgain(call.memo, withoutAttachment(values));
   }
 }
 

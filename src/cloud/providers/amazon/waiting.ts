@@ -16,7 +16,7 @@ const maxMisses = 12;
 const memoSchema = v.object({ misses: v.optional(v.number(), 0) });
 
 /** Polls again after the period. */
-export const again = (memo: PlainValues, values?: PlainValues): Step => ({
+export const pollAgain = (memo: PlainValues, values?: PlainValues): Step => ({
   kind: 'wait',
   milliseconds: period,
   memo,
@@ -24,12 +24,12 @@ export const again = (memo: PlainValues, values?: PlainValues): Step => ({
 });
 
 /** Continues with the next step immediately. */
-export const further = (memo: PlainValues): Step => ({ kind: 'wait', milliseconds: 0, memo });
+export const continueWith = (memo: PlainValues): Step => ({ kind: 'wait', milliseconds: 0, memo });
 
 /** The step after a poll that missed a new object. */
-export function missed(memo: PlainValues): Step {
+export function pollMissed(memo: PlainValues): Step {
   const { misses } = v.parse(memoSchema, memo);
   return misses < maxMisses
-    ? again({ ...memo, misses: misses + 1 })
+    ? pollAgain({ ...memo, misses: misses + 1 })
     : { kind: 'fail', text: 'Does not exist at backend.', values: { backend_id: '', runtime_state: '' } };
 }

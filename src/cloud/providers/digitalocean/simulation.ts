@@ -64,7 +64,9 @@ export const simulation: Simulation = {
         resize: ['resizing'],
       },
       final: { create: 'online', start: 'online', stop: 'offline', restart: 'online', resize: 'offline' },
-      effects: { resize: (_values, { cores, new_disk: disk, ram, size }) => ({ cores, ram, disk, size_name: size }) },
+      actionValues: {
+        resize: (_values, { cores, new_disk: disk, ram, size }) => ({ cores, ram, disk, size_name: size }),
+      },
       unmanaged: (_n, draw) => ({
         cores: 1,
         ram: 1024,

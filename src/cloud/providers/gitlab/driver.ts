@@ -30,7 +30,7 @@ interface Work {
     id: string,
   ) => Promise<{ readonly existing: VendorGroup | VendorProject; readonly values: PlainValues }>;
   /** Objects that match the one to create. */
-  readonly alike: (call: DriverCall) => Promise<readonly { readonly id: number }[]>;
+  readonly matching: (call: DriverCall) => Promise<readonly { readonly id: number }[]>;
   readonly make: (call: DriverCall) => Promise<{ readonly id: number }>;
   /** Values of a new object that GitLab does not return. */
   readonly initial: PlainValues;
@@ -71,8 +71,8 @@ export class GitLabDriver implements Driver {
   }
 
   async create(call: DriverCall): Promise<Step> {
-    const { alike, find, initial, make } = this.#work(call.kind);
-    const ids = async (): Promise<string[]> => (await alike(call)).map(({ id }) => String(id));
+    const { matching, find, initial, make } = this.#work(call.kind);
+    const ids = async (): Promise<string[]> => (await matching(call)).map(({ id }) => String(id));
     return createOnce(call, {
       before: ids,
       make: async () => String((await make(call)).id),
@@ -121,7 +121,7 @@ const groups = (api: GitLabApi): Work => ({
     const existing = await api.group(id);
     return { existing, values: groupValues(existing, api.site) };
   },
-  alike: async ({ values: { path } }) =>
+  matching: async ({ values: { path } }) =>
     (await api.groups({ search: String(path) })).filter((group) => pathOf(group) === path),
   make: ({ values: { description, name, path } }) =>
     api.createGroup({ name: String(name), path: String(path), description: String(description) }),
@@ -134,7 +134,7 @@ const projects = (api: GitLabApi): Work => ({
     const existing = await api.project(id);
     return { existing, values: projectValues(existing) };
   },
-  alike: async ({ parent, values: { name } }) =>
+  matching: async ({ parent, values: { name } }) =>
     (await api.projects({ search: String(name) })).filter(
       (project) => project.name === name && String(project.namespace.id) === parent,
     ),

@@ -8,7 +8,7 @@ import {
   plainValue,
   textValue,
 } from '../../../kernel/collection/representation.ts';
-import { keepingTo, type TextRule } from '../../../kernel/collection/rules.ts';
+import { type TextRule, withRules } from '../../../kernel/collection/rules.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { raw, type Sql, sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
@@ -34,7 +34,7 @@ const project = objectValue({
 
 const fields = {
   path: writeOnly(
-    keepingTo(
+    withRules(
       pathRules,
       text({ max: 100, required: true, update: false, help: 'Path of the group at GitLab.', example: 'alice' }),
     ),

@@ -12,7 +12,7 @@ import {
 import { link } from '../../../kernel/collection/links.ts';
 import { booleanValue, computedValue, optionalLink, textValue } from '../../../kernel/collection/representation.ts';
 import type { TextRule } from '../../../kernel/collection/rules.ts';
-import { boolean, shownAs } from '../../../kernel/collection/values.ts';
+import { boolean, withJson } from '../../../kernel/collection/values.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
 import type { BackendObject } from '../../catalogue/driver.ts';
@@ -54,7 +54,7 @@ const isNumberOf = (level: number, value: unknown): boolean =>
   typeof value === 'string' && /^\s*\d+\s*$/.test(value) && Number(value) === level;
 
 /** A feature that is off by default. */
-const feature = (name: string) => shownAs(boolean({ update: false }), () => booleanValue(detail(name)));
+const feature = (name: string) => withJson(boolean({ update: false }), () => booleanValue(detail(name)));
 
 const groupColumn = (column: string): string => `(SELECT ${column} FROM resource WHERE id = r.parent_id)`;
 const webUrl = textValue(detail('web_url'));

@@ -162,7 +162,7 @@ export class JiraApi {
   }
 
   /** The issues of a project after a number, read one by one until none is left. */
-  async *issuesBehind(projectKey: string, number: number): AsyncGenerator<VendorIssue & { readonly number: number }> {
+  async *issuesAfter(projectKey: string, number: number): AsyncGenerator<VendorIssue & { readonly number: number }> {
     for (let next = number + 1, missing = 0; missing < maxMissing; next++) {
       const key = `${projectKey}-${next}`;
       const existing = await ifExists(this.issue(key));

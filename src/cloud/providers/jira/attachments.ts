@@ -23,9 +23,9 @@ import { stateValue } from '../../catalogue/resource-row.ts';
 import { createEntity, deleteEntity } from '../../entities/entities.ts';
 import { issueAdders, issueOf } from './comments.ts';
 import { issues } from './issues.ts';
-import { deletionByMakers, isDescribed, type MadeRow, projectOfIssue, visibleToMakers } from './rights.ts';
+import { type AuthoredRow, deletionByAuthors, isDescribed, projectOfIssue, visibleToAuthors } from './rights.ts';
 
-interface AttachmentRow extends MadeRow {
+interface AttachmentRow extends AuthoredRow {
   readonly issue_id: number;
   readonly name: string;
   readonly size: number;
@@ -78,7 +78,7 @@ const attachments = collection<AttachmentRow>()({
     state: readOnlyText(stateValue),
     error_message: readOnlyText(),
   },
-  visible: visibleToMakers('', projectOfIssue('a.issue_id'), (user) => sql`a.user_id = ${user}`),
+  visible: visibleToAuthors('', projectOfIssue('a.issue_id'), (user) => sql`a.user_id = ${user}`),
   described: isDescribed,
   filters: { issue: linked('a.issue_id', 'jira_issue', () => issues), issue_uuid: uuidOf('a.issue_id', 'jira_issue') },
   orderings: {},
@@ -96,7 +96,7 @@ const attachments = collection<AttachmentRow>()({
       return id;
     },
   },
-  delete: { ...deletionByMakers, run: (request, row) => deleteEntity(request, attachment, row) },
+  delete: { ...deletionByAuthors, run: (request, row) => deleteEntity(request, attachment, row) },
 });
 
 /** JIRA.Attachment as an entity. */

@@ -16,16 +16,16 @@ import { createEntity, deleteEntity, updateEntity } from '../../entities/entitie
 import type { IssueRow } from './issue.ts';
 import { issues } from './issues.ts';
 import {
+  type AuthoredRow,
   adders,
-  deletionByMakers,
+  authors,
+  deletionByAuthors,
   isDescribed,
-  type MadeRow,
-  makers,
   projectOfIssue,
-  visibleToMakers,
+  visibleToAuthors,
 } from './rights.ts';
 
-interface CommentRow extends MadeRow {
+interface CommentRow extends AuthoredRow {
   readonly issue_id: number;
   readonly message: string;
 }
@@ -69,7 +69,7 @@ const comments = collection<CommentRow>()({
   alias: 'c',
   fields,
   // The creator of an issue sees the comments made at JIRA.
-  visible: visibleToMakers(
+  visible: visibleToAuthors(
     ', and answers from JIRA to their issues',
     projectOfIssue('c.issue_id'),
     (user) => sql`
@@ -86,10 +86,10 @@ const comments = collection<CommentRow>()({
       createEntity(request, comment, issueOf(request.db, issue).settings_id, columns),
   },
   update: {
-    right: makers,
+    right: authors,
     run: (request, row, _, columns) => updateEntity(request, comment, row, changesOf(row, columns)),
   },
-  delete: { ...deletionByMakers, run: (request, row) => deleteEntity(request, comment, row) },
+  delete: { ...deletionByAuthors, run: (request, row) => deleteEntity(request, comment, row) },
 });
 
 /** The text sent to JIRA. One account posts for all users, so the text names the author. */

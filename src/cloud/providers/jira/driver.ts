@@ -118,7 +118,7 @@ const issues = (api: JiraApi): Work => ({
   creation: ({ parent, values }) => ({
     before: async () => {
       let newest = await api.newestFound(parent);
-      for await (const { number } of api.issuesBehind(parent, newest)) newest = number;
+      for await (const { number } of api.issuesAfter(parent, newest)) newest = number;
       return [String(newest)];
     },
     make: () =>
@@ -128,7 +128,7 @@ const issues = (api: JiraApi): Work => ({
         ...(values.parent_key ? parentField(values) : {}),
       }),
     find: async ([newest]) => {
-      for await (const { fields, key } of api.issuesBehind(parent, Number(newest)))
+      for await (const { fields, key } of api.issuesAfter(parent, Number(newest)))
         if (isSame(fields.summary, values.summary) && isSame(fields.description, values.description)) return key;
       return undefined;
     },

@@ -3,9 +3,9 @@ import type { Database } from '../../../kernel/db/database.ts';
 import { sql, type Value } from '../../../kernel/db/sql.ts';
 import type { PlainValues } from '../../catalogue/driver.ts';
 import type { EntityKind } from '../../catalogue/entity-kind.ts';
-import type { MadeRow } from './rights.ts';
+import type { AuthoredRow } from './rights.ts';
 
-export interface IssueRow extends MadeRow {
+export interface IssueRow extends AuthoredRow {
   readonly jira_project_id: number;
   readonly parent_id: number | null;
   readonly summary: string;

@@ -22,7 +22,7 @@ import {
   plainValue,
   textValue,
 } from '../../../kernel/collection/representation.ts';
-import { shownAs, text } from '../../../kernel/collection/values.ts';
+import { text, withJson } from '../../../kernel/collection/values.ts';
 import type { Database } from '../../../kernel/db/database.ts';
 import { sql, type Value } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
@@ -31,7 +31,7 @@ import { createEntity, deleteEntity, updateEntity } from '../../entities/entitie
 import { propertyInSet, propertyLink } from '../../properties/property.ts';
 import { resourceTarget } from '../../resources/details.ts';
 import { type IssueRow, issue, jiraOnlyFields, settingsOf } from './issue.ts';
-import { adders, deletionByMakers, isDescribed, makers, visibleToMakers } from './rights.ts';
+import { adders, authors, deletionByAuthors, isDescribed, visibleToAuthors } from './rights.ts';
 
 const ofJiraProject = (column: string): string => `(SELECT ${column} FROM resource WHERE id = i.jira_project_id)`;
 const ofProject = (column: string): string =>
@@ -43,7 +43,7 @@ const fromJira = (name: string): Field<never> =>
 
 /** A property of the project's settings, stored by name; the link is null if the property no longer exists. */
 const named = (kind: string, path: string, column: string): WritableField<number, true> =>
-  shownAs(propertyLink(kind, path, { update: true }), () =>
+  withJson(propertyLink(kind, path, { update: true }), () =>
     optionalLink(
       path,
       `(SELECT d.uuid FROM property d
@@ -168,7 +168,7 @@ export const issues = collection<IssueRow>()({
   table: 'jira_issue',
   alias: 'i',
   fields,
-  visible: visibleToMakers('', 'i.jira_project_id', (user) => sql`i.user_id = ${user}`),
+  visible: visibleToAuthors('', 'i.jira_project_id', (user) => sql`i.user_id = ${user}`),
   described: isDescribed,
   examples: { change: { summary: 'The shop does not open on phones' } },
   filters: {
@@ -203,7 +203,7 @@ export const issues = collection<IssueRow>()({
     },
   },
   update: {
-    right: makers,
+    right: authors,
     check: (request, values, row) => void chosenColumns(request, values, placeOf(row), row),
     run: (request, row, values, columns) => {
       const changes = changesOf(row, { ...columns, ...chosenColumns(request, values, placeOf(row), row) });
@@ -211,7 +211,7 @@ export const issues = collection<IssueRow>()({
     },
   },
   delete: {
-    ...deletionByMakers,
+    ...deletionByAuthors,
     denialReason: subtasksReason,
     run: (request, row) => deleteEntity(request, issue, row),
   },

@@ -18,7 +18,7 @@ import {
   optionalLink,
   plainValue,
 } from '../../../kernel/collection/representation.ts';
-import { shownAs, text } from '../../../kernel/collection/values.ts';
+import { text, withJson } from '../../../kernel/collection/values.ts';
 import { type CreationPlan, type NewResource, type ResourceLocation, resourceKind } from '../../catalogue/type.ts';
 import { chosenProperty, propertyLink } from '../../properties/property.ts';
 import { detail, shownDetail } from '../../resources/details.ts';
@@ -60,7 +60,7 @@ const propertiesOfSettings = (
     ),
   );
 
-const template = shownAs(propertyLink('JIRA.ProjectTemplate', 'jira-project-templates'), () =>
+const template = withJson(propertyLink('JIRA.ProjectTemplate', 'jira-project-templates'), () =>
   optionalLink('jira-project-templates', `(SELECT uuid FROM property WHERE id = ${detail('template_id')})`),
 );
 
@@ -102,7 +102,7 @@ export const project = resourceKind({
       json_quote(concat(rtrim(st.backend_url, '/'), '/projects/', r.backend_id)), 'null')
     FROM service_settings st WHERE st.id = r.settings_id)`),
   isCreatable: true,
-  pushes: ['name'],
+  pushedFields: ['name'],
   accept,
   quotaDeltas: () => ({}),
   actions: [],

@@ -11,12 +11,12 @@ import { mayChangeSomeResources, type ResourcePlace, resourceWriters } from '../
 /* Rights of issues, comments and attachments (providers.md 7.4). */
 
 /** A row with its creator; null if it came from JIRA. */
-export interface MadeRow extends EntityRow {
+export interface AuthoredRow extends EntityRow {
   readonly user_id: number | null;
 }
 
 /** An issue, or what belongs to one. */
-type PlacedRow = MadeRow & ({ readonly jira_project_id: number } | { readonly issue_id: number });
+type PlacedRow = AuthoredRow & ({ readonly jira_project_id: number } | { readonly issue_id: number });
 
 /** The JIRA project of the issue whose id this SQL returns. */
 export const projectOfIssue = (issue: string): string => `(SELECT jira_project_id FROM jira_issue WHERE id = ${issue})`;
@@ -25,7 +25,7 @@ export const projectOfIssue = (issue: string): string => `(SELECT jira_project_i
  * Who can see objects: their creators, while they can see the JIRA project. `isMade` is the condition for a user's own objects,
  * `jiraProject` SQL of the project's id.
  */
-export const visibleToMakers = (words: string, jiraProject: string, isMade: (user: number) => Sql): Visibility =>
+export const visibleToAuthors = (words: string, jiraProject: string, isMade: (user: number) => Sql): Visibility =>
   visibleTo(`staff and global support; users who can see the JIRA project, for what they wrote${words}`, (caller) =>
     seesAll(caller)
       ? raw('TRUE')
@@ -42,7 +42,7 @@ const jiraProjectOf = (db: Database, row: PlacedRow): number =>
     : db.scalar<number>(sql`SELECT jira_project_id FROM jira_issue WHERE id = ${row.issue_id}`);
 
 /** Who changes and deletes an object. */
-export const makers: Right<PlacedRow> = anyOf<PlacedRow>(
+export const authors: Right<PlacedRow> = anyOf<PlacedRow>(
   staff,
   right<PlacedRow>(
     'users who can change the JIRA project, for what they wrote',
@@ -53,11 +53,11 @@ export const makers: Right<PlacedRow> = anyOf<PlacedRow>(
 );
 
 /** Common declaration of deletions, which are scheduled like those of resources. */
-export const deletionByMakers = { right: makers, output: { status: 202, shape: messageShape } } as const;
+export const deletionByAuthors = { right: authors, output: { status: 202, shape: messageShape } } as const;
 
 /** Whether OPTIONS lists the fields: those of an object to users who can change it, those of creation to users who can add one. */
 export const isDescribed = (request: Request, row: PlacedRow | undefined): boolean =>
-  row ? makers.may(request, row) : mayChangeSomeResources(request);
+  row ? authors.may(request, row) : mayChangeSomeResources(request);
 
 /** Who can add to a JIRA project: users who can change it. */
 export const adders = rightVia(

@@ -74,7 +74,7 @@ export const simulation: Simulation = {
         },
       },
       unmanaged: (n) => ({ key: `SIM${n}`, template_name: '', template_description: '' }),
-      others: { delete: withProject },
+      otherChanges: { delete: withProject },
     },
     // Issues are numbered by project: WEB-1, WEB-2.
     Issue: {
@@ -88,7 +88,7 @@ export const simulation: Simulation = {
         ...person('assignee', unassigned),
         ...person('reporter', account),
       }),
-      others: { delete: ({ backend_id: key }, all) => withIssues(all, [String(key)]) },
+      otherChanges: { delete: ({ backend_id: key }, all) => withIssues(all, [String(key)]) },
     },
     Comment: {
       id: (n) => String(firstNumber + n),

@@ -1,7 +1,7 @@
 import type { Request } from '../../../kernel/access/request.ts';
 import { readOnly, type WritableField, writeOnly } from '../../../kernel/collection/field.ts';
 import { computedValue, timeValue } from '../../../kernel/collection/representation.ts';
-import { keepingTo } from '../../../kernel/collection/rules.ts';
+import { withRules } from '../../../kernel/collection/rules.ts';
 import { text } from '../../../kernel/collection/values.ts';
 import { invalid, invalidRequest } from '../../../kernel/http/error.ts';
 import { type CreationPlan, type NewResource, type ResourceLocation, resourceKind } from '../../catalogue/type.ts';
@@ -12,7 +12,7 @@ import { databaseTemplate } from './properties.ts';
 
 /** A name of the database at Oracle, up to so many characters. */
 const oracleName = (column: string, max: number, message: string): WritableField<string, false> => ({
-  ...keepingTo([[new RegExp(`^[a-zA-Z0-9_]{1,${max}}$`), message]], text({ update: false })),
+  ...withRules([[new RegExp(`^[a-zA-Z0-9_]{1,${max}}$`), message]], text({ update: false })),
   constraints: { max_length: max },
   json: () => computedValue(`ifnull(r.details -> '$.${column}', '""')`),
 });

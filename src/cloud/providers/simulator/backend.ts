@@ -4,7 +4,7 @@ import { VersionedCache } from '../../../kernel/cache/versioned-cache.ts';
 import type { Versions } from '../../../kernel/cache/versions.ts';
 import { sql } from '../../../kernel/db/sql.ts';
 import type { DriverSettings, Inventory, PlainValues } from '../../catalogue/driver.ts';
-import type { Generator } from '../../catalogue/simulation.ts';
+import type { ValueGenerator } from '../../catalogue/simulation.ts';
 
 /** An object at the simulated provider. */
 export interface SimulatedObject {
@@ -135,7 +135,7 @@ export class SimulatedBackend {
   }
 
   /** Generated values for the n-th object of a kind. */
-  draw(kind: string, ordinal: number): Generator {
+  draw(kind: string, ordinal: number): ValueGenerator {
     let block = 0;
     let digits = '';
     const hex = (length: number): string => {

@@ -102,7 +102,7 @@ export class SimulatorDriver implements Driver {
       end: (kind) => {
         const object = this.#object(call);
         const effect =
-          kind.effects?.[name]?.(
+          kind.actionValues?.[name]?.(
             { ...call.values, ...object.values },
             call.parameters,
             this.#backend.draw(call.kind, object.ordinal),
@@ -175,7 +175,9 @@ export class SimulatorDriver implements Driver {
   #sentValues(call: DriverCall): PlainValues {
     if (!this.#objects.isResource(call.kind)) return vendorValues(call.values);
     const { description, ...values } = vendorValues(call.values);
-    const pushesDescription = this.type.kinds.find(({ name }) => name === call.kind)?.pushes?.includes('description');
+    const pushesDescription = this.type.kinds
+      .find(({ name }) => name === call.kind)
+      ?.pushedFields?.includes('description');
     return pushesDescription ? { ...values, description } : values;
   }
 
@@ -189,7 +191,7 @@ export class SimulatorDriver implements Driver {
   async #pass(operation: string, kind = ''): Promise<void> {
     // With a settable clock, waiting does not advance time: only an explicitly configured latency is waited.
     const milliseconds = isSettable(this.app.clock)
-      ? (this.#tuning.askedLatency(operation, kind) ?? 0)
+      ? (this.#tuning.configuredLatency(operation, kind) ?? 0)
       : this.#tuning.latency(operation, kind);
     if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
     const run = this.#isStored ? this.app.db.write(() => this.#backend.next(`runs ${operation}`)) : 1;
@@ -217,7 +219,7 @@ export class SimulatorDriver implements Driver {
     const lost = objects.filter((object) => {
       const run = (): number => this.#backend.count(runs(object));
       if (this.#failure('vanish', object.kind, String(object.values.name), run) === undefined) return false;
-      this.#objects.lose(object);
+      this.#objects.removeUnnoticed(object);
       return true;
     });
     return lost.length > 0;

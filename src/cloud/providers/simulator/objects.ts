@@ -61,7 +61,7 @@ export class Objects {
 
   /** Applies the changes that an operation makes to other objects. Returns the matching changes of rows. */
   changeOthers(kind: SimulatedKind, operation: string, object: PlainValues, parameters: PlainValues = {}): RowChange[] {
-    const changes = kind.others?.[operation]?.(object, this.ofKind, parameters) ?? [];
+    const changes = kind.otherChanges?.[operation]?.(object, this.ofKind, parameters) ?? [];
     return changes.map((change) => ({ ...this.#carryOut(change), kind: `${this.type.name}.${change.kind}` }));
   }
 
@@ -128,13 +128,13 @@ export class Objects {
   /** Adds an unmanaged object with its parts, but without objects that can be imported separately. */
   #addParts(kind: SimulatedKind, object: PlainValues): void {
     const isPart = (name: string): boolean => this.type.kinds.some((known) => known.isPart && known.name === name);
-    for (const change of kind.others?.create?.(object, this.ofKind, {}) ?? []) {
+    for (const change of kind.otherChanges?.create?.(object, this.ofKind, {}) ?? []) {
       if (change.action === 'add' && isPart(change.kind)) this.#add(change);
     }
   }
 
   /** Removes an object and the objects deleted with it, without notifying the server. */
-  lose(object: SimulatedObject): void {
+  removeUnnoticed(object: SimulatedObject): void {
     this.backend.remove(object);
     this.changeOthers(this.kind(object.kind), 'delete', { ...object.values, backend_id: object.backend_id });
   }
@@ -178,7 +178,7 @@ export function drift(
   const backend = new SimulatedBackend(app, settings);
   const object = backend.find(kind, backendId);
   if (!object) return false;
-  if (change === 'vanish') new Objects(backend, type).lose(object);
+  if (change === 'vanish') new Objects(backend, type).removeUnnoticed(object);
   else backend.change(object, { name: `renamed-${backend.next('renamed')}` });
   return true;
 }

@@ -15,11 +15,11 @@ export class Tuning {
 
   /** Duration of an operation in milliseconds. */
   latency(operation: string, kind: string): number {
-    return this.askedLatency(operation, kind) ?? chosen(defaultLatencies, operation, kind) ?? 0;
+    return this.configuredLatency(operation, kind) ?? chosen(defaultLatencies, operation, kind) ?? 0;
   }
 
   /** The configured latency; undefined if the default applies. */
-  askedLatency(operation: string, kind: string): number | undefined {
+  configuredLatency(operation: string, kind: string): number | undefined {
     return chosen(this.#latencies, operation, kind);
   }
 

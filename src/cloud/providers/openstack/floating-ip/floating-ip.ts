@@ -8,7 +8,7 @@ import { detail, instanceFields, instanceFilters, instanceOrderings, shownDetail
 import { attachable, detailOf, rowsWhere, tenantFields, tenantFilters } from '../tenancy/tenancy.ts';
 
 /** Values of a floating IP that has no address yet. */
-export const unbornAddress = (tenant: ResourceRow): PlainValues => ({
+export const pendingAddress = (tenant: ResourceRow): PlainValues => ({
   name: `Floating IP of ${tenant.name}`.slice(0, 150),
   parent_id: tenant.id,
   tenant_backend_id: tenant.backend_id,
@@ -27,7 +27,7 @@ export const freeAddresses = (request: Pick<Request, 'db'>, tenant: ResourceRow)
 /** OpenStack.FloatingIP (providers.md 4.4) */
 export const floatingIp = resourceKind({
   ...attachable,
-  pushes: [],
+  pushedFields: [],
   name: 'FloatingIP',
   path: 'openstack-floating-ips',
   plural: 'floating ips',

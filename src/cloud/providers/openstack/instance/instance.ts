@@ -181,7 +181,7 @@ function accept(request: Request, input: NewInstance, place: ResourceLocation): 
 const rowsOf = ({ app: { db } }: Context, kind: string, instance: ResourceRow): ResourceRow[] =>
   db.all<ResourceRow>(sql`SELECT * FROM resource WHERE kind = ${kind} AND instance_id = ${instance.id} ORDER BY id`);
 
-const isUnborn = ({ state }: ResourceRow): boolean => state === 'Creation Scheduled' || state === 'Creating';
+const isBeingCreated = ({ state }: ResourceRow): boolean => state === 'Creation Scheduled' || state === 'Creating';
 
 /** Updates the volumes and floating IPs of a failed operation (providers.md 4.8). */
 function onFailure(context: Context, instance: ResourceRow, { operation, parameters, text }: FailedOperation): void {
@@ -193,7 +193,7 @@ function onFailure(context: Context, instance: ResourceRow, { operation, paramet
   }
   const taken: readonly unknown[] = Array.isArray(parameters.taken) ? parameters.taken : [];
   for (const address of rowsOf(context, 'OpenStack.FloatingIP', instance)) {
-    if (isUnborn(address)) removeResource(context, address);
+    if (isBeingCreated(address)) removeResource(context, address);
     else if (taken.includes(address.id)) changeResource(context, address, { instance_id: null });
   }
 }
@@ -201,7 +201,7 @@ function onFailure(context: Context, instance: ResourceRow, { operation, paramet
 /** Releases volumes and floating IPs when the instance's row is removed. Without a deletion they stay, unless they were being created with it. */
 function onRemoval(context: Context, instance: ResourceRow, deletion: PlainValues | undefined, isGone: boolean): void {
   for (const volume of rowsOf(context, 'OpenStack.Volume', instance)) {
-    const goes = deletion ? deletion.delete_volumes || JSON.parse(volume.details).bootable : isUnborn(volume);
+    const goes = deletion ? deletion.delete_volumes || JSON.parse(volume.details).bootable : isBeingCreated(volume);
     // An instance that was never created is not deleted at the provider, so the volume still exists there.
     if (goes && deletion && instance.backend_id === '' && volume.backend_id !== '')
       scheduleDeletion(context, changeResource(context, volume, { instance_id: null }));
@@ -215,7 +215,7 @@ function onRemoval(context: Context, instance: ResourceRow, deletion: PlainValue
       });
   }
   for (const address of rowsOf(context, 'OpenStack.FloatingIP', instance)) {
-    if (isUnborn(address) || deletion?.release_floating_ips) removeResource(context, address, { isGone });
+    if (isBeingCreated(address) || deletion?.release_floating_ips) removeResource(context, address, { isGone });
     else if (deletion)
       changeResource(context, address, {
         instance_id: null,

@@ -22,7 +22,7 @@ import type { AttachedResource } from '../../../catalogue/type.ts';
 import { detail, resourceTarget } from '../../../resources/details.ts';
 import { type Item, itemError, itemList } from '../../../resources/item-list.ts';
 import { knownResource } from '../../../resources/resource.ts';
-import { freeAddresses, unbornAddress } from '../floating-ip/floating-ip.ts';
+import { freeAddresses, pendingAddress } from '../floating-ip/floating-ip.ts';
 import { internalSubnet } from '../network/network.ts';
 import { rulesShape } from '../security-group/security-group.ts';
 import { detailOf } from '../tenancy/tenancy.ts';
@@ -227,7 +227,7 @@ export function addressesOf(
         }
       : {
           uuid: newUuid(request.app),
-          parameter: { subnet: subnet.backend_id, backend_network_id: unbornAddress(tenant).backend_network_id },
+          parameter: { subnet: subnet.backend_id, backend_network_id: pendingAddress(tenant).backend_network_id },
         };
   });
   return {
@@ -235,7 +235,7 @@ export function addressesOf(
     attached: chosen.flatMap(({ parameter, uuid }) =>
       uuid === undefined
         ? []
-        : [{ kind: 'OpenStack.FloatingIP', uuid, values: { ...unbornAddress(tenant), subnet: parameter.subnet } }],
+        : [{ kind: 'OpenStack.FloatingIP', uuid, values: { ...pendingAddress(tenant), subnet: parameter.subnet } }],
     ),
     taken: chosen.flatMap(({ row }) => (row && row.instance_id === null ? [row] : [])),
   };

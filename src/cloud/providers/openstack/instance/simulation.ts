@@ -1,5 +1,5 @@
 import type { PlainValues, RowChange } from '../../../catalogue/driver.ts';
-import type { Generator, OtherChange, OtherObject, SimulatedKind } from '../../../catalogue/simulation.ts';
+import type { OtherChange, OtherObject, SimulatedKind, ValueGenerator } from '../../../catalogue/simulation.ts';
 import { within } from '../simulated/limits.ts';
 import { asList, attachedTo, dashedUuid, detachedAddress, detachedVolume } from '../simulated/objects.ts';
 
@@ -29,7 +29,7 @@ const asAddress = (number: number): string =>
   [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join('.');
 
 /** The next unused address of a subnet's pool. */
-function freeAddress({ allocation_pools: [pool], subnet }: Subnet, { all, next }: Generator): string {
+function freeAddress({ allocation_pools: [pool], subnet }: Subnet, { all, next }: ValueGenerator): string {
   if (!pool) return '';
   const first = asNumber(pool.start);
   const count = asNumber(pool.end) - first + 1;
@@ -46,7 +46,7 @@ function freeAddress({ allocation_pools: [pool], subnet }: Subnet, { all, next }
 }
 
 /** Connections to these subnets; keeps existing ones. */
-const connected = (subnets: readonly Subnet[], present: readonly InternalIp[], draw: Generator): InternalIp[] =>
+const connected = (subnets: readonly Subnet[], present: readonly InternalIp[], draw: ValueGenerator): InternalIp[] =>
   subnets.map(
     (subnet) =>
       present.find((ip) => ip.subnet === subnet.subnet) ?? {
@@ -59,7 +59,7 @@ const connected = (subnets: readonly Subnet[], present: readonly InternalIp[], d
 const addresses = (ips: readonly InternalIp[]): string[] => ips.map(({ ip4_address: address }) => address);
 
 /** External addresses in the requested order; generates new ones. */
-const external = (requested: readonly FloatingIp[], draw: Generator): string[] =>
+const external = (requested: readonly FloatingIp[], draw: ValueGenerator): string[] =>
   requested.map(({ address }) => address || draw.externalAddress());
 
 /** Changes that associate floating IPs with the instance. */
@@ -167,7 +167,7 @@ export const instance: SimulatedKind = {
   },
   final: { create: 'ACTIVE', start: 'ACTIVE', stop: 'SHUTOFF', restart: 'ACTIVE', change_flavor: 'SHUTOFF' },
   sideEffects: { create: creating, update_floating_ips: newIps },
-  effects: {
+  actionValues: {
     change_flavor: (_values, { cores, flavor, flavor_disk, flavor_name, ram }) => ({
       cores,
       flavor,
@@ -189,7 +189,7 @@ export const instance: SimulatedKind = {
       external_ips: external(asList<FloatingIp>(ips), draw),
     }),
   },
-  others: {
+  otherChanges: {
     create: (object, _all, parameters) => [
       ...firstVolumes(object, parameters),
       ...attachedIps(object, asList<FloatingIp>(parameters.floating_ips)),

@@ -138,13 +138,13 @@ async function tenantObject(
   return object('Tenant', project.id, { ...projectValues(project), ...connection, quotas });
 }
 
-const itemsATurn = 100;
+const itemsPerSlice = 100;
 
 /** Maps a long list in time slices, so that other requests are served in between. */
 async function mapInSlices<Item, Made>(items: readonly Item[], make: (item: Item) => Made): Promise<Made[]> {
   const results: Made[] = [];
   for (const [i, item] of items.entries()) {
-    if (i > 0 && i % itemsATurn === 0) await nextTurn();
+    if (i > 0 && i % itemsPerSlice === 0) await nextTurn();
     results.push(make(item));
   }
   return results;

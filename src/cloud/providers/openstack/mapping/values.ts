@@ -51,13 +51,13 @@ interface ServerParts {
   readonly volumes: readonly VendorVolume[];
 }
 
-const byBirth = (a: VendorPort, b: VendorPort): number =>
+const byCreation = (a: VendorPort, b: VendorPort): number =>
   `${a.created_at}${a.id}`.localeCompare(`${b.created_at}${b.id}`);
 
 /** Row values of an instance. */
 export function instanceValues(server: VendorServer, parts: ServerParts): PlainValues {
   const { flavor, floatingIps, volumes } = parts;
-  const ports = [...parts.ports].sort(byBirth);
+  const ports = [...parts.ports].sort(byCreation);
   const internal = ports.flatMap(({ fixed_ips: ips, mac_address }) =>
     (ips ?? []).map(({ ip_address, subnet_id }) => ({ subnet: subnet_id, ip4_address: ip_address, mac_address })),
   );

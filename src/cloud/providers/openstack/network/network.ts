@@ -9,7 +9,7 @@ import {
   plainValue,
   textValue,
 } from '../../../../kernel/collection/representation.ts';
-import { properName } from '../../../../kernel/collection/rules.ts';
+import { nonBlankName } from '../../../../kernel/collection/rules.ts';
 import { text } from '../../../../kernel/collection/values.ts';
 import { raw, sql } from '../../../../kernel/db/sql.ts';
 import { invalid } from '../../../../kernel/http/error.ts';
@@ -81,7 +81,7 @@ function instancesIn(request: Pick<Request, 'db'>, network: ResourceRow): Resour
 }
 
 const createSubnetFields = {
-  name: properName('backend-subnet'),
+  name: nonBlankName('backend-subnet'),
   description: text({ max: 500, lines: 'many' }),
   cidr: cidrField,
 };
@@ -141,7 +141,7 @@ export const network = resourceKind({
   deletion: {
     denialReason: (request, row) =>
       instancesIn(request, row).length > 0 ? 'Cannot delete network with existing instances' : undefined,
-    takesAlong: (row) =>
+    removedTogether: (row) =>
       sql`
       r.kind = 'OpenStack.SubNet' AND r.parent_id = ${row.parent_id}
       AND ${raw(detail('network'))} = ${row.backend_id} AND ${row.backend_id} <> ''`,

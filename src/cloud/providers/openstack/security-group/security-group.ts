@@ -144,7 +144,7 @@ const isInUse = (db: Database, { backend_id: id, settings_id: settings }: Resour
     WHERE r.settings_id = ${settings} AND r.kind = 'OpenStack.Instance' AND g.value = ${id} LIMIT 1`) !== undefined;
 
 /** Accepts a bare list too. */
-const setRulesFields = { rules: { ...rulesField, input: { ...rulesField.input, mayBeBare: true } } };
+const setRulesFields = { rules: { ...rulesField, input: { ...rulesField.input, canBeBareList: true } } };
 
 function acceptRules(_request: Request, group: ResourceRow, values: NewValues<typeof setRulesFields>): ActionPlan {
   const rules = numbered(values.rules);

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { PlainValues } from '../../../catalogue/driver.ts';
-import type { Generator, OtherObject } from '../../../catalogue/simulation.ts';
+import type { OtherObject, ValueGenerator } from '../../../catalogue/simulation.ts';
 
 /** Reads a list from values or parameters; empty if absent. The simulation itself stored it with items of this type. */
 export const asList = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? value : []);
@@ -11,7 +11,7 @@ const valuesSchema = v.optional(v.record(v.string(), v.unknown()));
 export const asValues = (value: unknown): PlainValues | undefined => v.parse(valuesSchema, value);
 
 /** An id in OpenStack's format: a dashed uuid, version 4. */
-export function dashedUuid({ hex }: Pick<Generator, 'hex'>): string {
+export function dashedUuid({ hex }: Pick<ValueGenerator, 'hex'>): string {
   const digits = hex(32);
   const variant = ((Number.parseInt(digits.charAt(16), 16) & 3) | 8).toString(16);
   const uuid = `${digits.slice(0, 12)}4${digits.slice(13, 16)}${variant}${digits.slice(17)}`;

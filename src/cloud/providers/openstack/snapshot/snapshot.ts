@@ -3,7 +3,7 @@ import type { Request } from '../../../../kernel/access/request.ts';
 import { minute } from '../../../../kernel/clock.ts';
 import { type NewValues, readOnly, readOnlyList } from '../../../../kernel/collection/field.ts';
 import { listValue, numberValue, textValue, timeValue } from '../../../../kernel/collection/representation.ts';
-import { properName } from '../../../../kernel/collection/rules.ts';
+import { nonBlankName } from '../../../../kernel/collection/rules.ts';
 import { text } from '../../../../kernel/collection/values.ts';
 import { raw, sql } from '../../../../kernel/db/sql.ts';
 import type { Task } from '../../../../kernel/jobs/timer.ts';
@@ -44,7 +44,7 @@ const fields = {
   kept_until: readOnly('datetime', { type: ['string', 'null'], format: 'date-time' }, timeValue(detail('kept_until'))),
 };
 
-const restoreFields = { name: properName('database-restored'), description: text({ max: 500, lines: 'many' }) };
+const restoreFields = { name: nonBlankName('database-restored'), description: text({ max: 500, lines: 'many' }) };
 
 function restore(
   request: Request,

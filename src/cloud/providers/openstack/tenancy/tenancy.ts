@@ -52,7 +52,7 @@ export const tenantFilters: Filters = {
 /** Shared declarations of kinds in a tenant. */
 export const belowTenant = {
   references: { parent_id: { value: 'tenant_backend_id', kind: 'OpenStack.Tenant' } },
-  pushes: ['name', 'description'],
+  pushedFields: ['name', 'description'],
 } as const satisfies Partial<ResourceKind>;
 
 /** The same for kinds that can be attached to an instance. */

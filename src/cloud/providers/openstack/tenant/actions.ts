@@ -1,13 +1,13 @@
 import type { Request } from '../../../../kernel/access/request.ts';
 import { staff } from '../../../../kernel/access/right.ts';
 import { type NewValues, optional, writeOnly } from '../../../../kernel/collection/field.ts';
-import { properName } from '../../../../kernel/collection/rules.ts';
+import { nonBlankName } from '../../../../kernel/collection/rules.ts';
 import { integer, text } from '../../../../kernel/collection/values.ts';
 import { invalid } from '../../../../kernel/http/error.ts';
 import type { ResourceRow } from '../../../catalogue/resource-row.ts';
 import { type ActionPlan, type ResourceAction, resourceAction } from '../../../catalogue/type.ts';
 import { makeResource } from '../../../resources/creation.ts';
-import { unbornAddress } from '../floating-ip/floating-ip.ts';
+import { pendingAddress } from '../floating-ip/floating-ip.ts';
 import { numbered, rejectDefaultName, rulesField } from '../security-group/security-group.ts';
 import { detailOf } from '../tenancy/tenancy.ts';
 
@@ -24,7 +24,7 @@ const settable = [
 const quotaFields = Object.fromEntries(settable.map((name) => [name, integer({ min: 1, max: 2_147_483_647 })]));
 
 /** Name and description of the object that an action creates. */
-const namingFields = { name: properName('backend'), description: text({ max: 500, lines: 'many' }) };
+const namingFields = { name: nonBlankName('backend'), description: text({ max: 500, lines: 'many' }) };
 
 const groupFields = { ...namingFields, rules: optional(rulesField) };
 
@@ -53,7 +53,7 @@ function makeSecurityGroup(
 }
 
 const makeFloatingIp = (request: Request, tenant: ResourceRow): ResourceRow =>
-  makeResource(request, 'OpenStack.FloatingIP', tenant, { row: unbornAddress(tenant) });
+  makeResource(request, 'OpenStack.FloatingIP', tenant, { row: pendingAddress(tenant) });
 
 const passwordFields = {
   user_password: writeOnly(

@@ -12,7 +12,7 @@ interface Found {
 }
 
 /** Deletes the objects of a list until it is empty. */
-const vanish = (
+const deleteAll = (
   flow: Flow,
   stage: string,
   list: () => Promise<readonly Found[]>,
@@ -28,28 +28,28 @@ const vanish = (
 export async function emptyProject(cloud: Cloud, own: ProjectCloud, project: string, flow: Flow): Promise<void> {
   const { compute, network, volume } = own;
   const filter = { project_id: project };
-  await vanish(flow, 'floating ips', () => network.floatingIps.list(filter), network.floatingIps.delete);
-  await vanish(flow, 'servers', compute.servers.list, compute.servers.delete);
-  await vanish(
+  await deleteAll(flow, 'floating ips', () => network.floatingIps.list(filter), network.floatingIps.delete);
+  await deleteAll(flow, 'servers', compute.servers.list, compute.servers.delete);
+  await deleteAll(
     flow,
     'routers',
     () => network.routers.list(filter),
     (router) => deleteRouter(network, router),
   );
-  await vanish(
+  await deleteAll(
     flow,
     'ports',
     async () => (await network.ports.list(filter)).filter(({ device_owner: owner }) => !owner?.startsWith('network:')),
     network.ports.delete,
   );
-  await vanish(flow, 'networks', () => network.networks.list(filter), network.networks.delete);
+  await deleteAll(flow, 'networks', () => network.networks.list(filter), network.networks.delete);
   // The service creates a new default group whenever the project's groups are listed.
   await flow.ensure('groups', async () => {
     const groups = await network.securityGroups.list(filter);
     for (const { id } of groups) await ifExists(network.securityGroups.delete(id));
   });
-  await vanish(flow, 'snapshots', volume.snapshots.list, volume.snapshots.delete);
-  await vanish(flow, 'volumes', volume.volumes.list, (id) => volume.volumes.act(id, { 'os-force_delete': {} }));
+  await deleteAll(flow, 'snapshots', volume.snapshots.list, volume.snapshots.delete);
+  await deleteAll(flow, 'volumes', volume.volumes.list, (id) => volume.volumes.act(id, { 'os-force_delete': {} }));
   await flow.ensure('limits', async () => {
     for (const { quotas } of [cloud.compute, cloud.volume, cloud.network]) await ifExists(quotas.forget(project));
   });

@@ -43,8 +43,8 @@ export const tenant: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
   initialValues: (_n, _values, draw) => ({ internal_network_id: dashedUuid(draw) }),
   rejects: { set_quotas: exceededLimits },
-  effects: { set_quotas: ({ limits }, requested) => ({ limits: { ...asValues(limits), ...requested } }) },
-  others: {
+  actionValues: { set_quotas: ({ limits }, requested) => ({ limits: { ...asValues(limits), ...requested } }) },
+  otherChanges: {
     create: (object, _all, parameters) => firstParts(object, parameters),
     delete: ({ backend_id: id }, all) =>
       partKinds.flatMap((kind) =>
@@ -68,7 +68,7 @@ export const network: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
   rejects: { create: within(() => [{ network_count: 1 }]) },
   initialValues: (n) => ({ is_external: false, type: 'vxlan', segmentation_id: 1000 + n }),
-  others: {
+  otherChanges: {
     delete: ({ backend_id: id }, all) =>
       all('SubNet')
         .filter(({ values }) => values.network === id)
@@ -96,7 +96,7 @@ export const securityGroup: SimulatedKind = {
       ];
     }),
   },
-  effects: { set_rules: (_values, { rules }) => ({ rules }) },
+  actionValues: { set_rules: (_values, { rules }) => ({ rules }) },
 };
 
 export const floatingIp: SimulatedKind = {

@@ -5,7 +5,7 @@ import { ownsCustomer } from '../../../../kernel/access/rights.ts';
 import { customersWithRole, projectsWithRole } from '../../../../kernel/access/visibility.ts';
 import { readOnly, readOnlyList, writeOnly } from '../../../../kernel/collection/field.ts';
 import { computedValue, constant } from '../../../../kernel/collection/representation.ts';
-import { shownAs, text } from '../../../../kernel/collection/values.ts';
+import { text, withJson } from '../../../../kernel/collection/values.ts';
 import { raw, type Sql, sql } from '../../../../kernel/db/sql.ts';
 import { invalid } from '../../../../kernel/http/error.ts';
 import { present } from '../../../../kernel/present.ts';
@@ -56,7 +56,7 @@ const dashboard = `(
 
 /** A text that a creation can set, stored in details. */
 const textDetail = (name: string, max: number, writing: { help?: string; shownIf?: string } = {}) =>
-  shownAs(text({ max, update: false, ...writing }), () => computedValue(`ifnull(r.details -> '$.${name}', '""')`));
+  withJson(text({ max, update: false, ...writing }), () => computedValue(`ifnull(r.details -> '$.${name}', '""')`));
 
 const fields = {
   availability_zone: textDetail('availability_zone', 255),
@@ -90,7 +90,12 @@ const taken = (name: string): string => `Name "${name}" is already registered. P
  * Whether another tenant of the same provider and domain has this value, and whether the caller can see it. Simulated settings are
  * separate providers.
  */
-function holder(request: Request, settings: Settings, value: Sql, own = 0): 'visible' | 'hidden' | undefined {
+function visibilityOfDuplicate(
+  request: Request,
+  settings: Settings,
+  value: Sql,
+  own = 0,
+): 'visible' | 'hidden' | undefined {
   const { backend_url: url, domain, id } = settings;
   const same = /^https?:/i.test(url ?? '')
     ? sql`st.backend_url = ${url} AND ifnull(nullif(st.domain, ''), ${defaultDomain}) = ${domain || defaultDomain}`
@@ -106,14 +111,15 @@ function holder(request: Request, settings: Settings, value: Sql, own = 0): 'vis
 
 /** Rejects the name of a hidden tenant with the message for reserved names, so that callers do not learn that it exists. */
 function rejectTakenName(request: Request, settings: Settings, name: string, own?: number): void {
-  const held = holder(request, settings, sql`r.name = ${name}`, own);
+  const held = visibilityOfDuplicate(request, settings, sql`r.name = ${name}`, own);
   if (held === 'visible') throw invalid({ name: [taken(name)] });
   if (held === 'hidden' || name === administrationProject(JSON.parse(settings.options)))
     throw invalid({ name: ['Name cannot be used.'] });
 }
 
 function userName(request: Request, settings: Settings, input: string | undefined, name: string): string {
-  const held = (username: string) => holder(request, settings, sql`r.details ->> '$.user_username' = ${username}`);
+  const held = (username: string) =>
+    visibilityOfDuplicate(request, settings, sql`r.details ->> '$.user_username' = ${username}`);
   if (!input) {
     for (;;) {
       const generated = `${slug(name).slice(0, 25)}-user-${randomText(request, 'abcdefghijklmnopqrstuvwxyz0123456789', 4)}`;
@@ -198,7 +204,7 @@ export const tenant = resourceKind({
     'x.parent_id = r.id',
   ),
   isCreatable: true,
-  pushes: ['name', 'description'],
+  pushedFields: ['name', 'description'],
   shownSecrets: ['user_password'],
   creationRight: makers,
   accept,
@@ -206,7 +212,7 @@ export const tenant = resourceKind({
     name !== undefined && rejectTakenName(request, settingsOf(request, row.settings_id), name, row.id),
   quotaDeltas: () => ({ service: { tenant_count: 1 } }),
   ownQuotas: { limits: firstLimits, areReported: true },
-  deletion: { right: removers, removalDenialReason, takesAlong: (row) => sql`r.parent_id = ${row.id}` },
+  deletion: { right: removers, removalDenialReason, removedTogether: (row) => sql`r.parent_id = ${row.id}` },
   limits: { delete: 25 },
   actions: tenantActions,
   importing: {

@@ -3,7 +3,7 @@ import { datetime } from '../../../../kernel/collection/datetime.ts';
 import { FieldError, type NewValues, refine, writeOnly } from '../../../../kernel/collection/field.ts';
 import { exampleLink } from '../../../../kernel/collection/json-schema.ts';
 import { link } from '../../../../kernel/collection/links.ts';
-import { properName } from '../../../../kernel/collection/rules.ts';
+import { nonBlankName } from '../../../../kernel/collection/rules.ts';
 import { integer, text } from '../../../../kernel/collection/values.ts';
 import { sql } from '../../../../kernel/db/sql.ts';
 import { conflict, invalid } from '../../../../kernel/http/error.ts';
@@ -91,7 +91,7 @@ function acceptAttachment(
 }
 
 /** A future instant, or null. */
-const future = refine(
+const futureTime = refine(
   datetime({ help: 'When the snapshot is deleted; null: never.', example: '2030-01-31T00:00:00Z' }),
   (instant, { now }) => {
     if (instant !== null && instant <= now) throw new FieldError(['Enter a date in the future.']);
@@ -99,9 +99,9 @@ const future = refine(
 );
 
 const snapshotFields = {
-  name: properName('database-before-upgrade'),
+  name: nonBlankName('database-before-upgrade'),
   description: text({ max: 500, lines: 'many' }),
-  kept_until: future,
+  kept_until: futureTime,
 };
 
 function makeSnapshot(

@@ -170,7 +170,7 @@ async function extend({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const server = instanceOf(values);
   const size = gibibytes(parameters.disk_size);
   if (server !== '') await detachFrom(own, flow, server, id);
-  const rejection = await flow.onceText('extended', async () => {
+  const rejection = await flow.onceForText('extended', async () => {
     const { size: present, status } = await own.volume.volumes.get(id);
     if (present >= size || status === 'extending') return '';
     return (await rejectionOf(() => own.volume.volumes.act(id, { 'os-extend': { new_size: size } })))?.message ?? '';

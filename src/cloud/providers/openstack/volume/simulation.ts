@@ -1,10 +1,10 @@
 import type { PlainValues } from '../../../catalogue/driver.ts';
-import type { Generator, OtherChange, OtherObject, SimulatedKind } from '../../../catalogue/simulation.ts';
+import type { OtherChange, OtherObject, SimulatedKind, ValueGenerator } from '../../../catalogue/simulation.ts';
 import { within } from '../simulated/limits.ts';
 import { dashedUuid, detachedVolume } from '../simulated/objects.ts';
 
 /** Values that a volume restored from a snapshot inherits from the original volume. */
-function inherited({ source_snapshot: id }: PlainValues, { all }: Generator): PlainValues {
+function inherited({ source_snapshot: id }: PlainValues, { all }: ValueGenerator): PlainValues {
   if (!id) return {};
   const snapshot = all('Snapshot').find(({ backend_id }) => backend_id === id);
   const source = all('Volume').find(({ backend_id }) => backend_id === snapshot?.values.source_volume);
@@ -33,12 +33,12 @@ export const volume: SimulatedKind = {
     delete: ['deleting'],
   },
   final: { create: 'available', attach: 'in-use', detach: 'available' },
-  effects: {
+  actionValues: {
     attach: (_values, { device, instance_backend_id }) => ({ device, instance_backend_id }),
     detach: () => detachedVolume,
     extend: ({ runtime_state }, { disk_size }) => ({ size: disk_size, runtime_state }),
   },
-  others: {
+  otherChanges: {
     attach: ({ instance_backend_id: id, size }, all) => grown(all('Instance'), id, Number(size)),
     detach: ({ size }, all, { instance_backend_id: id }) => grown(all('Instance'), id, -Number(size)),
     extend: ({ instance_backend_id: id }, all, { growth }) => grown(all('Instance'), id, Number(growth)),

@@ -2,7 +2,7 @@ import type { Request } from '../../../../kernel/access/request.ts';
 import { optional, readOnly } from '../../../../kernel/collection/field.ts';
 import { exampleLink } from '../../../../kernel/collection/json-schema.ts';
 import { booleanValue, optionalLink, textValue } from '../../../../kernel/collection/representation.ts';
-import { integer, shownAs } from '../../../../kernel/collection/values.ts';
+import { integer, withJson } from '../../../../kernel/collection/values.ts';
 import { raw, sql } from '../../../../kernel/db/sql.ts';
 import { invalid } from '../../../../kernel/http/error.ts';
 import type { ResourceRow } from '../../../catalogue/resource-row.ts';
@@ -47,7 +47,7 @@ const fields = {
   }),
   bootable: readOnly('boolean', { type: 'boolean' }, booleanValue(`ifnull(${detail('bootable')}, 0)`)),
   metadata: shownDetail('metadata', textMap, '{}'),
-  image: shownAs(optional(propertyLink('OpenStack.Image', 'openstack-images')), () =>
+  image: withJson(optional(propertyLink('OpenStack.Image', 'openstack-images')), () =>
     optionalLink('openstack-images', imageOfVolume),
   ),
   image_name: readOnly('string', { type: 'string' }, textValue('r.image_name')),
