@@ -7,7 +7,7 @@ import { place, replace } from './api/route.ts';
 import {
   collections,
   endSession,
-  enter,
+  enterSession,
   isForeignLogin,
   isReady,
   mustEnrol,
@@ -30,7 +30,7 @@ import { Acceptance } from './pages/invitation.tsx';
 import { ObjectPage } from './pages/object.tsx';
 import { pages } from './pages/pages.tsx';
 import { recipeOf } from './pages/recipes.tsx';
-import { Entrance } from './pages/signin.tsx';
+import { SignInPage } from './pages/signin.tsx';
 import { Shell } from './shell/shell.tsx';
 import './shell/appearance.ts';
 
@@ -123,7 +123,7 @@ function ForeignLogin(): JSX.Element {
 
 function App(): JSX.Element {
   if (isForeignLogin.value) return <ForeignLogin />;
-  if (token.value === null || place.value.path.startsWith('/first/')) return <Entrance />;
+  if (token.value === null || place.value.path.startsWith('/first/')) return <SignInPage />;
   if (startProblem.value !== '')
     return (
       <main class="door">
@@ -160,7 +160,7 @@ const provider = takeDeparture();
 const isReturn = (page === 'signed-in' || page === 'second-factor') && given;
 if (isReturn) returnFromLogin();
 if (isReturn && provider !== undefined) {
-  if (page === 'signed-in') void enter(given, method === 'oidc' ? provider : undefined);
+  if (page === 'signed-in') void enterSession(given, method === 'oidc' ? provider : undefined);
   else void resumeLogin(given, provider);
 } else {
   if (isReturn) {

@@ -4,7 +4,7 @@ import { ownValue } from '../item.ts';
 import { type Item, pathOf, textOf } from './api.ts';
 
 /** The most informative columns, in display order. */
-const informative = [
+const preferredColumns = [
   '@timestamp',
   'message',
   'summary',
@@ -97,7 +97,7 @@ export function columnsOf(items: readonly Item[], isOfKind: boolean): readonly s
   // `resource_type` and `event_type` are more precise.
   const isRedundant = (name: string): boolean =>
     name === 'type' && (names.includes('resource_type') || names.includes('event_type'));
-  const first = informative.filter(
+  const first = preferredColumns.filter(
     (name) => names.includes(name) && isPlain(name) && !isRedundant(name) && !isLink(name),
   );
   const rest = names.filter((name) => !first.includes(name) && !isQuiet.test(name) && isPlain(name) && !isLink(name));

@@ -169,19 +169,19 @@ export const methodOf = (name: string): (typeof methods)[number] =>
   methods.find((method) => method === name.toLowerCase()) ?? 'get';
 
 /** A pending response of a client. */
-export type Sent<T> = Promise<Good<T> | Bad>;
+export type ApiResult<T> = Promise<SuccessResult<T> | FailureResult>;
 
-type Good<T> = { readonly data: T; readonly response: Response };
-type Bad = { readonly error?: unknown; readonly response: Response };
+type SuccessResult<T> = { readonly data: T; readonly response: Response };
+type FailureResult = { readonly error?: unknown; readonly response: Response };
 
-const isGood = <T>(result: Good<T> | Bad): result is Good<T> => result.response.ok;
+const isSuccess = <T>(result: SuccessResult<T> | FailureResult): result is SuccessResult<T> => result.response.ok;
 
 /** Converts the result of a client request. An unreachable server yields a message, like a rejection. */
-export async function responseOf<T>(sent: Sent<T>): Promise<ApiResponse<T>> {
+export async function responseOf<T>(sent: ApiResult<T>): Promise<ApiResponse<T>> {
   try {
     const result = await sent;
     const { headers, status } = result.response;
-    if (isGood(result)) return { status, headers, isOk: true, body: result.data };
+    if (isSuccess(result)) return { status, headers, isOk: true, body: result.data };
     return { status, headers, isOk: false, body: result.error };
   } catch (error) {
     // A body without JSON comes from a proxy instead of the server.

@@ -33,7 +33,7 @@ export interface Collection {
   readonly title: string;
   readonly filters: readonly Filter[];
   readonly orderings: readonly string[];
-  readonly isCreatedHere: boolean;
+  readonly isCreatable: boolean;
   /** The users who may create objects, as the document describes them. */
   readonly creators: string;
   /** Whether its objects have pages. */
@@ -75,7 +75,7 @@ export function collectionsOf(document: Item, mayRead: (readers: string) => bool
         .map((parameter) => filterOf(document, parameter)),
       orderings: orderingsOf(parameters),
       // API keys are created on the page of their owner, which explains the scopes.
-      isCreatedHere: methods.post !== undefined && name !== 'api-keys',
+      isCreatable: methods.post !== undefined && name !== 'api-keys',
       creators: textOf(memberOf(methods, 'post'), 'description'),
       hasDetail: paths[detail] !== undefined,
       lists: below('get', (list) => isPaginated(list) && mayRead(textOf(list, 'description'))),
@@ -97,7 +97,7 @@ const memberOf = (item: Item, name: string): Item => {
 };
 
 /** Resolves a schema reference. */
-function followed(document: Item, schema: Item): Item {
+function resolveSchema(document: Item, schema: Item): Item {
   const reference = textOf(schema, '$ref');
   if (reference === '') return schema;
   return reference
@@ -110,8 +110,8 @@ const isPaginated = (get: Item): boolean =>
   itemsIn(get.parameters).some((parameter) => textOf(parameter, '$ref').endsWith('/page'));
 
 function filterOf(document: Item, parameter: Item): Filter {
-  const schema = followed(document, memberOf(parameter, 'schema'));
-  const items = followed(document, memberOf(schema, 'items'));
+  const schema = resolveSchema(document, memberOf(parameter, 'schema'));
+  const items = resolveSchema(document, memberOf(schema, 'items'));
   const values = [schema.enum, items.enum].find(Array.isArray) ?? [];
   const choices = values.filter((value: unknown) => typeof value === 'string');
   const type = textOf(schema, 'type');
@@ -141,7 +141,7 @@ function orderingsOf(parameters: readonly Item[]): string[] {
 /** Returns the members of the request body of a method, by name. */
 function bodyOf(document: Item, methods: unknown, method: string): Item {
   const body = memberOf(memberOf(isItem(methods) ? methods : {}, method), 'requestBody');
-  const schema = followed(document, memberOf(memberOf(memberOf(body, 'content'), 'application/json'), 'schema'));
+  const schema = resolveSchema(document, memberOf(memberOf(memberOf(body, 'content'), 'application/json'), 'schema'));
   // If a body may be a list or an object, the object contains the list.
   const form = [schema, ...itemsIn(schema.oneOf)].find(({ properties }) => isItem(properties)) ?? {};
   return memberOf(form, 'properties');
@@ -164,12 +164,12 @@ const targetsOf = (document: Item, methods: unknown, method: string): Record<str
 /** Returns the members of list items in a body, except for lists with a fixed set of values. */
 function itemsOfBody(document: Item, methods: unknown, method: string): [string, readonly ItemMember[]][] {
   return Object.entries(bodyOf(document, methods, method)).flatMap(([name, property]) => {
-    const schema = followed(document, isItem(property) ? property : {});
-    const item = followed(document, memberOf(schema, 'items'));
+    const schema = resolveSchema(document, isItem(property) ? property : {});
+    const item = resolveSchema(document, memberOf(schema, 'items'));
     if (schema.type !== 'array' || Array.isArray(item.enum)) return [];
     const required = Array.isArray(item.required) ? item.required : [];
     const members = Object.entries(memberOf(item, 'properties')).map(([key, member]) =>
-      memberOfItem(key, followed(document, isItem(member) ? member : {}), required.includes(key)),
+      memberOfItem(key, resolveSchema(document, isItem(member) ? member : {}), required.includes(key)),
     );
     return [[name, members.length > 0 ? members : [memberOfItem('', item, true)]]];
   });

@@ -40,7 +40,7 @@ export interface FormField {
   readonly choices: readonly Choice[];
   /** The list of possible values of a link, and the member with their names. */
   readonly list: string;
-  readonly shownBy: string;
+  readonly nameMember: string;
   readonly maxLength: number | undefined;
   readonly fallback: unknown;
   /** Members of list items; for plain values, one member without a name. */
@@ -52,7 +52,7 @@ export interface FormField {
   /** Whether it takes the whole width, although its kind usually takes half. */
   readonly isWide?: boolean;
   /** Whether a short list of objects is displayed as cards. */
-  readonly isOfCards?: boolean;
+  readonly isShownAsCards?: boolean;
   /** Whether the card title already names it. */
   readonly isTitled?: boolean;
   /** Returns why an object is unavailable. */
@@ -114,7 +114,7 @@ function formField(name: string, field: Item, collection: Collection | undefined
     type,
     choices,
     list,
-    shownBy: textOf(field, 'display_name_field') || (target === 'users' ? 'username' : 'name'),
+    nameMember: textOf(field, 'display_name_field') || (target === 'users' ? 'username' : 'name'),
     maxLength: typeof field.max_length === 'number' ? field.max_length : undefined,
     fallback: field.default_value,
   };
@@ -127,7 +127,7 @@ function memberField({ choices, isRequired, list, name, type }: ItemMember): For
     ...plainField(name, label, kindOf(name, type, choices.length > 0, list !== ''), isRequired),
     type,
     list: list === '' ? '' : `/api/${list}/`,
-    shownBy: 'name',
+    nameMember: 'name',
     // An empty value means any.
     choices: choices.map((value) => ({ value, label: value === '' ? t('Any') : choiceText(value) })),
   };
@@ -143,7 +143,7 @@ export const plainField = (name: string, label: string, kind: FormField['kind'],
   type: 'string',
   choices: [],
   list: '',
-  shownBy: '',
+  nameMember: '',
   maxLength: undefined,
   fallback: undefined,
 });
@@ -171,14 +171,14 @@ function kindOf(name: string, type: string, hasChoices: boolean, hasList: boolea
 export type Row = Readonly<Record<string, string | boolean>>;
 
 /** The value of a control: text, a checkbox, several choices, list items, or a file. */
-export type Typed = string | boolean | readonly string[] | readonly Row[] | File;
+export type InputValue = string | boolean | readonly string[] | readonly Row[] | File;
 
 /** Returns the items of a list control. */
-export const rowsIn = (typed: Typed): readonly Row[] =>
+export const rowsIn = (typed: InputValue): readonly Row[] =>
   Array.isArray(typed) ? typed.filter((row): row is Row => typeof row === 'object') : [];
 
 /** Returns the initial value of a field's control. */
-export function typedOf(field: FormField, value: unknown): Typed {
+export function inputValueOf(field: FormField, value: unknown): InputValue {
   const { fallback, kind, members = [] } = field;
   const current = value ?? fallback;
   if (kind === 'rows') return (Array.isArray(current) ? current : []).map((item: unknown) => rowOf(members, item));
@@ -195,13 +195,13 @@ export function typedOf(field: FormField, value: unknown): Typed {
 export const rowOf = (members: readonly FormField[], item?: unknown): Row =>
   Object.fromEntries(
     members.map((member) => {
-      const typed = typedOf(member, member.name === '' ? item : isItem(item) ? item[member.name] : undefined);
+      const typed = inputValueOf(member, member.name === '' ? item : isItem(item) ? item[member.name] : undefined);
       return [member.name, typeof typed === 'boolean' ? typed : String(typed)];
     }),
   );
 
 /** Validates a value before sending. Returns an error message; empty if it is valid. */
-export function problemIn({ kind, type }: FormField, typed: Typed): string {
+export function problemIn({ kind, type }: FormField, typed: InputValue): string {
   if (kind === 'size' && typeof typed === 'string' && typed.trim() !== '' && parseSize(typed) === undefined)
     return t('Enter a size, such as 20, 500 MiB or 1.5 TiB.');
   if (kind !== 'number' || typeof typed !== 'string' || typed === '') return '';
@@ -222,7 +222,7 @@ function localTime(instant: string): string {
 }
 
 /** Returns the value to send. An invalid number or time is sent as typed, so that the server reports the error. */
-export function sentOf({ kind, members = [], type }: FormField, typed: Typed): unknown {
+export function valueToSend({ kind, members = [], type }: FormField, typed: InputValue): unknown {
   if (kind === 'rows') return rowsIn(typed).map((row) => itemOf(members, row));
   if (typeof typed !== 'string') return typed;
   if (kind === 'number') return typed === '' ? null : Number.isNaN(Number(typed)) ? typed : Number(typed);
@@ -242,7 +242,7 @@ export function sentOf({ kind, members = [], type }: FormField, typed: Typed): u
 
 /** Converts a list item for sending. Omits empty optional members. */
 function itemOf(members: readonly FormField[], row: Row): unknown {
-  const sent = members.map((member) => [member, sentOf(member, row[member.name] ?? '')] as const);
+  const sent = members.map((member) => [member, valueToSend(member, row[member.name] ?? '')] as const);
   if (members[0]?.name === '') return sent[0]?.[1];
   return Object.fromEntries(
     sent

@@ -5,7 +5,7 @@
 import { effect, signal } from '@preact/signals';
 import { followEvents, invalidateReads, isExpired, isOffline, token } from './connection.ts';
 import { lifetime, me } from './session.ts';
-import { throttled } from './throttle.ts';
+import { throttle } from './throttle.ts';
 
 /** Incremented by each refresh of the page. */
 export const refreshCount = signal(0);
@@ -65,7 +65,7 @@ setInterval(() => {
 }, 1000);
 
 /** Refreshes once for all events within a short time. */
-const refreshSoon = throttled(eventDelayMs, refreshPage);
+const refreshSoon = throttle(eventDelayMs, refreshPage);
 
 const isVisible = signal(!document.hidden);
 addEventListener('visibilitychange', () => {

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { type Item, type Page, pageOf, pathOf, readPage, request } from './api.ts';
-import { type ApiResponse, responseOf, type Sent } from './connection.ts';
+import { type ApiResponse, type ApiResult, responseOf } from './connection.ts';
 import { isFormOpen, refreshCount } from './live.ts';
 import { nextReading, withExpected } from './optimistic.ts';
 
@@ -15,7 +15,7 @@ interface Reading<T> {
 }
 
 /** Compares refreshed data: whether two values are equal, and whether a value is usable. */
-interface Changing<T> {
+interface Comparison<T> {
   readonly isSame: (one: T, other: T) => boolean;
   readonly isUsable: (value: T) => boolean;
 }
@@ -24,7 +24,7 @@ interface Changing<T> {
  * Reads data whenever the key changes, and returns only data of the current key. With `changing`, also refreshes every few
  * seconds and after events, while the page is visible and no form is open.
  */
-export function useReading<T>(key: string, read: () => Promise<T>, changing?: Changing<T>): Reading<T> {
+export function useReading<T>(key: string, read: () => Promise<T>, changing?: Comparison<T>): Reading<T> {
   const [state, setState] = useState<{ readonly key: string; readonly value: T; readonly number: number }>();
   const latest = useRef(state);
   latest.current = state;
@@ -65,12 +65,12 @@ export function refresh(): void {
 }
 
 /** Sends the request `ask`, and repeats it when a value in `about` changes, which lists all dependencies of `ask`. */
-export const useGet = <T>(ask: () => Sent<T>, about: readonly (string | number)[] = []): Reading<ApiResponse<T>> =>
+export const useGet = <T>(ask: () => ApiResult<T>, about: readonly (string | number)[] = []): Reading<ApiResponse<T>> =>
   useReading(about.join(' '), () => responseOf(ask()));
 
 /** Like `useGet` for a page of a list, with refreshes. */
 export const useList = <T extends Item>(
-  ask: () => Sent<readonly T[]>,
+  ask: () => ApiResult<readonly T[]>,
   about: readonly (string | number)[] = [],
 ): Reading<Page<T>> => useListed(about.join(' '), async () => pageOf(await responseOf(ask())));
 
@@ -97,7 +97,7 @@ function useListed<T extends Item>(key: string, read: () => Promise<Page<T>>): R
 }
 
 /** Reloads every few seconds while an operation runs and the page is visible. */
-export function useRepeated(reload: () => Promise<void>, isUnderWay: boolean, milliseconds = 3000): void {
+export function usePolling(reload: () => Promise<void>, isUnderWay: boolean, milliseconds = 3000): void {
   useEffect(() => {
     if (!isUnderWay) return;
     const timer = setInterval(() => {

@@ -126,7 +126,7 @@ export const challenge = signal<Challenge | null>(null);
 /** Continues with the token in a response, or asks for the second factor. Returns false if the response has neither. */
 export async function continueWith(body: unknown, provider?: string): Promise<boolean> {
   const { second_factor: required, token: value } = isItem(body) ? body : {};
-  if (typeof value === 'string') await enter(value, provider);
+  if (typeof value === 'string') await enterSession(value, provider);
   else if (isItem(required) && typeof required.token === 'string' && Array.isArray(required.methods))
     challenge.value = {
       token: required.token,
@@ -166,19 +166,20 @@ export async function resumeLogin(value: string, provider: string): Promise<void
 const departureKey = storageKeyOf('departure');
 
 /** How long a login at an identity provider may take, in milliseconds. */
-const maxAbsence = 15 * 60_000;
+const maxDepartureMs = 15 * 60_000;
 
 /**
  * Stores that this tab leaves for a login at an identity provider. `provider` is the login URL of an OpenID Connect provider,
  * empty for SAML.
  */
-export const departFor = (provider: string): void => sessionStorage.setItem(departureKey, `${Date.now()} ${provider}`);
+export const storeDeparture = (provider: string): void =>
+  sessionStorage.setItem(departureKey, `${Date.now()} ${provider}`);
 
 /** Removes the departure and returns its provider. Returns undefined if this tab has started no login in the last 15 minutes. */
 export function takeDeparture(): string | undefined {
   const [time, provider] = (sessionStorage.getItem(departureKey) ?? '').split(' ');
   sessionStorage.removeItem(departureKey);
-  return Date.now() - Number(time) < maxAbsence ? provider : undefined;
+  return Date.now() - Number(time) < maxDepartureMs ? provider : undefined;
 }
 
 /** Whether the page was opened with a login that this tab has not started, such as by a link from another user. */
@@ -215,7 +216,7 @@ const providerKey = storageKeyOf('provider');
  * Starts a session with a token and reads its user. `provider` is the login URL of its OpenID Connect provider, undefined for other
  * logins.
  */
-export async function enter(value: string, provider?: string): Promise<void> {
+export async function enterSession(value: string, provider?: string): Promise<void> {
   const isAnother = me.value === null;
   resumeProblem.value = '';
   hasSignedOut.value = false;

@@ -1,5 +1,5 @@
 /** Returns a function that coalesces calls and runs `act` once, `delayMs` after the first of them. */
-export function throttled(delayMs: number, act: () => void): () => void {
+export function throttle(delayMs: number, act: () => void): () => void {
   let isWaiting = false;
   return () => {
     if (isWaiting) return;

@@ -51,7 +51,7 @@ interface Target {
 }
 
 /** Actions that get a button when available, by priority. All others are in the menu. */
-const prominent = [
+const buttonActions = [
   'acknowledge',
   'cancel_acknowledgment',
   'restart',
@@ -67,7 +67,7 @@ const prominent = [
 ];
 
 /** Whether the user can perform the named action of an object. */
-export type Can = (action: string) => boolean;
+export type CanPerform = (action: string) => boolean;
 
 /** Returns the buttons (at most two), the menu and the open dialog of an object. */
 export function useActions(
@@ -79,7 +79,7 @@ export function useActions(
   readonly dialog: ComponentChildren;
   readonly isLoaded: boolean;
   /** Whether the user can perform an action now; false until the actions are loaded. */
-  readonly can: Can;
+  readonly can: CanPerform;
 } {
   const { actions, reload } = useActionList(target);
   const again = async (): Promise<void> => {
@@ -87,7 +87,7 @@ export function useActions(
   };
   const { busy, dialog, start } = useActionRunner({ ...target, reload: again });
   const usable = (actions ?? []).filter(({ isDestructive, reason }) => !isDestructive && reason === undefined);
-  const wanted = prominent.flatMap((name) => usable.filter((action) => action.name === name)).slice(0, maxButtons);
+  const wanted = buttonActions.flatMap((name) => usable.filter((action) => action.name === name)).slice(0, maxButtons);
   // Editing comes last. Resources, which are rarely edited, have it only without another.
   const edits = usable.filter(({ method }) => method === 'PATCH').slice(0, 1);
   const isEdited = wanted.length === 0 || textOf(target.item, 'resource_type') === '';
@@ -338,7 +338,7 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
               key={`${path} ${open.title}`}
               // The API accepts the simulator's options for every account, but real providers ignore them.
               fields={open.fields.filter(({ name }) => item.is_simulated !== false || !isOfSimulator(name))}
-              {...(open.method === 'PATCH' ? { item: version.item } : { given: givenOf(open, item) })}
+              {...(open.method === 'PATCH' ? { item: version.item } : { given: initialValuesOf(open, item) })}
               button={open.method === 'PATCH' ? t('Save') : open.title}
               isDangerous={open.isDestructive}
               isBlocked={isBlocked}
@@ -414,7 +414,7 @@ const flagsOf = (body: Item): string =>
   `?${new URLSearchParams(Object.entries(body).map(([name, value]) => [name, String(value)]))}`;
 
 /** Returns the initial values of a form: the current list items, which the form replaces, or the last day for a recovery. */
-const givenOf = ({ fields, name }: Action, item: Item): Item => ({
+const initialValuesOf = ({ fields, name }: Action, item: Item): Item => ({
   ...Object.fromEntries(
     fields.filter(({ kind }) => kind === 'rows').map((field) => [field.name, item[field.name] ?? []]),
   ),

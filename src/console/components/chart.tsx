@@ -5,7 +5,7 @@ import { hrefOf, place, withParameter } from '../api/route.ts';
 import { percentText, sizeText } from '../format/text.ts';
 import { numberText, plural, t, timeText } from '../i18n/words.ts';
 import { Choices } from './page.tsx';
-import { colour, type Drawing, Plot } from './plot.tsx';
+import { colour, Plot, type PlotOptions } from './plot.tsx';
 import { PlainTable } from './table.tsx';
 
 /** One line of a chart: a value for each time, undefined if unknown. */
@@ -66,7 +66,7 @@ export function Chart({
     });
     return [timeText(time * 1000), ...known].join(' · ');
   };
-  const drawing: Drawing = {
+  const drawing: PlotOptions = {
     data: [[...times], ...visible.map(({ values }) => values.map((value) => value ?? null))],
     isWhole: all.every(Number.isInteger),
     isSize,

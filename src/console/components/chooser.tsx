@@ -9,7 +9,7 @@ export interface Choice {
   readonly content: ComponentChildren;
   readonly isChosen?: boolean;
   /** Whether it is nested below the previous choice. */
-  readonly isDeep?: boolean;
+  readonly isNested?: boolean;
 }
 
 /** Debounce of the search, in milliseconds. */
@@ -98,7 +98,7 @@ export function Chooser({
             key={choice.key}
             id={`${id}-${choice.key}`}
             role="option"
-            class={`choice${choice.isDeep ? ' deep' : ''}${choice === current ? ' current' : ''}`}
+            class={`choice${choice.isNested ? ' deep' : ''}${choice === current ? ' current' : ''}`}
             aria-selected={choice.isChosen === true}
             onClick={() => onChoose(choice.key)}
           >

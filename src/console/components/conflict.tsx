@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { type Item, request, textOf } from '../api/api.ts';
 import type { ApiResponse } from '../api/connection.ts';
-import { type FormField, type Typed, typedOf } from '../api/fields.ts';
+import { type FormField, type InputValue, inputValueOf } from '../api/fields.ts';
 import { useLinked } from '../api/reading.ts';
 import { t, timeText } from '../i18n/words.ts';
 import { Fact, Facts } from './card.tsx';
@@ -28,10 +28,11 @@ export async function currentVersion(path: string, before: Version): Promise<Ver
 /** Returns the names of the fields that differ between two versions of an object. */
 export const changedFields = (fields: readonly FormField[], before: Item, now: Item): readonly string[] =>
   fields
-    .filter((field) => !isSame(typedOf(field, before[field.name]), typedOf(field, now[field.name])))
+    .filter((field) => !isSame(inputValueOf(field, before[field.name]), inputValueOf(field, now[field.name])))
     .map(({ name }) => name);
 
-const isSame = (one: Typed | undefined, other: Typed): boolean => JSON.stringify(one) === JSON.stringify(other);
+const isSame = (one: InputValue | undefined, other: InputValue): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
 
 /**
  * Shows the values that another user has saved beside the input, and lets the user choose. `theirs` and `mine` return the value
@@ -47,8 +48,8 @@ export function Conflict({
   /** The fields that another user changed. */
   readonly fields: readonly FormField[];
   readonly message: string;
-  readonly theirs: (field: FormField) => Typed;
-  readonly mine: (field: FormField) => Typed | undefined;
+  readonly theirs: (field: FormField) => InputValue;
+  readonly mine: (field: FormField) => InputValue | undefined;
   readonly onUseTheirs: () => void;
 }): JSX.Element {
   const isMine = (field: FormField): boolean => mine(field) !== undefined && !isSame(mine(field), theirs(field));
@@ -93,13 +94,13 @@ export function Conflict({
 const maxTextLength = 80;
 
 /** Renders the value of a field as readable text. */
-function FieldText({ field, typed }: { readonly field: FormField; readonly typed: Typed }): JSX.Element {
+function FieldText({ field, typed }: { readonly field: FormField; readonly typed: InputValue }): JSX.Element {
   const linked = useLinked(field.kind === 'link' && typeof typed === 'string' ? typed : '');
-  const text = linked ? textOf(linked, field.shownBy) || nameOf(linked) : textOfTyped(field, typed);
+  const text = linked ? textOf(linked, field.nameMember) || nameOf(linked) : textOfTyped(field, typed);
   return <>{text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text}</>;
 }
 
-function textOfTyped(field: FormField, typed: Typed): string {
+function textOfTyped(field: FormField, typed: InputValue): string {
   if (typeof typed === 'boolean') return typed ? t('Yes') : t('No');
   if (typed instanceof File) return typed.name;
   if (typed === '') return '–';

@@ -1,18 +1,18 @@
 /** The controls of forms, one for each kind of field. */
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
-import { type ControlProperties, type FormField, problemIn, rowsIn, type Typed } from '../api/fields.ts';
+import { type ControlProperties, type FormField, type InputValue, problemIn, rowsIn } from '../api/fields.ts';
 import { serverText, serverTextLanguage, t } from '../i18n/words.ts';
 import { Icon } from './icons.tsx';
 import { CardPicker, LinkBoxes, Picker } from './picker.tsx';
 import { Rows } from './rows.tsx';
 
-const textsIn = (typed: Typed): readonly string[] =>
+const textsIn = (typed: InputValue): readonly string[] =>
   Array.isArray(typed) ? typed.filter((text) => typeof text === 'string') : [];
 
 /** Whether a field takes only half the width of a card. */
-const isNarrow = ({ isHalf = false, isOfCards = false, isWide = false, kind }: FormField): boolean =>
-  isHalf || (['link', 'size', 'number', 'choice', 'time', 'secret'].includes(kind) && !isOfCards && !isWide);
+const isNarrow = ({ isHalf = false, isShownAsCards = false, isWide = false, kind }: FormField): boolean =>
+  isHalf || (['link', 'size', 'number', 'choice', 'time', 'secret'].includes(kind) && !isShownAsCards && !isWide);
 
 export function Control({
   field,
@@ -22,12 +22,12 @@ export function Control({
   onInput,
 }: {
   readonly field: FormField;
-  readonly typed: Typed;
+  readonly typed: InputValue;
   /** The error message from the server. */
   readonly problem: string | undefined;
   /** The unprocessed error; for a list, an entry for each item. */
   readonly rejected?: unknown;
-  readonly onInput: (value: Typed) => void;
+  readonly onInput: (value: InputValue) => void;
 }): JSX.Element {
   const id = useId();
   const areItemsRejected =
@@ -58,7 +58,7 @@ export function Control({
             onInput={onInput}
           />
         </LinkBoxes>
-      ) : field.kind === 'link' && field.isOfCards ? (
+      ) : field.kind === 'link' && field.isShownAsCards ? (
         <CardPicker
           field={field}
           common={common}
@@ -116,7 +116,7 @@ interface SingleProperties {
   readonly field: FormField;
   readonly common: ControlProperties;
   readonly typed: string;
-  readonly onInput: (value: Typed) => void;
+  readonly onInput: (value: InputValue) => void;
 }
 
 function Single({ field, common, typed, onInput }: SingleProperties): JSX.Element {

@@ -12,7 +12,7 @@ import { Button } from './button.tsx';
 import { useCapacity } from './capacity.ts';
 import { Dialog } from './dialog.tsx';
 import { Form } from './form.tsx';
-import { type Filled, narrowed, QuotaImpact, useQuotaOwners } from './quota-impact.tsx';
+import { type Filled, narrowChoices, QuotaImpact, useQuotaOwners } from './quota-impact.tsx';
 import { showSecretOf } from './secret.tsx';
 import { notify } from './toast.tsx';
 import { nameOf } from './values.tsx';
@@ -51,7 +51,7 @@ export function mayHaveRight(creators: string): boolean {
   return isStaff.value || wanted.length === 0 || wanted.some(([, role]) => roles.value.has(role));
 }
 
-type Adapt = (fields: readonly FormField[]) => readonly FormField[];
+type AdaptFields = (fields: readonly FormField[]) => readonly FormField[];
 
 /** A button that creates an object, for users with the right. */
 export function Creation({
@@ -77,7 +77,7 @@ export function Creation({
   /** Whether the page has many such buttons. */
   readonly isQuiet?: boolean;
   /** Adapts the fields from the API for the form. */
-  readonly adapt?: Adapt;
+  readonly adapt?: AdaptFields;
   /** Content above the form. */
   readonly children?: ComponentChildren;
   /** Runs after the creation. Default: opens the page of the new object. */
@@ -86,7 +86,7 @@ export function Creation({
   const path = `/api/${collection.name}/`;
   const { value: response } = useRequest<Description>('OPTIONS', path);
   const [isOpen, setOpen] = useState(false);
-  if (!response?.isOk || !collection.isCreatedHere) return null;
+  if (!response?.isOk || !collection.isCreatable) return null;
   const { actions } = response.body;
   const permitted = permittedMethods(response.headers);
   if (actions?.POST === undefined || permitted?.includes('POST') === false || !mayHaveRight(collection.creators))
@@ -126,9 +126,9 @@ export function Creation({
 }
 
 /** Fields of new resources under "More options". */
-const rare = new Set(['description', 'tags', 'user_data', 'availability_zone']);
+const moreOptions = new Set(['description', 'tags', 'user_data', 'availability_zone']);
 /** Links whose objects are displayed as cards. */
-const cards = new Set(['flavor', 'size', 'image']);
+const cardFields = new Set(['flavor', 'size', 'image']);
 
 /** The form that creates an object. For a resource, shows its impact on quotas while the user fills it in. */
 export function CreationForm({
@@ -154,7 +154,7 @@ export function CreationForm({
   readonly given?: Item;
   /** Fixed values, for which the form has no fields. */
   readonly fixed?: Item;
-  readonly adapt?: Adapt | undefined;
+  readonly adapt?: AdaptFields | undefined;
   readonly onMade: (created: Item) => Promise<void>;
   readonly onCancel?: () => void;
 }): JSX.Element {
@@ -167,12 +167,12 @@ export function CreationForm({
   const hasLink = (some: readonly FormField[]): boolean => some.some(({ name }) => name === 'service_project_link');
   const isByCloud = hasLink(all) && !hasLink(open);
   const fields = open.map((field) => ({
-    ...withCapacity(narrowed(field, filled, around)),
+    ...withCapacity(narrowChoices(field, filled, around)),
     // Most users need neither JSON nor rare fields.
     isFolded:
-      (field.isFolded || field.kind === 'json' || (sectionOf !== undefined && rare.has(field.name))) &&
+      (field.isFolded || field.kind === 'json' || (sectionOf !== undefined && moreOptions.has(field.name))) &&
       !field.isRequired,
-    isOfCards: sectionOf !== undefined && cards.has(field.name),
+    isShownAsCards: sectionOf !== undefined && cardFields.has(field.name),
   }));
   return (
     <Form

@@ -2,10 +2,10 @@
  * Keeps the focus on the page. A new page focuses its heading as soon as it exists. When the focused element disappears, such as
  * a deleted row, the nearest focusable element gets the focus.
  */
-import { throttled } from '../api/throttle.ts';
+import { throttle } from '../api/throttle.ts';
 
 /** The name of the product. */
-export const product = document.querySelector('meta[name=application-name]')?.getAttribute('content') ?? '';
+export const productName = document.querySelector('meta[name=application-name]')?.getAttribute('content') ?? '';
 
 const focusable = 'a[href], button:not([disabled]), input:not([disabled]), select, textarea, summary, h1[tabindex]';
 
@@ -26,7 +26,7 @@ addEventListener('focusin', ({ target }) => noteFocus(target));
 /** Moves the focus to an element, or to the nearest focusable one, before the focused element is removed. */
 export function restoreFocus(element: Element | null): void {
   noteFocus(element && element !== document.body ? element : document.querySelector('main'));
-  requestAnimationFrame(look);
+  requestAnimationFrame(focusHeading);
 }
 
 for (const kind of ['pointerdown', 'keydown'])
@@ -43,12 +43,12 @@ for (const kind of ['pointerdown', 'keydown'])
 /** Moves the focus to the heading of the new page. */
 export function expectHeading(): void {
   isHeadingWanted = true;
-  look();
+  focusHeading();
 }
 
-function look(): void {
+function focusHeading(): void {
   const heading = document.querySelector<HTMLElement>('main h1');
-  if (heading) document.title = location.hash.length > 2 ? `${heading.textContent} – ${product}` : product;
+  if (heading) document.title = location.hash.length > 2 ? `${heading.textContent} – ${productName}` : productName;
   if (isHeadingWanted && heading) {
     isHeadingWanted = false;
     heading.focus();
@@ -71,7 +71,7 @@ function nearest(): HTMLElement | null {
 /** Time to wait for a replacement of the removed element. */
 const delayMs = 60;
 
-new MutationObserver(throttled(delayMs, look)).observe(document.body, {
+new MutationObserver(throttle(delayMs, focusHeading)).observe(document.body, {
   childList: true,
   subtree: true,
   attributeFilter: ['disabled', 'hidden', 'open'],

@@ -1,10 +1,10 @@
 import { useRef, useState } from 'preact/hooks';
 import { fieldProblems, type Item, isItem, pathOf, problemOf } from '../api/api.ts';
-import { type FormField, sentOf, type Typed, typedOf } from '../api/fields.ts';
+import { type FormField, type InputValue, inputValueOf, valueToSend } from '../api/fields.ts';
 import type { EditResponse } from './conflict.tsx';
 
 /** Input by field name. */
-export type Input = Readonly<Record<string, Typed>>;
+export type Input = Readonly<Record<string, InputValue>>;
 
 interface FormOptions {
   readonly fields: readonly FormField[];
@@ -36,9 +36,9 @@ const noRejection: Rejection = { problems: {}, details: {}, message: '', canRetr
 export interface FormState extends Rejection {
   readonly input: Input;
   readonly isSending: boolean;
-  readonly initial: (field: FormField) => Typed;
-  readonly current: (field: FormField) => Typed;
-  readonly change: (field: FormField, value: Typed) => void;
+  readonly initial: (field: FormField) => InputValue;
+  readonly current: (field: FormField) => InputValue;
+  readonly change: (field: FormField, value: InputValue) => void;
   /** Sends the form. Resolves with whether the server accepted it. */
   readonly submit: () => Promise<boolean>;
   /** Discards the input of fields in conflict. */
@@ -52,8 +52,8 @@ export function useFormState({ fields, given, item, onInput, send }: FormOptions
   const latest = useRef(input);
   const [rejection, setRejection] = useState(noRejection);
   const [isSending, setSending] = useState(false);
-  const initial = (field: FormField): Typed => typedOf(field, (item ?? given)[field.name]);
-  const current = (field: FormField): Typed => input[field.name] ?? initial(field);
+  const initial = (field: FormField): InputValue => inputValueOf(field, (item ?? given)[field.name]);
+  const current = (field: FormField): InputValue => input[field.name] ?? initial(field);
   const replaceInput = (next: Input): void => {
     latest.current = next;
     setInput(next);
@@ -65,7 +65,7 @@ export function useFormState({ fields, given, item, onInput, send }: FormOptions
       current(field) instanceof File ||
       (item === undefined && (field.isRequired || field.name in given || current(field) === true));
     const sent = fields.filter(isSent);
-    const body = Object.fromEntries(sent.map((field) => [field.name, sentOf(field, current(field))]));
+    const body = Object.fromEntries(sent.map((field) => [field.name, valueToSend(field, current(field))]));
     setSending(true);
     const response = await send(sent.some((field) => current(field) instanceof File) ? asForm(body) : body);
     setSending(false);
@@ -117,7 +117,7 @@ const without = <T>(members: Readonly<Record<string, T>>, name: string): Readonl
   Object.fromEntries(Object.entries(members).filter(([other]) => other !== name));
 
 /** Normalises a value for comparison. Links are equal if their paths are. */
-const comparable = ({ kind }: FormField, typed: Typed): Typed =>
+const comparable = ({ kind }: FormField, typed: InputValue): InputValue =>
   kind === 'link' && typeof typed === 'string' ? pathOf(typed) : typed;
 
 /** Converts a body with files to form data. */

@@ -199,7 +199,7 @@ function Sections({
   const titles = [...new Set(visible.map(sectionOf))].sort((a, b) => place(a) - place(b));
   const fieldsIn = (title: string): readonly FormField[] => {
     const own = visible.filter((field) => sectionOf(field) === title);
-    return own.map((field) => ({ ...field, isTitled: own.length === 1 && field.isOfCards === true }));
+    return own.map((field) => ({ ...field, isTitled: own.length === 1 && field.isShownAsCards === true }));
   };
   return (
     <div class="stack">

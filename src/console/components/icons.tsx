@@ -132,7 +132,7 @@ export function Icon({ name, size }: { readonly name: string; readonly size?: 's
 }
 
 /** The product logo. */
-export const Mark = (): JSX.Element => (
+export const Logo = (): JSX.Element => (
   <svg viewBox="0 0 24 24" aria-hidden="true" focusable="false">
     <rect x="1" y="1" width="22" height="22" rx="6" fill="currentColor" />
     <path d="M6 7.5h12M12 7.5v10" stroke="#fff" stroke-width="2.6" stroke-linecap="round" />

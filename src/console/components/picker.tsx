@@ -33,7 +33,7 @@ export function Picker({
   parameters.set('page_size', String(maxOptions));
   const [, , name = ''] = list.split('/');
   const filters = collections.value.get(name)?.filters ?? [];
-  const filter = [field.shownBy, 'name', 'full_name'].find((one) => filters.some((known) => known.name === one));
+  const filter = [field.nameMember, 'name', 'full_name'].find((one) => filters.some((known) => known.name === one));
   if (sought !== '' && filter) parameters.set(filter, sought);
   const { value: page, reload } = usePage(`${list}?${parameters}`);
   const present = pathOf(value);
@@ -68,7 +68,7 @@ export function Picker({
         {value !== '' && !isOffered && <option value={present}>{t('Current value')}</option>}
         {offered.map((item) => (
           <option key={textOf(item, 'url')} value={pathOf(textOf(item, 'url'))}>
-            {labelOf(textOf(item, field.shownBy) || nameOf(item), item)}
+            {labelOf(textOf(item, field.nameMember) || nameOf(item), item)}
           </option>
         ))}
       </select>

@@ -7,7 +7,7 @@ import { sizeText } from '../format/text.ts';
 import { instantText, language, numberText } from '../i18n/words.ts';
 
 /** The options of a plot, without size and axes. */
-export type Drawing = Pick<Options, 'series' | 'scales' | 'hooks'> & {
+export type PlotOptions = Pick<Options, 'series' | 'scales' | 'hooks'> & {
   readonly data: AlignedData;
   /** Whether the values are MiB. */
   readonly isSize?: boolean;
@@ -77,7 +77,7 @@ const valueAxis = (isWhole: boolean, isSize: boolean): Axis => ({
   ...(isSize ? { incrs: sizeSteps } : isWhole && { incrs: wholeSteps }),
 });
 
-export function Plot({ drawing, label }: { readonly drawing: Drawing; readonly label: string }): JSX.Element {
+export function Plot({ drawing, label }: { readonly drawing: PlotOptions; readonly label: string }): JSX.Element {
   const container = useRef<HTMLDivElement>(null);
   // Redraw when the data or the language changes.
   const content = JSON.stringify([drawing.data, drawing.scales, language.value]);

@@ -102,13 +102,13 @@ export function useQuotaOwners(filled: Filled): QuotaOwners {
 }
 
 /** Limits the choices of a field to objects of the chosen connection and tenant. */
-export function narrowed(
+export function narrowChoices(
   field: FormField,
   filled: Filled,
   { settingsUuid, projectUuid }: Pick<QuotaOwners, 'settingsUuid' | 'projectUuid'>,
 ): FormField {
   if (field.members)
-    return { ...field, members: field.members.map((one) => narrowed(one, filled, { settingsUuid, projectUuid })) };
+    return { ...field, members: field.members.map((one) => narrowChoices(one, filled, { settingsUuid, projectUuid })) };
   // These choices determine those of the other fields.
   const first = filled.service_project_link === undefined ? ['tenant'] : ['service_project_link'];
   if (field.kind !== 'link' || settingsUuid === '' || first.includes(field.name)) return field;
@@ -168,7 +168,7 @@ export function QuotaImpact({
       })
       .filter(({ amount }) => amount > 0),
   );
-  if (around.owners.length === 0) return <Needed amounts={amountsByQuota} isByCloud={isByCloud} />;
+  if (around.owners.length === 0) return <RequiredAmounts amounts={amountsByQuota} isByCloud={isByCloud} />;
   if (all.length === 0) return null;
   const limited = all.filter(({ quota }) => Number(quota.limit) >= 0).sort((a, b) => b.share - a.share);
   const tightest = [...new Map([...limited].reverse().map((impact) => [textOf(impact.quota, 'name'), impact])).values()]
@@ -201,7 +201,7 @@ export function QuotaImpact({
 const needed = ['nc_vm_count', 'nc_private_cloud_count', 'nc_app_count', 'vcpu', 'ram', 'storage'];
 
 /** The amounts of a resource before its project, and so its limits, are known. Renders nothing for resources without quotas. */
-function Needed({
+function RequiredAmounts({
   amounts: all,
   isByCloud,
 }: {

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { type Item, isItem, problemOf } from '../api/api.ts';
-import { type FormField, type Row, rowOf, type Typed } from '../api/fields.ts';
+import { type FormField, type InputValue, type Row, rowOf } from '../api/fields.ts';
 import { plainLabel } from '../format/text.ts';
 import { serverText, t } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
@@ -38,9 +38,9 @@ export function Rows({
   /** Renders the control of a member. */
   readonly control: (
     member: FormField,
-    typed: Typed,
+    typed: InputValue,
     problem: string | undefined,
-    onInput: (typed: Typed) => void,
+    onInput: (typed: InputValue) => void,
   ) => JSX.Element;
   readonly onInput: (rows: readonly Row[]) => void;
 }): JSX.Element {

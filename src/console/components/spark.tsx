@@ -5,7 +5,7 @@ const width = 300;
 const height = 100;
 
 /** Values over time, without undefined ones. Decorative, because the number is beside it. */
-export function Spark({ values }: { readonly values: readonly (number | undefined)[] }): JSX.Element {
+export function Sparkline({ values }: { readonly values: readonly (number | undefined)[] }): JSX.Element {
   const known = values.flatMap((value, at) => (value === undefined ? [] : [[at, value] as const]));
   const most = Math.max(1, ...known.map(([, value]) => value));
   const step = width / Math.max(1, values.length - 1);

@@ -112,10 +112,10 @@ export function ObjectLink({ item }: { readonly item: Item }): JSX.Element {
   return url === '' ? <span>{nameOf(item)}</span> : <a href={hrefOfLink(url)}>{nameOf(item)}</a>;
 }
 
-const faceTones = ['accent', 't2', 't3', 't4'];
+const avatarTones = ['accent', 't2', 't3', 't4'];
 
 /** The initials of a person or customer, in a colour derived from the name. */
-export function Face({
+export function Avatar({
   name,
   isSquare = false,
   size,
@@ -126,7 +126,10 @@ export function Face({
 }): JSX.Element {
   const sum = [...name].reduce((total, letter) => total + (letter.codePointAt(0) ?? 0), 0);
   return (
-    <span aria-hidden="true" class={['face', isSquare && 'square', size, faceTones[sum % 4]].filter(Boolean).join(' ')}>
+    <span
+      aria-hidden="true"
+      class={['face', isSquare && 'square', size, avatarTones[sum % 4]].filter(Boolean).join(' ')}
+    >
       {initials(name)}
     </span>
   );

@@ -1,7 +1,7 @@
 /** Matches names with user input. */
 
 /** Removes case and accents. */
-export const folded = (text: string): string =>
+export const foldText = (text: string): string =>
   text
     .normalize('NFD')
     .replace(/\p{Mn}/gu, '')
@@ -9,6 +9,6 @@ export const folded = (text: string): string =>
 
 /** Whether a title contains every word of a text. */
 export const matches = (title: string, text: string): boolean =>
-  folded(text)
+  foldText(text)
     .split(/\s+/)
-    .every((word) => folded(title).includes(word));
+    .every((word) => foldText(title).includes(word));

@@ -26,7 +26,7 @@ export function serverTextTranslator(
     .sort(([a], [b]) => fixedOf(b) - fixedOf(a))
     .map(([text, translation]): Template => ({ parts: partsOf(text), translation }));
   const sayValue = (name: string, value: string): string => {
-    if (name === 'changes') return sayChanges(value, say);
+    if (name === 'changes') return translateChanges(value, say);
     return ownWords.has(name) ? value.split(', ').map(say).join(', ') : value;
   };
   return (text) => {
@@ -66,7 +66,7 @@ function valuesIn(text: string, parts: readonly string[]): ReadonlyMap<string, s
 }
 
 /** Translates sentences such as ` Name has been changed from 'a' to 'b'.` and leaves other text unchanged. */
-export function sayChanges(text: string, say: (text: string) => string): string {
+export function translateChanges(text: string, say: (text: string) => string): string {
   const said: string[] = [];
   let done = 0;
   for (let from = text.indexOf(change.from); from >= 0; from = text.indexOf(change.from, from)) {

@@ -8,7 +8,7 @@ import { ownValue } from '../item.ts';
 import { browserLanguages } from './browser-languages.ts';
 import { englishOf, englishOfAction } from './english.ts';
 import { type Catalogue, lookupIn, partsOf, type Values } from './lookup.ts';
-import { sayChanges, serverTextTranslator } from './server-texts.ts';
+import { serverTextTranslator, translateChanges } from './server-texts.ts';
 
 /** The native names of the languages. */
 export const languages = { en: 'English', et: 'Eesti' } as const;
@@ -76,14 +76,15 @@ export async function preferLanguage(wanted: unknown): Promise<void> {
   await loadLanguage();
 }
 
-const said = (text: string): string => (language.value === 'et' ? (estonian.value?.inConsole(text) ?? text) : text);
+const translated = (text: string): string =>
+  language.value === 'et' ? (estonian.value?.inConsole(text) ?? text) : text;
 
 /** Translates a text and formats its numbers. A text without a translation stays English. */
 export const t = (text: string, values: Values = {}): string => phrase(text, values).join('');
 
 /** Like `t`, with elements as values. */
 export function phrase<T extends ComponentChildren>(text: string, values: Readonly<Record<string, T>>): (T | string)[] {
-  return partsOf(said(text)).map((part, index) => {
+  return partsOf(translated(text)).map((part, index) => {
     if (index % 2 === 0) return part;
     const value = ownValue(values, part);
     return typeof value === 'number' ? numberText(value) : (value ?? `{${part}}`);
@@ -101,7 +102,8 @@ export const serverText = (text: string): string =>
   language.value === 'et' ? (serverTextInEstonian(text) ?? text) : text;
 
 /** Translates the sentences about field changes at the end of an event message. */
-export const changesText = (text: string): string => (language.value === 'et' ? sayChanges(text, said) : text);
+export const changesText = (text: string): string =>
+  language.value === 'et' ? translateChanges(text, translated) : text;
 
 /** Returns the language of an untranslated server text if it differs from the page's. */
 export const serverTextLanguage = (text: string): 'en' | undefined =>

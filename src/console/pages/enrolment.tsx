@@ -2,8 +2,8 @@
 import type { JSX } from 'preact';
 import { usePage } from '../api/reading.ts';
 import { me, signOut, start } from '../api/session.ts';
-import { product } from '../components/focus.ts';
-import { Mark } from '../components/icons.tsx';
+import { productName } from '../components/focus.ts';
+import { Logo } from '../components/icons.tsx';
 import { IdentityDialog } from '../components/identity.tsx';
 import { Toasts } from '../components/toast.tsx';
 import { t } from '../i18n/words.ts';
@@ -20,8 +20,8 @@ export function Enrolment(): JSX.Element {
       <main class="door">
         <div class="panel">
           <div class="mark">
-            <Mark />
-            {product}
+            <Logo />
+            {productName}
           </div>
           <div>
             <h1 tabIndex={-1}>{t('Set up a second factor')}</h1>

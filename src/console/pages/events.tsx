@@ -48,7 +48,7 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
   for (const name of ['o', 'from', 'to']) filters.delete(name);
   const shown = Math.min(maxPageSize, Number(query.get('shown')) || pageSize);
   sent.set('page_size', String(shown));
-  const { newCount, page, showNew, version } = useStable(String(sent), usePage(`/api/events/?${sent}`).value);
+  const { newCount, page, showNew, version } = useFrozenPage(String(sent), usePage(`/api/events/?${sent}`).value);
   const counts = useEventCounts(instantIn(from) ?? last - usualPeriod, last, filters, version);
   const isNarrowed = isFiltered || !query.has(allTimes);
   const { value: total } = usePage(page && isNarrowed ? '/api/events/?page_size=1' : '');
@@ -110,7 +110,7 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
 /**
  * Freezes the events of a query until the user asks for new ones, so that no row moves under the pointer.
  */
-function useStable(
+function useFrozenPage(
   query: string,
   latest: Page | undefined,
 ): {

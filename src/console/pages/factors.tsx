@@ -9,7 +9,7 @@ import { refresh, usePage } from '../api/reading.ts';
 import { mustEnrol } from '../api/session.ts';
 import type { EditResponse } from '../components/conflict.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { product } from '../components/focus.ts';
+import { productName } from '../components/focus.ts';
 import { Form } from '../components/form.tsx';
 import { Listing } from '../components/listing.tsx';
 import { PostButton, PostForm } from '../components/post.tsx';
@@ -263,7 +263,7 @@ function RecoveryCodes({
           type="button"
           class="btn"
           onClick={() =>
-            saveFile(new Blob([`${codes.join('\n')}\n`], { type: 'text/plain' }), `${product}-recovery-codes.txt`)
+            saveFile(new Blob([`${codes.join('\n')}\n`], { type: 'text/plain' }), `${productName}-recovery-codes.txt`)
           }
         >
           {t('Download')}

@@ -6,7 +6,7 @@ import { useFailedActions } from '../api/failures.ts';
 import { refresh, usePage } from '../api/reading.ts';
 import { go, hrefOf } from '../api/route.ts';
 import { collections } from '../api/session.ts';
-import type { Can } from '../components/actions.tsx';
+import type { CanPerform } from '../components/actions.tsx';
 import { Button } from '../components/button.tsx';
 import { Callout, Card } from '../components/card.tsx';
 import { mayHaveRight } from '../components/creation.tsx';
@@ -18,13 +18,13 @@ import { nameOf, ObjectLink } from '../components/values.tsx';
 import { statusOf } from '../format/status.ts';
 import { joinedText } from '../format/text.ts';
 import { serverText, t } from '../i18n/words.ts';
-import { maker } from './new-resource.tsx';
+import { newResourcePath } from './new-resource.tsx';
 
 /**
  * Why a resource failed, and what can be done: to create it again or to remove it, or to read its present state. The `action` of
  * the resource is the one that failed, once it is known.
  */
-export function FailedResource({ resource, can }: { readonly resource: Item; readonly can: Can }): JSX.Element {
+export function FailedResource({ resource, can }: { readonly resource: Item; readonly can: CanPerform }): JSX.Element {
   const path = pathOf(textOf(resource, 'url'));
   const exists = textOf(resource, 'backend_id') !== '';
   return (
@@ -57,9 +57,9 @@ export function FailedResource({ resource, can }: { readonly resource: Item; rea
 function CreateAgain({ path }: { readonly path: string }): JSX.Element | null {
   const list = listIn(path);
   const collection = collections.value.get(list);
-  if (!collection?.isCreatedHere || !mayHaveRight(collection.creators)) return null;
+  if (!collection?.isCreatable || !mayHaveRight(collection.creators)) return null;
   return (
-    <a class="btn sm primary" href={hrefOf(`${maker}${list}/`, { like: path })}>
+    <a class="btn sm primary" href={hrefOf(`${newResourcePath}${list}/`, { like: path })}>
       <Icon name="restart" />
       {t('Create again')}
     </a>
@@ -102,7 +102,7 @@ function Removal({ resource, path }: { readonly resource: Item; readonly path: s
 }
 
 /** Reads the other failed resources of a failed resource's project; undefined until loaded. */
-export function useAlsoFailed(resource: Item): readonly Item[] | undefined {
+export function useOtherFailures(resource: Item): readonly Item[] | undefined {
   const query = { state: 'Erred', project_uuid: textOf(resource, 'project_uuid'), page_size: '6' };
   const { value: page } = usePage(
     textOf(resource, 'state') === 'Erred' ? `/api/resources/?${new URLSearchParams(query)}` : '',
@@ -114,7 +114,7 @@ export function useAlsoFailed(resource: Item): readonly Item[] | undefined {
 }
 
 /** Other failed resources of the project. Renders nothing if there are none. */
-export function AlsoFailed({ resources: others }: { readonly resources: readonly Item[] }): JSX.Element | null {
+export function OtherFailures({ resources: others }: { readonly resources: readonly Item[] }): JSX.Element | null {
   if (others.length === 0) return null;
   return (
     <Card title={t('Also failed in this project')} isFlush>

@@ -14,7 +14,7 @@ import { Icon } from '../components/icons.tsx';
 import { Dot } from '../components/status.tsx';
 import { Check, Checks } from '../components/timeline.tsx';
 import { t, titleOf } from '../i18n/words.ts';
-import { maker } from './new-resource.tsx';
+import { newResourcePath } from './new-resource.tsx';
 import { guide } from './provider-guide.tsx';
 
 const storageKey = 'tenantry first day hidden';
@@ -127,7 +127,7 @@ function stepsOf(customers: number, projects: number, accounts: number): readonl
       title: t('Create a virtual machine'),
       sub: t('Or import resources that already run at the provider.'),
       isDone: false,
-      action: (isNext) => <StepLink href={hrefOf(maker)} isNext={isNext} words={t('Create')} />,
+      action: (isNext) => <StepLink href={hrefOf(newResourcePath)} isNext={isNext} words={t('Create')} />,
     },
   ];
 }

@@ -7,7 +7,7 @@ import { type FormField, plainField } from '../api/fields.ts';
 import { hrefOf, replace } from '../api/route.ts';
 import { continueWith, me } from '../api/session.ts';
 import { Callout } from '../components/card.tsx';
-import { product } from '../components/focus.ts';
+import { productName } from '../components/focus.ts';
 import { Form } from '../components/form.tsx';
 import { t } from '../i18n/words.ts';
 
@@ -20,7 +20,7 @@ export function FirstStart({ secret }: { readonly secret: string }): JSX.Element
   const [hasEnded, setEnded] = useState(false);
   return (
     <>
-      <h1>{t('Welcome to {product}', { product })}</h1>
+      <h1>{t('Welcome to {product}', { product: productName })}</h1>
       {hasEnded ? (
         <>
           <Callout tone="bad" isNew>

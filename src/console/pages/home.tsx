@@ -15,7 +15,7 @@ import { instantText, plural, t } from '../i18n/words.ts';
 import { Attention, canManageResources, useExpiringRoles, useProblems } from './attention.tsx';
 import { EventTimeline } from './events.tsx';
 import { FirstDay, isWithoutAccess, useSetup, WithoutAccess } from './first-day.tsx';
-import { maker } from './new-resource.tsx';
+import { newResourcePath } from './new-resource.tsx';
 import { Projects, usageOf } from './projects.tsx';
 import { byShare, useAmounts, useClouds } from './quotas.tsx';
 
@@ -49,7 +49,7 @@ export function Home(): JSX.Element {
         facts={<HomeFacts owners={owners} />}
         actions={
           canManageResources() && (
-            <a class="btn primary" href={hrefOf(maker)}>
+            <a class="btn primary" href={hrefOf(newResourcePath)}>
               <Icon name="create" />
               {t('Create')}
             </a>

@@ -271,7 +271,7 @@ const columns = (counts: ReadonlyMap<string, Item>, failures: readonly Failure[]
       class: 'num when-roomy',
       cell: (hook) => deliveredText(countsOf(hook)),
     },
-    { key: 'on', title: titleOf('is_active'), cell: (hook) => <Switch hook={hook} /> },
+    { key: 'on', title: titleOf('is_active'), cell: (hook) => <ActiveSwitch hook={hook} /> },
   ];
 };
 
@@ -371,7 +371,7 @@ function deliveredText(counts: Item): string {
 }
 
 /** Enables and disables a hook, for its owner and staff (events.md 5.1). */
-function Switch({ hook }: { readonly hook: Item }): JSX.Element | null {
+function ActiveSwitch({ hook }: { readonly hook: Item }): JSX.Element | null {
   const isActive = hook.is_active === true;
   if (!isStaff.value && textOf(hook, 'author_uuid') !== textOf(me.value ?? {}, 'uuid')) return null;
   return (

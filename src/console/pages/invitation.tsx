@@ -6,9 +6,9 @@ import { configuration, readConfiguration } from '../api/configuration.ts';
 import { api, responseOf } from '../api/connection.ts';
 import { type FormField, plainField } from '../api/fields.ts';
 import { hrefOf, replace } from '../api/route.ts';
-import { enter } from '../api/session.ts';
+import { enterSession } from '../api/session.ts';
 import { Callout, Loading } from '../components/card.tsx';
-import { product } from '../components/focus.ts';
+import { productName } from '../components/focus.ts';
 import { Form } from '../components/form.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { notify } from '../components/toast.tsx';
@@ -52,7 +52,7 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
     );
   return (
     <>
-      <h1>{t('You are invited to {product}', { product })}</h1>
+      <h1>{t('You are invited to {product}', { product: productName })}</h1>
       <p class="muted">{t('This invitation is for {email}.', { email })}</p>
       <Form
         fields={fields(policy)}
@@ -73,7 +73,7 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
           const created = await responseOf(accepted);
           if (created.isOk) {
             replace('/');
-            await enter(textOf(created.body, 'token'));
+            await enterSession(textOf(created.body, 'token'));
           }
           return created;
         }}

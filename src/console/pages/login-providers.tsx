@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import type { LoginProvider } from '../api/configuration.ts';
 import { storageKeyOf } from '../api/connection.ts';
 import { place, replace } from '../api/route.ts';
-import { departFor, hasSignedOut, loginFailure, me, resumeProblem } from '../api/session.ts';
+import { hasSignedOut, loginFailure, me, resumeProblem, storeDeparture } from '../api/session.ts';
 import { loginFailures } from '../i18n/login-failures.ts';
 import { serverText, t } from '../i18n/words.ts';
 
@@ -57,13 +57,13 @@ export function LoginProviders({
   useEffect(() => {
     if (!automatic || !mayRedirect()) return;
     sessionStorage.setItem(lastKey, String(Date.now()));
-    departFor(automatic.url);
+    storeDeparture(automatic.url);
     location.replace(addressOf(automatic));
   }, [automatic]);
   return (
     <>
       {providers.map((provider) => (
-        <a key={provider.url} class="btn full" href={addressOf(provider)} onClick={() => departFor(provider.url)}>
+        <a key={provider.url} class="btn full" href={addressOf(provider)} onClick={() => storeDeparture(provider.url)}>
           {t('Continue with {provider}', { provider: provider.label })}
         </a>
       ))}

@@ -5,19 +5,19 @@ import { useGet, useList } from '../api/reading.ts';
 import { hrefOf, place } from '../api/route.ts';
 import { Card, Loading } from '../components/card.tsx';
 import { Chart } from '../components/chart.tsx';
-import { Spark } from '../components/spark.tsx';
+import { Sparkline } from '../components/spark.tsx';
 import { joinedText, monthText, percentText } from '../format/text.ts';
 import { numberText, t, titleOf } from '../i18n/words.ts';
 import { type Item, isItem, textOf } from '../item.ts';
 
 /** Returns the latest measured values of a resource by name. */
-const measuredOf = (resource: Item): readonly (readonly [name: string, value: number])[] =>
+const measurementsOf = (resource: Item): readonly (readonly [name: string, value: number])[] =>
   Object.entries(isItem(resource.monitoring_items) ? resource.monitoring_items : {}).filter(
     (entry): entry is [string, number] => typeof entry[1] === 'number',
   );
 
 /** Whether a resource has measurements or a known availability. */
-export const isMeasured = (resource: Item): boolean => measuredOf(resource).length > 0 || isItem(resource.sla);
+export const isMeasured = (resource: Item): boolean => measurementsOf(resource).length > 0 || isItem(resource.sla);
 
 const daySeconds = 24 * 3600;
 const sparkPoints = 25;
@@ -27,7 +27,7 @@ const [warns, isFull] = [80, 95];
 
 /** The latest measurements with sparklines of the last day. */
 export function Usage({ resource }: { readonly resource: Item }): JSX.Element | null {
-  const measured = measuredOf(resource);
+  const measured = measurementsOf(resource);
   return measured.length === 0 ? null : <UsageCard scope={textOf(resource, 'url')} measured={measured} />;
 }
 
@@ -36,7 +36,7 @@ function UsageCard({
   measured,
 }: {
   readonly scope: string;
-  readonly measured: ReturnType<typeof measuredOf>;
+  readonly measured: ReturnType<typeof measurementsOf>;
 }): JSX.Element {
   const end = Math.ceil(Date.now() / 3_600_000) * 3600;
   const params = { query: { scope, start: end - daySeconds, end, points_count: sparkPoints } };
@@ -91,7 +91,7 @@ function ShareMeter({
         )}
       </div>
       {/* With few values, a line shows no more than the meter. */}
-      {history.filter((one) => one !== undefined).length > sparkPoints / 2 && <Spark values={history} />}
+      {history.filter((one) => one !== undefined).length > sparkPoints / 2 && <Sparkline values={history} />}
     </div>
   );
 }

@@ -17,10 +17,10 @@ import { iconOfList, kindOfList } from '../format/kinds.ts';
 import { statusOf } from '../format/status.ts';
 import { t, titleOf } from '../i18n/words.ts';
 import { guide, mayAddAccounts } from './provider-guide.tsx';
-import { useRepeated } from './repeated.ts';
+import { useCopiedValues } from './repeated.ts';
 
 /** Base path of the forms. */
-export const maker = '/new-resource/';
+export const newResourcePath = '/new-resource/';
 
 /** Categories of resources, with the icons of their kinds. */
 const categories = (): readonly (readonly [title: string, icons: readonly string[]])[] => [
@@ -32,25 +32,25 @@ const categories = (): readonly (readonly [title: string, icons: readonly string
 ];
 
 /** The choice of a type, then its form at `/new-resource/<list>/`. */
-export function MakerPage({ list }: { readonly list: string }): JSX.Element {
+export function NewResourcePage({ list }: { readonly list: string }): JSX.Element {
   const { value: response } = useGet(() => api.GET('/api/service-metadata/'));
   const collection = collections.value.get(list);
   const lists = Object.values(response?.isOk ? response.body : {})
     .flatMap(({ resources }) => Object.values(isItem(resources) ? resources : {}))
     .map((link) => listIn(String(link)))
-    .filter(mayBeMade);
+    .filter(canCreate);
   return (
     <>
       <PageHeader
         crumbs={[
           [hrefOf('/resources/'), titleOf('resources')],
-          ...(collection ? [[hrefOf(maker, place.value.query), t('Create a resource')] as const] : []),
+          ...(collection ? [[hrefOf(newResourcePath, place.value.query), t('Create a resource')] as const] : []),
         ]}
         title={collection ? t('New {title}', { title: wordOfList(list) }) : t('Create a resource')}
         {...(collection &&
           lists.length > 0 && {
             actions: (
-              <a class="btn" href={hrefOf(maker, place.value.query)}>
+              <a class="btn" href={hrefOf(newResourcePath, place.value.query)}>
                 {t('Change type')}
               </a>
             ),
@@ -71,7 +71,7 @@ export function MakerPage({ list }: { readonly list: string }): JSX.Element {
                   <ul class="options two">
                     {offered.map((name) => (
                       <li key={name}>
-                        <a class="option" href={hrefOf(`${maker}${name}/`, place.value.query)}>
+                        <a class="option" href={hrefOf(`${newResourcePath}${name}/`, place.value.query)}>
                           <Icon name={iconOfList(name)} />
                           <b>{titleOf(name)}</b>
                         </a>
@@ -88,9 +88,9 @@ export function MakerPage({ list }: { readonly list: string }): JSX.Element {
   );
 }
 
-function mayBeMade(name: string): boolean {
+function canCreate(name: string): boolean {
   const collection = collections.value.get(name);
-  return collection?.isCreatedHere === true && mayHaveRight(collection.creators);
+  return collection?.isCreatable === true && mayHaveRight(collection.creators);
 }
 
 /**
@@ -108,7 +108,7 @@ function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
   const post = response?.isOk ? response.body.actions?.POST : undefined;
   const { like = '', ...given } = Object.fromEntries(place.value.query);
   const fields = post ? formFieldsOf(post, collection) : [];
-  const repeated = useRepeated(like, fields);
+  const repeated = useCopiedValues(like, fields);
   const linkList = fields.find(({ name }) => name === 'service_project_link')?.list ?? '';
   const link = useScopedLink(linkList);
   const tenant = String(given.tenant ?? repeated?.tenant ?? '');
@@ -124,7 +124,7 @@ function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
     );
   const { missing, unready } = needs;
   if (missing === 'connection') return <MissingConnection />;
-  const isByCloud = inClouds.has(list) && missing !== 'cloud';
+  const isByCloud = listsInClouds.has(list) && missing !== 'cloud';
   return (
     <>
       {missing === 'cloud' && <MissingCloud />}
@@ -141,7 +141,7 @@ function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
         button={t('Create {title}', { title: wordOfList(list) })}
         sectionTitles={sections().map(([title]) => title)}
         sectionOf={({ name }) => (sections().find(([, names]) => names.has(name)) ?? sections()[0])[0]}
-        onCancel={() => go(hrefOf(maker, place.value.query).slice(1))}
+        onCancel={() => go(hrefOf(newResourcePath, place.value.query).slice(1))}
         onMade={async (made) => go(hrefOfLink(textOf(made, 'url')).slice(1))}
       />
     </>
@@ -149,7 +149,7 @@ function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
 }
 
 /** Lists of resources that belong to a private cloud. */
-const inClouds = new Set(['openstack-instances', 'openstack-volumes']);
+const listsInClouds = new Set(['openstack-instances', 'openstack-volumes']);
 
 /** Asks for the private cloud alone, which determines the project and its connection. Lists those of the current scope. */
 const byCloud = (fields: readonly FormField[]): readonly FormField[] =>
@@ -187,7 +187,7 @@ const clouds = '/api/openstack-tenants/?page_size=1';
 
 /** Reads what a new resource needs; undefined until loaded. `tenant` is the link of a private cloud, or empty. */
 function usePrerequisites(list: string, links: string, tenant: string): Prerequisites | undefined {
-  const isInCloud = inClouds.has(list);
+  const isInCloud = listsInClouds.has(list);
   const connections = usePage(links === '' ? '' : `${links}?page_size=1`);
   const ready = usePage(isInCloud ? `${clouds}&field=url&state=OK` : '');
   const all = usePage(isInCloud && ready.value?.count === 0 ? `${clouds}&field=url` : '');
@@ -230,7 +230,7 @@ const MissingCloud = (): JSX.Element => (
     tone="warn"
     title={t('A private cloud is missing.')}
     action={
-      <a class="btn sm" href={hrefOf(`${maker}openstack-tenants/`, place.value.query)}>
+      <a class="btn sm" href={hrefOf(`${newResourcePath}openstack-tenants/`, place.value.query)}>
         {t('Create a private cloud')}
       </a>
     }

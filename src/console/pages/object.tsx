@@ -4,11 +4,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import { type Item, listIn, type Page, placeName, problemOf, textOf, uuidIn } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { useFailedActions } from '../api/failures.ts';
-import { refresh, useObject, usePage, useRepeated } from '../api/reading.ts';
+import { refresh, useObject, usePage, usePolling } from '../api/reading.ts';
 import { noteRecent } from '../api/recents.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { followObject } from '../api/scope.ts';
-import { type Can, useActions } from '../components/actions.tsx';
+import { type CanPerform, useActions } from '../components/actions.tsx';
 import { Callout, Card, FieldFacts, isEmptyValue, Loading } from '../components/card.tsx';
 import { CopyButton, Source } from '../components/copy.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -58,7 +58,7 @@ export interface ObjectRecipe {
   readonly buttons?: ((item: Item) => ComponentChildren) | undefined;
   readonly tabs?: readonly ObjectTab[];
   /** A problem with its fix, above the content. */
-  readonly problem?: ((item: Item, can: Can) => ComponentChildren) | undefined;
+  readonly problem?: ((item: Item, can: CanPerform) => ComponentChildren) | undefined;
   readonly badge?: ((item: Item) => ComponentChildren) | undefined;
   /** Links before and after the tabs. Default: links to the nested lists. */
   readonly firstLinks?: ((item: Item) => readonly Tab[]) | undefined;
@@ -86,7 +86,7 @@ export function ObjectPage({
   const { value: response, reload } = useObject(`/api${path}`);
   const item = response?.isOk ? response.body : undefined;
   const state = item ? textOf(item, 'state') : '';
-  useRepeated(reload, isTransient(state));
+  usePolling(reload, isTransient(state));
   const before = useRef('');
   useEffect(() => {
     // Reload lists on this page that may show the changed state.

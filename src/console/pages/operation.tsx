@@ -87,7 +87,7 @@ function Overview({ status }: { readonly status: Item }): JSX.Element {
     <div class="stack">
       <Card title={t('Checks')} isFlush>
         <ul class="lines">
-          <Troubles troubles={linesOf(status.troubles)} />
+          <ExternalProblems troubles={linesOf(status.troubles)} />
           <Jobs counts={isItem(status.jobs) ? status.jobs : {}} />
           <Outboxes outboxes={itemsIn(status.outboxes)} />
           {itemsIn(status.audit_sinks).map((sink) => (
@@ -171,7 +171,7 @@ const Line = ({
 );
 
 /** Problems outside the data. Those of provider accounts link to their pages. */
-function Troubles({ troubles }: { readonly troubles: readonly string[] }): JSX.Element {
+function ExternalProblems({ troubles }: { readonly troubles: readonly string[] }): JSX.Element {
   const { value: page } = usePage(troubles.length > 0 ? '/api/service-settings/?state=Erred&page_size=100' : '');
   const accounts = page?.items ?? [];
   const lineOf = (account: Item): string =>

@@ -15,14 +15,14 @@ import type { Tab } from '../components/page.tsx';
 import { rowActions } from '../components/row-actions.tsx';
 import { Badge, StatusText } from '../components/status.tsx';
 import { Table } from '../components/table.tsx';
-import { Face, nameOf, ObjectLink, roleIn, Time, Value } from '../components/values.tsx';
+import { Avatar, nameOf, ObjectLink, roleIn, Time, Value } from '../components/values.tsx';
 import { runningStates } from '../format/status.ts';
 import { sizeText } from '../format/text.ts';
 import { numberText, phrase, t, titleOf } from '../i18n/words.ts';
 import { Attention, canManageResources, expiresSoon, useExpiringRoles, useProblems } from './attention.tsx';
 import { Activity, eventsPath } from './events.tsx';
 import { Invite } from './invite.tsx';
-import { maker } from './new-resource.tsx';
+import { newResourcePath } from './new-resource.tsx';
 import { activityTab, type ObjectRecipe } from './object.tsx';
 import { Projects, usageOf, useHealth } from './projects.tsx';
 import { guide, mayAddAccounts } from './provider-guide.tsx';
@@ -133,7 +133,7 @@ function Buttons({ item, kind }: { readonly item: Item; readonly kind: Kind }): 
         <Creation collection={projects} fixed={{ customer: textOf(item, 'url') }} button={t('New project')} isPrimary />
       )}
       {kind === 'project' && canManageResources() && (
-        <a class="btn primary" href={hrefOf(maker)}>
+        <a class="btn primary" href={hrefOf(newResourcePath)}>
           <Icon name="create" />
           {t('Create')}
         </a>
@@ -351,7 +351,7 @@ function Team({ kind, uuid, page }: { readonly kind: Kind; readonly uuid: string
       <ul class="lines">
         {named.map((member) => (
           <li key={textOf(member, 'url')}>
-            <Face name={nameOf(member)} />
+            <Avatar name={nameOf(member)} />
             <span class="words">
               <ObjectLink item={member} />
               <span class="sub">{rolesOf(member).join(', ')}</span>
@@ -373,7 +373,7 @@ function Team({ kind, uuid, page }: { readonly kind: Kind; readonly uuid: string
           <li>
             <span class="row tight" aria-hidden="true">
               {others.slice(0, shownFaces).map((member) => (
-                <Face key={textOf(member, 'url')} name={nameOf(member)} />
+                <Avatar key={textOf(member, 'url')} name={nameOf(member)} />
               ))}
             </span>
             <span class="end">

@@ -10,7 +10,7 @@ import { Icon } from '../components/icons.tsx';
 import { ListPage } from '../components/list.tsx';
 import { rowActions } from '../components/row-actions.tsx';
 import type { Column } from '../components/table.tsx';
-import { Face, nameOf } from '../components/values.tsx';
+import { Avatar, nameOf } from '../components/values.tsx';
 import { joinedText, percentText, quotaTitle, sizeText } from '../format/text.ts';
 import { countryText, numberText, t, titleOf } from '../i18n/words.ts';
 import { canManageResources } from './attention.tsx';
@@ -96,7 +96,7 @@ function nameCell(owner: Item, kind: Kind): JSX.Element {
   return (
     <div class="with-icon">
       {kind === 'customer' ? (
-        <Face name={nameOf(owner)} isSquare size="mid" />
+        <Avatar name={nameOf(owner)} isSquare size="mid" />
       ) : (
         <span class="kind not-narrow">
           <Icon name="projects" />

@@ -8,7 +8,7 @@ import { AuditPage } from './audit.tsx';
 import { DeliveryPage } from './delivery.tsx';
 import { HooksPage } from './hooks.tsx';
 import { InboxPage } from './inbox.tsx';
-import { MakerPage, maker } from './new-resource.tsx';
+import { NewResourcePage, newResourcePath } from './new-resource.tsx';
 import { OperationPage } from './operation.tsx';
 import { OwnersPage } from './owners.tsx';
 import { InvitationsPage, PeoplePage } from './people.tsx';
@@ -18,7 +18,7 @@ import { ResourcesPage } from './resources.tsx';
 import { StatisticsPage } from './statistics.tsx';
 
 /** Redirects an old address to a tab. */
-function TabOf({ path, tab }: { readonly path: string; readonly tab: string }): JSX.Element {
+function RedirectToTab({ path, tab }: { readonly path: string; readonly tab: string }): JSX.Element {
   useEffect(() => replace(path, { tab }), [path, tab]);
   return <Loading />;
 }
@@ -37,9 +37,9 @@ export const pages: Readonly<Record<string, (key: string, part: string) => JSX.E
   [guide.split('/')[1] ?? '']: (type) => <ProviderGuide type={type} />,
   statistics: () => <StatisticsPage />,
   resources: () => <ResourcesPage />,
-  [maker.split('/')[1] ?? '']: (list) => <MakerPage list={list} />,
+  [newResourcePath.split('/')[1] ?? '']: (list) => <NewResourcePage list={list} />,
   'service-settings': () => <AccountsPage />,
   'hooks-web/deliveries/': (hook, uuid) => <DeliveryPage hook={hook} uuid={uuid} />,
-  'customers/team': (uuid) => <TabOf path={`/customers/${uuid}/`} tab="team" />,
-  'projects/team': (uuid) => <TabOf path={`/projects/${uuid}/`} tab="team" />,
+  'customers/team': (uuid) => <RedirectToTab path={`/customers/${uuid}/`} tab="team" />,
+  'projects/team': (uuid) => <RedirectToTab path={`/projects/${uuid}/`} tab="team" />,
 };

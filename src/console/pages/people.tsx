@@ -11,7 +11,7 @@ import { Creation } from '../components/creation.tsx';
 import { ListPage, listQuery, pageSize } from '../components/list.tsx';
 import { Dot, WordStatus } from '../components/status.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
-import { Face, nameOf, Time, Value } from '../components/values.tsx';
+import { Avatar, nameOf, Time, Value } from '../components/values.tsx';
 import { t, titleOf } from '../i18n/words.ts';
 import { InvitationActions, Invite } from './invite.tsx';
 import { OperatorBadge } from './person.tsx';
@@ -82,7 +82,7 @@ function userColumns(orderings: readonly string[], statsOf: (user: Item) => Item
       class: 'name',
       cell: (user) => (
         <div class="with-icon">
-          <Face name={nameOf(user)} size="mid" />
+          <Avatar name={nameOf(user)} size="mid" />
           <span>
             <a href={hrefOfLink(textOf(user, 'url'))}>{nameOf(user)}</a>
             {nameOf(user) !== textOf(user, 'username') && <small>{textOf(user, 'username')}</small>}

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { type Item, isItem, itemsIn, listIn, problemOf, readPage, request, textOf, uuidIn } from '../api/api.ts';
 import { type ApiResponse, api } from '../api/connection.ts';
 import { formFieldsOf } from '../api/fields.ts';
-import { useGet, useObject, usePage, useRepeated, useRequest } from '../api/reading.ts';
+import { useGet, useObject, usePage, usePolling, useRequest } from '../api/reading.ts';
 import { go, hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { scope } from '../api/scope.ts';
 import { collections, isStaff, roles } from '../api/session.ts';
@@ -90,7 +90,7 @@ export function ProviderGuide({ type }: { readonly type: string }): JSX.Element 
 const kindsOf = (resources: unknown): string => {
   const [first = '', ...others] = Object.values(isItem(resources) ? resources : {})
     .map((link) => listIn(String(link)))
-    .filter((list) => collections.value.get(list)?.isCreatedHere)
+    .filter((list) => collections.value.get(list)?.isCreatable)
     .map(plainTitle);
   return listText([first, ...others.map(plainLabel)]);
 };
@@ -349,7 +349,7 @@ function ExistingResources({ uuid }: { readonly uuid: string }): JSX.Element {
   const { value: response, reload } = useObject(`/api/service-settings/${uuid}/`);
   const settings: Item = response?.isOk ? response.body : {};
   const state = textOf(settings, 'state');
-  useRepeated(reload, isTransient(state));
+  usePolling(reload, isTransient(state));
   const { value: services } = usePage(state === inSync ? `/api/services/?settings_uuid=${uuid}&page_size=1` : '');
   const [service] = services?.items ?? [];
   if (!response) return <Loading />;

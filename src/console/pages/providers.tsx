@@ -20,7 +20,7 @@ import { iconOfProvider } from '../format/kinds.ts';
 import { numberText, serverText, t, titleOf } from '../i18n/words.ts';
 import { canManageResources } from './attention.tsx';
 import { Import } from './import.tsx';
-import { maker } from './new-resource.tsx';
+import { newResourcePath } from './new-resource.tsx';
 import { guide, mayAddAccounts } from './provider-guide.tsx';
 import { Usage, useAccountUsage } from './usage.tsx';
 
@@ -147,7 +147,7 @@ export function AccountOverview({ settings }: { readonly settings: Item }): JSX.
           given={resources}
           actions={
             canManageResources() && (
-              <a class="btn sm" href={hrefOf(maker)}>
+              <a class="btn sm" href={hrefOf(newResourcePath)}>
                 <Icon name="create" />
                 {t('Create')}
               </a>

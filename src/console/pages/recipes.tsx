@@ -12,7 +12,7 @@ import { HookBadge, HookFacts, subscribedTab } from './hooks.tsx';
 import { invitationActions } from './invite.tsx';
 import { machineProblem } from './machine.tsx';
 import { isMeasured, Measurements } from './measured.tsx';
-import { maker } from './new-resource.tsx';
+import { newResourcePath } from './new-resource.tsx';
 import { activityTab, type ObjectRecipe } from './object.tsx';
 import { BackupContent } from './operation.tsx';
 import { organisation } from './organisation.tsx';
@@ -114,7 +114,7 @@ const recipes: Readonly<Record<string, ObjectRecipe>> = {
       canManageResources() && (
         <a
           class="btn primary"
-          href={hrefOf(`${maker}openstack-instances/`, {
+          href={hrefOf(`${newResourcePath}openstack-instances/`, {
             service_project_link: textOf(item, 'service_project_link'),
             tenant: textOf(item, 'url'),
           })}

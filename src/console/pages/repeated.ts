@@ -52,7 +52,7 @@ async function read(path: string, fields: readonly FormField[]): Promise<Item> {
 }
 
 /** Reads the form values of a resource. Undefined until loaded, none for an empty path. */
-export function useRepeated(path: string, fields: readonly FormField[]): Item | undefined {
+export function useCopiedValues(path: string, fields: readonly FormField[]): Item | undefined {
   const names = fields.map(({ name }) => name).join(' ');
   return useReading(`repeated ${path} ${names}`, async () => (path === '' ? {} : await read(pathOf(path), fields)))
     .value;

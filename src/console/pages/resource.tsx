@@ -27,7 +27,7 @@ import { fieldLabel } from '../i18n/labels.ts';
 import { phrase, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
 import { Activity, eventsPath } from './events.tsx';
-import { AlsoFailed, useAlsoFailed } from './failed.tsx';
+import { OtherFailures, useOtherFailures } from './failed.tsx';
 import { creationTitle, isMachine, MachineParts, sizeWords } from './machine.tsx';
 import { Availability, Usage } from './measured.tsx';
 import { AccountFact } from './object.tsx';
@@ -71,7 +71,7 @@ export function ResourceOverview({ resource }: { readonly resource: Item }): JSX
   const query = inside ? `${inside.filter}=${textOf(resource, 'uuid')}` : '';
   const { value: objects } = usePage(inside ? `/api/${inside.list}/?${query}&page_size=5` : '');
   const { value: events } = usePage(eventsPath(resource));
-  const failed = useAlsoFailed(resource);
+  const failed = useOtherFailures(resource);
   // Wait for everything: content that appears later would shift the page.
   if (!objects || !events || !failed) return <Loading />;
   const names = namesOf(resource);
@@ -102,7 +102,7 @@ export function ResourceOverview({ resource }: { readonly resource: Item }): JSX
         <Activity item={resource} given={events} />
       </div>
       <div class="stack">
-        <AlsoFailed resources={failed} />
+        <OtherFailures resources={failed} />
         <Usage resource={resource} />
         <Availability resource={resource} />
         <Identifiers resource={resource} />
@@ -113,7 +113,7 @@ export function ResourceOverview({ resource }: { readonly resource: Item }): JSX
 }
 
 /** Fields that come first, in this order. */
-const leading = ['description', 'size', 'instance', 'device', 'web_url', 'http_url_to_repo', 'ssh_url_to_repo'];
+const leadingFields = ['description', 'size', 'instance', 'device', 'web_url', 'http_url_to_repo', 'ssh_url_to_repo'];
 
 /** Returns the important fields of a resource that the page does not show elsewhere. */
 function namesOf(resource: Item): readonly string[] {
@@ -124,7 +124,7 @@ function namesOf(resource: Item): readonly string[] {
         !isShownElsewhere(name) &&
         !isEmptyValue(resource[name]),
     )
-    .sort((a, b) => rankIn(leading, a) - rankIn(leading, b));
+    .sort((a, b) => rankIn(leadingFields, a) - rankIn(leadingFields, b));
 }
 
 /** Whether the header or another card shows a field. */
@@ -231,16 +231,16 @@ const linkTo = (list: string, cloud: Item): Tab => ({
 });
 
 /** Quotas of a private cloud that come first. */
-const wanted = ['vcpu', 'ram', 'storage', 'instances', 'volumes', 'floating_ip_count'];
+const leadingQuotas = ['vcpu', 'ram', 'storage', 'instances', 'volumes', 'floating_ip_count'];
 
 /** The quotas of a private cloud. */
 function Capacity({ cloud }: { readonly cloud: Item }): JSX.Element | null {
-  const rank = (quota: Item): number => rankIn(wanted, textOf(quota, 'name'));
+  const rank = (quota: Item): number => rankIn(leadingQuotas, textOf(quota, 'name'));
   const quotas = [...itemsIn(cloud.quotas)].sort(
     (a, b) => rank(a) - rank(b) || (shareOf(b) ?? -1) - (shareOf(a) ?? -1),
   );
   if (quotas.length === 0) return null;
-  return <QuotaMeters title={t('Quotas')} quotas={quotas} shown={wanted.length} />;
+  return <QuotaMeters title={t('Quotas')} quotas={quotas} shown={leadingQuotas.length} />;
 }
 
 /** The repositories of a GitLab group. */

@@ -17,7 +17,7 @@ import { nameOf } from '../components/values.tsx';
 import { statusOf } from '../format/status.ts';
 import { actionTitle, plural, t, titleOf } from '../i18n/words.ts';
 import { canManageResources } from './attention.tsx';
-import { maker } from './new-resource.tsx';
+import { newResourcePath } from './new-resource.tsx';
 
 /** The most used views, as filters of the list. */
 const views = (): readonly (readonly [title: string, query: Readonly<Record<string, string>>])[] => [
@@ -53,7 +53,7 @@ export function ResourcesPage(): JSX.Element {
       collection={collection}
       actions={
         canWork && (
-          <a class="btn primary" href={hrefOf(maker)}>
+          <a class="btn primary" href={hrefOf(newResourcePath)}>
             <Icon name="create" />
             {t('Create')}
           </a>

@@ -5,7 +5,7 @@ import type { paths } from 'tenantry';
 import { problemOf } from '../api/api.ts';
 import { type ApiResponse, api, responseOf } from '../api/connection.ts';
 import { hasPasskeys } from '../api/passkeys.ts';
-import { type Challenge, challenge, enter } from '../api/session.ts';
+import { type Challenge, challenge, enterSession } from '../api/session.ts';
 import { Callout } from '../components/card.tsx';
 import { PasskeyButton } from '../components/passkey.tsx';
 import { t } from '../i18n/words.ts';
@@ -19,13 +19,13 @@ async function present(body: Body, provider: string | undefined): Promise<ApiRes
   const response = await responseOf(api.POST('/api-auth/second-factor/', { body, credentials: 'omit' }));
   if (response.isOk) {
     challenge.value = null;
-    await enter(response.body.token, provider);
+    await enterSession(response.body.token, provider);
   }
   return response;
 }
 
 /** Asks for a second factor. */
-export function SecondStep({ methods, passkeyOptions, provider, token }: Challenge): JSX.Element {
+export function SecondFactor({ methods, passkeyOptions, provider, token }: Challenge): JSX.Element {
   const [problem, setProblem] = useState('');
   const isOffered = (method: Method): boolean => methods.includes(method) && (method !== 'passkey' || hasPasskeys);
   const offered = (['passkey', 'totp', 'recovery_code'] as const).filter(isOffered);

@@ -11,7 +11,7 @@ import { clearToasts } from '../components/toast.tsx';
 import { t } from '../i18n/words.ts';
 import type { Item } from '../item.ts';
 import { LoginProviders } from './login-providers.tsx';
-import { SecondStep } from './second-step.tsx';
+import { SecondFactor } from './second-step.tsx';
 import { IdentityProviders, PasskeySignIn, PasswordForm } from './signin.tsx';
 
 export function SessionEnded(): JSX.Element | null {
@@ -32,7 +32,7 @@ export function SessionEnded(): JSX.Element | null {
     );
   return (
     <Dialog title={t('Your session has ended')}>
-      {challenge.value ? <SecondStep {...challenge.value} /> : <Again user={me.value} />}
+      {challenge.value ? <SecondFactor {...challenge.value} /> : <SignInAgain user={me.value} />}
       <button
         type="button"
         class="btn"
@@ -48,7 +48,7 @@ export function SessionEnded(): JSX.Element | null {
 }
 
 /** Ways to sign in again, with and without losing the input. Sign-in at an identity provider leaves the page. */
-function Again({ user }: { readonly user: Item }): JSX.Element {
+function SignInAgain({ user }: { readonly user: Item }): JSX.Element {
   const { methods = [], providers = [] } = configuration.value ?? {};
   const isLocal = methods.includes('LOCAL_SIGNIN');
   const registration = textOf(user, 'registration_method');

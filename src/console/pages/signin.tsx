@@ -9,19 +9,19 @@ import { hrefOf, place, replace } from '../api/route.ts';
 import {
   challenge,
   continueWith,
-  departFor,
   endSession,
-  enter,
+  enterSession,
   isResuming,
   loginFailure,
   ownerOf,
   resumeProblem,
   signIn,
+  storeDeparture,
 } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Callout, Skeleton } from '../components/card.tsx';
-import { product } from '../components/focus.ts';
-import { Icon, Mark } from '../components/icons.tsx';
+import { productName } from '../components/focus.ts';
+import { Icon, Logo } from '../components/icons.tsx';
 import { Languages } from '../components/languages.tsx';
 import { PasskeyButton } from '../components/passkey.tsx';
 import { Version } from '../components/version.tsx';
@@ -29,30 +29,30 @@ import { serverText, t } from '../i18n/words.ts';
 import { FirstStart } from './first-start.tsx';
 import { SignUp } from './invitation.tsx';
 import { failureOfLogin, LoginProviders } from './login-providers.tsx';
-import { SecondStep } from './second-step.tsx';
+import { SecondFactor } from './second-step.tsx';
 
 /** The pages before sign-in. Links in mails have separate pages. */
-export function Entrance(): JSX.Element {
+export function SignInPage(): JSX.Element {
   const [, page, secret = ''] = place.value.path.split('/');
   const [hasAccount, setHasAccount] = useState(false);
   return (
     <main class="door">
       <div class="panel">
         <div class="mark">
-          <Mark />
-          {product}
+          <Logo />
+          {productName}
         </div>
         {challenge.value ? (
           <>
             <h1>{t('Second factor')}</h1>
-            <SecondStep {...challenge.value} />
+            <SecondFactor {...challenge.value} />
           </>
         ) : isResuming.value ? (
           <Skeleton />
         ) : page === 'first' ? (
           <FirstStart secret={secret} />
         ) : page === 'forgotten' ? (
-          <Forgotten />
+          <ForgottenPassword />
         ) : page === 'recover' ? (
           <Recover secret={secret} />
         ) : page === 'reset' ? (
@@ -66,7 +66,7 @@ export function Entrance(): JSX.Element {
       <footer>
         <Languages />
         <a href="docs/">{t('Documentation')}</a>
-        <Version prefix={product} />
+        <Version prefix={productName} />
       </footer>
     </main>
   );
@@ -173,7 +173,7 @@ export function PasskeySignIn({ user }: { readonly user?: string }): JSX.Element
             await endSession(token);
             return { ...response, isOk: false, body: { detail: t('This passkey belongs to another user.') } };
           }
-          await enter(token);
+          await enterSession(token);
           return response;
         }}
         onProblem={setProblem}
@@ -249,7 +249,7 @@ export function IdentityProviders(): JSX.Element {
     });
   }, []);
   return (
-    <form class="form" method="post" action="api-auth/saml2/login/" onSubmit={() => departFor('')}>
+    <form class="form" method="post" action="api-auth/saml2/login/" onSubmit={() => storeDeparture('')}>
       {providers.map(({ name, url }) => (
         <button key={url} type="submit" class="btn full" name="idp" value={url}>
           {t('Continue with {provider}', { provider: name })}
@@ -259,7 +259,7 @@ export function IdentityProviders(): JSX.Element {
   );
 }
 
-function Forgotten(): JSX.Element {
+function ForgottenPassword(): JSX.Element {
   const [message, setMessage] = useState('');
   return (
     <>

@@ -9,7 +9,7 @@ import { Chart, daysShown, Ranges, span } from '../components/chart.tsx';
 import { useLatest } from '../components/chooser.tsx';
 import type { DayCount } from '../components/day-bars.tsx';
 import { Choices, PageHeader } from '../components/page.tsx';
-import { Spark } from '../components/spark.tsx';
+import { Sparkline } from '../components/spark.tsx';
 import { ObjectLink } from '../components/values.tsx';
 import { percentText, quotaAmountText, quotaTitle, sizeText } from '../format/text.ts';
 import { isQuotaInMebibytes } from '../i18n/labels.ts';
@@ -182,7 +182,7 @@ function UsageTiles({
             value={now === 0 ? numberText(0) : quotaAmountText(name, now)}
             unit={change === 0 ? undefined : `${change > 0 ? '+' : '−'}${quotaAmountText(name, Math.abs(change))}`}
           >
-            <Spark values={values} />
+            <Sparkline values={values} />
           </Tile>
         );
       })}

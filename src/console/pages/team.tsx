@@ -13,7 +13,7 @@ import { Icon } from '../components/icons.tsx';
 import { Menu } from '../components/menu.tsx';
 import { Dot } from '../components/status.tsx';
 import { type Column, Table } from '../components/table.tsx';
-import { Face, nameOf, ObjectLink, roleIn, Time } from '../components/values.tsx';
+import { Avatar, nameOf, ObjectLink, roleIn, Time } from '../components/values.tsx';
 import { matches } from '../format/search.ts';
 import { inOrder, numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
@@ -99,14 +99,14 @@ function Team({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX
 const projectOf = (role: Item): string => textOf(role, 'project_name');
 
 /** The filters of the rows. Empty values match all. */
-interface Narrowing {
+interface Filtering {
   readonly text: string;
   readonly role: string;
   readonly project: string;
   readonly isExpiring: boolean;
 }
 
-const isWanted = (role: Item, { isExpiring, project, role: name, text }: Narrowing): boolean =>
+const isWanted = (role: Item, { isExpiring, project, role: name, text }: Filtering): boolean =>
   matches([userName(role), textOf(role, 'user_username'), textOf(role, 'user_email')].join(' '), text) &&
   (name === '' || textOf(role, 'role') === name) &&
   (project === '' || projectOf(role) === project) &&
@@ -138,14 +138,14 @@ function Roles({
   readonly count: number;
   readonly path: string;
 }): JSX.Element {
-  const [narrowing, setNarrowing] = useState<Narrowing>({ text: '', role: '', project: '', isExpiring: false });
+  const [narrowing, setNarrowing] = useState<Filtering>({ text: '', role: '', project: '', isExpiring: false });
   const [isWhole, setWhole] = useState(false);
   const wanted = sorted(roles.filter((role) => isWanted(role, narrowing)));
   const visible = isWhole ? wanted : wanted.slice(0, shownRoles);
   const names = new Map(roles.map((role) => [textOf(role, 'user'), userName(role)]));
   return (
     <section aria-label={t('Roles')}>
-      {roles.length > 1 && <Narrow roles={roles} found={wanted} narrowing={narrowing} onNarrow={setNarrowing} />}
+      {roles.length > 1 && <TeamFilters roles={roles} found={wanted} narrowing={narrowing} onNarrow={setNarrowing} />}
       {wanted.length === 0 ? (
         <div class="card">
           <Empty icon="users" title={roles.length === 0 ? t('No roles yet.') : t('Nothing matches.')} />
@@ -179,7 +179,7 @@ function Roles({
 }
 
 /** Search, chips, and the numbers of matching people and roles. */
-function Narrow({
+function TeamFilters({
   roles,
   found,
   narrowing,
@@ -187,8 +187,8 @@ function Narrow({
 }: {
   readonly roles: readonly Item[];
   readonly found: readonly Item[];
-  readonly narrowing: Narrowing;
-  readonly onNarrow: (narrowing: Narrowing) => void;
+  readonly narrowing: Filtering;
+  readonly onNarrow: (narrowing: Filtering) => void;
 }): JSX.Element {
   const choices = (read: (role: Item) => string): readonly string[] =>
     [...new Set(roles.map(read))].filter((text) => text !== '').sort(inOrder);
@@ -264,7 +264,7 @@ const columns = (names: ReadonlyMap<string, string>): readonly Column[] => [
     class: 'name',
     cell: (role) => (
       <div class="with-icon">
-        <Face name={userName(role)} size="mid" />
+        <Avatar name={userName(role)} size="mid" />
         <span>
           <a href={hrefOfLink(textOf(role, 'user'))}>{userName(role)}</a>
           {textOf(role, 'user_email') !== '' && <small>{textOf(role, 'user_email')}</small>}
@@ -374,13 +374,13 @@ function Invitations({ kind, query }: { readonly kind: Kind; readonly query: str
           ))}
         </ul>
       )}
-      <Ended kind={kind} query={query} />
+      <PastRoles kind={kind} query={query} />
     </Card>
   );
 }
 
 /** Past roles, collapsed. Renders nothing for users who cannot see them. */
-function Ended({ kind, query }: { readonly kind: Kind; readonly query: string }): JSX.Element | null {
+function PastRoles({ kind, query }: { readonly kind: Kind; readonly query: string }): JSX.Element | null {
   const pageOf = (list: string): string => `/api/${list}/?${query}&page_size=${shownRoles}`;
   const { value: ofCustomer } = usePage(kind === 'customer' ? pageOf('customer-permissions-log') : '');
   const { value: ofProjects } = usePage(pageOf('project-permissions-log'));
@@ -399,7 +399,7 @@ function Ended({ kind, query }: { readonly kind: Kind; readonly query: string })
       <ul class="lines">
         {roles.map((role) => (
           <li key={textOf(role, 'url')}>
-            <Face name={userName(role)} />
+            <Avatar name={userName(role)} />
             <span class="words">
               <a href={hrefOfLink(textOf(role, 'user'))}>{userName(role)}</a>
               <span class="sub">{roleIn(textOf(role, 'role'), placeName(role))}</span>

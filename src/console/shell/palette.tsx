@@ -17,7 +17,7 @@ import { pageMenu } from '../components/page.tsx';
 import { StatusText } from '../components/status.tsx';
 import { nameOf } from '../components/values.tsx';
 import { iconOfList, kindOfType } from '../format/kinds.ts';
-import { folded, matches } from '../format/search.ts';
+import { foldText, matches } from '../format/search.ts';
 import { joinedText } from '../format/text.ts';
 import { plural, t, titleOf } from '../i18n/words.ts';
 import { navigation } from './navigation.ts';
@@ -257,7 +257,7 @@ function Highlighted({ title, text }: { readonly title: string; readonly text: s
   const at = text.trim() === '' ? -1 : startOf(title, text.trim());
   const end = at + text.trim().length;
   // Folding may change the length, which makes positions in the title wrong.
-  if (at < 0 || folded(title).length !== title.length) return <>{title}</>;
+  if (at < 0 || foldText(title).length !== title.length) return <>{title}</>;
   return (
     <>
       {title.slice(0, at)}
@@ -268,7 +268,7 @@ function Highlighted({ title, text }: { readonly title: string; readonly text: s
 }
 
 /** Returns the position of a text in a title, to sort prefix matches first. */
-const startOf = (title: string, text: string): number => folded(title).indexOf(folded(text));
+const startOf = (title: string, text: string): number => foldText(title).indexOf(foldText(text));
 
 const recentsFor = (text: string): readonly Choice[] =>
   recents.value

@@ -5,8 +5,8 @@ import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { scope, scopeParameters } from '../api/scope.ts';
 import { collections, isStaff } from '../api/session.ts';
-import { product } from '../components/focus.ts';
-import { Icon, Mark } from '../components/icons.tsx';
+import { productName } from '../components/focus.ts';
+import { Icon, Logo } from '../components/icons.tsx';
 import { Dot } from '../components/status.tsx';
 import { Version } from '../components/version.tsx';
 import { numberText, plural, t, titleOf } from '../i18n/words.ts';
@@ -27,8 +27,8 @@ export function Sidebar({ isOpen, onClose }: { readonly isOpen: boolean; readonl
       }}
     >
       <a class="brand" href={hrefOf('/')} onClick={onClose}>
-        <Mark />
-        {product}
+        <Logo />
+        {productName}
       </a>
       <Switcher />
       {navigation().map(({ destinations, title }) => (

@@ -6,7 +6,7 @@ import { chooseScope, type Scope, scope, scopeObject } from '../api/scope.ts';
 import { type Choice, Chooser, useLatest, useSearch } from '../components/chooser.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Popover } from '../components/popover.tsx';
-import { Face } from '../components/values.tsx';
+import { Avatar } from '../components/values.tsx';
 import { matches } from '../format/search.ts';
 import { plural, t } from '../i18n/words.ts';
 import { type Item, itemsIn, textOf } from '../item.ts';
@@ -26,7 +26,7 @@ export function Switcher(): JSX.Element {
         onClick={() => setOpen(!isOpen)}
       >
         {customer ? (
-          <Face name={customer.name} isSquare size="mid" />
+          <Avatar name={customer.name} isSquare size="mid" />
         ) : (
           <span aria-hidden="true" class="face square mid accent">
             <Icon name="customers" size="sm" />
@@ -74,7 +74,7 @@ function ScopeChooser({ onClose }: { readonly onClose: () => void }): JSX.Elemen
         },
         ...(isHere && text === '' ? own : []).map((each) => ({
           key: textOf(each, 'uuid'),
-          isDeep: true,
+          isNested: true,
           isChosen: textOf(each, 'uuid') === project?.uuid,
           content: <ProjectRow item={each} />,
         })),
@@ -131,7 +131,7 @@ const AllCustomers = (): JSX.Element => (
 
 const CustomerRow = ({ item, count }: { readonly item: Item; readonly count: number }): JSX.Element => (
   <>
-    <Face name={textOf(item, 'name')} isSquare />
+    <Avatar name={textOf(item, 'name')} isSquare />
     <span>
       {textOf(item, 'name')}
       <span class="sub">{plural(count, '{count} project', '{count} projects')}</span>

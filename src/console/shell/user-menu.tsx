@@ -4,7 +4,7 @@ import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { impersonation, isStaff, me, signOut } from '../api/session.ts';
 import { Icon } from '../components/icons.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
-import { Face, nameOf } from '../components/values.tsx';
+import { Avatar, nameOf } from '../components/values.tsx';
 import { chooseLanguage, type Language, language, languages, t, titleOf } from '../i18n/words.ts';
 import { textOf } from '../item.ts';
 import { type Appearance, appearance, chooseAppearance } from './appearance.ts';
@@ -46,7 +46,7 @@ export function UserMenu(): JSX.Element {
   return (
     <Menu class="user" label={t('User menu')} hasText items={items}>
       <span class="unseen">{t('User menu')}</span>
-      <Face name={nameOf(user)} />
+      <Avatar name={nameOf(user)} />
       <span class="unseen-narrow">{nameOf(user)}</span>
       {isStaff.value && <span class="badge line not-narrow">{titleOf('is_staff')}</span>}
       <span class="not-narrow">
