@@ -44,3 +44,9 @@ export const itemsIn = (value: unknown): readonly Item[] => (Array.isArray(value
 /** Returns an own property of a table, never an inherited one, because keys may come from addresses and responses. */
 export const ownValue = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
+
+/** Returns the first address at which a machine can be reached; empty for other resources. */
+export function addressOf(item: Item): string {
+  const addresses = [item.external_ips, item.internal_ips].flatMap((list) => (Array.isArray(list) ? list : []));
+  return addresses.find((address): address is string => typeof address === 'string') ?? textOf(item, 'address');
+}

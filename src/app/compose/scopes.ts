@@ -5,7 +5,7 @@ import { userScope } from '../../accounts/users/scope.ts';
 import { quotaScope } from '../../activity/quotas/scope.ts';
 import { Scopes } from '../../activity/scopes/scopes.ts';
 import type { Catalogue } from '../../cloud/catalogue/catalogue.ts';
-import { resourceScope } from '../../cloud/resources/scope.ts';
+import { resourceScope } from '../../cloud/resources/resource.ts';
 import { linkScope, serviceScope, settingsScope } from '../../cloud/services/scopes.ts';
 import { memoised } from '../../kernel/memoised.ts';
 

@@ -7,7 +7,7 @@ import type { Collection } from '../api/document.ts';
 import { type FormField, formFieldsOf, isOfSimulator } from '../api/fields.ts';
 import { refresh, useReading } from '../api/reading.ts';
 import { go } from '../api/route.ts';
-import { actAs, me } from '../api/session.ts';
+import { actAs, collections, me } from '../api/session.ts';
 import { exactTime } from '../format/text.ts';
 import { actionTitle, plural, serverText, t } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
@@ -420,3 +420,12 @@ const initialValuesOf = ({ fields, name }: Action, item: Item): Item => ({
   ),
   ...(name === 'recover' && { since: new Date(Date.now() - 86_400_000).toISOString() }),
 });
+
+const reloadLists = async (): Promise<void> => refresh();
+
+/** Returns the actions of an object in a table, by the list in its address. */
+export function rowActions(item: Item): JSX.Element | undefined {
+  const path = pathOf(textOf(item, 'url')).replace('/api/', '/');
+  const collection = collections.value.get(path.split('/')[1] ?? '');
+  return collection && <RowActions path={path} item={item} etag={null} collection={collection} reload={reloadLists} />;
+}

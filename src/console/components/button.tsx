@@ -1,16 +1,16 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useId } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { t } from '../i18n/words.ts';
 import { Icon } from './icons.tsx';
 
-/** A button. With a `reason`, it stays focusable but does nothing, and shows the reason. */
+/** A button, busy until the promise of `onClick` settles. With a `reason`, it can be focused but only shows the reason. */
 export function Button({
   icon,
   kind,
   small = false,
   label,
   reason,
-  isBusy = false,
+  isBusy: isBlocked = false,
   opensDialog = false,
   onClick,
   children,
@@ -22,12 +22,15 @@ export function Button({
   /** Names a button without text, or explains a short text. */
   readonly label?: string | undefined;
   readonly reason?: string | undefined;
+  /** Whether an action that the button did not start is running. */
   readonly isBusy?: boolean;
   readonly opensDialog?: boolean;
-  readonly onClick: () => void;
+  readonly onClick: () => void | Promise<void>;
   readonly children?: ComponentChildren;
 }): JSX.Element {
   const id = useId();
+  const [isRunning, setRunning] = useState(false);
+  const isBusy = isBlocked || isRunning;
   const style = ['btn', kind, small && 'sm', children === undefined && 'icon-only'].filter(Boolean).join(' ');
   return (
     <>
@@ -41,7 +44,11 @@ export function Button({
         aria-describedby={reason === undefined ? undefined : id}
         aria-haspopup={opensDialog ? 'dialog' : undefined}
         onClick={() => {
-          if (reason === undefined && !isBusy) onClick();
+          if (reason !== undefined || isBusy) return;
+          const work = onClick();
+          if (!work) return;
+          setRunning(true);
+          void work.finally(() => setRunning(false));
         }}
       >
         {icon && <Icon name={icon} />}

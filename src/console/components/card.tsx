@@ -182,6 +182,14 @@ export function Callout({
   );
 }
 
+/** An error, announced to screen readers. Renders nothing without text. */
+export const ErrorCallout = ({ text }: { readonly text: string | undefined }): JSX.Element | null =>
+  text ? (
+    <Callout tone="bad" isNew>
+      {text}
+    </Callout>
+  ) : null;
+
 /** Labels with values. Omits facts without a value. */
 export function Facts({ children }: { readonly children: ComponentChildren }): JSX.Element {
   return <dl class="facts">{children}</dl>;

@@ -201,3 +201,32 @@ export function Ranges({ days: lengths = ranges }: { readonly days?: readonly nu
     />
   );
 }
+
+const sparkWidth = 300;
+const sparkHeight = 100;
+
+/** Values over time, without undefined ones. Decorative, because the number is beside it. */
+export function Sparkline({ values }: { readonly values: readonly (number | undefined)[] }): JSX.Element {
+  const known = values.flatMap((value, at) => (value === undefined ? [] : [[at, value] as const]));
+  const most = Math.max(1, ...known.map(([, value]) => value));
+  const step = sparkWidth / Math.max(1, values.length - 1);
+  const points = known.map(
+    ([at, value]) => `${(at * step).toFixed(1)} ${(sparkHeight * (1 - (0.7 * value) / most)).toFixed(1)}`,
+  );
+  const [first = '0 100'] = points;
+  const last = points.at(-1) ?? first;
+  const line = `M${points.join('L')}`;
+  return (
+    <div class="spark">
+      {points.length > 1 && (
+        <svg viewBox={`0 0 ${sparkWidth} ${sparkHeight}`} preserveAspectRatio="none" aria-hidden="true">
+          <path
+            class="area"
+            d={`${line}L${last.split(' ')[0]} ${sparkHeight}L${first.split(' ')[0]} ${sparkHeight}Z`}
+          />
+          <path class="series" d={line} />
+        </svg>
+      )}
+    </div>
+  );
+}

@@ -2,12 +2,11 @@
 import type { ComponentChildren } from 'preact';
 import { columnsOf, listOf } from '../api/columns.ts';
 import { hrefOfLink } from '../api/route.ts';
-import { addressOf } from '../format/address.ts';
 import { iconOfList, kindOfType } from '../format/kinds.ts';
 import { sizeText } from '../format/text.ts';
 import { fieldLabel } from '../i18n/labels.ts';
 import { numberText, serverText, t, titleOf } from '../i18n/words.ts';
-import { type Item, textOf } from '../item.ts';
+import { addressOf, type Item, textOf } from '../item.ts';
 import { StatusText } from './status.tsx';
 import { type Column, NameCell } from './table.tsx';
 import { isInstant, isObjectLink, isSentence, nameOf, ServerText, Time, Value } from './values.tsx';

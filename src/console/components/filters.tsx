@@ -8,9 +8,8 @@ import { go, place, replace, withParameter } from '../api/route.ts';
 import { chooseScope, scope } from '../api/scope.ts';
 import { collections } from '../api/session.ts';
 import { kindOfType } from '../format/kinds.ts';
-import { matches } from '../format/search.ts';
 import { statusOfWord } from '../format/status.ts';
-import { choiceText, dayText, shortId } from '../format/text.ts';
+import { choiceText, dayText, hasWords, shortId } from '../format/text.ts';
 import { numberText, serverText, t, titleOf } from '../i18n/words.ts';
 import { type Item, ownValue, textOf, uuidIn } from '../item.ts';
 import { Chooser, useLatest, useSearch } from './chooser.tsx';
@@ -388,7 +387,7 @@ function ObjectChooser({
   const query = new URLSearchParams({ page_size: '20', ...(settled !== '' && { [name]: settled }) });
   const page = useLatest(usePage(`/api/${list}/?${query}`).value);
   // Filter the current choices until the server has searched.
-  const items = (page?.items ?? []).filter((item) => matches(nameOf(item), text));
+  const items = (page?.items ?? []).filter((item) => hasWords(nameOf(item), text));
   return (
     <Chooser
       label={label}

@@ -8,7 +8,7 @@ import { type IdentityQuestion, identityQuestion } from '../api/identity.ts';
 import { type Credential, hasPasskeys } from '../api/passkeys.ts';
 import { signOut } from '../api/session.ts';
 import { t, titleOf } from '../i18n/words.ts';
-import { Callout } from './card.tsx';
+import { ErrorCallout } from './card.tsx';
 import { Dialog } from './dialog.tsx';
 import { Form } from './form.tsx';
 import { PasskeyButton } from './passkey.tsx';
@@ -104,11 +104,7 @@ function ByPasskey({
   const [problem, setProblem] = useState('');
   return (
     <div class="form">
-      {problem !== '' && (
-        <Callout tone="bad" isNew>
-          {problem}
-        </Callout>
-      )}
+      <ErrorCallout text={problem} />
       {children}
       <footer class="form-foot">
         <button type="button" class="btn" onClick={cancel}>

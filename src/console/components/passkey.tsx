@@ -1,5 +1,4 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import { fieldProblems, problemOf } from '../api/api.ts';
 import type { ApiResponse } from '../api/connection.ts';
 import { type Credential, getPasskey } from '../api/passkeys.ts';
@@ -24,7 +23,6 @@ export function PasskeyButton({
   readonly send: (credential: Credential) => Promise<ApiResponse<unknown>>;
   readonly onProblem: (text: string) => void;
 }): JSX.Element {
-  const [isBusy, setBusy] = useState(false);
   const use = async (): Promise<string> => {
     const asked = await options();
     if (!asked.isOk) return problemOf(asked.body) || t('Try again');
@@ -37,13 +35,9 @@ export function PasskeyButton({
   return (
     <Button
       kind={isPrimary ? 'primary' : undefined}
-      isBusy={isBusy}
       onClick={async () => {
         onProblem('');
-        setBusy(true);
-        const problem = await use();
-        setBusy(false);
-        onProblem(problem);
+        onProblem(await use());
       }}
     >
       {title}

@@ -1,10 +1,12 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, problemOf, request } from '../api/api.ts';
+import { type ApiResponse, saveFile } from '../api/connection.ts';
 import { formFieldsOf } from '../api/fields.ts';
 import { optimistically } from '../api/optimistic.ts';
 import { refresh, useRequest } from '../api/reading.ts';
 import { t } from '../i18n/words.ts';
+import { Button } from './button.tsx';
 import type { Description } from './creation.tsx';
 import { Dialog } from './dialog.tsx';
 import { Form } from './form.tsx';
@@ -66,6 +68,28 @@ export function PostButton({
     </button>
   );
 }
+
+/** A button that saves a file, which `read` requests. */
+export const DownloadButton = ({
+  title,
+  fileName,
+  read,
+}: {
+  readonly title: string;
+  readonly fileName: string;
+  readonly read: () => Promise<ApiResponse<Blob>>;
+}): JSX.Element => (
+  <Button
+    icon="download"
+    onClick={async () => {
+      const content = await read();
+      if (content.isOk) saveFile(content.body, fileName);
+      else notify(problemOf(content.body), { tone: 'bad' });
+    }}
+  >
+    {title}
+  </Button>
+);
 
 /** A button that opens a form for a POST, with fields from OPTIONS. Renders nothing for users without the right. */
 export function PostForm({

@@ -2,10 +2,10 @@
 import type { JSX } from 'preact';
 import { listOf } from '../api/columns.ts';
 import { useLinked } from '../api/reading.ts';
-import { hrefOfLink } from '../api/route.ts';
+import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { kindOfType } from '../format/kinds.ts';
 import { programOf } from '../format/programs.ts';
-import { sentenceText } from '../format/sentences.ts';
+import { sentenceOf, sentenceText } from '../format/sentences.ts';
 import {
   choiceText,
   dayText,
@@ -346,5 +346,28 @@ export function Details({
           </>
         ))}
     </dl>
+  );
+}
+
+/** The sentence of an event, alert or notification. `isPlain`: without links, for text inside a link. */
+export function Sentence({ item, isPlain = false }: { readonly item: Item; readonly isPlain?: boolean }): JSX.Element {
+  const parts = sentenceOf(item);
+  if (!parts) return <ServerText text={textOf(item, 'message')} />;
+  return (
+    <span class="text">
+      {parts.map((part) =>
+        typeof part === 'string' ? (
+          part
+        ) : isPlain ? (
+          part.text
+        ) : part.path === undefined ? (
+          <b key={part.text}>{part.text}</b>
+        ) : (
+          <a key={part.text} href={hrefOf(part.path)}>
+            {part.text}
+          </a>
+        ),
+      )}
+    </span>
   );
 }

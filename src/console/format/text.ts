@@ -144,3 +144,16 @@ export const plainTitle = (list: string): string =>
 /** Returns the display text of an API enum value. */
 export const choiceText = (name: string): string =>
   /^[a-z]+(_[a-z]+)+$|^(customers|projects|resources|ssh|users)$/.test(name) ? titleOf(name) : t(name);
+
+/** Removes case and accents. */
+export const foldText = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replace(/\p{Mn}/gu, '')
+    .toLowerCase();
+
+/** Whether a title contains every word of a text. */
+export const hasWords = (title: string, text: string): boolean =>
+  foldText(text)
+    .split(/\s+/)
+    .every((word) => foldText(title).includes(word));

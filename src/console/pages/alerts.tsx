@@ -4,7 +4,7 @@ import { type Item, isItem, pathOf, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { collections, isStaff } from '../api/session.ts';
-import { Callout, Empty, Loading, NoItems } from '../components/card.tsx';
+import { Empty, ErrorCallout, Loading, NoItems } from '../components/card.tsx';
 import { Creation } from '../components/creation.tsx';
 import { DayBars } from '../components/day-bars.tsx';
 import { Filters } from '../components/filters.tsx';
@@ -13,9 +13,8 @@ import { listQuery, Pager, pageSize } from '../components/list.tsx';
 import { Menu } from '../components/menu.tsx';
 import { PageHeader, Tabs } from '../components/page.tsx';
 import { PostButton, post } from '../components/post.tsx';
-import { Sentence } from '../components/sentence.tsx';
 import { Badge } from '../components/status.tsx';
-import { nameOf, Time } from '../components/values.tsx';
+import { nameOf, Sentence, Time } from '../components/values.tsx';
 import { kindOfType } from '../format/kinds.ts';
 import { fixOf } from '../format/sentences.ts';
 import { durationText, quotaText } from '../format/text.ts';
@@ -77,9 +76,7 @@ export function AlertsPage(): JSX.Element {
         {!page ? (
           <Loading />
         ) : page.problem ? (
-          <Callout tone="bad" isNew>
-            {page.problem}
-          </Callout>
+          <ErrorCallout text={page.problem} />
         ) : alerts.length === 0 ? (
           <NoItems cleared={isFiltered ? hrefOf(path) : undefined}>
             <Empty icon="good" title={isClosed ? t('No recently closed alerts.') : t('No alert is open.')} />

@@ -1,21 +1,19 @@
 /** The audit trail as a page, and the history of an object as a tab. */
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import { type Item, isItem, itemsIn, problemOf, request, textOf } from '../api/api.ts';
-import { described, responseOf, saveFile } from '../api/connection.ts';
+import { described, responseOf } from '../api/connection.ts';
 import type { Filter } from '../api/document.ts';
 import { useLinked, useReading } from '../api/reading.ts';
 import { hrefOf, place, withParameter } from '../api/route.ts';
 import { collections, hasPath, isStaff, ownedCustomers } from '../api/session.ts';
-import { Button } from '../components/button.tsx';
-import { Callout, Empty, Fact, Facts, Loading, NoItems } from '../components/card.tsx';
+import { Empty, ErrorCallout, Fact, Facts, Loading, NoItems } from '../components/card.tsx';
 import { Code, CopyButton, Id, Source } from '../components/copy.tsx';
 import { Drawer } from '../components/drawer.tsx';
 import { Filters } from '../components/filters.tsx';
 import { Icon } from '../components/icons.tsx';
 import { PageHeader } from '../components/page.tsx';
+import { DownloadButton } from '../components/post.tsx';
 import { Timeline } from '../components/timeline.tsx';
-import { notify } from '../components/toast.tsx';
 import { nameOf, Time } from '../components/values.tsx';
 import { choiceText } from '../format/text.ts';
 import { actionTitle, t, titleOf } from '../i18n/words.ts';
@@ -94,9 +92,7 @@ export function AuditPage(): JSX.Element {
       {!page ? (
         <Loading />
       ) : page.problem ? (
-        <Callout tone="bad" isNew>
-          {page.problem}
-        </Callout>
+        <ErrorCallout text={page.problem} />
       ) : page.records.length === 0 && page.next === undefined ? (
         <NoItems cleared={isFiltered ? hrefOf('/audit/') : undefined}>
           <Empty icon="audit" title={t('Nothing is recorded yet.')} />
@@ -143,27 +139,13 @@ function Pages({ next }: { readonly next: string | undefined }): JSX.Element | n
 }
 
 /** Downloads the whole trail with its signed head. */
-function Export(): JSX.Element {
-  const [isBusy, setBusy] = useState(false);
-  return (
-    <Button
-      icon="download"
-      isBusy={isBusy}
-      onClick={() =>
-        void (async () => {
-          setBusy(true);
-          const sent = described.request('get', exportPath, { headers: { Accept: null }, parseAs: 'blob' });
-          const content = await responseOf<Blob>(sent);
-          if (content.isOk) saveFile(content.body, 'audit-trail.ndjson');
-          else notify(problemOf(content.body), { tone: 'bad' });
-          setBusy(false);
-        })()
-      }
-    >
-      {t('Export')}
-    </Button>
-  );
-}
+const Export = (): JSX.Element => (
+  <DownloadButton
+    title={t('Export')}
+    fileName="audit-trail.ndjson"
+    read={() => responseOf<Blob>(described.request('get', exportPath, { headers: { Accept: null }, parseAs: 'blob' }))}
+  />
+);
 
 const memberOf = (record: Item, name: string): Item => {
   const member = record[name];
@@ -391,12 +373,7 @@ export function History({ uuid }: { readonly uuid: string }): JSX.Element {
   const query = new URLSearchParams({ object: uuid, page_size: String(pageSize) }).toString();
   const { value: page } = useReading(`audit ${query}`, () => readRecords(query));
   if (!page) return <Loading />;
-  if (page.problem)
-    return (
-      <Callout tone="bad" isNew>
-        {page.problem}
-      </Callout>
-    );
+  if (page.problem) return <ErrorCallout text={page.problem} />;
   return (
     <section class="card" aria-label={t('History')}>
       {page.records.length === 0 ? (

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { type Item, isItem, type Page, pathOf, problemOf, textOf } from '../api/api.ts';
 import { useLinked, useObject, useRequest } from '../api/reading.ts';
 import { hrefOf, place } from '../api/route.ts';
-import { Callout, Card, Fact, Facts, FieldFacts, Loading, Skeleton } from '../components/card.tsx';
+import { Callout, Card, ErrorCallout, Fact, Facts, FieldFacts, Loading, Skeleton } from '../components/card.tsx';
 import { fieldColumn, timeColumn } from '../components/columns.tsx';
 import { CopyButton, Source } from '../components/copy.tsx';
 import { type Description, permittedMethods } from '../components/creation.tsx';
@@ -40,9 +40,7 @@ export function DeliveryPage({ hook, uuid }: { readonly hook: string; readonly u
     return (
       <>
         <PageHeader crumbs={crumbs} title={t('Not found')} />
-        <Callout tone="bad" isNew>
-          {problemOf(delivery)}
-        </Callout>
+        <ErrorCallout text={problemOf(delivery)} />
       </>
     );
   const title = choiceText(textOf(delivery, 'event_type'));

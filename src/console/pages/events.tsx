@@ -5,14 +5,14 @@ import { type Item, type Page, textOf, userName } from '../api/api.ts';
 import type { Collection } from '../api/document.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, place, withParameter } from '../api/route.ts';
-import { Callout, Empty, Loading, NoItems } from '../components/card.tsx';
+import { Empty, ErrorCallout, Loading, NoItems } from '../components/card.tsx';
 import type { DayCount } from '../components/day-bars.tsx';
 import { Filters } from '../components/filters.tsx';
 import { listQuery } from '../components/list.tsx';
 import { Listing } from '../components/listing.tsx';
 import { PageHeader } from '../components/page.tsx';
-import { Sentence } from '../components/sentence.tsx';
 import { Timeline } from '../components/timeline.tsx';
+import { Sentence } from '../components/values.tsx';
 import { markOf } from '../format/events.ts';
 import { changesOf } from '../format/sentences.ts';
 import { dayText, joinedText } from '../format/text.ts';
@@ -80,9 +80,7 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
           {!page ? (
             <Loading />
           ) : page.problem ? (
-            <Callout tone="bad" isNew>
-              {page.problem}
-            </Callout>
+            <ErrorCallout text={page.problem} />
           ) : page.items.length === 0 ? (
             <NoItems
               cleared={isNarrowed && total?.count !== 0 ? hrefOf('/events/', { [allTimes]: 'true' }) : undefined}

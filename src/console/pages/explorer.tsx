@@ -12,7 +12,7 @@ import { Icon } from '../components/icons.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { Badge } from '../components/status.tsx';
 import { PlainTable } from '../components/table.tsx';
-import { matches } from '../format/search.ts';
+import { hasWords } from '../format/text.ts';
 import { fieldLabel } from '../i18n/labels.ts';
 import { inOrder, numberText, plural, t, titleOf } from '../i18n/words.ts';
 
@@ -60,7 +60,7 @@ function Endpoints({ current }: { readonly current: string }): JSX.Element {
   const aside = useRef<HTMLElement>(null);
   const names = [...collections.value.keys()].sort();
   const counts = useCounts(names, aside);
-  const found = names.filter((name) => matches(`${name} ${titleOf(name)}`, sought));
+  const found = names.filter((name) => hasWords(`${name} ${titleOf(name)}`, sought));
   return (
     <>
       <select

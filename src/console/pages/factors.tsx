@@ -1,5 +1,5 @@
 /** The second factors of a user: enrolment, recovery codes and removal. */
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Item, isItem, problemOf, request, textOf } from '../api/api.ts';
 import { type ApiResponse, saveFile } from '../api/connection.ts';
@@ -7,6 +7,7 @@ import { type FormField, plainField } from '../api/fields.ts';
 import { createPasskey, hasPasskeys } from '../api/passkeys.ts';
 import { refresh, usePage } from '../api/reading.ts';
 import { mustEnrol } from '../api/session.ts';
+import { Button } from '../components/button.tsx';
 import type { EditResponse } from '../components/conflict.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { productName } from '../components/focus.ts';
@@ -38,7 +39,7 @@ export function SecondFactors({ user, isOwn }: { readonly user: string; readonly
           <>
             {hasFactor && <NewRecoveryCodes />}
             {hasPasskeys && <AddPasskey />}
-            <AddFactor />
+            <AddAuthenticatorApp />
           </>
         ) : (
           hasFactor && (
@@ -92,34 +93,55 @@ interface Enrolment {
 const codesOf = (body: unknown): readonly string[] =>
   isItem(body) && Array.isArray(body.recovery_codes) ? body.recovery_codes.map(String) : [];
 
-function AddFactor(): JSX.Element {
-  const [enrolment, setEnrolment] = useState<Enrolment>();
+/**
+ * A button that starts an enrolment and opens the dialog of the new factor. The dialog has an introduction and a form with `fields`
+ * and the name. Shows the recovery codes that come with the first factor.
+ */
+function AddFactor<T>({
+  title,
+  start,
+  intro,
+  fields = [],
+  send,
+}: {
+  readonly title: string;
+  readonly start: () => Promise<ApiResponse<T>>;
+  readonly intro: (started: T) => ComponentChildren;
+  readonly fields?: readonly FormField[];
+  readonly send: (body: Item | FormData) => Promise<EditResponse>;
+}): JSX.Element {
+  const [started, setStarted] = useState<{ readonly body: T }>();
   const [codes, setCodes] = useState<readonly string[]>([]);
-  const close = (): void => setEnrolment(undefined);
+  const close = (): void => setStarted(undefined);
   return (
     <>
-      <button
-        type="button"
-        class="btn sm"
-        aria-haspopup="dialog"
+      <Button
+        small
+        opensDialog
         onClick={async () => {
-          const { body, isOk } = await request<Enrolment>('POST', `${list}totp/`);
-          if (isOk) setEnrolment(body);
+          const { body, isOk } = await start();
+          if (isOk) setStarted({ body });
           else notify(problemOf(body), { tone: 'bad' });
         }}
       >
-        {t('Add authenticator app')}
-      </button>
-      {enrolment && (
-        <Dialog title={t('Add authenticator app')} onClose={close}>
-          <p>{t('Scan this with the app, or enter the secret in it. Then enter the code that it shows.')}</p>
-          <QrCode svg={enrolment.qr_svg} />
-          <p class="mono">{enrolment.secret.replaceAll(/.{4}(?=.)/g, '$& ')}</p>
-          <FactorForm
-            fields={[{ ...plainField('code', t('Code from your authenticator app'), 'text'), maxLength: 10 }]}
-            send={(body) => request<Item>('POST', `${list}totp/confirm/`, { body })}
-            onClose={close}
-            onAdded={setCodes}
+        {title}
+      </Button>
+      {started && (
+        <Dialog title={title} onClose={close}>
+          {intro(started.body)}
+          <Form
+            fields={[...fields, { ...plainField('name', titleOf('name'), 'text', false), maxLength: 150 }]}
+            button={t('Add')}
+            onCancel={close}
+            send={async (body) => {
+              const response = await send(body);
+              if (response.isOk) {
+                close();
+                setCodes(codesOf(response.body));
+                refresh();
+              }
+              return response;
+            }}
           />
         </Dialog>
       )}
@@ -128,35 +150,21 @@ function AddFactor(): JSX.Element {
   );
 }
 
-/** The form of a new factor with its name and other fields. `onAdded` receives the recovery codes of the first factor. */
-function FactorForm({
-  fields,
-  send,
-  onClose,
-  onAdded,
-}: {
-  readonly fields: readonly FormField[];
-  readonly send: (body: Item | FormData) => Promise<EditResponse>;
-  readonly onClose: () => void;
-  readonly onAdded: (codes: readonly string[]) => void;
-}): JSX.Element {
-  return (
-    <Form
-      fields={[...fields, { ...plainField('name', titleOf('name'), 'text', false), maxLength: 150 }]}
-      button={t('Add')}
-      onCancel={onClose}
-      send={async (body) => {
-        const response = await send(body);
-        if (response.isOk) {
-          onClose();
-          onAdded(codesOf(response.body));
-          refresh();
-        }
-        return response;
-      }}
-    />
-  );
-}
+const AddAuthenticatorApp = (): JSX.Element => (
+  <AddFactor<Enrolment>
+    title={t('Add authenticator app')}
+    start={() => request('POST', `${list}totp/`)}
+    intro={({ qr_svg: svg, secret }) => (
+      <>
+        <p>{t('Scan this with the app, or enter the secret in it. Then enter the code that it shows.')}</p>
+        <QrCode svg={svg} />
+        <p class="mono">{secret.replaceAll(/.{4}(?=.)/g, '$& ')}</p>
+      </>
+    )}
+    fields={[{ ...plainField('code', t('Code from your authenticator app'), 'text'), maxLength: 10 }]}
+    send={(body) => request<Item>('POST', `${list}totp/confirm/`, { body })}
+  />
+);
 
 const optionsOfPasskey = (): Promise<ApiResponse<unknown>> => request('POST', `${list}passkeys/options/`);
 
@@ -171,43 +179,20 @@ async function addPasskey(name: unknown): Promise<EditResponse> {
   return request('POST', `${list}passkeys/`, { body: { name, credential: result.credential } });
 }
 
-function AddPasskey(): JSX.Element {
-  const [isOpen, setOpen] = useState(false);
-  const [codes, setCodes] = useState<readonly string[]>([]);
-  const close = (): void => setOpen(false);
-  return (
-    <>
-      <button
-        type="button"
-        class="btn sm"
-        aria-haspopup="dialog"
-        onClick={async () => {
-          const { body, isOk } = await optionsOfPasskey();
-          if (isOk) setOpen(true);
-          else notify(problemOf(body), { tone: 'bad' });
-        }}
-      >
-        {t('Add passkey')}
-      </button>
-      {isOpen && (
-        <Dialog title={t('Add passkey')} onClose={close}>
-          <p>
-            {t(
-              'Your device unlocks a passkey with your fingerprint, face or PIN. You can also sign in with a passkey alone.',
-            )}
-          </p>
-          <FactorForm
-            fields={[]}
-            send={(body) => addPasskey(body instanceof FormData ? '' : (body.name ?? ''))}
-            onClose={close}
-            onAdded={setCodes}
-          />
-        </Dialog>
-      )}
-      {codes.length > 0 && <RecoveryCodes codes={codes} onClose={() => setCodes([])} />}
-    </>
-  );
-}
+const AddPasskey = (): JSX.Element => (
+  <AddFactor
+    title={t('Add passkey')}
+    start={optionsOfPasskey}
+    intro={() => (
+      <p>
+        {t(
+          'Your device unlocks a passkey with your fingerprint, face or PIN. You can also sign in with a passkey alone.',
+        )}
+      </p>
+    )}
+    send={(body) => addPasskey(body instanceof FormData ? '' : (body.name ?? ''))}
+  />
+);
 
 /** Draws the server's QR code from its path, so that no markup from a response enters the page. */
 function QrCode({ svg }: { readonly svg: string }): JSX.Element {

@@ -6,7 +6,7 @@ import { api, responseOf } from '../api/connection.ts';
 import { type FormField, plainField } from '../api/fields.ts';
 import { hrefOf, replace } from '../api/route.ts';
 import { continueWith, me } from '../api/session.ts';
-import { Callout } from '../components/card.tsx';
+import { ErrorCallout } from '../components/card.tsx';
 import { productName } from '../components/focus.ts';
 import { Form } from '../components/form.tsx';
 import { t } from '../i18n/words.ts';
@@ -23,9 +23,7 @@ export function FirstStart({ secret }: { readonly secret: string }): JSX.Element
       <h1>{t('Welcome to {product}', { product: productName })}</h1>
       {hasEnded ? (
         <>
-          <Callout tone="bad" isNew>
-            {t('This link has expired. Sign in, or restart the server to get another one.')}
-          </Callout>
+          <ErrorCallout text={t('This link has expired. Sign in, or restart the server to get another one.')} />
           <a href={hrefOf('/')}>{t('Sign in')}</a>
         </>
       ) : (

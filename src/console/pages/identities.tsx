@@ -64,18 +64,14 @@ export function Identities({ user }: { readonly user: Item }): JSX.Element | nul
 }
 
 function RemoveIdentity({ user, identity }: { readonly user: Item; readonly identity: Item }): JSX.Element {
-  const [isBusy, setBusy] = useState(false);
   const title = t('Remove');
   return (
     <Button
       small
-      isBusy={isBusy}
       label={`${title}: ${textOf(identity, 'provider')} ${textOf(identity, 'subject')}`}
       onClick={async () => {
         const isSame = sameAs(identity);
-        setBusy(true);
         const { body, isOk } = await change(user, (identities) => identities.filter((other) => !isSame(other)));
-        setBusy(false);
         if (isOk) notify(t('{title}: done.', { title }));
         else notify(problemOf(body), { tone: 'bad' });
       }}

@@ -22,16 +22,12 @@ export function Import({ service, empty }: { readonly service: Item; readonly em
   const { value: page, reload } = usePage(canManageResources() ? `${path}?page_size=${size}` : '');
   const projects = itemsIn(service.projects);
   const [chosen, setChosen] = useState('');
-  const [busy, setBusy] = useState('');
   const project = chosen || textOf(projects[0] ?? {}, 'url');
   if (!page || page.problem || (page.count === 0 && empty === undefined) || project === '') return null;
 
   async function add(item: Item): Promise<void> {
-    const id = textOf(item, 'backend_id');
-    setBusy(id);
-    const body = { backend_id: id, project, resource_type: textOf(item, 'resource_type') };
+    const body = { backend_id: textOf(item, 'backend_id'), project, resource_type: textOf(item, 'resource_type') };
     const response = await request<Item>('POST', path, { body });
-    setBusy('');
     const reason = problemOf(response.body) || Object.values(fieldProblems(response.body)).join(' ');
     notify(
       response.isOk
@@ -77,12 +73,7 @@ export function Import({ service, empty }: { readonly service: Item; readonly em
               <span class="sub">{t(kindOfType(textOf(item, 'resource_type')).word)}</span>
             </span>
             <span class="end">
-              <Button
-                small
-                isBusy={busy === textOf(item, 'backend_id')}
-                label={t('Import {name}', { name: nameOf(item) })}
-                onClick={() => void add(item)}
-              >
+              <Button small label={t('Import {name}', { name: nameOf(item) })} onClick={() => add(item)}>
                 {t('Import')}
               </Button>
             </span>

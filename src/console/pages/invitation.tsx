@@ -7,7 +7,7 @@ import { api, responseOf } from '../api/connection.ts';
 import { type FormField, plainField } from '../api/fields.ts';
 import { hrefOf, replace } from '../api/route.ts';
 import { enterSession } from '../api/session.ts';
-import { Callout, Loading } from '../components/card.tsx';
+import { ErrorCallout, Loading } from '../components/card.tsx';
 import { productName } from '../components/focus.ts';
 import { Form } from '../components/form.tsx';
 import { PageHeader } from '../components/page.tsx';
@@ -44,9 +44,7 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
     return (
       <>
         <h1>{t('Invitation')}</h1>
-        <Callout tone="bad" isNew>
-          {gone()}
-        </Callout>
+        <ErrorCallout text={gone()} />
         <a href={hrefOf('/')}>{t('Sign in')}</a>
       </>
     );
@@ -91,11 +89,7 @@ export function Acceptance({ secret }: { readonly secret: string }): JSX.Element
   return (
     <>
       <PageHeader title={t('Invitation')} />
-      {problem !== '' && (
-        <Callout tone="bad" isNew>
-          {problem}
-        </Callout>
-      )}
+      <ErrorCallout text={problem} />
       <button
         type="button"
         class="btn primary"

@@ -5,7 +5,7 @@ import { problemOf } from '../api/api.ts';
 import { configuration } from '../api/configuration.ts';
 import { api, responseOf } from '../api/connection.ts';
 import { Button } from '../components/button.tsx';
-import { Callout, Card } from '../components/card.tsx';
+import { Card, ErrorCallout } from '../components/card.tsx';
 import { Check, Checks } from '../components/timeline.tsx';
 import { serverText, t } from '../i18n/words.ts';
 
@@ -30,17 +30,12 @@ const titles = (): Readonly<Record<string, string>> => ({
 /** Renders nothing if users sign in only by password. */
 export function LoginCheckCard(): JSX.Element | null {
   const [checks, setChecks] = useState<readonly LoginCheck[]>([]);
-  const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState('');
   const { methods = [] } = configuration.value ?? {};
   if (!methods.includes('OIDC') && !methods.includes('SAML2')) return null;
   return (
     <Card title={t('Identity providers')}>
-      {problem !== '' && (
-        <Callout tone="bad" isNew>
-          {problem}
-        </Callout>
-      )}
+      <ErrorCallout text={problem} />
       {checks.map(({ name, steps }) => (
         <section key={name} aria-label={name}>
           <h3>{name}</h3>
@@ -55,11 +50,8 @@ export function LoginCheckCard(): JSX.Element | null {
       ))}
       <Button
         small
-        isBusy={isBusy}
         onClick={async () => {
-          setBusy(true);
           const response = await responseOf(api.POST('/api/operation/login-check/', { body: {} }));
-          setBusy(false);
           setProblem(response.isOk ? '' : problemOf(response.body) || t('Try again'));
           if (response.isOk) setChecks(response.body);
         }}

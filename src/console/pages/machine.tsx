@@ -3,16 +3,16 @@ import type { JSX } from 'preact';
 import { type Item, itemsIn, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOfLink } from '../api/route.ts';
+import { rowActions } from '../components/actions.tsx';
 import { Callout, Card, Fact, Facts } from '../components/card.tsx';
 import { fieldColumn, statusColumn } from '../components/columns.tsx';
 import { Code, CopyButton } from '../components/copy.tsx';
 import { Icon } from '../components/icons.tsx';
-import { rowActions } from '../components/row-actions.tsx';
 import { type Column, NameCell, Table } from '../components/table.tsx';
 import { nameOf, ObjectLink, Time } from '../components/values.tsx';
-import { addressOf } from '../format/address.ts';
 import { joinedText, percentText, sizeText } from '../format/text.ts';
 import { numberText, plural, t, titleOf } from '../i18n/words.ts';
+import { addressOf } from '../item.ts';
 
 /** Whether a resource is a virtual machine. */
 export const isMachine = (item: Item): boolean => typeof item.cores === 'number' && 'internal_ips' in item;

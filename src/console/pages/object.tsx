@@ -9,7 +9,7 @@ import { noteRecent } from '../api/recents.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { followObject } from '../api/scope.ts';
 import { type CanPerform, useActions } from '../components/actions.tsx';
-import { Callout, Card, FieldFacts, isEmptyValue, Loading } from '../components/card.tsx';
+import { Callout, Card, ErrorCallout, FieldFacts, isEmptyValue, Loading } from '../components/card.tsx';
 import { CopyButton, Source } from '../components/copy.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Choices, type Crumb, PageHeader, type Tab, Tabs } from '../components/page.tsx';
@@ -98,9 +98,7 @@ export function ObjectPage({
     return (
       <>
         <PageHeader crumbs={[[hrefOf(`/${collection.name}/`), collection.title]]} title={t('Not found')} />
-        <Callout tone="bad" isNew>
-          {problemOf(response.body)}
-        </Callout>
+        <ErrorCallout text={problemOf(response.body)} />
       </>
     );
   return (

@@ -1,19 +1,16 @@
 /** The health of the service, for staff and global support. */
 import { type ComponentChildren, Fragment, type JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import { type Item, isItem, itemsIn, problemOf, textOf } from '../api/api.ts';
-import { api, responseOf, saveFile } from '../api/connection.ts';
+import { api, responseOf } from '../api/connection.ts';
 import { useList, useObject, usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { isStaff } from '../api/session.ts';
-import { Button } from '../components/button.tsx';
-import { Callout, Card, Loading, Meters } from '../components/card.tsx';
+import { Callout, Card, ErrorCallout, Loading, Meters } from '../components/card.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Listing } from '../components/listing.tsx';
 import { PageHeader } from '../components/page.tsx';
-import { PostButton, PostForm } from '../components/post.tsx';
+import { DownloadButton, PostButton, PostForm } from '../components/post.tsx';
 import { Badge, WordStatus } from '../components/status.tsx';
-import { notify } from '../components/toast.tsx';
 import { Time } from '../components/values.tsx';
 import type { Tone } from '../format/status.ts';
 import { joinedText } from '../format/text.ts';
@@ -71,13 +68,7 @@ export function OperationPage(): JSX.Element {
           )
         }
       />
-      {status ? (
-        <Overview status={status} />
-      ) : (
-        <Callout tone="bad" isNew>
-          {problemOf(response.body)}
-        </Callout>
-      )}
+      {status ? <Overview status={status} /> : <ErrorCallout text={problemOf(response.body)} />}
     </>
   );
 }
@@ -359,33 +350,18 @@ const fileNameOf = (name: string): string => (/\.gz(\.age)?$/.test(name) ? name 
 
 /** A button to download a backup, unless it is in an object store. */
 export function BackupContent({ backup }: { readonly backup: Item }): JSX.Element | null {
-  const [isBusy, setBusy] = useState(false);
   if (textOf(backup, 'state') !== 'ready' || textOf(backup, 'target') === 's3') return null;
+  const params = { path: { key: textOf(backup, 'uuid') } };
+  const asFile = { headers: { Accept: null }, parseAs: 'blob' } as const;
   return (
     <Callout
       tone="warn"
       action={
-        <Button
-          icon="download"
-          isBusy={isBusy}
-          onClick={() =>
-            void (async () => {
-              setBusy(true);
-              const params = { path: { key: textOf(backup, 'uuid') } };
-              const sent = api.GET('/api/backups/{key}/content/', {
-                params,
-                headers: { Accept: null },
-                parseAs: 'blob',
-              });
-              const content = await responseOf(sent);
-              if (content.isOk) saveFile(content.body, fileNameOf(textOf(backup, 'name')));
-              else notify(problemOf(content.body), { tone: 'bad' });
-              setBusy(false);
-            })()
-          }
-        >
-          {t('Download')}
-        </Button>
+        <DownloadButton
+          title={t('Download')}
+          fileName={fileNameOf(textOf(backup, 'name'))}
+          read={() => responseOf<Blob>(api.GET('/api/backups/{key}/content/', { params, ...asFile }))}
+        />
       }
     >
       {t('A backup contains every secret. The server logs each download.')}

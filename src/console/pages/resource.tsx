@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { type Item, itemsIn, listIn, pathOf, rankIn, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink } from '../api/route.ts';
+import { isStaff } from '../api/session.ts';
 import {
   Card,
   Empty,
@@ -18,20 +19,19 @@ import { Code, CopyButton, Id } from '../components/copy.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Listing } from '../components/listing.tsx';
 import type { Tab } from '../components/page.tsx';
+import { PostForm } from '../components/post.tsx';
 import { StatusText } from '../components/status.tsx';
 import { ObjectLink, Time } from '../components/values.tsx';
-import { addressOf } from '../format/address.ts';
 import { kindOfType } from '../format/kinds.ts';
 import { joinedText, plainTitle, sizeText } from '../format/text.ts';
 import { fieldLabel } from '../i18n/labels.ts';
 import { phrase, t, titleOf } from '../i18n/words.ts';
-import { ownValue } from '../item.ts';
+import { addressOf, ownValue } from '../item.ts';
 import { Activity, eventsPath } from './events.tsx';
 import { OtherFailures, useOtherFailures } from './failed.tsx';
 import { creationTitle, isMachine, MachineParts, sizeWords } from './machine.tsx';
 import { Availability, Usage } from './measured.tsx';
 import { AccountFact } from './object.tsx';
-import { SimulatorCard } from './simulator.tsx';
 
 /** The facts below the title of a resource: type, account, location and age. */
 export function ResourceFacts({ resource }: { readonly resource: Item }): JSX.Element {
@@ -290,3 +290,18 @@ const Identifiers = ({ resource }: { readonly resource: Item }): JSX.Element => 
     </Card>
   );
 };
+
+/** Changes a simulated resource at its provider, as another client of the provider would. */
+function SimulatorCard({ resource }: { readonly resource: Item }): JSX.Element | null {
+  if (resource.is_simulated !== true || !isStaff.value) return null;
+  return (
+    <Card title={t('Simulator')}>
+      <PostForm
+        title={t('Change at the provider')}
+        path="/api/simulator/drift/"
+        given={{ resource: textOf(resource, 'url') }}
+        done={async () => undefined}
+      />
+    </Card>
+  );
+}

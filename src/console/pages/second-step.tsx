@@ -6,7 +6,7 @@ import { problemOf } from '../api/api.ts';
 import { type ApiResponse, api, responseOf } from '../api/connection.ts';
 import { hasPasskeys } from '../api/passkeys.ts';
 import { type Challenge, challenge, enterSession } from '../api/session.ts';
-import { Callout } from '../components/card.tsx';
+import { ErrorCallout } from '../components/card.tsx';
 import { PasskeyButton } from '../components/passkey.tsx';
 import { t } from '../i18n/words.ts';
 
@@ -37,11 +37,7 @@ export function SecondFactor({ methods, passkeyOptions, provider, token }: Chall
   };
   return (
     <div class="form">
-      {problem !== '' && (
-        <Callout tone="bad" isNew>
-          {problem}
-        </Callout>
-      )}
+      <ErrorCallout text={problem} />
       {method === 'passkey' ? (
         <PasskeyButton
           isPrimary

@@ -19,13 +19,12 @@ import {
   storeDeparture,
 } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
-import { Callout, Skeleton } from '../components/card.tsx';
+import { Callout, ErrorCallout, Skeleton } from '../components/card.tsx';
 import { productName } from '../components/focus.ts';
 import { Icon, Logo } from '../components/icons.tsx';
-import { Languages } from '../components/languages.tsx';
 import { PasskeyButton } from '../components/passkey.tsx';
 import { Version } from '../components/version.tsx';
-import { serverText, t } from '../i18n/words.ts';
+import { chooseLanguage, type Language, language, languages, serverText, t } from '../i18n/words.ts';
 import { FirstStart } from './first-start.tsx';
 import { SignUp } from './invitation.tsx';
 import { failureOfLogin, LoginProviders } from './login-providers.tsx';
@@ -128,11 +127,7 @@ export function PasswordForm({ username }: { readonly username?: string }): JSX.
           );
       }}
     >
-      {problem !== '' && (
-        <Callout tone="bad" isNew>
-          {problem}
-        </Callout>
-      )}
+      <ErrorCallout text={problem} />
       {username === undefined && (
         <label class="field">
           <span class="label">{t('Username')}</span>
@@ -155,11 +150,7 @@ export function PasskeySignIn({ user }: { readonly user?: string }): JSX.Element
   const [problem, setProblem] = useState('');
   return (
     <div class="form">
-      {problem !== '' && (
-        <Callout tone="bad" isNew>
-          {problem}
-        </Callout>
-      )}
+      <ErrorCallout text={problem} />
       <PasskeyButton
         title={t('Sign in with a passkey')}
         options={() => responseOf(api.POST('/api-auth/passkey/options/', { credentials: 'omit' }))}
@@ -187,7 +178,6 @@ const shownLogins = 4;
 
 /** Demo users. One click signs in. */
 function DemoLogins({ logins, password }: NonNullable<Configuration['demo']>): JSX.Element {
-  const [busy, setBusy] = useState('');
   const [problem, setProblem] = useState('');
   const linesOf = (some: typeof logins): JSX.Element => (
     <ul class="lines">
@@ -200,12 +190,9 @@ function DemoLogins({ logins, password }: NonNullable<Configuration['demo']>): J
           <span class="end">
             <Button
               small
-              isBusy={busy === username}
               label={t('Sign in as {username}', { username })}
               onClick={async () => {
-                setBusy(username);
                 const response = await signIn(username, password);
-                setBusy('');
                 if (!response.isOk) setProblem(problemOf(response.body) || t('Try again'));
               }}
             >
@@ -222,11 +209,7 @@ function DemoLogins({ logins, password }: NonNullable<Configuration['demo']>): J
         <h2>{t('Sample data')}</h2>
         <span class="note">{t('Password: {password}', { password })}</span>
       </header>
-      {problem !== '' && (
-        <Callout tone="bad" isNew>
-          {problem}
-        </Callout>
-      )}
+      <ErrorCallout text={problem} />
       {linesOf(logins.slice(0, shownLogins))}
       {logins.length > shownLogins && (
         <details class="fold">
@@ -297,11 +280,7 @@ function Recover({ secret }: { readonly secret: string }): JSX.Element {
     <>
       <h1>{t('Recover your account')}</h1>
       <p class="muted">{t('The session lasts an hour. Set a new password or second factor in it.')}</p>
-      {problem !== '' && (
-        <Callout tone="bad" isNew>
-          {problem}
-        </Callout>
-      )}
+      <ErrorCallout text={problem} />
       <Button
         onClick={async () => {
           const response = await responseOf(api.POST('/api-auth/recover/', { body: { secret }, credentials: 'omit' }));
@@ -338,11 +317,7 @@ function Reset({ secret }: { readonly secret: string }): JSX.Element {
           else setProblem(fieldProblems(response.body).password ?? problemOf(response.body));
         }}
       >
-        {problem !== '' && (
-          <Callout tone="bad" isNew>
-            {problem}
-          </Callout>
-        )}
+        <ErrorCallout text={problem} />
         <label class="field">
           <span class="label">{t('New password')}</span>
           <input class="input" name="password" type="password" autoComplete="new-password" required />
@@ -352,6 +327,23 @@ function Reset({ secret }: { readonly secret: string }): JSX.Element {
         </button>
       </form>
       <a href={hrefOf('/forgotten/')}>{t('Request another link')}</a>
+    </>
+  );
+}
+
+const languageNames: readonly Language[] = ['en', 'et'];
+
+/** Buttons for the other languages, labelled with their native names. */
+function Languages(): JSX.Element {
+  return (
+    <>
+      {languageNames
+        .filter((name) => name !== language.value)
+        .map((name) => (
+          <button key={name} type="button" class="btn quiet sm" lang={name} onClick={() => chooseLanguage(name)}>
+            {languages[name]}
+          </button>
+        ))}
     </>
   );
 }

@@ -6,7 +6,7 @@ import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { collections, mayGrantInCustomers, me } from '../api/session.ts';
 import { RowActions } from '../components/actions.tsx';
-import { Callout, Card, Empty, Loading } from '../components/card.tsx';
+import { Card, Empty, ErrorCallout, Loading } from '../components/card.tsx';
 import { Creation } from '../components/creation.tsx';
 import { RemovableChip } from '../components/filters.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -14,7 +14,7 @@ import { Menu } from '../components/menu.tsx';
 import { Dot } from '../components/status.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Avatar, nameOf, ObjectLink, roleIn, Time } from '../components/values.tsx';
-import { matches } from '../format/search.ts';
+import { hasWords } from '../format/text.ts';
 import { inOrder, numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
 import { expiresSoon } from './attention.tsx';
@@ -80,9 +80,7 @@ function Team({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX
   return (
     <div class="stack">
       {problem ? (
-        <Callout tone="bad" isNew>
-          {problem}
-        </Callout>
+        <ErrorCallout text={problem} />
       ) : (
         <Roles
           roles={[...inCustomer.items, ...inProjects.items]}
@@ -107,7 +105,7 @@ interface Filtering {
 }
 
 const isWanted = (role: Item, { isExpiring, project, role: name, text }: Filtering): boolean =>
-  matches([userName(role), textOf(role, 'user_username'), textOf(role, 'user_email')].join(' '), text) &&
+  hasWords([userName(role), textOf(role, 'user_username'), textOf(role, 'user_email')].join(' '), text) &&
   (name === '' || textOf(role, 'role') === name) &&
   (project === '' || projectOf(role) === project) &&
   (!isExpiring || expiresSoon(role));

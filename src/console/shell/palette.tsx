@@ -17,8 +17,7 @@ import { pageMenu } from '../components/page.tsx';
 import { StatusText } from '../components/status.tsx';
 import { nameOf } from '../components/values.tsx';
 import { iconOfList, kindOfType } from '../format/kinds.ts';
-import { foldText, matches } from '../format/search.ts';
-import { joinedText } from '../format/text.ts';
+import { foldText, hasWords, joinedText } from '../format/text.ts';
 import { plural, t, titleOf } from '../i18n/words.ts';
 import { navigation } from './navigation.ts';
 
@@ -272,7 +271,7 @@ const startOf = (title: string, text: string): number => foldText(title).indexOf
 
 const recentsFor = (text: string): readonly Choice[] =>
   recents.value
-    .filter(({ title }) => matches(title, text))
+    .filter(({ title }) => hasWords(title, text))
     .slice(0, maxPerList)
     .map(({ icon, kind, path, title }) => ({
       key: `recent${path.replaceAll('/', '-')}`,
@@ -290,7 +289,7 @@ function pagesFor(text: string): readonly Choice[] {
     text === '' ? [] : [...collections.value.values()].filter(({ name }) => !main.some((one) => one.name === name));
   const all = [...main, ...others.map(({ name, title }) => ({ name, title }))];
   return all
-    .filter(({ title }) => matches(title, text))
+    .filter(({ title }) => hasWords(title, text))
     .sort((a, b) => startOf(a.title, text) - startOf(b.title, text))
     .slice(0, maxPlaces)
     .map(({ name, title }) => ({
@@ -321,7 +320,7 @@ function actionsFor(text: string, max?: number): readonly Choice[] {
       },
     }));
   return [...fromButtons, ...fromMenu]
-    .filter(({ title }) => title !== '' && matches(title, text))
+    .filter(({ title }) => title !== '' && hasWords(title, text))
     .slice(0, max)
     .map(({ act, title }, index) => ({
       key: `action-${index}`,

@@ -7,7 +7,7 @@ import { type Choice, Chooser, useLatest, useSearch } from '../components/choose
 import { Icon } from '../components/icons.tsx';
 import { Popover } from '../components/popover.tsx';
 import { Avatar } from '../components/values.tsx';
-import { matches } from '../format/search.ts';
+import { hasWords } from '../format/text.ts';
 import { plural, t } from '../i18n/words.ts';
 import { type Item, itemsIn, textOf } from '../item.ts';
 
@@ -59,8 +59,8 @@ function ScopeChooser({ onClose }: { readonly onClose: () => void }): JSX.Elemen
     settled === '' ? '' : `/api/projects/?${new URLSearchParams({ ...search, page_size: '10' })}`,
   );
   // Filter the current choices until the server has searched.
-  const customers = (page?.items ?? []).filter((item) => matches(textOf(item, 'name'), text));
-  const projectMatches = (projects?.items ?? []).filter((item) => matches(textOf(item, 'name'), text));
+  const customers = (page?.items ?? []).filter((item) => hasWords(textOf(item, 'name'), text));
+  const projectMatches = (projects?.items ?? []).filter((item) => hasWords(textOf(item, 'name'), text));
   const choices: readonly Choice[] = [
     ...(text === '' ? [{ key: 'all', isChosen: customer === undefined, content: <AllCustomers /> }] : []),
     ...customers.flatMap((one): Choice[] => {
