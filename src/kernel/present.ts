@@ -1,5 +1,9 @@
 import { getSystemErrorMap } from 'node:util';
 
+/** Whether a value is an object and no array. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** Returns a value that the program knows to exist although its type allows null. Throws if it is missing. */
 export function present<T>(value: T | null | undefined): T {
   if (value === undefined || value === null) throw new Error('A required value is missing');

@@ -4,17 +4,16 @@ import type { Request } from '../../kernel/access/request.ts';
 import { connectedCustomers, connectedProjects } from '../../kernel/access/visibility.ts';
 import type { App } from '../../kernel/app.ts';
 import {
+  coerceList,
   FieldError,
   inputOf,
-  listOfForm,
-  messages,
+  notAList,
   readOnlyList,
   type WritableField,
 } from '../../kernel/collection/field.ts';
 import { type LinkTarget, linkText, resolveLink } from '../../kernel/collection/links.ts';
 import { linkShape, linkValue, listValue } from '../../kernel/collection/representation.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
-import { kindName } from '../../kernel/http/body.ts';
 import { customers } from '../customers/customers.ts';
 import { projects } from '../projects/projects.ts';
 
@@ -43,9 +42,9 @@ const boundField = (kind: BoundKind, target: () => LinkTarget): WritableField<re
   input: inputOf<readonly number[], v.GenericSchema<unknown, string[]>>(
     {},
     {
-      schema: v.array(linkText, ({ input }) => messages.list(kindName(input))),
+      schema: v.array(linkText, notAList),
       shape: { type: 'array', items: linkShape(`${kind}s`), maxItems: maxBounds },
-      coerce: (value, form) => (form && value !== null ? listOfForm(value) : value),
+      coerce: coerceList,
       resolve: (links, request) => {
         if (links.length > maxBounds) throw new FieldError([tooManyText]);
         return [...new Set(links.map((link) => resolveLink(link, target(), request)))].sort((a, b) => a - b);

@@ -6,10 +6,11 @@ import type { App } from '../../kernel/app.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import { datetime } from '../../kernel/collection/datetime.ts';
 import {
+  coerceList,
   FieldError,
   inputOf,
-  listOfForm,
   messages,
+  notAList,
   readOnly,
   readOnlyList,
   readOnlyText,
@@ -31,7 +32,6 @@ import {
   wordValue,
 } from '../../kernel/collection/representation.ts';
 import { text } from '../../kernel/collection/values.ts';
-import { kindName } from '../../kernel/http/body.ts';
 import { isNetwork, normalNetwork } from '../../kernel/net/networks.ts';
 import { boundFields } from './bounds.ts';
 
@@ -69,9 +69,9 @@ function textList(name: string, options: TextListOptions): WritableField<string,
     input: inputOf<string, v.GenericSchema<unknown, string[]>>(
       {},
       {
-        schema: v.array(v.string(messages.string), ({ input }) => messages.list(kindName(input))),
+        schema: v.array(v.string(messages.string), notAList),
         shape: { type: 'array', items, ...(isRequired && { minItems: 1 }), maxItems: max, examples: [example] },
-        coerce: (value, form) => (form && value !== null ? listOfForm(value) : value),
+        coerce: coerceList,
         resolve: (texts, request) => {
           if (isRequired && texts.length === 0) throw new FieldError(['This list may not be empty.']);
           return JSON.stringify(resolve(texts, request));

@@ -2,11 +2,11 @@ import * as v from 'valibot';
 import type { Request } from '../../kernel/access/request.ts';
 import {
   check,
+  coerceList,
   FieldError,
   type IsRequired,
   inputOf,
-  listOfForm,
-  messages,
+  notAList,
   objectShape,
   readOnlyList,
   type WritableField,
@@ -24,7 +24,6 @@ import {
 } from '../../kernel/collection/representation.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { kindName } from '../../kernel/http/body.ts';
 import { certifications } from '../certifications/certifications.ts';
 
 /** The certifications of an object by descending name, from a table of links with the alias `l`. */
@@ -50,9 +49,9 @@ export const certificationsField = <const W extends { readonly required: boolean
   input: inputOf<readonly number[], v.GenericSchema<unknown, unknown[]>, W>(
     { ...writing, update: false, storedIn: false },
     {
-      schema: v.array(v.unknown(), ({ input }) => messages.list(kindName(input))),
+      schema: v.array(v.unknown(), notAList),
       shape: { type: 'array', items: objectShape({ url: linkShape('service-certifications') }) },
-      coerce: (value, form) => (form && value !== null ? listOfForm(value) : value),
+      coerce: coerceList,
       resolve: idsOf,
     },
   ),

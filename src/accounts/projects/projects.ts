@@ -1,4 +1,4 @@
-import { projectContext } from '../../activity/events/context.ts';
+import { changeText, projectContext } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import {
   countQuotas,
@@ -227,9 +227,6 @@ function update(request: Request, row: ProjectRow, _: unknown, columns: Columns)
     extraRecipients,
   });
 }
-
-const changeText = (label: string, before: string, after: string): string =>
-  ` ${label} has been changed from '${before}' to '${after}'.`;
 
 /** Moves a project and its usages to another customer. Throws 409 if that exceeds a quota there. */
 function move(request: Request, row: ProjectRow, target: number): void {

@@ -32,14 +32,14 @@ import { booleanValue, linkValue, optionalLink, textValue } from '../../kernel/c
 import { boolean, choice, text, withJson } from '../../kernel/collection/values.ts';
 import type { ConfigOf, Settings } from '../../kernel/config/config.ts';
 import { integer } from '../../kernel/config/setting.ts';
-import { caseFold, raw, sql } from '../../kernel/db/sql.ts';
+import { raw, sql } from '../../kernel/db/sql.ts';
 import { conflict, invalid, invalidRequest } from '../../kernel/http/error.ts';
 import { present } from '../../kernel/present.ts';
 import { customers } from '../customers/customers.ts';
 import { projectsOf } from '../permissions/permissions.ts';
 import { projects } from '../projects/projects.ts';
 import { grantRole, type RoleScope, revokeRole, roleNames } from '../roles/roles.ts';
-import { deleteUser, insertUser, updateUser, userOf } from '../users/users.ts';
+import { deleteUser, insertUser, isUsernameTaken, updateUser, userOf } from '../users/users.ts';
 import {
   accountManagers,
   managesSome,
@@ -210,7 +210,11 @@ function create(request: Request, values: NewAccount, columns: Columns): number 
     sql`SELECT count(*) FROM service_account WHERE ${raw(`${target.structure}_id`)} = ${target.scope}`,
   );
   if (count >= max) throw conflict(`There are already ${max} service accounts here.`);
-  const username = usernameOf(values.name, () => app.random(4).toString('hex'), isTaken(request));
+  const username = usernameOf(
+    values.name,
+    () => app.random(4).toString('hex'),
+    (name) => isUsernameTaken(request.db, name),
+  );
   const { id: user } = insertUser(request, { username, full_name: fullNameOf(values.name) }, 'service_account');
   const isActive = Number(values.is_active ?? true);
   db.update('user', user, { is_service_account: 1, is_active: isActive });
@@ -225,11 +229,6 @@ function create(request: Request, values: NewAccount, columns: Columns): number 
   grant(request, user, target);
   return id;
 }
-
-const isTaken =
-  ({ db }: Request) =>
-  (username: string): boolean =>
-    db.value(sql`SELECT 1 FROM user WHERE username_folded = ${caseFold(username)}`) !== undefined;
 
 /** Grants a service account its role, without expiry. */
 function grant(request: Request, user: number, { role, scope, structure }: Target): void {

@@ -6,7 +6,7 @@ import { check, FieldError, type Input } from '../../kernel/collection/field.ts'
 import { foldedEmail, hasEmail } from '../../kernel/db/email-address.ts';
 import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { loadCommonPasswords, passwordMessages, weaknessMessages } from './passwords.ts';
-import { newTokenLifetime, type UserRow, userOf, users } from './users.ts';
+import { isUsernameTaken, newTokenLifetime, type UserRow, userOf, users } from './users.ts';
 
 interface NewUser {
   readonly username: string;
@@ -42,8 +42,7 @@ export function createUser(context: Context, user: Omit<NewUser, 'password'>, pa
   const { db } = context.app;
   const username = parsed('username', users.spec.fields.username.input, user.username);
   const email = parsed('email', users.spec.fields.email.input, user.email ?? '');
-  if (db.value(sql`SELECT 1 FROM user WHERE username_folded = ${caseFold(username)}`))
-    throw new Error('username: user with this username already exists.');
+  if (isUsernameTaken(db, username)) throw new Error('username: user with this username already exists.');
   if (db.value(sql`SELECT 1 FROM user WHERE ${hasEmail(email)}`))
     throw new Error(`email: User with email "${email}" already exists.`);
   const id = db.insert('user', {

@@ -4,9 +4,10 @@ import type { Caller } from '../../kernel/access/caller.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import {
+  coerceList,
   inputOf,
-  listOfForm,
   messages,
+  notAList,
   objectShape,
   readOnlyList,
   type WritableField,
@@ -14,7 +15,6 @@ import {
 import type { Filter } from '../../kernel/collection/filter.ts';
 import { listValue, notNullText, objectValue } from '../../kernel/collection/representation.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { kindName } from '../../kernel/http/body.ts';
 import { invalid } from '../../kernel/http/error.ts';
 
 declare module '../../kernel/app.ts' {
@@ -48,9 +48,7 @@ const name = v.pipe(
 
 /** A list of `{provider, subject}`. Each item requires both. */
 const schema = v.pipe(
-  v.array(v.object({ provider: name, subject: name }, 'Each identity needs provider and subject.'), ({ input }) =>
-    messages.list(kindName(input)),
-  ),
+  v.array(v.object({ provider: name, subject: name }, 'Each identity needs provider and subject.'), notAList),
   v.maxLength(maxIdentities, `A user can have at most ${maxIdentities} identities.`),
 );
 
@@ -67,7 +65,7 @@ export const identitiesField = (writing: {
     {
       schema,
       shape: { type: 'array', items: objectShape({ provider: text, subject: text }), maxItems: maxIdentities },
-      coerce: (value, form) => (form && value !== null ? listOfForm(value) : value),
+      coerce: coerceList,
     },
   ),
 });

@@ -21,6 +21,7 @@ import {
   uuid,
 } from '../../kernel/collection/filter.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
+import type { Database } from '../../kernel/db/database.ts';
 import { foldedEmail } from '../../kernel/db/email-address.ts';
 import { caseFold, raw, sql, type Value } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
@@ -300,3 +301,7 @@ export const tokenShape: JsonSchema = {
   properties: { token: { type: 'string', pattern: '^[0-9a-f]{40}$' } },
   required: ['token'],
 };
+
+/** Whether a user has this username, in any case. */
+export const isUsernameTaken = (db: Database, username: string): boolean =>
+  db.value(sql`SELECT 1 FROM user WHERE username_folded = ${caseFold(username)}`) !== undefined;

@@ -108,3 +108,7 @@ export function requireDeclaredKeys(
   if (missing.length + extra.length > 0)
     throw new Error(`the context of ${name} lacks [${missing}] and has undeclared keys [${extra}]`);
 }
+
+/** Describes a change of a field, for the value `changes` of an event. */
+export const changeText = (label: string, before: string, after: string): string =>
+  ` ${label} has been changed from '${before}' to '${after}'.`;

@@ -2,7 +2,7 @@
 import type { Request } from '../../kernel/access/request.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { among, raw, sql } from '../../kernel/db/sql.ts';
-import { errorOf } from '../../kernel/present.ts';
+import { errorOf, isRecord } from '../../kernel/present.ts';
 
 interface DamagedEvent {
   readonly id: number;
@@ -27,15 +27,12 @@ export function emptyContexts(db: Database, events: readonly DamagedEvent[]): vo
 export function contextOf(text: string): Readonly<Record<string, string>> | undefined {
   try {
     const context: unknown = JSON.parse(text);
-    return isObject(context) ? context : undefined;
+    // Every recorded value is a string.
+    return isRecord(context) ? (context as Readonly<Record<string, string>>) : undefined;
   } catch {
     return undefined;
   }
 }
-
-/** Every recorded value is a string. */
-const isObject = (value: unknown): value is Readonly<Record<string, string>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Damaged events that this process has already logged. */
 const logged = new WeakMap<Database, Set<string>>();

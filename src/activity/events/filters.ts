@@ -19,7 +19,7 @@ import {
 } from './query-plan.ts';
 import { type SubjectKind, subjectKeys } from './record.ts';
 import { phrasesOf, wordsOf } from './search.ts';
-import { namesCaller, namesCustomerOf, namesProjectOf, visibleEvents } from './visibility.ts';
+import { namesCustomerOf, namesProjectOf, namesUser, visibleEvents } from './visibility.ts';
 
 type ContextKey = keyof typeof subjectKeys | 'service_type';
 
@@ -108,7 +108,7 @@ function ofScopeType(request: Request, value: string): Predicate[] {
   switch (kind) {
     case 'user':
       return [
-        { condition: seesAll(caller) ? sql`e.actor IS NOT NULL OR ${has('affected_user_uuid')}` : namesCaller(caller) },
+        { condition: seesAll(caller) ? sql`e.actor IS NOT NULL OR ${has('affected_user_uuid')}` : namesUser(caller) },
       ];
     case 'customer':
       return [seesAll(caller) ? aboutAny('customer', 'customer_uuid') : { condition: namesCustomerOf(request) }];

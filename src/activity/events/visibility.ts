@@ -34,8 +34,8 @@ interface Request {
   readonly caller: Caller;
 }
 
-/** Condition on `event e`: the caller is its actor or its affected user. */
-export const namesCaller = ({ uuid }: Caller): Sql =>
+/** Condition on `event e`: the user is its actor or its affected user. */
+export const namesUser = ({ uuid }: { readonly uuid: Sql | string }): Sql =>
   sql`e.context ->> 'user_uuid' = ${uuid} OR e.context ->> 'affected_user_uuid' = ${uuid}`;
 
 /** Condition on `event e`: it names a customer in which the caller has a role. */
@@ -67,7 +67,7 @@ export const contextFor = ({ id, uuid }: Reader, { customers }: EventAudience): 
 /** Condition on `event e`: a user who is neither staff nor support can see it (events.md 4.5). */
 export const isVisibleTo = ({ id, uuid }: Reader, { customers, projects }: EventAudience): Sql =>
   any([
-    sql`e.context ->> 'user_uuid' = ${uuid} OR e.context ->> 'affected_user_uuid' = ${uuid}`,
+    namesUser({ uuid }),
     sql`e.context ->> 'customer_uuid' IN (${customers(id)})`,
     sql`e.context ->> 'project_uuid' IN (${projects(id)})`,
   ]);

@@ -4,19 +4,18 @@ import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import type { Columns } from '../../kernel/collection/changes.ts';
 import {
+  coerceList,
   FieldError,
   inputOf,
-  listOfForm,
-  messages,
+  notAList,
   readOnlyList,
   type WritableField,
 } from '../../kernel/collection/field.ts';
 import { linkText } from '../../kernel/collection/links.ts';
 import { linkShape, linkValue, listValue } from '../../kernel/collection/representation.ts';
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts';
-import { kindName } from '../../kernel/http/body.ts';
 import { invalid } from '../../kernel/http/error.ts';
-import { resolveScope } from '../scopes/resolve.ts';
+import { resolveScope, unrelated } from '../scopes/resolve.ts';
 
 /** Kinds of objects that a hook can be limited to, by field name. */
 const kinds = { customers: 'customer', projects: 'project' } as const;
@@ -34,13 +33,13 @@ export const limitField = (name: LimitField, shownIf: string): WritableField<str
   input: inputOf<string, v.GenericSchema<unknown, string[]>>(
     {},
     {
-      schema: v.array(linkText, ({ input }) => messages.list(kindName(input))),
+      schema: v.array(linkText, notAList),
       shape: { type: 'array', items: linkShape(name), maxItems: maxLimits },
-      coerce: (value, form) => (form && value !== null ? listOfForm(value) : value),
+      coerce: coerceList,
       resolve: (links, request) => {
         const uuids = links.map((link) => {
           const { kind, uuid } = resolveScope(request, link, false);
-          if (kind !== kinds[name]) throw new FieldError([`${link} object does not support such relationship.`]);
+          if (kind !== kinds[name]) throw new FieldError([unrelated(link)]);
           return uuid;
         });
         return JSON.stringify([...new Set(uuids)].sort());

@@ -11,6 +11,7 @@ import {
   inputOf,
   jsonOrText,
   messages,
+  notAList,
   readOnly,
   readOnlyText,
   readOnlyTime,
@@ -25,7 +26,6 @@ import { computedValue, constant, plainValue } from '../../kernel/collection/rep
 import { boolean } from '../../kernel/collection/values.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { raw, sql, type Value } from '../../kernel/db/sql.ts';
-import { kindName } from '../../kernel/http/body.ts';
 import { conflict, invalidRequest } from '../../kernel/http/error.ts';
 import { eventGroups, eventTypes, typesOfGroups } from '../events/catalogue.ts';
 import type { HookKind } from './due.ts';
@@ -177,7 +177,7 @@ export const choices = (known: readonly string[], help: string): WritableField<r
     {
       schema: v.array(
         v.picklist(known, ({ input }) => messages.choice(input)),
-        ({ input }) => messages.list(kindName(input)),
+        notAList,
       ),
       coerce: (value, form) => (form && value !== null ? choicesOfForm(value) : value),
       resolve: (items) => [...new Set(items)].sort(),

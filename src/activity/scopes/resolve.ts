@@ -42,7 +42,8 @@ export function resolveScope(request: Request, link: string, acceptedOnly: boole
   return { kind, scope, id, uuid };
 }
 
-const unrelated = (link: string): string => `${link} object does not support such relationship.`;
+/** Returns the message about a link to an object of the wrong kind. */
+export const unrelated = (link: string): string => `${link} object does not support such relationship.`;
 
 const inParameter = (error: unknown): unknown =>
   error instanceof FieldError ? invalid({ scope: error.messages }) : error;

@@ -1,5 +1,5 @@
 import { immediately } from '../../cloud/operations/jobs.ts';
-import { staff } from '../../kernel/access/right.ts';
+import { operators, staff } from '../../kernel/access/right.ts';
 import { action } from '../../kernel/collection/action.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { readOnly, readOnlyText, readOnlyTime } from '../../kernel/collection/field.ts';
@@ -16,7 +16,7 @@ import {
 } from '../../kernel/collection/representation.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { changed } from '../../kernel/http/reply.ts';
-import { operators, visibleToOperators } from './requests.ts';
+import { visibleToOperators } from './requests.ts';
 
 const states = ['running', 'waiting', 'failing'];
 

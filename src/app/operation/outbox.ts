@@ -1,4 +1,4 @@
-import { staff } from '../../kernel/access/right.ts';
+import { operators, staff } from '../../kernel/access/right.ts';
 import { action } from '../../kernel/collection/action.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { readOnly, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
@@ -9,7 +9,7 @@ import { raw, sql } from '../../kernel/db/sql.ts';
 import { changed } from '../../kernel/http/reply.ts';
 import type { OutboxName } from '../../kernel/outbox/delivery-worker.ts';
 import { outboxes, outboxNames } from './readings.ts';
-import { operators, visibleToOperators } from './requests.ts';
+import { visibleToOperators } from './requests.ts';
 
 const kinds = ['web', 'push', 'email'];
 

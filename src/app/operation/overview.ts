@@ -1,4 +1,5 @@
 import { sinkLags } from '../../activity/audit/sinks/lag.ts';
+import { operators } from '../../kernel/access/right.ts';
 import { version } from '../../kernel/app.ts';
 import { isoTime } from '../../kernel/clock.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
@@ -11,7 +12,6 @@ import type { BackupFolder } from './backup-folder.ts';
 import { type Examination, findingsShape } from './examination.ts';
 import type { HostProcess } from './program.ts';
 import { outboxNames, outboxState } from './readings.ts';
-import { operators } from './requests.ts';
 
 declare module '../../kernel/app.ts' {
   interface App {

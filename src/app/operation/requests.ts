@@ -1,16 +1,13 @@
 /** Shared code of the endpoints in this folder: rights, and pages of values that are not in the database. */
 import { seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
-import { right, staff, visibleTo } from '../../kernel/access/right.ts';
+import { operators, staff, visibleTo } from '../../kernel/access/right.ts';
 import { textsWithChosen } from '../../kernel/collection/representation.ts';
 import { raw } from '../../kernel/db/sql.ts';
 import { pageHeaders, pageOf } from '../../kernel/http/query.ts';
 import { type Reply, secret } from '../../kernel/http/reply.ts';
 
-/** The right to read the state of the service, except secrets. */
-export const operators = right('staff; global support', ({ caller }) => seesAll(caller));
-
-/** The same right as a condition on rows. */
+/** The right of operators as a condition on rows. */
 export const visibleToOperators = visibleTo(operators.words, (caller) => raw(seesAll(caller) ? 'TRUE' : 'FALSE'));
 
 /** Throws 403. */

@@ -17,6 +17,12 @@ function items(text: string): [string, string | undefined][] {
     });
 }
 
+/** Returns the `missingCredentials` of a type that requires these credentials. */
+export const requiredCredentials =
+  (...names: readonly string[]): ProviderType['missingCredentials'] =>
+  (input) =>
+    Object.fromEntries(names.filter((name) => !input[name]).map((name) => [name, [messages.required]]));
+
 const operation = /^([A-Za-z]+\.)?([a-z_]+|\*)$/;
 
 const latencyRule = 'Enter milliseconds or a list of <operation>=<milliseconds>.';

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { keys } from '../../accounts/keys/keys.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { FieldError, inputOf, type WritableField } from '../../kernel/collection/field.ts';
@@ -11,6 +12,11 @@ export interface InjectedKey {
   readonly public_key: string;
   readonly fingerprint: string;
 }
+
+/** Parses the key among the parameters of a creation. */
+export const injectedKeySchema = v.optional(
+  v.object({ name: v.string(), public_key: v.string(), fingerprint: v.string() }),
+);
 
 /** The key to inject: one of the caller's, or any for staff. Its value is the key's id. */
 export const keyToInject = (): WritableField<number | null, false> => ({

@@ -1,3 +1,4 @@
+import { changeText } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import type { Context } from '../../kernel/access/context.ts';
 import type { Request } from '../../kernel/access/request.ts';
@@ -48,9 +49,6 @@ function updateResource(
     queueJob(request, { settings: row.settings_id, resource: row, operation: 'update', parameters: { changes } });
   else record(request, 'resource_update_succeeded', resourceContext(request.db, after), { changes });
 }
-
-const changeText = (label: string, before: string, after: string): string =>
-  ` ${label} has been changed from '${before}' to '${after}'.`;
 
 /** Returns the 409 message that a deletion would get now; undefined if it is possible (services.md 8.2, 2.6). */
 function deletionReason(request: Request, { kind }: TypedKind, row: ResourceRow): string | undefined {

@@ -48,6 +48,9 @@ const linkOfResource = (path: string, column: string): Field<never> =>
     optionalLink(path, `(SELECT uuid FROM resource WHERE id = ${column})`),
   );
 
+/** SQL of a column of the resource's parent. */
+export const ofParent = (column: string): string => `(SELECT ${column} FROM resource WHERE id = r.parent_id)`;
+
 /** SQL of a column of the instance to which a resource is attached. */
 const ofInstance = (column: string): string => `(SELECT ${column} FROM resource WHERE id = r.instance_id)`;
 
@@ -65,15 +68,17 @@ export const instanceFilters = (path: string): Filters => ({
 });
 export const instanceOrderings = { instance_name: `ifnull(${ofInstance('name')}, '') COLLATE NOCASE` };
 
-/** An item of related_resources in alias `x` (services.md 7.1). */
-export const relatedItem = (path: string): Json =>
+const relatedWith = (url: Json): Json =>
   objectValue({
-    url: linkValue(path, 'x.uuid'),
+    url,
     uuid: plainValue('x.uuid'),
     name: notNullText('x.name'),
     resource_type: plainValue('x.kind'),
     state: stateValue('x.state'),
   });
+
+/** An item of related_resources in alias `x` (services.md 7.1). */
+export const relatedItem = (path: string): Json => relatedWith(linkValue(path, 'x.uuid'));
 
 /** Related resources of one kind that satisfy a condition on alias `x`. */
 export const relatedList = (kind: string, path: string, condition: string): Json =>
@@ -82,18 +87,14 @@ export const relatedList = (kind: string, path: string, condition: string): Json
 /** Related resources of several kinds, by their paths, that satisfy a condition on alias `x`. */
 export const relatedOfKinds = (paths: Readonly<Record<string, string>>, condition: string): Json =>
   listValue(
-    objectValue({
-      url: linkOfPath(
+    relatedWith(
+      linkOfPath(
         `CASE x.kind ${Object.entries(paths)
           .map(([kind, path]) => `WHEN '${kind}' THEN '${path}'`)
           .join(' ')} END`,
         'x.uuid',
       ),
-      uuid: plainValue('x.uuid'),
-      name: notNullText('x.name'),
-      resource_type: plainValue('x.kind'),
-      state: stateValue('x.state'),
-    }),
+    ),
     `resource x WHERE x.kind IN (${Object.keys(paths)
       .map((kind) => `'${kind}'`)
       .join(', ')}) AND ${condition}`,

@@ -1,16 +1,17 @@
 import * as v from 'valibot';
 import type { Request } from '../../kernel/access/request.ts';
 import {
+  coerceList,
   FieldError,
   inputOf,
-  listOfForm,
-  messages,
+  notAList,
   readOnlyList,
   type WritableField,
 } from '../../kernel/collection/field.ts';
 import type { JsonSchema } from '../../kernel/collection/json-schema.ts';
 import type { Json } from '../../kernel/collection/representation.ts';
 import { kindName } from '../../kernel/http/body.ts';
+import { isRecord } from '../../kernel/present.ts';
 
 /** An item of a request body. */
 export type Item = Readonly<Record<string, unknown>>;
@@ -25,8 +26,6 @@ interface Options<T> {
   readonly help?: string;
 }
 
-const isItem = (value: unknown): value is Item => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** A required list of objects. Errors are a list in the same order, with `{}` for valid items. */
 export const itemList = <T>({ accepts, help, item, json }: Options<T>): WritableField<readonly T[], true> => ({
   ...readOnlyList(json),
@@ -35,9 +34,9 @@ export const itemList = <T>({ accepts, help, item, json }: Options<T>): Writable
   input: inputOf(
     { required: true, update: false },
     {
-      schema: v.array(v.unknown(), ({ input }) => messages.list(kindName(input))),
+      schema: v.array(v.unknown(), notAList),
       shape: { type: 'array', items: accepts },
-      coerce: (value, form) => (form && value !== null ? listOfForm(value) : value),
+      coerce: coerceList,
       resolve: (items, request) => parseItems(items, request, item),
     },
   ),
@@ -47,7 +46,7 @@ function parseItems<T>(values: readonly unknown[], request: Request, parse: Opti
   const items: T[] = [];
   const errors = values.map((item) => {
     try {
-      if (!isItem(item)) throw wholeError(`Invalid data. Expected a dictionary, but got ${kindName(item)}.`);
+      if (!isRecord(item)) throw wholeError(`Invalid data. Expected a dictionary, but got ${kindName(item)}.`);
       items.push(parse(item, request));
       return {};
     } catch (error) {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type ResolvedScope, resolveScope, scopeParameter } from '../../activity/scopes/resolve.ts';
+import { type ResolvedScope, resolveScope, scopeParameter, unrelated } from '../../activity/scopes/resolve.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { staff, visibleTo } from '../../kernel/access/right.ts';
 import { describeFields, type Endpoint } from '../../kernel/collection/endpoint.ts';
@@ -140,8 +140,6 @@ function resourceParameter(request: Request): ResolvedScope | undefined {
   if (scope && scope.kind !== 'resource') throw invalid({ scope: [unrelated(present(request.query.one('scope')))] });
   return scope;
 }
-
-const unrelated = (link: string): string => `${link} object does not support such relationship.`;
 
 function rejectMalformedPeriod({ query }: Request, key: Measurement['key']): void {
   const requested = key === 'period' ? query.one(key) : undefined;

@@ -1,10 +1,16 @@
 import * as v from 'valibot';
-import { FieldError, inputOf, messages, readOnlyList, type WritableField } from '../../kernel/collection/field.ts';
+import {
+  FieldError,
+  inputOf,
+  messages,
+  notAList,
+  readOnlyList,
+  type WritableField,
+} from '../../kernel/collection/field.ts';
 import { computedValue } from '../../kernel/collection/representation.ts';
 import { controls } from '../../kernel/control-characters.ts';
 import type { Database } from '../../kernel/db/database.ts';
 import { sql } from '../../kernel/db/sql.ts';
-import { kindName } from '../../kernel/http/body.ts';
 
 const maxTagLength = 255;
 
@@ -19,9 +25,7 @@ export const tagsField: WritableField<readonly string[], false> = {
   input: inputOf(
     { storedIn: false },
     {
-      schema: v.array(v.string('All list items must be of string type.'), ({ input }) =>
-        messages.list(kindName(input)),
-      ),
+      schema: v.array(v.string('All list items must be of string type.'), notAList),
       coerce: (value, form) => listOfText(form && Array.isArray(value) && value.length === 1 ? value[0] : value),
       resolve: cleanTags,
     },
@@ -42,7 +46,7 @@ function listOfText(value: unknown): unknown {
   if (value.trim() === '') return [];
   const list = parsedJson(value);
   // The text "null" is not a list, whereas the value null means a missing value.
-  if (list === null) throw new FieldError([messages.list(kindName(list))]);
+  if (list === null) throw new FieldError([notAList({ input: list })]);
   return list;
 }
 

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { customers } from '../../accounts/customers/customers.ts';
 import { certificationList } from '../../accounts/projects/certifications.ts';
 import { embeddedQuotas } from '../../activity/quotas/usage.ts';
-import { type ResolvedScope, resolveScope } from '../../activity/scopes/resolve.ts';
+import { type ResolvedScope, resolveScope, unrelated } from '../../activity/scopes/resolve.ts';
 import { customersWithRole } from '../../kernel/access/visibility.ts';
 import {
   FieldError,
@@ -149,7 +149,7 @@ export const hostField: WritableField<ResolvedScope | null, false> = {
       resolve: (link, request) => {
         if (link === null) return null;
         const resolved = resolveScope(request, link, false);
-        if (resolved.kind !== 'resource') throw new FieldError([`${link} object does not support such relationship.`]);
+        if (resolved.kind !== 'resource') throw new FieldError([unrelated(link)]);
         return resolved;
       },
     },

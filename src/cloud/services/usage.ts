@@ -1,5 +1,4 @@
-import { seesAll } from '../../kernel/access/caller.ts';
-import { right } from '../../kernel/access/right.ts';
+import { operators } from '../../kernel/access/right.ts';
 import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { readOnly, readOnlyText } from '../../kernel/collection/field.ts';
 import { partial, uuidOf } from '../../kernel/collection/filter.ts';
@@ -9,8 +8,6 @@ import { sql } from '../../kernel/db/sql.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 import { typedLink } from './paths.ts';
 import { settings } from './settings.ts';
-
-const operators = right('staff; global support', ({ caller }) => seesAll(caller));
 
 /** Values of a service (alias `v`), in SQL. */
 const ofCustomer = (column: string): string => `(SELECT ${column} FROM customer WHERE id = v.customer_id)`;

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { Sql } from '../db/sql.ts';
 import { forbidden } from '../http/error.ts';
 import { boundText } from './api-key.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, seesAll } from './caller.ts';
 import type { Request } from './request.ts';
 import { ownsCustomer } from './rights.ts';
 
@@ -91,6 +91,9 @@ export const authenticatedOver = (objects: string): Right =>
   authenticated.as(`any authenticated user, over the ${objects} they can see`);
 
 export const staff = right('staff', ({ caller }) => caller.isStaff);
+
+/** Users who can see all objects and the state of the service, except secrets. */
+export const operators = right('staff; global support', ({ caller }) => seesAll(caller));
 
 /** The owners of the customer whose id is in a column of the subject. */
 export const ownersOf = <K extends string>(column: K): Right<Readonly<Record<K, number>>> =>

@@ -4,6 +4,7 @@ import type { Request } from '../access/request.ts';
 import type { Config } from '../config/config.ts';
 import { controls, controlsInLines, loneSurrogate } from '../control-characters.ts';
 import type { Sql, Value } from '../db/sql.ts';
+import { kindName } from '../http/body.ts';
 import { UploadedFile } from '../http/multipart.ts';
 import { ofBodies } from '../http/query.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -171,6 +172,9 @@ export function check<T>(
   if (!result.success) throw new FieldError([...new Set(result.issues.map((issue) => issue.message))]);
   return result.output;
 }
+
+/** Returns the message about a value that is not a list. */
+export const notAList = ({ input }: { readonly input: unknown }): string => messages.list(kindName(input));
 
 /** Throws FieldError for a list with too many items before parsing it (core.md 1.1 "Lists"). */
 export function requireShortList(value: unknown): void {
@@ -355,8 +359,9 @@ export function jsonOrText(text: string): unknown {
   }
 }
 
-/** Parses a list in a form, which is JSON text. The last value of a repeated field counts. */
-export function listOfForm(value: unknown): unknown {
+/** The `coerce` of a list: in a form it is JSON text, and the last value of a repeated field counts. */
+export function coerceList(value: unknown, isForm: boolean): unknown {
+  if (!isForm || value === null) return value;
   const text: unknown = Array.isArray(value) ? value.at(-1) : value;
   return typeof text !== 'string' || text.trim() === '' ? [] : jsonOrText(text);
 }

@@ -3,6 +3,7 @@ import type { DriverCall, PlainValues, RowChange, Step } from '../../catalogue/d
 import { ifExists } from '../../catalogue/provider-error.ts';
 import { findOrCreate } from '../../operations/creation.ts';
 import { type Accepted, idempotentCall } from '../../operations/idempotency.ts';
+import { injectedKeySchema } from '../../people/injected-key.ts';
 import type { AmazonApi, NewInstance } from './api.ts';
 import type { VendorInstance } from './responses.ts';
 import { gibibytes, instanceValues, mebibytes, rootVolumeName, rootVolumeOf, volumeValues } from './values.ts';
@@ -22,9 +23,6 @@ const memoSchema = v.object({
   isGrowing: v.optional(v.boolean(), false),
   isGrown: v.optional(v.boolean(), false),
 });
-
-/** The SSH key parameter of a creation. */
-const keySchema = v.optional(v.object({ name: v.string(), public_key: v.string(), fingerprint: v.string() }));
 
 const gone = ['shutting-down', 'terminated'];
 
@@ -115,7 +113,7 @@ export class Instances {
 
   async #addKey(call: DriverCall): Promise<void> {
     const [region, name] = [regionOf(call), keyName(call)];
-    const key = v.parse(keySchema, call.parameters.key);
+    const key = v.parse(injectedKeySchema, call.parameters.key);
     if (!key || name === undefined) return;
     await findOrCreate(
       async () => (await this.api.hasKey(region, name)) || undefined,
@@ -222,7 +220,7 @@ const accepted = ({ instanceId, instanceState: { name } }: VendorInstance): Acce
 
 /** Names a key by its fingerprint, so that a region has it once whatever users call it. */
 function keyName({ parameters }: DriverCall): string | undefined {
-  const key = v.parse(keySchema, parameters.key);
+  const key = v.parse(injectedKeySchema, parameters.key);
   return key && `tenantry-${key.fingerprint.replaceAll(':', '')}`;
 }
 

@@ -1,3 +1,4 @@
+import { requiredCredentials } from '../../catalogue/options.ts';
 import type { ProviderType } from '../../catalogue/type.ts';
 import { DigitalOceanDriver } from './driver.ts';
 import { droplet } from './droplet.ts';
@@ -12,7 +13,7 @@ export const digitalOcean: ProviderType = {
   isPublic: true,
   publicUrl: 'https://api.digitalocean.com/v2',
   options: {},
-  missingCredentials: ({ token }) => (token ? {} : { token: ['This field is required.'] }),
+  missingCredentials: requiredCredentials('token'),
   quotas: { service: { droplet_count: 50 }, link: ['ram', 'storage', 'vcpu'], settings: [] },
   kinds: [droplet],
   properties: [image, region, size],

@@ -7,6 +7,7 @@ import type { VendorHttp } from '../../catalogue/vendor-http.ts';
 import { findOrCreate } from '../../operations/creation.ts';
 import { idempotentCall } from '../../operations/idempotency.ts';
 import type { InjectedKey } from '../../people/injected-key.ts';
+import { injectedKeySchema } from '../../people/injected-key.ts';
 import { DigitalOceanApi, type VendorAction, type VendorDroplet } from './api.ts';
 import { dropletObject, dropletValues, propertySets, runtimeState } from './values.ts';
 
@@ -29,9 +30,6 @@ const memoSchema = v.object({
   /** Id of the vendor's action to poll. */
   action: v.optional(v.number()),
 });
-
-/** The SSH key parameter of a creation. */
-const keySchema = v.optional(v.object({ name: v.string(), public_key: v.string(), fingerprint: v.string() }));
 
 /** Driver for DigitalOcean's API (providers.md 5.4, 5.5). */
 export class DigitalOceanDriver implements Driver {
@@ -116,7 +114,7 @@ export class DigitalOceanDriver implements Driver {
    */
   async #prepare({ memo, parameters, values }: DriverCall): Promise<Step> {
     const before = (await this.#api.dropletsNamed(String(values.name))).map(({ id }) => id);
-    const key = v.parse(keySchema, parameters.key);
+    const key = v.parse(injectedKeySchema, parameters.key);
     return { kind: 'wait', milliseconds: 0, memo: { ...memo, before, keys: key ? [await this.#uploaded(key)] : [] } };
   }
 

@@ -17,7 +17,7 @@ import { sql } from '../../../kernel/db/sql.ts';
 import { invalid } from '../../../kernel/http/error.ts';
 import type { BackendObject } from '../../catalogue/driver.ts';
 import { type CreationPlan, type NewResource, type ResourceLocation, resourceKind } from '../../catalogue/type.ts';
-import { detail, relatedList, resourceTarget, shownDetail } from '../../resources/details.ts';
+import { detail, ofParent, relatedList, resourceTarget, shownDetail } from '../../resources/details.ts';
 import { knownResource } from '../../resources/resource.ts';
 
 const nameRules: readonly TextRule[] = [
@@ -56,7 +56,6 @@ const isNumberOf = (level: number, value: unknown): boolean =>
 /** A feature that is off by default. */
 const feature = (name: string) => withJson(boolean({ update: false }), () => booleanValue(detail(name)));
 
-const groupColumn = (column: string): string => `(SELECT ${column} FROM resource WHERE id = r.parent_id)`;
 const webUrl = textValue(detail('web_url'));
 
 const fields = {
@@ -65,14 +64,14 @@ const fields = {
       required: true,
       update: false,
       to: resourceTarget('GitLab.Group', 'gitlab-groups'),
-      key: groupColumn('uuid'),
+      key: ofParent('uuid'),
     }),
     // Null for a project whose group was unlinked.
-    json: () => optionalLink('gitlab-groups', groupColumn('uuid')),
+    json: () => optionalLink('gitlab-groups', ofParent('uuid')),
     shape: { type: ['string', 'null'], format: 'uri' },
   },
-  group_name: readOnlyText(textValue(groupColumn('name'))),
-  group_uuid: readOnlyText(textValue(groupColumn('uuid'))),
+  group_name: readOnlyText(textValue(ofParent('name'))),
+  group_uuid: readOnlyText(textValue(ofParent('uuid'))),
   visibility_level: visibilityLevel,
   wiki_enabled: feature('wiki_enabled'),
   issues_enabled: feature('issues_enabled'),

@@ -1,5 +1,6 @@
 import { FieldError, messages, refine } from '../../../kernel/collection/field.ts';
 import { text } from '../../../kernel/collection/values.ts';
+import { requiredCredentials } from '../../catalogue/options.ts';
 import type { ProviderType } from '../../catalogue/type.ts';
 import { masked } from '../../services/settings-fields.ts';
 import { attachment, attachmentEndpoints } from './attachments.ts';
@@ -30,8 +31,6 @@ const webhookSecret = {
   constraints: { min_length: shortestSecret, max_length: 255 },
 };
 
-const required = ['This field is required.'];
-
 /** JIRA (providers.md 7) */
 export const jira: ProviderType = {
   name: 'JIRA',
@@ -40,10 +39,7 @@ export const jira: ProviderType = {
   isPublic: false,
   options: { webhook_secret: webhookSecret },
   secretOptions: ['webhook_secret'],
-  missingCredentials: ({ password, username }) => ({
-    ...(!username && { username: required }),
-    ...(!password && { password: required }),
-  }),
+  missingCredentials: requiredCredentials('username', 'password'),
   quotas: { service: {}, link: [], settings: [] },
   kinds: [project],
   entities: [issue, comment, attachment],

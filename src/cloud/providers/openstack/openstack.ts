@@ -1,3 +1,4 @@
+import { requiredCredentials } from '../../catalogue/options.ts';
 import type { ProviderType } from '../../catalogue/type.ts';
 import { options } from './api/options.ts';
 import { openStackDriver } from './driver.ts';
@@ -11,8 +12,6 @@ import { deleteOutdatedSnapshots, snapshot } from './snapshot/snapshot.ts';
 import { tenant } from './tenant/tenant.ts';
 import { volume } from './volume/volume.ts';
 
-const required = ['This field is required.'];
-
 /** OpenStack (providers.md 4) */
 export const openStack: ProviderType = {
   name: 'OpenStack',
@@ -20,10 +19,7 @@ export const openStack: ProviderType = {
   hasGlobalProperties: false,
   isPublic: false,
   options,
-  missingCredentials: ({ password, username }) => ({
-    ...(!username && { username: required }),
-    ...(!password && { password: required }),
-  }),
+  missingCredentials: requiredCredentials('username', 'password'),
   quotas: {
     service: { tenant_count: -1 },
     link: ['ram', 'storage', 'vcpu'],

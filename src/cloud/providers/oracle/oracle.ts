@@ -1,10 +1,9 @@
+import { requiredCredentials } from '../../catalogue/options.ts';
 import type { ProviderType } from '../../catalogue/type.ts';
 import { database } from './database.ts';
 import { OracleDriver } from './driver.ts';
 import { template, zone } from './properties.ts';
 import { simulation } from './simulation.ts';
-
-const required = ['This field is required.'];
 
 /** Oracle (providers.md 9) */
 export const oracle: ProviderType = {
@@ -13,10 +12,7 @@ export const oracle: ProviderType = {
   hasGlobalProperties: false,
   isPublic: false,
   options: {},
-  missingCredentials: ({ password, username }) => ({
-    ...(!username && { username: required }),
-    ...(!password && { password: required }),
-  }),
+  missingCredentials: requiredCredentials('username', 'password'),
   quotas: { service: {}, link: [], settings: [] },
   kinds: [database],
   properties: [zone, template],

@@ -58,6 +58,16 @@ const addressStage = (uuid: string | undefined): string => `address ${uuid}`;
 export const portsOf = ({ network }: ProjectCloud, server: string): Promise<VendorPort[]> =>
   network.ports.list({ device_id: server });
 
+/** Returns the ids of the tenant's floating IPs at these ports. */
+export const floatingIpsOf = async (
+  network: ProjectCloud['network'],
+  { call: { parent } }: Flow,
+  ports: readonly string[],
+): Promise<string[]> =>
+  (await network.floatingIps.list({ project_id: parent }))
+    .filter(({ port_id: port }) => ports.includes(port ?? ''))
+    .map(({ id }) => id);
+
 const isIn =
   (subnet: string) =>
   ({ fixed_ips: ips }: VendorPort): boolean =>
@@ -151,11 +161,7 @@ export async function updateInternalIps({ own }: Place, flow: Flow): Promise<Row
   }
   const left = before.filter((port) => !wanted.some((subnet) => isIn(subnet)(port))).map(({ id }) => id);
   const ports = await flow.once('left', v.array(v.string()), async () => left);
-  const cut = await flow.once('cut off', v.array(v.string()), async () =>
-    (await network.floatingIps.list({ project_id: flow.call.parent }))
-      .filter(({ port_id: port }) => ports.includes(port ?? ''))
-      .map(({ id }) => id),
-  );
+  const cut = await flow.once('cut off', v.array(v.string()), () => floatingIpsOf(network, flow, ports));
   for (const port of ports) {
     await flow.ensure(`unplugged ${port}`, () => ifExists(own.compute.unplug(server, port)));
     await flow.until(`gone ${port}`, async () => {

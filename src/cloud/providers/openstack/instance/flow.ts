@@ -10,6 +10,7 @@ import { awaitVolume, detachFrom, isAvailable, orderVolume, volumesOf, zoneOf } 
 import {
   addressChanges,
   attachAddresses,
+  floatingIpsOf,
   groupsOf,
   makePort,
   portsOf,
@@ -127,11 +128,7 @@ async function remove({ own }: Place, flow: Flow): Promise<RowUpdates> {
   const server = idOf(flow.call);
   const { delete_volumes: takesVolumes, release_floating_ips: takesIps } = flow.call.parameters;
   const ports = await flow.once('ports', idsSchema, async () => (await portsOf(own, server)).map(({ id }) => id));
-  const ips = await flow.once('ips', idsSchema, async () =>
-    (await network.floatingIps.list({ project_id: flow.call.parent }))
-      .filter(({ port_id: port }) => ports.includes(port ?? ''))
-      .map(({ id }) => id),
-  );
+  const ips = await flow.once('ips', idsSchema, () => floatingIpsOf(network, flow, ports));
   const volumes = await flow.once('volumes', v.object({ gone: idsSchema, kept: idsSchema }), async () => {
     const attached = await volumesOf(own, server);
     const goes = attached.filter((one) => takesVolumes === true || String(one.bootable) === 'true');

@@ -9,7 +9,7 @@ import { present } from '../../../../kernel/present.ts';
 import type { BackendObject, PlainValues } from '../../../catalogue/driver.ts';
 import type { ResourceRow } from '../../../catalogue/resource-row.ts';
 import type { CreationPlan, ResourceKind, ResourceLocation } from '../../../catalogue/type.ts';
-import { detail, resourceTarget } from '../../../resources/details.ts';
+import { detail, ofParent, resourceTarget } from '../../../resources/details.ts';
 import { knownResource } from '../../../resources/resource.ts';
 
 /*
@@ -17,14 +17,13 @@ import { knownResource } from '../../../resources/resource.ts';
  * are stored as the provider's ids, so that they also work for imported objects.
  */
 
-const ofTenant = (column: string): string => `(SELECT ${column} FROM resource WHERE id = r.parent_id)`;
 const tenantPath = 'openstack-tenants';
 
 /** Members about the tenant. */
 export const tenantFields = {
-  tenant: readOnly('field', { type: ['string', 'null'], format: 'uri' }, optionalLink(tenantPath, ofTenant('uuid'))),
-  tenant_name: readOnlyText(notNullText(ofTenant('name'))),
-  tenant_uuid: readOnlyText(textValue(ofTenant('uuid'))),
+  tenant: readOnly('field', { type: ['string', 'null'], format: 'uri' }, optionalLink(tenantPath, ofParent('uuid'))),
+  tenant_name: readOnlyText(notNullText(ofParent('name'))),
+  tenant_uuid: readOnlyText(textValue(ofParent('uuid'))),
 };
 
 /** The same for kinds whose creation names the tenant; the default is from `chosenTenant`. */
@@ -36,7 +35,7 @@ export const chosenTenantFields = (help: string) => ({
         required: true,
         update: false,
         to: resourceTarget('OpenStack.Tenant', tenantPath),
-        key: ofTenant('uuid'),
+        key: ofParent('uuid'),
       }),
     ),
     help,
