@@ -33,6 +33,57 @@ export function useLatest<T>(value: T | undefined): T | undefined {
   return latest.current;
 }
 
+/** Properties of the input of a combobox, besides its label, text and `onInput`. */
+type ComboboxProperties = JSX.IntrinsicElements['input'];
+
+/**
+ * A search field that keeps the focus while the arrow keys move through its choices and Enter chooses the current one. `first` is
+ * the index of the current choice after `restart`.
+ */
+export function useCombobox<C extends { readonly key: string }>(
+  choices: readonly C[],
+  first: number,
+  onChoose: (choice: C) => void,
+): {
+  readonly listId: string;
+  readonly current: C | undefined;
+  readonly optionId: (choice: C) => string;
+  readonly input: ComboboxProperties;
+  readonly restart: () => void;
+} {
+  const [at, setAt] = useState<number>();
+  const listId = useId();
+  const optionId = ({ key }: C): string => `${listId}-${key}`;
+  const index = Math.min(at ?? first, choices.length - 1);
+  const current = choices[index];
+  useEffect(() => {
+    if (current) document.getElementById(optionId(current))?.scrollIntoView({ block: 'nearest' });
+  }, [current?.key]);
+  const move = (steps: number): void => setAt((index + steps + choices.length) % Math.max(1, choices.length));
+  return {
+    listId,
+    current,
+    optionId,
+    restart: () => setAt(undefined),
+    input: {
+      role: 'combobox',
+      'aria-expanded': true,
+      'aria-controls': listId,
+      'aria-autocomplete': 'list',
+      'aria-activedescendant': current && optionId(current),
+      autoComplete: 'off',
+      spellcheck: false,
+      onKeyDown: (event) => {
+        if (event.key === 'ArrowDown') move(1);
+        else if (event.key === 'ArrowUp') move(-1);
+        else if (event.key === 'Enter' && current) onChoose(current);
+        else return;
+        event.preventDefault();
+      },
+    },
+  };
+}
+
 export function Chooser({
   label,
   placeholder = label,
@@ -50,15 +101,10 @@ export function Chooser({
   readonly isLoading?: boolean;
   readonly onChoose: (key: string) => void;
 }): JSX.Element {
-  const [at, setAt] = useState(-1);
   const field = useRef<HTMLInputElement>(null);
-  const id = useId();
   useEffect(() => field.current?.focus(), []);
-  const present = at >= 0 ? at : Math.max(0, text === '' ? choices.findIndex(({ isChosen }) => isChosen) : 0);
-  const current = choices[Math.min(present, choices.length - 1)];
-  useEffect(() => {
-    if (current) document.getElementById(`${id}-${current.key}`)?.scrollIntoView({ block: 'nearest' });
-  }, [current?.key]);
+  const first = Math.max(0, text === '' ? choices.findIndex(({ isChosen }) => isChosen) : 0);
+  const { current, input, listId, optionId, restart } = useCombobox(choices, first, ({ key }) => onChoose(key));
   return (
     <>
       <div class="search">
@@ -66,37 +112,24 @@ export function Chooser({
         <input
           ref={field}
           class="input"
-          role="combobox"
+          {...input}
           aria-label={label}
-          aria-expanded={true}
-          aria-controls={id}
-          aria-autocomplete="list"
-          aria-activedescendant={current && `${id}-${current.key}`}
           placeholder={placeholder}
-          autoComplete="off"
-          spellcheck={false}
           value={text}
           onInput={(event) => {
-            setAt(-1);
+            restart();
             onText(event.currentTarget.value);
-          }}
-          onKeyDown={(event) => {
-            if (event.key === 'ArrowDown') setAt((present + 1) % Math.max(1, choices.length));
-            else if (event.key === 'ArrowUp') setAt((present - 1 + choices.length) % Math.max(1, choices.length));
-            else if (event.key === 'Enter' && current) onChoose(current.key);
-            else return;
-            event.preventDefault();
           }}
         />
       </div>
-      <div id={id} role="listbox" aria-label={label} class="choices-list">
+      <div id={listId} role="listbox" aria-label={label} class="choices-list">
         {choices.map((choice) => (
           // The focus stays in the field, which references the current choice.
           // biome-ignore lint/a11y/useKeyWithClickEvents: Enter in the field chooses it
           // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
           <div
             key={choice.key}
-            id={`${id}-${choice.key}`}
+            id={optionId(choice)}
             role="option"
             class={`choice${choice.isNested ? ' deep' : ''}${choice === current ? ' current' : ''}`}
             aria-selected={choice.isChosen === true}

@@ -2,15 +2,17 @@
  * The command palette (Ctrl-K): recent objects, pages, actions of the current page, and a search for customers, projects,
  * resources and people.
  */
+
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { type Item, placeName, readPage, textOf } from '../api/api.ts';
 import { listOf } from '../api/columns.ts';
 import { useFailedActions } from '../api/failures.ts';
 import { recents } from '../api/recents.ts';
 import { go, hrefOfLink } from '../api/route.ts';
 import { collections } from '../api/session.ts';
+import { useCombobox } from '../components/chooser.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { hasIcon, Icon } from '../components/icons.tsx';
 import { pageMenu } from '../components/page.tsx';
@@ -92,59 +94,35 @@ const close = (): void => {
 
 function PaletteDialog(): JSX.Element {
   const [text, setText] = useState('');
-  const [at, setAt] = useState(0);
   const isOfActions = text.startsWith(actionsPrefix);
   const sought = isOfActions ? text.slice(actionsPrefix.length).trim() : text;
   const { objects, problem } = useObjects(isOfActions ? '' : text);
-  const id = useId();
   // Server results come last, so that the first choices do not move.
   const choices = isOfActions
     ? actionsFor(sought)
     : [...recentsFor(text), ...pagesFor(text), ...actionsFor(text, maxActions), ...objects];
-  const current = choices[Math.min(at, choices.length - 1)];
-  const optionId = ({ key }: Choice): string => `${id}-${key}`;
-  useEffect(() => {
-    if (current) document.getElementById(optionId(current))?.scrollIntoView({ block: 'nearest' });
-  }, [current?.key]);
   const choose = (choice: Choice): void => {
     close();
     // Wait until the palette is closed and the page has the focus.
     requestAnimationFrame(choice.choose);
   };
-  const move = (steps: number): void => {
-    if (choices.length > 0) setAt((Math.min(at, choices.length - 1) + steps + choices.length) % choices.length);
-  };
+  const { current, input, listId, optionId, restart } = useCombobox(choices, 0, choose);
   return (
     <Dialog title={t('Search or jump to a page')} class="palette" onClose={close}>
       <div class="ask">
         <Icon name="search" />
         <input
-          // biome-ignore lint/a11y/noRedundantRoles: an input is no combobox without a list attribute
-          role="combobox"
-          list={undefined}
+          {...input}
           aria-label={t('Page, action or name')}
-          aria-expanded={true}
-          aria-controls={id}
-          aria-autocomplete="list"
-          aria-activedescendant={current && optionId(current)}
           placeholder={t('Search or jump to…')}
-          autoComplete="off"
-          spellcheck={false}
           value={text}
           onInput={(event) => {
             setText(event.currentTarget.value);
-            setAt(0);
-          }}
-          onKeyDown={(event) => {
-            if (event.key === 'ArrowDown') move(1);
-            else if (event.key === 'ArrowUp') move(-1);
-            else if (event.key === 'Enter' && current) choose(current);
-            else return;
-            event.preventDefault();
+            restart();
           }}
         />
       </div>
-      <div id={id} class="found" role="listbox" aria-label={t('Results')}>
+      <div id={listId} class="found" role="listbox" aria-label={t('Results')}>
         {choices.map((choice, index) => (
           <>
             {choice.group !== choices[index - 1]?.group && (
@@ -177,29 +155,35 @@ function PaletteDialog(): JSX.Element {
           {problem}
         </p>
       )}
-      <div class="hints">
-        <span role="status">
-          {choices.length === 0 ? t('Nothing matches.') : plural(choices.length, '{count} match', '{count} matches')}
-        </span>
-        <span aria-hidden="true">
-          <kbd class="key">↑</kbd>
-          <kbd class="key">↓</kbd>
-          {t('move')}
-        </span>
-        <span aria-hidden="true">
-          <kbd class="key">Enter</kbd>
-          {t('open')}
-        </span>
-        <span aria-hidden="true">
-          <kbd class="key">{actionsPrefix}</kbd>
-          {t('actions only')}
-        </span>
-        <span aria-hidden="true">
-          <kbd class="key">Esc</kbd>
-          {t('close')}
-        </span>
-      </div>
+      <Hints matchCount={choices.length} />
     </Dialog>
+  );
+}
+
+/** The number of matches, and the keys that the palette understands. */
+function Hints({ matchCount }: { readonly matchCount: number }): JSX.Element {
+  const keys = [
+    [['↑', '↓'], t('move')],
+    [['Enter'], t('open')],
+    [[actionsPrefix], t('actions only')],
+    [['Esc'], t('close')],
+  ] as const;
+  return (
+    <div class="hints">
+      <span role="status">
+        {matchCount === 0 ? t('Nothing matches.') : plural(matchCount, '{count} match', '{count} matches')}
+      </span>
+      {keys.map(([names, effect]) => (
+        <span key={effect} aria-hidden="true">
+          {names.map((name) => (
+            <kbd key={name} class="key">
+              {name}
+            </kbd>
+          ))}
+          {effect}
+        </span>
+      ))}
+    </div>
   );
 }
 
