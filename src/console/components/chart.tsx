@@ -25,9 +25,41 @@ const alone = (values: Series['values']): number[] =>
 /** Returns the colour token of a line. */
 const tokenOf = ({ isLimit }: Series, index: number): string => (isLimit ? '--ink-muted' : `--series-${index + 1}`);
 
-/**
- * Values over time. `times` are UNIX timestamps. The axis starts at `min`.
- */
+/** Returns a plot of lines over times. `onCursor` receives the index of the time under the pointer. */
+function drawingOf(
+  times: readonly number[],
+  lines: readonly Series[],
+  isSize: boolean,
+  [min, max]: readonly [min: number, max: number],
+  onCursor: (at: number | null | undefined) => void,
+): PlotOptions {
+  const [from = 0] = times;
+  const to = times.at(-1) ?? from;
+  return {
+    data: [[...times], ...lines.map(({ values }) => values.map((value) => value ?? null))],
+    isWhole: lines.every(({ values }) => values.every((value) => value === undefined || Number.isInteger(value))),
+    isSize,
+    scales: {
+      x: { range: [from, Math.max(to, from + 1)] },
+      y: { range: [min, max > min ? max + (max - min) * 0.1 : min + 1] },
+    },
+    series: [
+      {},
+      ...lines.map((one, index) => ({
+        stroke: () => colour(tokenOf(one, index)),
+        width: 2,
+        ...(one.isLimit && { dash: [6, 4] }),
+        // Only isolated values need a point.
+        points: { show: true, size: 5, filter: () => alone(one.values) },
+        // Fill the area only if the axis starts at 0, where it is proportional to the amount.
+        ...(!one.isLimit && index === 0 && min === 0 && { fill: () => colour('--series-ground') }),
+      })),
+    ],
+    hooks: { setCursor: [({ cursor }) => onCursor(cursor.idx)] },
+  };
+}
+
+/** Values over time. `times` are UNIX timestamps. The axis starts at `min`. */
 export function Chart({
   title,
   caption,
@@ -48,14 +80,11 @@ export function Chart({
   /** The current value, if the last one is an average. */
   readonly now?: number | undefined;
 }): JSX.Element {
-  const all = series.flatMap(({ values }) => values.filter((value) => value !== undefined));
-  const max = Math.max(0, ...all);
+  const max = Math.max(0, ...series.flatMap(({ values }) => values.filter((value) => value !== undefined)));
   const words = (value: number): string => (isSize ? sizeText(value) : numberText(value));
   const visible = series.filter(({ values }) => values.some((value) => value !== undefined));
   const limit = visible.find(({ isLimit }) => isLimit)?.values.findLast((value) => value !== undefined);
   const reading = useRef<HTMLSpanElement>(null);
-  const [from = 0] = times;
-  const to = times.at(-1) ?? from;
   /** Returns the values at the time under the pointer. */
   const read = (at: number | null | undefined): string => {
     const time = at === null || at === undefined ? undefined : times[at];
@@ -66,34 +95,9 @@ export function Chart({
     });
     return [timeText(time * 1000), ...known].join(' · ');
   };
-  const drawing: PlotOptions = {
-    data: [[...times], ...visible.map(({ values }) => values.map((value) => value ?? null))],
-    isWhole: all.every(Number.isInteger),
-    isSize,
-    scales: {
-      x: { range: [from, Math.max(to, from + 1)] },
-      y: { range: [min, max > min ? max + (max - min) * 0.1 : min + 1] },
-    },
-    series: [
-      {},
-      ...visible.map((one, index) => ({
-        stroke: () => colour(tokenOf(one, index)),
-        width: 2,
-        ...(one.isLimit && { dash: [6, 4] }),
-        // Only isolated values need a point.
-        points: { show: true, size: 5, filter: () => alone(one.values) },
-        // Fill the area only if the axis starts at 0, where it is proportional to the amount.
-        ...(!one.isLimit && index === 0 && min === 0 && { fill: () => colour('--series-ground') }),
-      })),
-    ],
-    hooks: {
-      setCursor: [
-        ({ cursor }) => {
-          if (reading.current) reading.current.textContent = read(cursor.idx);
-        },
-      ],
-    },
-  };
+  const drawing = drawingOf(times, visible, isSize, [min, max], (at) => {
+    if (reading.current) reading.current.textContent = read(at);
+  });
   return (
     <figure class="chart">
       <figcaption>

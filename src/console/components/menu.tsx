@@ -122,53 +122,65 @@ export function MenuItems({
         event.stopPropagation();
       }}
     >
-      {items.map((item, at) => {
-        const content = (
-          <>
-            {item.isChecked === undefined ? (
-              item.icon && <Icon name={item.icon} />
-            ) : (
-              <Choice isChosen={item.isChecked} />
-            )}
-            <span class="words">
-              {item.title}
-              {item.reason !== undefined && (
-                <span class="sub" id={`${id}-${at}`}>
-                  {item.reason}
-                </span>
-              )}
-            </span>
-            {item.hint !== undefined && <span class="right muted tiny">{item.hint}</span>}
-          </>
-        );
-        const common = {
-          role: item.isToggle
-            ? ('menuitemcheckbox' as const)
-            : item.isChecked === undefined
-              ? ('menuitem' as const)
-              : ('menuitemradio' as const),
-          tabIndex: -1,
-          class: item.isDestructive && item.reason === undefined ? 'bad' : undefined,
-          'aria-checked': item.isChecked,
-          'aria-disabled': item.reason !== undefined ? true : undefined,
-          'aria-haspopup': item.opensDialog ? ('dialog' as const) : undefined,
-        };
-        return (
-          <>
-            {item.isSeparated && at > 0 && <hr key={`${item.title} above`} />}
-            {item.href === undefined ? (
-              <button key={item.title} type="button" {...common} onClick={() => select(item)}>
-                {content}
-              </button>
-            ) : (
-              <a key={item.title} {...common} href={item.href} onClick={onClose}>
-                {content}
-              </a>
-            )}
-          </>
-        );
-      })}
+      {items.map((item, at) => (
+        <>
+          {item.isSeparated && at > 0 && <hr key={`${item.title} above`} />}
+          <MenuRow
+            key={item.title}
+            item={item}
+            reasonId={`${id}-${at}`}
+            onSelect={() => (item.href === undefined ? select(item) : onClose())}
+          />
+        </>
+      ))}
     </div>
+  );
+}
+
+const roleOf = ({ isChecked, isToggle }: MenuItem) =>
+  isToggle ? 'menuitemcheckbox' : isChecked === undefined ? 'menuitem' : 'menuitemradio';
+
+function MenuRow({
+  item,
+  reasonId,
+  onSelect,
+}: {
+  readonly item: MenuItem;
+  readonly reasonId: string;
+  readonly onSelect: () => void;
+}): JSX.Element {
+  const { hint, href, icon, isChecked, reason, title } = item;
+  const content = (
+    <>
+      {isChecked === undefined ? icon && <Icon name={icon} /> : <Choice isChosen={isChecked} />}
+      <span class="words">
+        {title}
+        {reason !== undefined && (
+          <span class="sub" id={reasonId}>
+            {reason}
+          </span>
+        )}
+      </span>
+      {hint !== undefined && <span class="right muted tiny">{hint}</span>}
+    </>
+  );
+  const common = {
+    role: roleOf(item),
+    tabIndex: -1,
+    class: item.isDestructive && reason === undefined ? 'bad' : undefined,
+    'aria-checked': isChecked,
+    'aria-disabled': reason !== undefined ? true : undefined,
+    'aria-haspopup': item.opensDialog ? 'dialog' : undefined,
+    onClick: onSelect,
+  } as const;
+  return href === undefined ? (
+    <button type="button" {...common}>
+      {content}
+    </button>
+  ) : (
+    <a {...common} href={href}>
+      {content}
+    </a>
   );
 }
 

@@ -133,13 +133,7 @@ function OpenObject({
     { path, item, etag, collection, reload, titles: recipe.actionTitles?.() },
     ownButtons ? 0 : 2,
   );
-  const type = textOf(item, 'resource_type');
-  const icon =
-    collection.name === 'service-settings'
-      ? iconOfProvider(textOf(item, 'type'))
-      : type === ''
-        ? iconOfList(collection.name)
-        : kindOfType(type).icon;
+  const icon = iconOf(collection, item);
   const name = nameOf(item);
   const [failed] = useFailedActions([item]);
   const { value: listed } = usePage(recipe.overviewList?.(item) ?? '');
@@ -148,39 +142,8 @@ function OpenObject({
     const owner = placeName(item);
     noteRecent({ path, title: name, kind: owner || collection.title, icon });
   }, [path, name]);
-  const present = place.value.query.get('tab') ?? '';
-  const isAvailable = ({ isShown }: Part): boolean => isShown?.(item) ?? true;
-  const own = (recipe.tabs ?? []).filter(isAvailable);
-  const partsOf = (one: ObjectTab): readonly Part[] => (one.parts ?? []).filter(isAvailable);
-  const hasHistory = !own.some(({ parts }) => parts?.includes(historyPart)) && isAvailable(historyPart);
-  const history = hasHistory ? [historyPart] : [];
-  const tab = [...own, ...history].find((one) => [one, ...partsOf(one)].some(({ name }) => name === present));
-  const tabsOf = (one: ObjectTab): readonly Tab[] => [
-    { href: hrefOf(path, { tab: one.name }), title: one.title, count: one.count?.(item), isCurrent: one === tab },
-    ...(one.linksAfter?.(item) ?? []),
-  ];
-  const tabs: readonly Tab[] = [
-    {
-      href: hrefOf(path),
-      title: recipe.overviewTitle?.() ?? t('Overview'),
-      count: listed?.count,
-      isCurrent: !tab && present !== 'details',
-    },
-    ...(recipe.firstLinks?.(item) ?? []),
-    ...own.flatMap(tabsOf),
-    ...(recipe.links?.(item) ??
-      collection.lists.map((list) => ({
-        href: hrefOf(`${path}${list}/`),
-        title: listTitles()[list] ?? titleOf(list),
-        isCurrent: false,
-      }))),
-    ...history.flatMap(tabsOf),
-    {
-      href: hrefOf(path, { tab: 'details' }),
-      title: recipe.detailsTitle?.() ?? t('Details'),
-      isCurrent: present === 'details',
-    },
-  ];
+  const current = place.value.query.get('tab') ?? '';
+  const { parts, tab, tabs } = tabsOf(path, collection, recipe, item, current, listed?.count);
   return (
     <>
       <PageHeader
@@ -209,19 +172,71 @@ function OpenObject({
             {serverText(textOf(item, 'error_message'))}
           </Callout>
         ))}
-      {present === 'details' ? (
+      {current === 'details' ? (
         <div class="stack">
           <AllDetails item={item} />
           <Raw item={item} path={path} />
         </div>
       ) : tab ? (
-        <TabContent path={path} tab={tab} parts={partsOf(tab)} item={item} reload={reload} />
+        <TabContent path={path} tab={tab} parts={parts} item={item} reload={reload} />
       ) : (
         (recipe.overview?.(item, reload, listed) ?? <GenericOverview item={item} />)
       )}
       {dialog}
     </>
   );
+}
+
+function iconOf(collection: Collection, item: Item): string {
+  if (collection.name === 'service-settings') return iconOfProvider(textOf(item, 'type'));
+  const type = textOf(item, 'resource_type');
+  return type === '' ? iconOfList(collection.name) : kindOfType(type).icon;
+}
+
+/** Returns the tabs of an object, and the tab named `current` with its parts, unless that is the overview or the details. */
+function tabsOf(
+  path: string,
+  collection: Collection,
+  recipe: ObjectRecipe,
+  item: Item,
+  current: string,
+  overviewCount: number | undefined,
+): { readonly tabs: readonly Tab[]; readonly tab: ObjectTab | undefined; readonly parts: readonly Part[] } {
+  const isAvailable = ({ isShown }: Part): boolean => isShown?.(item) ?? true;
+  const own = (recipe.tabs ?? []).filter(isAvailable);
+  const partsOf = (one: ObjectTab): readonly Part[] => (one.parts ?? []).filter(isAvailable);
+  const hasHistory = !own.some(({ parts }) => parts?.includes(historyPart)) && isAvailable(historyPart);
+  const history = hasHistory ? [historyPart] : [];
+  const tab = [...own, ...history].find((one) => [one, ...partsOf(one)].some(({ name }) => name === current));
+  const linksOf = (one: ObjectTab): readonly Tab[] => [
+    { href: hrefOf(path, { tab: one.name }), title: one.title, count: one.count?.(item), isCurrent: one === tab },
+    ...(one.linksAfter?.(item) ?? []),
+  ];
+  const lists = collection.lists.map((list) => ({
+    href: hrefOf(`${path}${list}/`),
+    title: listTitles()[list] ?? titleOf(list),
+    isCurrent: false,
+  }));
+  const overview = {
+    href: hrefOf(path),
+    title: recipe.overviewTitle?.() ?? t('Overview'),
+    count: overviewCount,
+    isCurrent: !tab && current !== 'details',
+  };
+  const details = {
+    href: hrefOf(path, { tab: 'details' }),
+    title: recipe.detailsTitle?.() ?? t('Details'),
+    isCurrent: current === 'details',
+  };
+  const tabs = [
+    overview,
+    ...(recipe.firstLinks?.(item) ?? []),
+    ...own.flatMap(linksOf),
+    ...(recipe.links?.(item) ?? lists),
+    ...history.flatMap(linksOf),
+    details,
+  ];
+  return { tabs, tab, parts: tab ? partsOf(tab) : [] };
 }
 
 /** The content of a tab, with a switch between its parts if it has several. */

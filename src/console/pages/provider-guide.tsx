@@ -218,27 +218,14 @@ function AccountForm({
 
   return (
     <>
-      <div class="card">
-        <div class="in">
-          <Options
-            label={t('Where the resources are')}
-            options={[
-              { value: 'real', title: type, sub: t('The credentials are tested before the account is saved.') },
-              {
-                value: 'simulated',
-                title: t('Simulator'),
-                sub: t('Runs on this server and needs no credentials. Its resources cost nothing.'),
-              },
-            ]}
-            value={isSimulated ? 'simulated' : 'real'}
-            isWide
-            onInput={(value) => {
-              setSimulated(value === 'simulated');
-              setTest(undefined);
-            }}
-          />
-        </div>
-      </div>
+      <BackendChoice
+        type={type}
+        isSimulated={isSimulated}
+        onChoose={(chosen) => {
+          setSimulated(chosen);
+          setTest(undefined);
+        }}
+      />
       <Form
         fields={fields}
         given={{
@@ -256,26 +243,60 @@ function AccountForm({
         send={send}
       >
         {!isSimulated && <ConnectionChecks type={type} test={test} />}
-        <Card title={t('What happens next')}>
-          <Checks>
-            <li>
-              <Icon name="projects" />
-              <span>{t('Choose which projects of the customer can use the account.')}</span>
-            </li>
-            <li>
-              <Icon name={isSimulated ? 'create' : 'download'} />
-              <span>
-                {isSimulated
-                  ? t('Create resources in these projects.')
-                  : t('Choose which existing resources these projects manage.')}
-              </span>
-            </li>
-          </Checks>
-        </Card>
+        <NextSteps isSimulated={isSimulated} />
       </Form>
     </>
   );
 }
+
+/** Chooses between the vendor and the simulator. */
+const BackendChoice = ({
+  type,
+  isSimulated,
+  onChoose,
+}: {
+  readonly type: string;
+  readonly isSimulated: boolean;
+  readonly onChoose: (isSimulated: boolean) => void;
+}): JSX.Element => (
+  <div class="card">
+    <div class="in">
+      <Options
+        label={t('Where the resources are')}
+        options={[
+          { value: 'real', title: type, sub: t('The credentials are tested before the account is saved.') },
+          {
+            value: 'simulated',
+            title: t('Simulator'),
+            sub: t('Runs on this server and needs no credentials. Its resources cost nothing.'),
+          },
+        ]}
+        value={isSimulated ? 'simulated' : 'real'}
+        isWide
+        onInput={(value) => onChoose(value === 'simulated')}
+      />
+    </div>
+  </div>
+);
+
+const NextSteps = ({ isSimulated }: { readonly isSimulated: boolean }): JSX.Element => (
+  <Card title={t('What happens next')}>
+    <Checks>
+      <li>
+        <Icon name="projects" />
+        <span>{t('Choose which projects of the customer can use the account.')}</span>
+      </li>
+      <li>
+        <Icon name={isSimulated ? 'create' : 'download'} />
+        <span>
+          {isSimulated
+            ? t('Create resources in these projects.')
+            : t('Choose which existing resources these projects manage.')}
+        </span>
+      </li>
+    </Checks>
+  </Card>
+);
 
 /** The step that chooses all or some projects. Nothing is saved before it. */
 function ProjectChoice({
