@@ -237,11 +237,8 @@ function settingsIn(options: ServerOptions): GivenSettings {
 
 /** Loads the settings. Servers in memory have defaults for development. */
 function configOf(options: ServerOptions): Config {
-  const given = settingsIn(options);
-  return {
-    ...loadConfig({ input: given }),
-    ...(options.ephemeral && localDefaults((name) => given[name] !== undefined)),
-  };
+  const input = settingsIn(options);
+  return { ...loadConfig({ input }), ...(options.ephemeral && localDefaults((name) => input[name] !== undefined)) };
 }
 
 /** Checks the options and loads the settings. Throws a readable error. */

@@ -154,18 +154,18 @@ function returnFromLogin(): void {
 
 // A login at an identity provider ends here if login_completed_url is `…/#/signed-in/{token}/{method}?next={next}`, and
 // login_second_factor_url is `…/#/second-factor/{token}?next={next}`.
-const [, page, given, method] = place.value.path.split('/');
+const [, page, secret, method] = place.value.path.split('/');
 // Every opening of the page ends the absence, so that a login that failed or was abandoned does not admit a link later.
 const provider = takeDeparture();
-const isReturn = (page === 'signed-in' || page === 'second-factor') && given;
+const isReturn = (page === 'signed-in' || page === 'second-factor') && secret;
 if (isReturn) returnFromLogin();
 if (isReturn && provider !== undefined) {
-  if (page === 'signed-in') void enterSession(given, method === 'oidc' ? provider : undefined);
-  else void resumeLogin(given, provider);
+  if (page === 'signed-in') void enterSession(secret, method === 'oidc' ? provider : undefined);
+  else void resumeLogin(secret, provider);
 } else {
   if (isReturn) {
     isForeignLogin.value = true;
-    if (page === 'signed-in') void endSession(given);
+    if (page === 'signed-in') void endSession(secret);
   }
   if (token.value !== null) void start();
 }

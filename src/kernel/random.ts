@@ -34,15 +34,15 @@ export function repeatableRandom(text: string): RepeatableRandom {
   const block = (number: number): Buffer => createHash('sha256').update(`${text} ${number}`).digest();
   let [stored, storedNumber] = [block(0), 0];
   const source = (bytes: number): Buffer => {
-    const taken = Buffer.alloc(bytes);
+    const result = Buffer.alloc(bytes);
     for (let filled = 0; filled < bytes; ) {
       const number = Math.floor(source.position / blockBytes);
       if (number !== storedNumber) [stored, storedNumber] = [block(number), number];
-      const count = stored.copy(taken, filled, source.position % blockBytes);
+      const count = stored.copy(result, filled, source.position % blockBytes);
       filled += count;
       source.position += count;
     }
-    return taken;
+    return result;
   };
   source.position = 0;
   return source;

@@ -83,16 +83,18 @@ export function takenName(
   name: string,
   current?: number,
 ): string | undefined {
-  const taken = db.value(sql`
+  const duplicate = db.value(sql`
     SELECT 1 FROM api_key
     WHERE user_id = ${user} AND name = ${name} AND revoked IS NULL AND id IS NOT ${current ?? null}`);
-  return taken === undefined ? undefined : 'API key with this name already exists.';
+  return duplicate === undefined ? undefined : 'API key with this name already exists.';
 }
 
 /** Throws 400 with the defined messages, if there are any. */
 function rejectInvalid(errors: Readonly<Record<string, string | undefined>>): void {
-  const given = Object.entries(errors).flatMap(([name, message]) => (message === undefined ? [] : [[name, [message]]]));
-  if (given.length > 0) throw invalid(Object.fromEntries(given));
+  const fieldErrors = Object.entries(errors).flatMap(([name, message]) =>
+    message === undefined ? [] : [[name, [message]]],
+  );
+  if (fieldErrors.length > 0) throw invalid(Object.fromEntries(fieldErrors));
 }
 
 /** Returns the message about an expiry that is invalid for a new key. */

@@ -87,8 +87,8 @@ function hiddenText(
   visible: (user: Sql) => Sql,
 ): string | undefined {
   if (owner === caller.id || ids.length === 0) return undefined;
-  const seen = new Set(db.values<number>(visible(sql`${owner}`)));
-  return ids.every((id) => seen.has(id)) ? undefined : 'Invalid hyperlink - Object does not exist.';
+  const visibleIds = new Set(db.values<number>(visible(sql`${owner}`)));
+  return ids.every((id) => visibleIds.has(id)) ? undefined : 'Invalid hyperlink - Object does not exist.';
 }
 
 /** Whether a key with these lists is bound. */

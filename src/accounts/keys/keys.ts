@@ -71,10 +71,10 @@ function rejectInvalidKey(line: string, { caller, db }: Request): void {
   const key = parsePublicKey(line);
   if (!key) throw new FieldError(['Invalid SSH public key.']);
   if (controls.test(key.comment)) throw new FieldError([messages.control]);
-  const taken = db.value(sql`
+  const duplicate = db.value(sql`
     SELECT 1 FROM ssh_key
     WHERE user_id = ${caller.userId} AND fingerprint_sha256 = ${key.fingerprintSha256}`);
-  if (taken) throw new FieldError(['Key with same fingerprint already exists.']);
+  if (duplicate) throw new FieldError(['Key with same fingerprint already exists.']);
 }
 
 export const keys = collection<KeyRow>()({

@@ -255,10 +255,10 @@ function update(request: Request, row: ServiceAccountRow, values: Values<typeof 
 /** Replaces the role of a service account. */
 function replaceRole(request: Request, { user_id: user }: ServiceAccountRow, target: Target): void {
   const { scope, structure } = target;
-  const held = request.db.get<{ id: number; role: string }>(sql`
+  const currentRole = request.db.get<{ id: number; role: string }>(sql`
     SELECT id, role FROM ${raw(`active_${structure}_role`)}
     WHERE ${raw(`${structure}_id`)} = ${scope} AND user_id = ${user}`);
-  if (held) revokeRole(request, structure, { ...held, scope, user_id: user });
+  if (currentRole) revokeRole(request, structure, { ...currentRole, scope, user_id: user });
   grant(request, user, target);
 }
 

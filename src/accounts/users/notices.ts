@@ -137,8 +137,8 @@ const wordings: Readonly<Record<DueNotice['what'], (user: string, product: strin
 function wordingOf(what: DueNotice['what'], username: string, product: string, keys: number): Letter {
   const [subject, sentence] = wordings[what](nameInMail(username), product);
   const advice = 'If no one did this on your behalf, please notify the operator of the service.';
-  const left = keys > 0 ? [`API keys of this user that remain valid: ${keys}.`] : [];
-  return letter(subject, ['Hello!', sentence, ...left, advice]);
+  const keyNotes = keys > 0 ? [`API keys of this user that remain valid: ${keys}.`] : [];
+  return letter(subject, ['Hello!', sentence, ...keyNotes, advice]);
 }
 
 export const noticeInstants: readonly StoredInstants[] = [

@@ -187,27 +187,27 @@ export function pageIds(
   const order = (at: string, id: string): Sql => raw(`ORDER BY ${at} ${direction}, ${id} ${direction}`);
   const inOrder = (scan: IndexScan, checked: readonly Sql[]): Sql =>
     sql`${rows(scan, checked)} ${order(scan.at, scan.id)}`;
-  const cut = (ordered: Sql): number[] =>
+  const pageOfIds = (ordered: Sql): number[] =>
     db.deferrableValues<number>(sql`SELECT id FROM (${ordered} LIMIT ${page.size} OFFSET ${page.offset})`);
   switch (cheapest(db, selection, depth, total)) {
     case 'walk':
-      return cut(inOrder(log, allConditions));
+      return pageOfIds(inOrder(log, allConditions));
     case 'merge': {
       const parts = scans.flatMap(({ except: _, parts = [], ...scan }) =>
         parts.map((where) => inOrder({ ...scan, where }, conditions)),
       );
       const [only, ...others] = parts;
-      if (only && others.length === 0) return cut(only);
+      if (only && others.length === 0) return pageOfIds(only);
       // Use UNION, because an event may be in several parts.
       const union = join(
         parts.map((part) => sql`SELECT * FROM (${part} LIMIT ${depth})`),
         ' UNION ',
       );
-      return cut(sql`SELECT at, id FROM (${union}) ${order('at', 'id')}`);
+      return pageOfIds(sql`SELECT at, id FROM (${union}) ${order('at', 'id')}`);
     }
     default: {
       const unordered = scans.map((scan) => rows(scan, conditions));
-      return cut(sql`SELECT at, id FROM (${join(unordered, ' UNION ALL ')}) ${order('at', 'id')}`);
+      return pageOfIds(sql`SELECT at, id FROM (${join(unordered, ' UNION ALL ')}) ${order('at', 'id')}`);
     }
   }
 }

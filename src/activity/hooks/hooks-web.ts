@@ -28,7 +28,7 @@ interface SecretHolder {
 interface NewSecret {
   readonly columns: Columns;
   /** The part shown in the response: the secret, or the public key of a private key. */
-  readonly shown: { readonly secret: string } | { readonly public_key: string };
+  readonly response: { readonly secret: string } | { readonly public_key: string };
 }
 
 /** Creates a signing secret for a hook. A replaced secret also signs for a day. */
@@ -40,7 +40,7 @@ function createSecret({ app, now }: Request, signature: Signature, { secret: old
       public_key: publicKey,
       ...(old && { old_secret: old, old_secret_ends: now + rotationOverlap }),
     },
-    shown: publicKey === null ? { secret } : { public_key: publicKey },
+    response: publicKey === null ? { secret } : { public_key: publicKey },
   };
 }
 
@@ -127,10 +127,10 @@ export const webHooks = hookCollection({
   generate: (request, received, { row, uuid }) => {
     const signature = signatureOf(received, row);
     if (row?.signature === signature) return nothing;
-    const { columns, shown } = createSecret(request, signature, { uuid, secret: row?.secret });
+    const { columns, response } = createSecret(request, signature, { uuid, secret: row?.secret });
     return {
       columns: { ...(!row && { content_type: 'json' }), ...columns },
-      parameters: { secret: null, ...('secret' in shown && shown) },
+      parameters: { secret: null, ...('secret' in response && response) },
     };
   },
   stored: (request, columns, { row, user_id }) => {
@@ -157,9 +157,9 @@ export const rotateSecret = action({
     },
   },
   run: (request, hook) => {
-    const { columns, shown } = createSecret(request, signatureOf({}, hook), hook);
+    const { columns, response } = createSecret(request, signatureOf({}, hook), hook);
     request.db.update('hook', hook.id, { ...columns, modified: request.now });
-    return json(shown);
+    return json(response);
   },
 });
 

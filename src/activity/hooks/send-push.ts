@@ -94,13 +94,13 @@ const jsonPost = (url: string, authorization: string, body: unknown): Post => ({
 function gatewayOutcome(response: HttpResponse, now: number): Outcome {
   const error = gatewayError(response.body.toString());
   const outcome = outcomeOf(response, now);
-  const gone = (outcome.status === 'failed' && outcome.gone) || /^(NotRegistered|UNREGISTERED)$/.test(error ?? '');
+  const isGone = (outcome.status === 'failed' && outcome.gone) || /^(NotRegistered|UNREGISTERED)$/.test(error ?? '');
   if (error === undefined) return outcome;
   const retryAfter = retryAfterOf(response.headers['retry-after'], now);
   return {
     status: 'failed',
     code: response.status,
-    gone,
+    gone: isGone,
     retryAfter,
     error: `The gateway answered ${response.status}: ${error}.`,
   };

@@ -65,8 +65,8 @@ const maxNamesLength = 54;
 
 function familyRow(first: string, family: readonly Member[]): [string, string] {
   const names = family.map(([name]) => name.slice(first.length + 1));
-  const shown = names.filter((_, i) => names.slice(0, i + 1).join(', ').length <= maxNamesLength);
-  return [`${first} COMMAND`, shown.length < names.length ? `${shown.join(', ')}, …` : names.join(', ')];
+  const listedNames = names.filter((_, i) => names.slice(0, i + 1).join(', ').length <= maxNamesLength);
+  return [`${first} COMMAND`, listedNames.length < names.length ? `${listedNames.join(', ')}, …` : names.join(', ')];
 }
 
 const commandTable = (commands: readonly Member[]): string => columns(commands.map(rowOf));

@@ -133,7 +133,7 @@ function zsh(tree: readonly Branch[]): string {
 function fish(tree: readonly Branch[]): string {
   const text = (words: string): string => `'${words.replace(/['\\]/g, '\\$&')}'`;
   const line = (condition: string, rest: string): string => `complete -c tenantry -n ${text(condition)} ${rest}`;
-  const seen = (name: string): string => `__fish_seen_subcommand_from ${name}`;
+  const isInSubcommand = (name: string): string => `__fish_seen_subcommand_from ${name}`;
   const optionsOf = (condition: string, { options }: Branch): string[] =>
     options.map((option) => line(condition, `-l ${option}`));
   return [
@@ -141,10 +141,15 @@ function fish(tree: readonly Branch[]): string {
     ...tree.map(({ help, name }) => line('__fish_use_subcommand', `-f -a ${name} -d ${text(help)}`)),
     ...tree.flatMap((branch) => [
       ...branch.subcommands.map(({ help, name }) =>
-        line(`${seen(branch.name)}; and not ${seen(names(branch.subcommands))}`, `-f -a ${name} -d ${text(help)}`),
+        line(
+          `${isInSubcommand(branch.name)}; and not ${isInSubcommand(names(branch.subcommands))}`,
+          `-f -a ${name} -d ${text(help)}`,
+        ),
       ),
-      ...branch.subcommands.flatMap((leaf) => optionsOf(`${seen(branch.name)}; and ${seen(leaf.name)}`, leaf)),
-      ...optionsOf(seen(branch.name), branch),
+      ...branch.subcommands.flatMap((leaf) =>
+        optionsOf(`${isInSubcommand(branch.name)}; and ${isInSubcommand(leaf.name)}`, leaf),
+      ),
+      ...optionsOf(isInSubcommand(branch.name), branch),
     ]),
     `complete -c tenantry -l ${fileOption} -r -d 'File with settings'`,
     ...settingNames.map(

@@ -82,11 +82,11 @@ function addParents(db: Database, places: Places, columns: Columns): void {
     settings_id: settings,
   } = columns;
   if (typeof project === 'number') {
-    const found = db.get<{ uuid: string; customer: string }>(sql`
+    const row = db.get<{ uuid: string; customer: string }>(sql`
       SELECT p.uuid, c.uuid AS customer FROM project p JOIN customer c ON c.id = p.customer_id WHERE p.id = ${project}`);
-    if (found) {
-      add(places.projects, found.uuid);
-      add(places.customers, found.customer);
+    if (row) {
+      add(places.projects, row.uuid);
+      add(places.customers, row.customer);
     }
   }
   if (typeof customer === 'number') addCustomer(db, places, customer);

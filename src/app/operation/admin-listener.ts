@@ -71,9 +71,9 @@ class AdminListener {
 
   /** Starts listening and returns the port. Rejects with a readable error. */
   async listen(address: Address): Promise<number> {
-    const bound = await listenOn(this.#server, address);
-    this.#isLocal = bound.address === '::1' || bound.address.startsWith('127.');
-    return bound.port;
+    const listener = await listenOn(this.#server, address);
+    this.#isLocal = listener.address === '::1' || listener.address.startsWith('127.');
+    return listener.port;
   }
 
   /** Closes every connection. */

@@ -109,13 +109,13 @@ export class Flow {
   /** Sends a request that must not be repeated and returns no id; `isBegun` checks whether the provider has begun it. */
   async sendOnce(stage: string, send: () => Promise<unknown>, isBegun: () => Promise<boolean>): Promise<void> {
     // Stored in memos of operations that were running during an upgrade.
-    const sent = 'given';
+    const marker = 'given';
     await this.createOnce(stage, {
       create: async () => {
         await send();
-        return sent;
+        return marker;
       },
-      find: async () => ((await isBegun()) ? sent : undefined),
+      find: async () => ((await isBegun()) ? marker : undefined),
     });
   }
 

@@ -118,10 +118,10 @@ export function differencesOf({ catalogue, db }: App, resource: number, now: num
     ORDER BY folded`);
   const requested = db.all<MemberRow>(sql`
     ${of} SELECT b.email, b.account, b.state FROM ${wanted} WHERE ${isRequestDue(now)} ORDER BY b.email`);
-  const left = db.all<MemberRow>(sql`
+  const surplusMembers = db.all<MemberRow>(sql`
     ${of} SELECT b.email, b.account, b.state FROM ${surplus(now)} ORDER BY b.email`);
-  if (missing.length + requested.length + left.length === 0) return undefined;
+  if (missing.length + requested.length + surplusMembers.length === 0) return undefined;
   const { backend_id, id, kind, uuid } = managed;
   const object = { kind: catalogue.kind(kind).kind.name, backend_id };
-  return { resource: id, uuid, object, missing, requested, surplusMembers: left };
+  return { resource: id, uuid, object, missing, requested, surplusMembers };
 }

@@ -38,7 +38,7 @@ const comparisonInterval = minute;
 /** Queues a job for every resource whose members differ from the roles. Compares a batch at a time, and only after changes. */
 export function syncMembers(): Task {
   let after = 0;
-  let begun = 0;
+  let startedAt = 0;
   let reads = new Set<readonly Part[]>();
   let compared: Basis | undefined;
   return {
@@ -48,8 +48,9 @@ export function syncMembers(): Task {
       const { versions } = app.db;
       const { now } = context;
       if (after === 0) {
-        if (compared && versions.isCurrent(compared) && now >= begun && now - begun < comparisonInterval) return false;
-        begun = now;
+        if (compared && versions.isCurrent(compared) && now >= startedAt && now - startedAt < comparisonInterval)
+          return false;
+        startedAt = now;
         reads = new Set();
       }
       const { reads: some, result } = versions.observe(() => differing(app, now, after));

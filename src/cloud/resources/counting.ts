@@ -69,8 +69,8 @@ export function recount(
 ): void {
   const { catalogue } = context.app;
   const sums = new Map<string, QuotaDelta>();
-  const taken = counted.map((each) => ({ ...each, delta: -each.delta }));
-  for (const each of [...quotaDeltasOf(catalogue, before, -1), ...quotaDeltasOf(catalogue, after), ...taken]) {
+  const reversed = counted.map((each) => ({ ...each, delta: -each.delta }));
+  for (const each of [...quotaDeltasOf(catalogue, before, -1), ...quotaDeltasOf(catalogue, after), ...reversed]) {
     const key = `${each.scope} ${each.id} ${each.name}`;
     const present = sums.get(key);
     sums.set(key, present ? { ...present, delta: present.delta + each.delta } : each);

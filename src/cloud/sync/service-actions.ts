@@ -227,7 +227,7 @@ function endpointsOf(catalogue: Catalogue, type: ProviderType): Endpoint[] {
       return candidates(request, type, service);
     },
   };
-  const seen = (request: Request): undefined => void services.find(request);
+  const requireVisible = (request: Request): undefined => void services.find(request);
   const unlinking = action({
     ...unlinkAction,
     on: services,
@@ -241,7 +241,7 @@ function endpointsOf(catalogue: Catalogue, type: ProviderType): Endpoint[] {
       path: `/api/${type.prefix}/:key/managed_resources/`,
       name: `${type.name} Managed Resources`,
       description: 'Resources of the service that exist at its provider.',
-      actions: seen,
+      actions: requireVisible,
       operations: {
         GET: {
           summary: 'Lists resources of the service that exist at its provider.',
@@ -254,7 +254,7 @@ function endpointsOf(catalogue: Catalogue, type: ProviderType): Endpoint[] {
     },
     importableKinds(catalogue, type).length > 0
       ? { ...importer, operations: { GET: importable, ...importer.operations } }
-      : { path: importer.path, name: `${kind} Link`, description, actions: seen, operations: {} },
+      : { path: importer.path, name: `${kind} Link`, description, actions: requireVisible, operations: {} },
   ];
 }
 

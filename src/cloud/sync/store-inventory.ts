@@ -125,10 +125,14 @@ function* storeProperties(
       }
     };
   const presentIds = new Set(saved.map((item) => item.backend_id));
-  const lost = db
+  const missingIds = db
     .values<string>(sql`SELECT backend_id FROM property WHERE ${isOfSet}`)
     .filter((id) => !presentIds.has(id));
-  yield* removeInSteps(db, lost, (ids) => sql`DELETE FROM property WHERE ${isOfSet} AND ${among('backend_id', ids)}`);
+  yield* removeInSteps(
+    db,
+    missingIds,
+    (ids) => sql`DELETE FROM property WHERE ${isOfSet} AND ${among('backend_id', ids)}`,
+  );
 }
 
 function* removeInSteps(

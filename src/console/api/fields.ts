@@ -242,10 +242,10 @@ export function valueToSend({ kind, members = [], type }: FormField, typed: Inpu
 
 /** Converts a list item for sending. Omits empty optional members. */
 function itemOf(members: readonly FormField[], row: Row): unknown {
-  const sent = members.map((member) => [member, valueToSend(member, row[member.name] ?? '')] as const);
-  if (members[0]?.name === '') return sent[0]?.[1];
+  const entries = members.map((member) => [member, valueToSend(member, row[member.name] ?? '')] as const);
+  if (members[0]?.name === '') return entries[0]?.[1];
   return Object.fromEntries(
-    sent
+    entries
       .filter(([{ isRequired }, value]) => isRequired || (value !== null && value !== ''))
       .map(([{ name }, value]) => [name, value]),
   );

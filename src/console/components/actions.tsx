@@ -338,7 +338,7 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
               key={`${path} ${open.title}`}
               // The API accepts the simulator's options for every account, but real providers ignore them.
               fields={open.fields.filter(({ name }) => item.is_simulated !== false || !isOfSimulator(name))}
-              {...(open.method === 'PATCH' ? { item: version.item } : { given: initialValuesOf(open, item) })}
+              {...(open.method === 'PATCH' ? { item: version.item } : { initialValues: initialValuesOf(open, item) })}
               button={open.method === 'PATCH' ? t('Save') : open.title}
               isDangerous={open.isDestructive}
               isBlocked={isBlocked}
@@ -366,7 +366,7 @@ function recoveredText(body: unknown): string {
 
 /** Describes the result of an action. */
 function resultOf(name: string, title: string, object: string, status: number): string {
-  const begun: Readonly<Record<string, string>> = {
+  const startedTexts: Readonly<Record<string, string>> = {
     start: t('{name} is starting', { name: object }),
     stop: t('{name} is stopping', { name: object }),
     restart: t('{name} is restarting', { name: object }),
@@ -378,7 +378,7 @@ function resultOf(name: string, title: string, object: string, status: number): 
     delete: t('{name} deleted', { name: object }),
     unlink: t('{name} is no longer managed', { name: object }),
   };
-  if (status === 202) return ownValue(begun, name) ?? t('{title}: started.', { title });
+  if (status === 202) return ownValue(startedTexts, name) ?? t('{title}: started.', { title });
   return ownValue(done, name) ?? t('{title}: done.', { title });
 }
 

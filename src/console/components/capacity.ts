@@ -13,11 +13,11 @@ function quotaReason(list: string, filled: Filled, owners: readonly Item[], size
   for (const [name, amount] of Object.entries(amountsOf(list, filled, size))) {
     // Skip quotas whose amount does not depend on the size.
     if (amount <= (without[name] ?? 0)) continue;
-    const rests = owners
+    const remainders = owners
       .flatMap((owner) => itemsIn(owner.quotas))
       .filter((quota) => textOf(quota, 'name') === name && Number(quota.limit) >= 0)
       .map(({ limit, usage }) => Number(limit) - Number(usage));
-    const rest = Math.min(...rests);
+    const rest = Math.min(...remainders);
     if (rest <= 0) return t('{quota}: limit reached', { quota: quotaTitle(name) });
     if (amount > rest)
       return t('{quota}: only {amount} left', { quota: quotaTitle(name), amount: quotaAmountText(name, rest) });

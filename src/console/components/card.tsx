@@ -317,7 +317,7 @@ export function Meter({
   const after = usage + added;
   const share = shareOf({ limit, usage: after });
   const tone = share === undefined || share < nearLimit ? '' : after > limit || share >= full ? 'bad' : 'warn';
-  const { left, limit: limitText, more, used } = quotaText(name, usage, limit, added);
+  const { remainder, limit: limitText, more, used } = quotaText(name, usage, limit, added);
   const exact = isQuotaInMebibytes(name) ? exactSizeText(after) : undefined;
   const content = (
     <>
@@ -335,7 +335,7 @@ export function Meter({
       )}
       {(sub !== undefined || end !== undefined || tone !== '') && (
         <span class="sub">
-          {sub ?? left}
+          {sub ?? remainder}
           {end}
         </span>
       )}

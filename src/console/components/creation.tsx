@@ -56,7 +56,7 @@ type AdaptFields = (fields: readonly FormField[]) => readonly FormField[];
 /** A button that creates an object, for users with the right. */
 export function Creation({
   collection,
-  given = {},
+  initialValues = {},
   fixed,
   button,
   isPrimary = false,
@@ -67,7 +67,7 @@ export function Creation({
 }: {
   readonly collection: Collection;
   /** Initial values of the form. */
-  readonly given?: Item;
+  readonly initialValues?: Item;
   /** Fixed values, for which the form has no fields. */
   readonly fixed?: Item;
   /** The text of the button and the title of the dialog. */
@@ -108,7 +108,7 @@ export function Creation({
           <CreationForm
             collection={collection}
             post={actions.POST}
-            given={given}
+            initialValues={initialValues}
             {...(fixed && { fixed })}
             {...(adapt && { adapt })}
             onCancel={() => setOpen(false)}
@@ -134,7 +134,7 @@ const cardFields = new Set(['flavor', 'size', 'image']);
 export function CreationForm({
   collection,
   post,
-  given = {},
+  initialValues = {},
   fixed = {},
   button = t('Create'),
   sectionOf,
@@ -151,7 +151,7 @@ export function CreationForm({
   readonly sectionTitles?: readonly string[];
   /** The metadata of POST from OPTIONS. */
   readonly post: unknown;
-  readonly given?: Item;
+  readonly initialValues?: Item;
   /** Fixed values, for which the form has no fields. */
   readonly fixed?: Item;
   readonly adapt?: AdaptFields | undefined;
@@ -159,7 +159,7 @@ export function CreationForm({
   readonly onCancel?: () => void;
 }): JSX.Element {
   const [typed, setTyped] = useState<Filled>({});
-  const filled = { ...textsOf(given), ...typed };
+  const filled = { ...textsOf(initialValues), ...typed };
   const around = useQuotaOwners(filled);
   const withCapacity = useCapacity(collection.name, filled, around);
   const all = formFieldsOf(post, collection);
@@ -177,7 +177,7 @@ export function CreationForm({
   return (
     <Form
       fields={requiredFirst(fields)}
-      given={given}
+      initialValues={initialValues}
       button={button}
       sectionOf={sectionOf}
       sectionTitles={sectionTitles}

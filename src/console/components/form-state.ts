@@ -11,7 +11,7 @@ interface FormOptions {
   /** The object to edit; undefined for a new one. */
   readonly item: Item | undefined;
   /** Initial values of a new object. */
-  readonly given: Item;
+  readonly initialValues: Item;
   readonly send: (body: Item | FormData) => Promise<EditResponse>;
   /** Receives all input after every change. */
   readonly onInput: ((input: Input) => void) | undefined;
@@ -46,13 +46,13 @@ export interface FormState extends Rejection {
 }
 
 /** The input of a form, and the response to it. */
-export function useFormState({ fields, given, item, onInput, send }: FormOptions): FormState {
+export function useFormState({ fields, initialValues, item, onInput, send }: FormOptions): FormState {
   const [input, setInput] = useState<Input>({});
   // Controls that choose a value themselves call `change` late, when `input` is stale.
   const latest = useRef(input);
   const [rejection, setRejection] = useState(noRejection);
   const [isSending, setSending] = useState(false);
-  const initial = (field: FormField): InputValue => inputValueOf(field, (item ?? given)[field.name]);
+  const initial = (field: FormField): InputValue => inputValueOf(field, (item ?? initialValues)[field.name]);
   const current = (field: FormField): InputValue => input[field.name] ?? initial(field);
   const replaceInput = (next: Input): void => {
     latest.current = next;
@@ -63,11 +63,11 @@ export function useFormState({ fields, given, item, onInput, send }: FormOptions
     const isSent = (field: FormField): boolean =>
       JSON.stringify(comparable(field, current(field))) !== JSON.stringify(comparable(field, initial(field))) ||
       current(field) instanceof File ||
-      (item === undefined && (field.isRequired || field.name in given || current(field) === true));
-    const sent = fields.filter(isSent);
-    const body = Object.fromEntries(sent.map((field) => [field.name, valueToSend(field, current(field))]));
+      (item === undefined && (field.isRequired || field.name in initialValues || current(field) === true));
+    const sentFields = fields.filter(isSent);
+    const body = Object.fromEntries(sentFields.map((field) => [field.name, valueToSend(field, current(field))]));
     setSending(true);
-    const response = await send(sent.some((field) => current(field) instanceof File) ? asForm(body) : body);
+    const response = await send(sentFields.some((field) => current(field) instanceof File) ? asForm(body) : body);
     setSending(false);
     if (!response.isOk) setRejection(rejectionOf(fields, response));
     return response.isOk;

@@ -14,7 +14,7 @@ interface FormProps extends SectionOptions {
   readonly fields: readonly FormField[];
   readonly item?: Item;
   /** Initial values of a new object. */
-  readonly given?: Item;
+  readonly initialValues?: Item;
   readonly button: string;
   /** Whether it performs a destructive action. */
   readonly isDangerous?: boolean;
@@ -47,7 +47,7 @@ interface SectionOptions {
 export function Form({
   fields,
   item,
-  given = {},
+  initialValues = {},
   button,
   isDangerous = false,
   isBlocked = false,
@@ -59,7 +59,7 @@ export function Form({
   ...sections
 }: FormProps): JSX.Element {
   const form = useRef<HTMLFormElement>(null);
-  const state = useFormState({ fields, item, given, send, onInput: onTyped });
+  const state = useFormState({ fields, item, initialValues, send, onInput: onTyped });
   const submit = (): void =>
     void state.submit().then((isAccepted) => {
       if (!isAccepted)

@@ -51,7 +51,7 @@ export function Listing({
   actions,
   hasCount = true,
   all = t('Show all'),
-  given,
+  firstPage,
 }: {
   readonly title: string;
   readonly path: string;
@@ -64,10 +64,10 @@ export function Listing({
   /** The text of the link to the list; empty for no link. */
   readonly all?: string;
   /** The first objects, if the page reads them itself. */
-  readonly given?: Page | undefined;
+  readonly firstPage?: Page | undefined;
 }): JSX.Element {
-  const { value: read } = usePage(given ? '' : `/api${path}?${query}&page_size=${size}`);
-  const page = given ?? read;
+  const { value: read } = usePage(firstPage ? '' : `/api${path}?${query}&page_size=${size}`);
+  const page = firstPage ?? read;
   const items = useFailedActions(page?.items ?? []);
   const isEmpty = page?.count === 0;
   return (

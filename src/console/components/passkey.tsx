@@ -24,9 +24,9 @@ export function PasskeyButton({
   readonly onProblem: (text: string) => void;
 }): JSX.Element {
   const use = async (): Promise<string> => {
-    const asked = await options();
-    if (!asked.isOk) return problemOf(asked.body) || t('Try again');
-    const result = await getPasskey(asked.body);
+    const response = await options();
+    if (!response.isOk) return problemOf(response.body) || t('Try again');
+    const result = await getPasskey(response.body);
     if ('problem' in result) return result.problem;
     const { body, isOk } = await send(result.credential);
     if (isOk) return '';

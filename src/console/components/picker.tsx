@@ -245,6 +245,6 @@ function restOf(item: Item): string {
     const quota = itemsIn(item.quotas).find((one) => one.name === name);
     return quota && Number(quota.limit) >= 0 ? Math.max(0, Number(quota.limit) - Number(quota.usage)) : undefined;
   };
-  const rests = sizeTexts(rest('vcpu'), rest('ram'), rest('storage'));
-  return rests.length > 0 ? t('{sizes} left', { sizes: rests.join(', ') }) : '';
+  const remainders = sizeTexts(rest('vcpu'), rest('ram'), rest('storage'));
+  return remainders.length > 0 ? t('{sizes} left', { sizes: remainders.join(', ') }) : '';
 }

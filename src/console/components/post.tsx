@@ -95,13 +95,13 @@ export const DownloadButton = ({
 export function PostForm({
   title,
   path,
-  given,
+  initialValues,
   done,
 }: {
   readonly title: string;
   readonly path: string;
   /** The initial values of the form. */
-  readonly given?: Item;
+  readonly initialValues?: Item;
   readonly done: () => Promise<void>;
 }): JSX.Element | null {
   const [isOpen, setOpen] = useState(false);
@@ -117,7 +117,7 @@ export function PostForm({
         <Dialog title={title} onClose={() => setOpen(false)}>
           <Form
             fields={formFieldsOf(post, undefined)}
-            {...(given && { given })}
+            {...(initialValues && { initialValues })}
             button={title}
             onCancel={() => setOpen(false)}
             send={async (body) => {

@@ -85,9 +85,9 @@ export function Rows({
                   <Icon name="dismiss" />
                 </button>
               </div>
-              {messages.whole !== '' && (
+              {messages.list !== '' && (
                 <span id={`${id}-${at}`} role="alert" class="error whole">
-                  {messages.whole}
+                  {messages.list}
                 </span>
               )}
             </section>
@@ -103,7 +103,7 @@ export function Rows({
 }
 
 interface Messages {
-  readonly whole: string;
+  readonly list: string;
   readonly members: Readonly<Record<string, string>>;
 }
 
@@ -113,10 +113,10 @@ function messagesOf(rejected: unknown): Messages {
       .filter((text) => typeof text === 'string')
       .map(serverText)
       .join(' ');
-  if (!isItem(rejected)) return { whole: textsOf(rejected), members: {} };
+  if (!isItem(rejected)) return { list: textsOf(rejected), members: {} };
   const item: Item = rejected;
   return {
-    whole: problemOf(item),
+    list: problemOf(item),
     members: Object.fromEntries(Object.entries(item).map(([name, value]) => [name, textsOf(value)])),
   };
 }

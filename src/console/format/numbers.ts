@@ -15,6 +15,6 @@ const maxDays = 365;
 export function daysUntilFull(before: number, usage: number, limit: number, days: number): number | undefined {
   const pace = (usage - before) / days;
   if (!(pace > 0) || limit < 0 || usage >= limit) return undefined;
-  const left = (limit - usage) / pace;
-  return left <= maxDays ? Math.ceil(left) : undefined;
+  const daysLeft = (limit - usage) / pace;
+  return daysLeft <= maxDays ? Math.ceil(daysLeft) : undefined;
 }

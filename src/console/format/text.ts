@@ -98,7 +98,7 @@ interface QuotaText {
   readonly more: string;
   /** The text after the used amount: `of 50 GiB` or `no limit`. */
   readonly limit: string;
-  readonly left: string;
+  readonly remainder: string;
 }
 
 /** Formats a quota by its name. A limit of -1 means none. `added` is the amount that a form would add to its usage. */
@@ -107,7 +107,7 @@ export function quotaText(name: string, usage: number, limit: number, added = 0)
   const after = usage + added;
   if (limit < 0) {
     const text = (value: number): string => (isSize ? sizeText(value) : numberText(value));
-    return { used: text(usage), more: added > 0 ? text(added) : '', limit: t('no limit'), left: '' };
+    return { used: text(usage), more: added > 0 ? text(added) : '', limit: t('no limit'), remainder: '' };
   }
   const unit = sizeUnit(Math.max(limit, after));
   const text = (value: number): string => (isSize ? sizeText(value, unit) : numberText(value));
@@ -116,7 +116,7 @@ export function quotaText(name: string, usage: number, limit: number, added = 0)
     used: short(usage),
     more: added > 0 ? short(added) : '',
     limit: t('of {limit}', { limit: text(limit) }),
-    left: after >= limit ? t('Limit reached') : t('{amount} left', { amount: text(limit - after) }),
+    remainder: after >= limit ? t('Limit reached') : t('{amount} left', { amount: text(limit - after) }),
   };
 }
 

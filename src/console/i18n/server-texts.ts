@@ -67,7 +67,7 @@ function valuesIn(text: string, parts: readonly string[]): ReadonlyMap<string, s
 
 /** Translates sentences such as ` Name has been changed from 'a' to 'b'.` and leaves other text unchanged. */
 export function translateChanges(text: string, say: (text: string) => string): string {
-  const said: string[] = [];
+  const translations: string[] = [];
   let done = 0;
   for (let from = text.indexOf(change.from); from >= 0; from = text.indexOf(change.from, from)) {
     const before = from + change.from.length;
@@ -85,11 +85,11 @@ export function translateChanges(text: string, say: (text: string) => string): s
       text.slice(before, to),
       text.slice(to + change.to.length, end),
     ];
-    said.push(text.slice(done, start), ` ${say(label)}: „${old}” → „${now}”.`);
+    translations.push(text.slice(done, start), ` ${say(label)}: „${old}” → „${now}”.`);
     done = end + change.end.length;
     from = done;
   }
-  return [...said, text.slice(done)].join('');
+  return [...translations, text.slice(done)].join('');
 }
 
 const fixedOf = (text: string): number =>

@@ -58,7 +58,10 @@ export function EventsPage({ collection }: { readonly collection: Collection | u
       <PageHeader
         title={t('Events')}
         actions={
-          <NewNotification title={t('Notify me')} {...(groups.length > 0 && { given: { event_groups: groups } })} />
+          <NewNotification
+            title={t('Notify me')}
+            {...(groups.length > 0 && { initialValues: { event_groups: groups } })}
+          />
         }
       />
       <Filters
@@ -323,7 +326,7 @@ export const eventsPath = (item: Item): string =>
 export const Activity = ({
   item,
   within = item,
-  given,
+  firstPage,
   ...rest
 }: {
   readonly item: Item;
@@ -333,7 +336,7 @@ export const Activity = ({
   /** Maximum number of events. Default: 5. */
   readonly size?: number;
   /** The events, if the page reads them itself. */
-  readonly given?: Page;
+  readonly firstPage?: Page;
 }): JSX.Element => (
   <Listing
     title={t('Activity')}
@@ -342,7 +345,7 @@ export const Activity = ({
     empty={t('Nothing has happened yet.')}
     all={t('All events')}
     lines={(events) => <EventTimeline events={events} within={within} />}
-    given={given}
+    firstPage={firstPage}
     {...rest}
   />
 );

@@ -56,11 +56,11 @@ const sectionOf = (name: string): string => providers.find((provider) => name.sp
 
 /** The lists by provider with a search field, or a picker on narrow screens. */
 function Endpoints({ current }: { readonly current: string }): JSX.Element {
-  const [sought, setSought] = useState('');
+  const [query, setSought] = useState('');
   const aside = useRef<HTMLElement>(null);
   const names = [...collections.value.keys()].sort();
   const counts = useCounts(names, aside);
-  const found = names.filter((name) => hasWords(`${name} ${titleOf(name)}`, sought));
+  const matches = names.filter((name) => hasWords(`${name} ${titleOf(name)}`, query));
   return (
     <>
       <select
@@ -83,11 +83,11 @@ function Endpoints({ current }: { readonly current: string }): JSX.Element {
             class="input"
             aria-label={t('Search the API')}
             placeholder={t('Search the API')}
-            value={sought}
+            value={query}
             onInput={(event) => setSought(event.currentTarget.value)}
           />
           {['', ...providers].map((section) => {
-            const own = found.filter((name) => sectionOf(name) === section);
+            const own = matches.filter((name) => sectionOf(name) === section);
             return (
               own.length > 0 && (
                 <section key={section} class="nav">
@@ -106,7 +106,7 @@ function Endpoints({ current }: { readonly current: string }): JSX.Element {
               )
             );
           })}
-          {found.length === 0 && <p class="note">{t('Nothing matches.')}</p>}
+          {matches.length === 0 && <p class="note">{t('Nothing matches.')}</p>}
         </div>
       </aside>
     </>

@@ -34,8 +34,8 @@ export function FirstStart({ secret }: { readonly secret: string }): JSX.Element
           <Form
             fields={fields()}
             button={t('Get started')}
-            send={async (given) => {
-              const typed = isItem(given) ? given : {};
+            send={async (form) => {
+              const typed = isItem(form) ? form : {};
               const body = { secret, full_name: textOf(typed, 'full_name'), password: textOf(typed, 'password') };
               const response = await responseOf(api.POST('/api-auth/password/initial/', { body, credentials: 'omit' }));
               if (response.isOk) {

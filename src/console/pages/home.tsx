@@ -72,7 +72,7 @@ export function Home(): JSX.Element {
                 lines={(events) => <EventTimeline events={events} />}
                 size={6}
                 hasCount={false}
-                given={activity}
+                firstPage={activity}
               />
               <div class="stack">
                 <Projects within={scope.value} isBrief />

@@ -67,15 +67,15 @@ const channels = (): readonly (readonly [list: string, title: string])[] => [
   ['hooks-push', t('Phone')],
 ];
 
-/** A button that creates a hook. Its menu has the channels; `given` has initial values of the form. */
+/** A button that creates a hook. Its menu has the channels; `initialValues` are those of the form. */
 export function NewNotification({
   title = t('New notification'),
   isPrimary = false,
-  given = {},
+  initialValues = {},
 }: {
   readonly title?: string;
   readonly isPrimary?: boolean;
-  readonly given?: Item;
+  readonly initialValues?: Item;
 }): JSX.Element {
   const [list, setList] = useState('');
   const collection = collections.value.get(list);
@@ -95,7 +95,9 @@ export function NewNotification({
         <Icon name={isPrimary ? 'create' : 'hooks'} />
         {title}
       </Menu>
-      {collection && <CreationDialog collection={collection} given={given} onClose={() => setList('')} />}
+      {collection && (
+        <CreationDialog collection={collection} initialValues={initialValues} onClose={() => setList('')} />
+      )}
     </>
   );
 }
@@ -125,15 +127,15 @@ const presets = () => [
 
 function CreationDialog({
   collection,
-  given,
+  initialValues,
   onClose,
 }: {
   readonly collection: Collection;
-  readonly given: Item;
+  readonly initialValues: Item;
   readonly onClose: () => void;
 }): JSX.Element {
   const { value: response } = useRequest<Description>('OPTIONS', `/api/${collection.name}/`);
-  const [chosen, setChosen] = useState(given.event_groups === undefined ? 'failures' : 'custom');
+  const [chosen, setChosen] = useState(initialValues.event_groups === undefined ? 'failures' : 'custom');
   const preset = presets().find(({ value }) => value === chosen);
   return (
     <Dialog title={t('New notification')} onClose={onClose}>
@@ -143,7 +145,7 @@ function CreationDialog({
       {response ? (
         <CreationForm
           collection={collection}
-          given={given}
+          initialValues={initialValues}
           {...(preset?.fixed && { fixed: preset.fixed })}
           post={response.isOk ? response.body.actions?.POST : undefined}
           // Before the many types.

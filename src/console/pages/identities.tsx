@@ -106,7 +106,7 @@ function AddIdentity({ user }: { readonly user: Item }): JSX.Element {
         <Dialog title={title} onClose={close}>
           <Form
             fields={fields}
-            given={providers.length === 1 ? { provider: providers[0]?.name } : {}}
+            initialValues={providers.length === 1 ? { provider: providers[0]?.name } : {}}
             button={title}
             onCancel={close}
             send={async (body) => {

@@ -55,8 +55,8 @@ export function SignUp({ secret, onSignIn }: { readonly secret: string; readonly
       <Form
         fields={fields(policy)}
         button={t('Create account')}
-        send={async (given) => {
-          const typed = isItem(given) ? given : {};
+        send={async (form) => {
+          const typed = isItem(form) ? form : {};
           const body = {
             username: textOf(typed, 'username'),
             password: textOf(typed, 'password'),

@@ -106,12 +106,12 @@ function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
   const { value: response } = useRequest<Description>('OPTIONS', `/api/${list}/`);
   const collection = collections.value.get(list);
   const post = response?.isOk ? response.body.actions?.POST : undefined;
-  const { like = '', ...given } = Object.fromEntries(place.value.query);
+  const { like = '', ...presets } = Object.fromEntries(place.value.query);
   const fields = post ? formFieldsOf(post, collection) : [];
   const repeated = useCopiedValues(like, fields);
   const linkList = fields.find(({ name }) => name === 'service_project_link')?.list ?? '';
   const link = useScopedLink(linkList);
-  const tenant = String(given.tenant ?? repeated?.tenant ?? '');
+  const tenant = String(presets.tenant ?? repeated?.tenant ?? '');
   const needs = usePrerequisites(list, linkList, tenant);
   if (!response || !collection || !repeated || link === undefined || !needs) return <Loading />;
   if (!post || !mayHaveRight(collection.creators))
@@ -132,10 +132,10 @@ function ResourceForm({ list }: { readonly list: string }): JSX.Element | null {
       <CreationForm
         collection={collection}
         post={post}
-        given={
+        initialValues={
           isByCloud
-            ? { ...repeated, ...given, service_project_link: undefined, ...(unready && { tenant: undefined }) }
-            : { ...(link !== '' && { service_project_link: link }), ...repeated, ...given }
+            ? { ...repeated, ...presets, service_project_link: undefined, ...(unready && { tenant: undefined }) }
+            : { ...(link !== '' && { service_project_link: link }), ...repeated, ...presets }
         }
         adapt={isByCloud ? byCloud : undefined}
         button={t('Create {title}', { title: wordOfList(list) })}

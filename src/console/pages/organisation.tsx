@@ -179,12 +179,12 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: Kind }):
               query={`project_uuid=${uuid}`}
               empty={t('No resources yet.')}
               all={t('All resources')}
-              given={resources.value}
+              firstPage={resources.value}
               lines={(resources) => <ResourceTable resources={resources} />}
             />
           )}
           <UsageTimeline aggregate={kind} uuid={uuid} sums={sums} />
-          <Activity item={item} within={own} given={events.value} />
+          <Activity item={item} within={own} firstPage={events.value} />
         </div>
         <div class="stack">
           {kind === 'project' && <ProjectLimits project={item} sums={sums} clouds={clouds ?? []} />}

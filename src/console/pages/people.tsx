@@ -128,8 +128,8 @@ const lastSeen = (statsOf: (user: Item) => Item | undefined): Column => ({
   class: 'seen when-roomy',
   cell: (user) => {
     const stats = statsOf(user);
-    const seen = textOf(stats ?? {}, 'last_seen');
-    return seen === '' ? stats && '–' : <Time value={seen} />;
+    const lastSeenAt = textOf(stats ?? {}, 'last_seen');
+    return lastSeenAt === '' ? stats && '–' : <Time value={lastSeenAt} />;
   },
 });
 

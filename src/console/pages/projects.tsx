@@ -48,7 +48,7 @@ export function Projects({
         collection && (
           <Creation
             collection={collection}
-            given={customer ? { customer: customer.url } : {}}
+            initialValues={customer ? { customer: customer.url } : {}}
             button={t('New project')}
             isQuiet
           />

@@ -131,8 +131,8 @@ async function createAccount(
   { isAll, urls }: ChosenProjects,
 ): Promise<ApiResponse<Item>> {
   if (body instanceof FormData) body.set('available_for_all', String(isAll));
-  const whole = body instanceof FormData ? body : { ...body, available_for_all: isAll };
-  const created = await request<Item>('POST', path, { body: whole });
+  const service = body instanceof FormData ? body : { ...body, available_for_all: isAll };
+  const created = await request<Item>('POST', path, { body: service });
   if (!created.isOk) return withoutAccount(created);
   const links = path.replace(/\/$/, '-service-project-link/');
   for (const project of isAll ? [] : urls) {
@@ -228,7 +228,7 @@ function AccountForm({
       />
       <Form
         fields={fields}
-        given={{
+        initialValues={{
           backend_url: addressOfProvider(type),
           customer: query.get('customer') ?? scope.value.customer?.url ?? only,
         }}

@@ -144,7 +144,7 @@ export function AccountOverview({ settings }: { readonly settings: Item }): JSX.
           query={`service_settings_uuid=${uuid}`}
           empty={t('No resources yet.')}
           all={t('All resources')}
-          given={resources}
+          firstPage={resources}
           actions={
             canManageResources() && (
               <a class="btn sm" href={hrefOf(newResourcePath)}>
@@ -237,7 +237,7 @@ function ServiceLine({ service }: { readonly service: Item }): JSX.Element {
         {collection && (
           <Creation
             collection={collection}
-            given={{ service: url }}
+            initialValues={{ service: url }}
             button={t('Connect project')}
             isQuiet
             onCreated={async () => undefined}

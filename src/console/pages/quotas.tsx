@@ -251,7 +251,7 @@ function LimitDialog({
   });
   const known = response?.isOk ? response.body : {};
   // The API uses -1 for no limit and 0 for no alert; the fields use an empty value.
-  const given = Object.fromEntries(
+  const initialValues = Object.fromEntries(
     [
       ['limit', -1],
       ['threshold', 0],
@@ -265,7 +265,7 @@ function LimitDialog({
             field('limit', t('Empty: no limit.')),
             field('threshold', t('An alert opens at this usage. Leave empty for no alert.')),
           ]}
-          given={given}
+          initialValues={initialValues}
           button={t('Save')}
           onCancel={onClose}
           send={async (body) => {

@@ -95,11 +95,11 @@ export function ResourceOverview({ resource }: { readonly resource: Item }): JSX
             query={query}
             empty={inside.empty}
             lines={inside.list === 'jira-issues' ? issueLines : sizedLines}
-            given={objects}
+            firstPage={objects}
           />
         )}
         {list === 'gitlab-groups' && <GroupProjects group={resource} />}
-        <Activity item={resource} given={events} />
+        <Activity item={resource} firstPage={events} />
       </div>
       <div class="stack">
         <OtherFailures resources={failed} />
@@ -299,7 +299,7 @@ function SimulatorCard({ resource }: { readonly resource: Item }): JSX.Element |
       <PostForm
         title={t('Change at the provider')}
         path="/api/simulator/drift/"
-        given={{ resource: textOf(resource, 'url') }}
+        initialValues={{ resource: textOf(resource, 'url') }}
         done={async () => undefined}
       />
     </Card>

@@ -133,8 +133,8 @@ function BulkActions({
       });
     }
     setBusy(false);
-    const begun = selected.size - rejected.length;
-    notify(`${title}: ${plural(begun, '{count} started.', '{count} started.')}`, {
+    const startedCount = selected.size - rejected.length;
+    notify(`${title}: ${plural(startedCount, '{count} started.', '{count} started.')}`, {
       tone: rejected.length > 0 ? 'bad' : 'good',
       replaces: id,
       detail: rejected.join(' '),

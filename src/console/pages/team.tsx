@@ -143,7 +143,9 @@ function Roles({
   const names = new Map(roles.map((role) => [textOf(role, 'user'), userName(role)]));
   return (
     <section aria-label={t('Roles')}>
-      {roles.length > 1 && <TeamFilters roles={roles} found={wanted} narrowing={narrowing} onNarrow={setNarrowing} />}
+      {roles.length > 1 && (
+        <TeamFilters roles={roles} matching={wanted} narrowing={narrowing} onNarrow={setNarrowing} />
+      )}
       {wanted.length === 0 ? (
         <div class="card">
           <Empty icon="users" title={roles.length === 0 ? t('No roles yet.') : t('Nothing matches.')} />
@@ -179,12 +181,12 @@ function Roles({
 /** Search, chips, and the numbers of matching people and roles. */
 function TeamFilters({
   roles,
-  found,
+  matching,
   narrowing,
   onNarrow,
 }: {
   readonly roles: readonly Item[];
-  readonly found: readonly Item[];
+  readonly matching: readonly Item[];
   readonly narrowing: Filtering;
   readonly onNarrow: (narrowing: Filtering) => void;
 }): JSX.Element {
@@ -214,7 +216,7 @@ function TeamFilters({
         onRemove={() => onNarrow({ ...narrowing, [name]: '' })}
       />
     );
-  const people = new Set(found.map((role) => textOf(role, 'user'))).size;
+  const people = new Set(matching.map((role) => textOf(role, 'user'))).size;
   const { isExpiring } = narrowing;
   return (
     <search class="filters">
@@ -247,7 +249,7 @@ function TeamFilters({
         </button>
       )}
       <span class="found" role="status">
-        {plural(people, '{count} person', '{count} people')}, {plural(found.length, '{count} role', '{count} roles')}
+        {plural(people, '{count} person', '{count} people')}, {plural(matching.length, '{count} role', '{count} roles')}
       </span>
     </search>
   );

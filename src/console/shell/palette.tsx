@@ -95,11 +95,11 @@ const close = (): void => {
 function PaletteDialog(): JSX.Element {
   const [text, setText] = useState('');
   const isOfActions = text.startsWith(actionsPrefix);
-  const sought = isOfActions ? text.slice(actionsPrefix.length).trim() : text;
+  const query = isOfActions ? text.slice(actionsPrefix.length).trim() : text;
   const { objects, problem } = useObjects(isOfActions ? '' : text);
   // Server results come last, so that the first choices do not move.
   const choices = isOfActions
-    ? actionsFor(sought)
+    ? actionsFor(query)
     : [...recentsFor(text), ...pagesFor(text), ...actionsFor(text, maxActions), ...objects];
   const choose = (choice: Choice): void => {
     close();
@@ -142,7 +142,7 @@ function PaletteDialog(): JSX.Element {
             >
               <Icon name={hasIcon(choice.icon) ? choice.icon : 'next'} />
               <span>
-                <Highlighted title={choice.title} text={sought} />
+                <Highlighted title={choice.title} text={query} />
               </span>
               {choice.item && <StatusText item={choice.item} />}
               <small>{choice.kind}</small>

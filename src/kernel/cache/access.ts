@@ -105,7 +105,7 @@ export class Accesses {
   of(text: string): Access {
     const program = this.#programOf(text);
     const reads = new Set<string>();
-    const written: string[] = [];
+    const writtenTables: string[] = [];
     const cursors = new Map<number, Tree>();
     for (const { opcode, p1, p2, p3 } of program) {
       const tree = p3 === 0 && opensTree.has(opcode) ? this.#treeAt(p2) : undefined;
@@ -114,7 +114,7 @@ export class Accesses {
         reads.add(tree.table);
         if (!tree.isPlain) for (const column of tree.columns) reads.add(`${tree.table}.${column}`);
       }
-      if (opcode === 'OpenWrite' && tree?.isTable) written.push(tree.table);
+      if (opcode === 'OpenWrite' && tree?.isTable) writtenTables.push(tree.table);
       if (opcode === 'Column') {
         const read = cursors.get(p1);
         const column = read?.isPlain ? read.columns[p2] : undefined;
@@ -122,15 +122,15 @@ export class Accesses {
       }
       // DELETE without a condition empties a table without opening it.
       const cleared = opcode === 'Clear' && p2 === 0 ? this.#treeAt(p1) : undefined;
-      if (cleared) written.push(cleared.table);
+      if (cleared) writtenTables.push(cleared.table);
     }
     const isVirtual = program.some(({ opcode }) => usesVirtualTable.has(opcode));
     const named = isVirtual ? this.#virtual.filter((name) => text.includes(name)) : [];
     for (const name of named) reads.add(name);
-    if (program.some(({ opcode }) => opcode === 'VUpdate')) written.push(...named);
+    if (program.some(({ opcode }) => opcode === 'VUpdate')) writtenTables.push(...named);
     return {
       reads: [...reads].map(partOf),
-      ...changesOf(text, written),
+      ...changesOf(text, writtenTables),
       walks: [...this.#walksOf(program), ...named.map((table) => ({ table, isWhole: false }))],
       sorts: program.some(({ opcode }) => sorts.has(opcode)),
     };
@@ -206,10 +206,10 @@ function parametersOf(text: string): unknown[] {
 }
 
 /** Returns the changes of a statement that opens these tables for writing. A table is listed each time it is opened. */
-function changesOf(text: string, written: readonly string[]): Pick<Access, 'changes' | 'counted'> {
-  const changes = new Set(written);
+function changesOf(text: string, writtenTables: readonly string[]): Pick<Access, 'changes' | 'counted'> {
+  const changes = new Set(writtenTables);
   const [, verb, target] = /^\s*(INSERT (?:OR FAIL )?INTO|UPDATE|DELETE FROM)\s+"?(\w+)"?/i.exec(text) ?? [];
-  const isOnce = target !== undefined && written.filter((table) => table === target).length === 1;
+  const isOnce = target !== undefined && writtenTables.filter((table) => table === target).length === 1;
   const rows = { changes: [...changes].map(partOf), counted: undefined };
   if (!isOnce) return rows;
   if (verb?.toUpperCase() === 'UPDATE') {

@@ -128,14 +128,14 @@ export class Collection<F extends Fields, R extends Row, A = NewValues<F>> imple
     const columns = storedColumns(this.spec.fields, values);
     const draft = request.app.trail.current;
     this.noteObject(request, row);
-    const noted = draft && notedUpdate(this.spec.fields, row, values, columns);
-    const before = noted && noted.shown.length > 0 ? this.represent(request, row.id) : '';
+    const audited = draft && notedUpdate(this.spec.fields, row, values, columns);
+    const before = audited && audited.shown.length > 0 ? this.represent(request, row.id) : '';
     const parameters = rule.run(request, row, values, columns) ?? undefined;
     const after = this.represent(request, row.id, parameters);
-    if (noted) {
+    if (audited) {
       // A changed link may have moved the object.
       if (before !== '') draft.rows.push({ table: this.spec.table, id: row.id });
-      noteUpdate(draft, noted, this.spec.fields, request.base, before, after);
+      noteUpdate(draft, audited, this.spec.fields, request.base, before, after);
     }
     return changed(after);
   }

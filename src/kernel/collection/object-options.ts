@@ -112,11 +112,11 @@ function describeForm(
   purpose: 'create' | 'replace',
   narrowing: Narrowing,
 ): Record<string, unknown> {
-  const taken = Object.entries(fields).filter(
+  const accepted = Object.entries(fields).filter(
     ([name, { input }]) =>
       !skipped.has(name) && input && (purpose === 'create' ? input.create : input.update !== false),
   );
-  return Object.fromEntries(taken.map(([name, field]) => [name, describeInput(request, name, field, narrowing)]));
+  return Object.fromEntries(accepted.map(([name, field]) => [name, describeInput(request, name, field, narrowing)]));
 }
 
 const labelOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');

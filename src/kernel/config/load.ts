@@ -116,8 +116,8 @@ export function findUnknownVariables(
     .map((variable) => {
       const prefix = 'TENANTRY_'.length;
       const candidates = [...known].map((name) => name.slice(prefix));
-      const meant = nearest(variable.slice(prefix), candidates);
-      return { variable, ...(meant !== undefined && { did_you_mean: `TENANTRY_${meant}` }) };
+      const suggestion = nearest(variable.slice(prefix), candidates);
+      return { variable, ...(suggestion !== undefined && { did_you_mean: `TENANTRY_${suggestion}` }) };
     });
 }
 

@@ -17,17 +17,17 @@ export class UploadBudget {
 
   /** Reserves bytes for a holder; returns whether the budget allows it. */
   take(holder: string, bytes: number): boolean {
-    const held = (this.#held.get(holder) ?? 0) + bytes;
-    if (this.#total + bytes > this.bytes || held > this.bytes / 2) return false;
-    this.#held.set(holder, held);
+    const heldBytes = (this.#held.get(holder) ?? 0) + bytes;
+    if (this.#total + bytes > this.bytes || heldBytes > this.bytes / 2) return false;
+    this.#held.set(holder, heldBytes);
     this.#total += bytes;
     return true;
   }
 
   /** Releases reserved bytes. */
   give(holder: string, bytes: number): void {
-    const held = (this.#held.get(holder) ?? 0) - bytes;
-    if (held > 0) this.#held.set(holder, held);
+    const heldBytes = (this.#held.get(holder) ?? 0) - bytes;
+    if (heldBytes > 0) this.#held.set(holder, heldBytes);
     else this.#held.delete(holder);
     this.#total -= bytes;
   }

@@ -110,27 +110,27 @@ export class HttpClient {
         reject(error);
       };
       const attempt = (): void => {
-        const sent = this.#open(request);
-        current = sent;
-        sent.on('response', (response) => {
+        const outgoing = this.#open(request);
+        current = outgoing;
+        outgoing.on('response', (response) => {
           hasResponded = true;
           void readResponse(response, maxBytes).then((reply) => {
             clearTimeout(deadline);
             resolve(reply);
           });
         });
-        sent.on('error', (error: NodeJS.ErrnoException) => {
+        outgoing.on('error', (error: NodeJS.ErrnoException) => {
           if (hasResponded) return;
           // The server closed the idle connection just before it was used, and has read nothing of the request.
-          if (sent.reusedSocket && !isLate && /^(ECONNRESET|EPIPE)$/.test(error.code ?? '')) return attempt();
+          if (outgoing.reusedSocket && !isLate && /^(ECONNRESET|EPIPE)$/.test(error.code ?? '')) return attempt();
           fail(explained(error));
         });
-        sent.on('close', () => {
-          if (!hasResponded && sent === current)
+        outgoing.on('close', () => {
+          if (!hasResponded && outgoing === current)
             fail(new NoResponseError('The connection was closed without an answer.'));
         });
-        this.#limitConnecting(sent);
-        sendBody(sent, request.body);
+        this.#limitConnecting(outgoing);
+        sendBody(outgoing, request.body);
       };
       try {
         attempt();

@@ -194,9 +194,9 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
 
   /** Wakes at most `count` queues that wait for a limit. */
   #wake({ waiting }: ConcurrencyLimit, count: number): void {
-    let left = count;
+    let freeSlotCount = count;
     for (const queue of waiting) {
-      if (left-- === 0) return;
+      if (freeSlotCount-- === 0) return;
       waiting.delete(queue);
       this.#ready.add(queue);
     }

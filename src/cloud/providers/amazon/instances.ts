@@ -24,7 +24,7 @@ const memoSchema = v.object({
   isGrown: v.optional(v.boolean(), false),
 });
 
-const gone = ['shutting-down', 'terminated'];
+const goneStates = ['shutting-down', 'terminated'];
 
 /** State reasons of an intended stop; any other means that the start failed. */
 const wantedStops = ['', 'Client.UserInitiatedShutdown', 'Client.InstanceInitiatedShutdown', 'Server.ScheduledStop'];
@@ -130,7 +130,7 @@ export class Instances {
     const existing = await ifExists(this.api.instance(region, id));
     if (!existing) return pollMissed(call.memo);
     const state = existing.instanceState.name;
-    if (gone.includes(state))
+    if (goneStates.includes(state))
       return { kind: 'fail', text: reasonOf(existing), values: { backend_id: '', runtime_state: '' } };
     const values = instanceValues(existing, region);
     if (state !== 'running') return pollAgain(call.memo, { runtime_state: state });
@@ -162,7 +162,8 @@ export class Instances {
     const existing = await this.api.instance(region, id);
     const state = existing.instanceState.name;
     if (state === wanted) return { kind: 'done', values: instanceValues(existing, region) };
-    const hasFailed = gone.includes(state) || (state === 'stopped' && !wantedStops.includes(existing.stateReason.code));
+    const hasFailed =
+      goneStates.includes(state) || (state === 'stopped' && !wantedStops.includes(existing.stateReason.code));
     return hasFailed
       ? { kind: 'fail', text: reasonOf(existing), values: { runtime_state: state } }
       : pollAgain(call.memo, { runtime_state: state });

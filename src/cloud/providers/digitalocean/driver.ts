@@ -90,10 +90,10 @@ export class DigitalOceanDriver implements Driver {
     return idempotentCall(call, {
       send: async () => ({ memo: { action: (await this.#api.act(droplet, order)).id } }),
       find: async () => {
-        const begun = (await ifExists(this.#api.actionsOf(droplet)))?.find(
+        const runningAction = (await ifExists(this.#api.actionsOf(droplet)))?.find(
           (one) => one.type === type && isBegunSince(one, call.started),
         );
-        return begun && { memo: { action: begun.id } };
+        return runningAction && { memo: { action: runningAction.id } };
       },
       firstPollMs: period,
     });

@@ -214,15 +214,15 @@ export class SimulatorDriver implements Driver {
   #vanish(all: readonly SimulatedObject[]): boolean {
     const runs = ({ backend_id, kind }: SimulatedObject): string => `runs ${kind} ${backend_id} vanish`;
     const objects = all.filter(({ kind }) => this.#objects.isResource(kind));
-    const drawn = objects.filter(({ kind }) => this.#tuning.failure('vanish', kind) > 0);
-    if (drawn.length > 0) this.#backend.countEach(drawn.map(runs));
-    const lost = objects.filter((object) => {
+    const candidates = objects.filter(({ kind }) => this.#tuning.failure('vanish', kind) > 0);
+    if (candidates.length > 0) this.#backend.countEach(candidates.map(runs));
+    const vanished = objects.filter((object) => {
       const run = (): number => this.#backend.count(runs(object));
       if (this.#failure('vanish', object.kind, String(object.values.name), run) === undefined) return false;
       this.#objects.removeUnnoticed(object);
       return true;
     });
-    return lost.length > 0;
+    return vanished.length > 0;
   }
 }
 

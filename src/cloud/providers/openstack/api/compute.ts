@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { Objects, type Quotas, quotaSets } from './objects.ts';
-import { member, whole } from './responses.ts';
+import { allItems, member } from './responses.ts';
 import type { Call } from './session.ts';
 
 /* Compute v2.1: servers, flavors, key pairs and quotas (providers.md 4.7). Memory in MiB, disks in GiB. */
@@ -76,7 +76,7 @@ export class ComputeApi {
   createServer = (wanted: NewServer): Promise<string> => this.servers.create({ ...wanted });
 
   attachments = (id: string) =>
-    whole(this.call, `/servers/${id}/os-volume_attachments`, 'volumeAttachments', attachment);
+    allItems(this.call, `/servers/${id}/os-volume_attachments`, 'volumeAttachments', attachment);
 
   attach = (id: string, volumeId: string, device: string): Promise<unknown> =>
     this.call('POST', `/servers/${id}/os-volume_attachments`, {
@@ -92,7 +92,7 @@ export class ComputeApi {
   unplug = (id: string, port: string): Promise<unknown> => this.call('DELETE', `/servers/${id}/os-interface/${port}`);
 
   /** Name and MD5 fingerprint of the administrator's key pairs. */
-  keyPairs = async () => (await whole(this.call, '/os-keypairs', 'keypairs', keyPair)).map(({ keypair }) => keypair);
+  keyPairs = async () => (await allItems(this.call, '/os-keypairs', 'keypairs', keyPair)).map(({ keypair }) => keypair);
 
   addKeyPair = (name: string, publicKey: string): Promise<unknown> =>
     this.call('POST', '/os-keypairs', { keypair: { name, public_key: publicKey } });

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { member, whole } from './responses.ts';
+import { allItems, member } from './responses.ts';
 import type { Call } from './session.ts';
 
 /* Identity v3: projects, users and roles (providers.md 4.7). */
@@ -28,7 +28,7 @@ export class IdentityApi {
   ) {}
 
   projects = (name?: string): Promise<VendorProject[]> =>
-    whole(
+    allItems(
       this.call,
       `/projects${query({ domain_id: this.domain, ...(name !== undefined && { name }) })}`,
       'projects',
@@ -52,7 +52,7 @@ export class IdentityApi {
   /** Id of the project's user with this name; ignores users of other projects with the same name. */
   async userOf(projectId: string, name: string): Promise<string | undefined> {
     if (name === '') return undefined;
-    const users = await whole(this.call, `/users${query({ domain_id: this.domain, name })}`, 'users', user);
+    const users = await allItems(this.call, `/users${query({ domain_id: this.domain, name })}`, 'users', user);
     return users.find((one) => one.default_project_id === projectId)?.id;
   }
 
@@ -69,7 +69,7 @@ export class IdentityApi {
   /** Grants a user the member role in a project, by the first role name that the cloud has. */
   async makeMember(projectId: string, userId: string): Promise<void> {
     for (const name of ['Member', '_member_']) {
-      const [role] = await whole(this.call, `/roles${query({ name })}`, 'roles', named);
+      const [role] = await allItems(this.call, `/roles${query({ name })}`, 'roles', named);
       if (!role) continue;
       await this.call('PUT', `/projects/${projectId}/users/${userId}/roles/${role.id}`);
       return;

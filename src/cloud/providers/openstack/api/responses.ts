@@ -32,7 +32,7 @@ export const list = <T>(
   });
 
 /** A list without pages. */
-export const whole = async <T>(
+export const allItems = async <T>(
   call: Call,
   path: string,
   name: string,

@@ -14,15 +14,15 @@ export const ruleSchema = v.object({
 });
 
 /** A port, type or code in the vendor's format: null for any. */
-const bound = (port: number): number | null => (port === -1 ? null : port);
+const nullablePort = (port: number): number | null => (port === -1 ? null : port);
 
 const wanted = (group: string, { cidr, from_port: from, protocol, to_port: to }: NewRule) => ({
   security_group_id: group,
   direction: 'ingress',
   ethertype: 'IPv4',
   protocol: protocol || null,
-  port_range_min: bound(from),
-  port_range_max: bound(to),
+  port_range_min: nullablePort(from),
+  port_range_max: nullablePort(to),
   remote_ip_prefix: cidr,
 });
 

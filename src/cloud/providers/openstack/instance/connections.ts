@@ -159,8 +159,8 @@ export async function updateInternalIps({ own }: Place, flow: Flow): Promise<Row
       if ((await network.ports.get(port)).device_id !== server) await own.compute.plug(server, port);
     });
   }
-  const left = before.filter((port) => !wanted.some((subnet) => isIn(subnet)(port))).map(({ id }) => id);
-  const ports = await flow.once('left', v.array(v.string()), async () => left);
+  const removedPorts = before.filter((port) => !wanted.some((subnet) => isIn(subnet)(port))).map(({ id }) => id);
+  const ports = await flow.once('left', v.array(v.string()), async () => removedPorts);
   const cut = await flow.once('cut off', v.array(v.string()), () => floatingIpsOf(network, flow, ports));
   for (const port of ports) {
     await flow.ensure(`unplugged ${port}`, () => ifExists(own.compute.unplug(server, port)));

@@ -191,10 +191,10 @@ function onFailure(context: Context, instance: ResourceRow, { operation, paramet
       else if (volume.state === 'Creating') failCreation(context, volume, text);
     }
   }
-  const taken: readonly unknown[] = Array.isArray(parameters.taken) ? parameters.taken : [];
+  const takenAddresses: readonly unknown[] = Array.isArray(parameters.taken) ? parameters.taken : [];
   for (const address of rowsOf(context, 'OpenStack.FloatingIP', instance)) {
     if (isBeingCreated(address)) removeResource(context, address);
-    else if (taken.includes(address.id)) changeResource(context, address, { instance_id: null });
+    else if (takenAddresses.includes(address.id)) changeResource(context, address, { instance_id: null });
   }
 }
 

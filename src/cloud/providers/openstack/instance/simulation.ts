@@ -178,11 +178,13 @@ export const instance: SimulatedKind = {
     update_security_groups: (_values, { security_groups: groups }) => ({ security_groups: groups }),
     update_internal_ips_set: ({ backend_id: id, external_ips: ips, internal_ips_set: present }, { subnets }, draw) => {
       const internal = connected(asList<Subnet>(subnets), asList<InternalIp>(present), draw);
-      const lost = cutOff(id, asList<Subnet>(subnets), draw.all('FloatingIP')).map(({ values }) => values.address);
+      const disconnectedAddresses = cutOff(id, asList<Subnet>(subnets), draw.all('FloatingIP')).map(
+        ({ values }) => values.address,
+      );
       return {
         internal_ips_set: internal,
         internal_ips: addresses(internal),
-        external_ips: asList<string>(ips).filter((address) => !lost.includes(address)),
+        external_ips: asList<string>(ips).filter((address) => !disconnectedAddresses.includes(address)),
       };
     },
     update_floating_ips: (_values, { floating_ips: ips }, draw) => ({

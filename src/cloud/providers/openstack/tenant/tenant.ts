@@ -111,9 +111,9 @@ function visibilityOfDuplicate(
 
 /** Rejects the name of a hidden tenant with the message for reserved names, so that callers do not learn that it exists. */
 function rejectTakenName(request: Request, settings: Settings, name: string, own?: number): void {
-  const held = visibilityOfDuplicate(request, settings, sql`r.name = ${name}`, own);
-  if (held === 'visible') throw invalid({ name: [taken(name)] });
-  if (held === 'hidden' || name === administrationProject(JSON.parse(settings.options)))
+  const duplicate = visibilityOfDuplicate(request, settings, sql`r.name = ${name}`, own);
+  if (duplicate === 'visible') throw invalid({ name: [taken(name)] });
+  if (duplicate === 'hidden' || name === administrationProject(JSON.parse(settings.options)))
     throw invalid({ name: ['Name cannot be used.'] });
 }
 
