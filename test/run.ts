@@ -99,7 +99,7 @@ function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResul
     let output = '';
     let watchdog: NodeJS.Timeout | undefined;
     /** The running test, and the number of passed tests before it. */
-    let present = { began: 'the file', passed: 0 };
+    let current = { started: 'the file', passed: 0 };
     const listen = (onOff: 'on' | 'off') => {
       shard[onOff]('message', onMessage);
       shard[onOff]('exit', onExit);
@@ -112,12 +112,12 @@ function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResul
       response({ result, output, alive });
     };
     const fail = (report: string) => {
-      const counts = { passed: present.passed, failed: 1, skipped: 0 };
+      const counts = { passed: current.passed, failed: 1, skipped: 0 };
       finish({ ...counts, milliseconds: performance.now() - started, cpuSeconds: 0, cpuByTest: [], report }, false);
     };
     const watch = () => {
       clearTimeout(watchdog);
-      const stop = () => fail(`hangs: ${present.began} was stopped after ${(timeoutMs + graceMs) / 1000} s`);
+      const stop = () => fail(`hangs: ${current.started} was stopped after ${(timeoutMs + graceMs) / 1000} s`);
       watchdog = setTimeout(stop, timeoutMs + graceMs);
     };
     const onData = (chunk: Buffer) => (output += chunk.toString());
@@ -126,25 +126,25 @@ function runFile(shard: ChildProcess, file: string): Promise<{ result: FileResul
       else if ('output' in message) output += message.output;
       else if ('titles' in message) printTitles(file, message.titles);
       else {
-        present = message;
+        current = message;
         watch();
       }
     };
     const onExit = (code: number | null, signal: string | null) =>
-      fail(`the file ends its process (${signal ?? `exit code ${code}`}) in ${present.began}`);
+      fail(`the file ends its process (${signal ?? `exit code ${code}`}) in ${current.started}`);
     listen('on');
     watch();
     const { env, path } = fileOf(file);
     const source = join(root, path);
-    const compiled = isProject ? compiledFile(source) : compiledFile(source, root, outside);
+    const compiled = isProject ? compiledFile(source) : compiledFile(source, root, outputFolder);
     const assignment: Assignment = { file: compiled, env, timeoutMs, isTitlesOnly: values.titles, isTimed: values.cpu };
     shard.send(assignment);
   });
 }
 
 /** Output folder for the files of another root. It is below that root so that their imports of packages resolve. */
-const outside = join(root, 'compiled');
-if (!isProject) await compileTests(root, outside);
+const outputFolder = join(root, 'compiled');
+if (!isProject) await compileTests(root, outputFolder);
 
 // Data that tests share, made by the program of an earlier run.
 if (isProject && !values.titles)
@@ -155,7 +155,7 @@ const started = performance.now();
 const durations = isProject ? readDurations() : {};
 const queue = sortByDuration(testRuns(), durations);
 const isOneFile = queue.length === 1;
-const taken: Record<string, number> = {};
+const durationsMs: Record<string, number> = {};
 const results = new Map<string, FileResult>();
 
 /** Runs files from the queue in one shard until none is left. */
@@ -166,7 +166,7 @@ async function work(): Promise<void> {
     const { result, output, alive } = await runFile(shard, file);
     if (!alive) shard = undefined;
     print(file, result, output);
-    taken[file] = Math.round(result.milliseconds);
+    durationsMs[file] = Math.round(result.milliseconds);
     results.set(file, result);
   }
   if (shard) await endShard(shard);
@@ -229,7 +229,7 @@ if (!values.titles) reportTotal();
 if (total.failed > 0 || (total.passed + total.skipped === 0 && !values.titles)) process.exitCode = 1;
 
 function reportTotal(): void {
-  if (isProject) writeDurations(taken);
+  if (isProject) writeDurations(durationsMs);
   const skipped = total.skipped ? `, ${total.skipped} skipped` : '';
   // A complete run lists the tests that it does not include.
   if (filters.length === 0 && isProject)

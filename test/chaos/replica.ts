@@ -133,7 +133,7 @@ async function missing({ acknowledged, config, program }: Works): Promise<string
 }
 
 /** Returns the number of errors that Litestream reported. */
-const errors = ({ replicating }: Works): number => replicating.said().split('level=ERROR').length - 1;
+const errors = ({ replicating }: Works): number => replicating.output().split('level=ERROR').length - 1;
 
 export interface DrillFigures {
   readonly writes: number;

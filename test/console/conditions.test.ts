@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, greeting, password } from '../support/console.ts';
-import { findFaults } from '../support/console-look.ts';
+import { findFaults } from '../support/console-faults.ts';
 import { createPersonas, type Personas } from '../support/personas.ts';
 import { newestSecret } from '../support/sent-mails.ts';
 import { suiteWithServer } from '../support/suite.ts';

@@ -1,6 +1,6 @@
 /** Lists in forms of the console: rows of controls from the API's metadata, with errors beside them. */
 import * as assert from 'uvu/assert';
-import { findFaults } from '../support/console-look.ts';
+import { findFaults } from '../support/console-faults.ts';
 import { placeOf } from '../support/console-places.ts';
 import { suiteWithDemoConsole } from '../support/demo-console.ts';
 import { eventually } from '../support/eventually.ts';

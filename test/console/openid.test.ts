@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, greeting, password } from '../support/console.ts';
-import { findFaults } from '../support/console-look.ts';
+import { findFaults } from '../support/console-faults.ts';
 import type { Json } from '../support/fixture.ts';
 import { freePort } from '../support/free-port.ts';
 import { OidcFixture } from '../support/oidc-fixture.ts';

@@ -3,7 +3,7 @@ import type { Browser, CDPSession, Locator } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { startBrowser } from '../support/browser.ts';
 import { Console, greeting, password } from '../support/console.ts';
-import { findFaults } from '../support/console-look.ts';
+import { findFaults } from '../support/console-faults.ts';
 import type { Json } from '../support/fixture.ts';
 import { suiteWithServer } from '../support/suite.ts';
 

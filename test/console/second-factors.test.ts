@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { recoveryUrl } from '../../src/app/people/people.ts';
 import { startBrowser } from '../support/browser.ts';
 import { Console, greeting, password } from '../support/console.ts';
-import { findFaults } from '../support/console-look.ts';
+import { findFaults } from '../support/console-faults.ts';
 import type { Json } from '../support/fixture.ts';
 import { AuthenticatorApp } from '../support/second-factors.ts';
 import { suiteWithServer } from '../support/suite.ts';

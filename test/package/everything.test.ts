@@ -18,8 +18,8 @@ import { serveFlags } from '../../src/app/cli/serve-options.ts';
 import { settingNames } from '../../src/app/settings.ts';
 import { once } from '../../src/kernel/memoised.ts';
 import { type LateModule, lateModules, type ThreadName, threads } from '../../src/kernel/native/parts.ts';
-import { CarriedParts } from '../support/carried-parts.ts';
 import { certificate } from '../support/certificate.ts';
+import { EmbeddedParts } from '../support/embedded-parts.ts';
 import { EventReader } from '../support/event-stream.ts';
 import { eventually as within } from '../support/eventually.ts';
 import { Client, type Json } from '../support/fixture.ts';
@@ -42,7 +42,7 @@ const password = 'correct-horse-1';
 const federated = 'https://federated.example.com';
 
 let program: Program;
-let parts: CarriedParts;
+let parts: EmbeddedParts;
 let saml: SamlProvider;
 let openId: OpenIdProvider;
 let mailbox: Mailbox;
@@ -87,7 +87,7 @@ test.before(async () => {
   const name = basename(tested);
   program = new Program(undefined, /\.[cm]js$/.test(name) ? [process.execPath, name] : [`./${name}`]);
   copyFileSync(tested, at(name));
-  parts = new CarriedParts(tested, program.folder);
+  parts = new EmbeddedParts(tested, program.folder);
   [saml, mailbox, web, amazon, syslog] = await Promise.all([
     SamlProvider.start('localhost'),
     Mailbox.start(),

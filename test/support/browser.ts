@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Browser, chromium } from 'playwright-core';
-import { atEnd, otherCpu } from './runner/at-end.ts';
+import { addCleanup, otherCpu } from './runner/cleanup.ts';
 import { cpuOfSession } from './runner/process-cpu.ts';
 
 const project = fileURLToPath(new URL('../..', import.meta.url));
@@ -24,8 +24,8 @@ export async function startBrowser(): Promise<Browser | undefined> {
   const { processInfo } = await (await browser.newBrowserCDPSession()).send('SystemInfo.getProcessInfo');
   // Chromium runs in its own session, so that all of its processes can be killed together.
   const session = processInfo.find(({ type }) => type === 'browser')?.id;
-  otherCpu.ofBrowser = () => (session === undefined ? 0 : cpuOfSession(session));
-  atEnd(() => end());
+  otherCpu.browserSeconds = () => (session === undefined ? 0 : cpuOfSession(session));
+  addCleanup(() => end());
   shared = Object.assign(browser, {
     close: async () => void (await Promise.all(browser.contexts().map((context) => context.close()))),
   });

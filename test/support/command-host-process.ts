@@ -42,7 +42,7 @@ async function idle(before: readonly string[]): Promise<void> {
   for (let pauseMs = 1; isBusy(before); pauseMs = Math.min(2 * pauseMs, 50)) await setTimeout(pauseMs);
 }
 
-async function run({ env, folder, mark, words }: Command): Promise<void> {
+async function run({ env, folder, endMark, words }: Command): Promise<void> {
   const [before, filesBefore] = [process.getActiveResourcesInfo(), openFiles()];
   const listenersBefore = new Set(events.flatMap((event) => process.rawListeners(event)));
   process.chdir(folder);
@@ -65,7 +65,7 @@ async function run({ env, folder, mark, words }: Command): Promise<void> {
   // Fail if the command left a file or lock open, which a real process would close by ending.
   if (openFiles().some((name) => !filesBefore.includes(name))) process.exit(code);
   process.exitCode = undefined;
-  for (const stream of streams) stream.write(mark);
+  for (const stream of streams) stream.write(endMark);
   const { system, user } = process.cpuUsage();
   process.send?.({ code, cpuSeconds: (user + system) / 1e6 } satisfies CommandEnd);
 }

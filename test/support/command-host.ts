@@ -6,7 +6,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { compiled } from './compiled.ts';
 import type { Ended } from './program.ts';
-import { atEnd, otherCpu } from './runner/at-end.ts';
+import { addCleanup, otherCpu } from './runner/cleanup.ts';
 
 /** A command for the host: its arguments, working folder and environment. */
 export interface Command {
@@ -14,7 +14,7 @@ export interface Command {
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
   /** Text to write to both streams after the output. */
-  readonly mark: string;
+  readonly endMark: string;
 }
 
 /** The result of a command. */
@@ -56,11 +56,11 @@ class Host {
       });
   }
 
-  async run(command: Omit<Command, 'mark'>): Promise<Ended> {
+  async run(command: Omit<Command, 'endMark'>): Promise<Ended> {
     this.#keepAlive(true);
     Object.assign(this.#texts, { stdout: '', stderr: '' });
     const mark = `\0${crypto.randomUUID()}\n`;
-    this.#child.send({ ...command, mark } satisfies Command);
+    this.#child.send({ ...command, endMark: mark } satisfies Command);
     const ended = this.#ended(mark);
     const result = await Promise.race([ended, this.#closed.then(([code]) => ({ code: code as number | null }))]);
     const { stderr, stdout } = this.#texts;
@@ -94,7 +94,7 @@ class Host {
 
 /** Idle hosts. */
 const idle: Host[] = [];
-atEnd(async () => void (await Promise.all(idle.map((host) => host.end()))));
+addCleanup(async () => void (await Promise.all(idle.map((host) => host.end()))));
 
 /** Runs a command in an idle host or a new one, until it exits. */
 export async function runHosted(words: readonly string[], folder: string, env: NodeJS.ProcessEnv): Promise<Ended> {

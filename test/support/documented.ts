@@ -24,7 +24,7 @@ export function isExpected(text: string, expected: string): boolean {
   return new RegExp(`^${parts.join('[\\s\\S]*?')}$`).test(text);
 }
 
-interface Place {
+interface Environment {
   /** The working folder of the examples. Its folder `data` is the data folder. */
   readonly folder: string;
   /** The server, http://127.0.0.1:8080 in the examples. */
@@ -37,7 +37,7 @@ interface Place {
  * Runs the `sh` blocks of a text in one shell. Each must print the `output` block that follows it, or nothing without one. Blocks
  * whose first line is a file name are saved in the folder. Returns the number of `sh` blocks.
  */
-export async function runExamples(markdown: string, { adminUrl, folder, url }: Place): Promise<number> {
+export async function runExamples(markdown: string, { adminUrl, folder, url }: Environment): Promise<number> {
   const located = markdown
     .replaceAll('127.0.0.1:8080', new URL(url).host)
     .replaceAll('127.0.0.1:9480', adminUrl === undefined ? '127.0.0.1:1' : new URL(adminUrl).host);

@@ -27,7 +27,7 @@ export async function litestream(...words: readonly string[]): Promise<string> {
 export interface Replicating {
   readonly process: ChildProcess;
   /** Returns its output. */
-  readonly said: () => string;
+  readonly output: () => string;
 }
 
 /** Starts Litestream with a configuration file. Resolves when it has written its first snapshot. */
@@ -48,7 +48,7 @@ export async function replicate(config: string): Promise<Replicating> {
     60,
     50,
   );
-  return { process: child, said: () => output };
+  return { process: child, output: () => output };
 }
 
 /** Sends a signal and waits for the process to exit. */

@@ -1,6 +1,6 @@
 /** A process of the runner. It receives compiled test files one at a time, runs them and reports the results. */
 import { pathToFileURL } from 'node:url';
-import { endShared, otherCpu } from './at-end.ts';
+import { otherCpu, runCleanups } from './cleanup.ts';
 import { checkedFetch } from './fetch.ts';
 import { cpuOfProcess } from './process-cpu.ts';
 import { sourcePlaces } from './source-places.ts';
@@ -34,7 +34,7 @@ export interface Assignment {
 export type Message =
   | { readonly output: string }
   | { readonly titles: readonly Title[] }
-  | { readonly began: string; readonly passed: number }
+  | { readonly started: string; readonly passed: number }
   | { readonly result: FileResult };
 
 /** The counts of one suite as uvu returns them. `errors` is true if there are none. */
@@ -46,9 +46,9 @@ uvu.UVU_DEFER = 1;
 uvu.UVU_INDEX = 0;
 const { asError, progress, takeProblems, takeTitles } = await import('./uvu.ts');
 
-const strays: string[] = [];
-process.on('unhandledRejection', (reason) => strays.push(`unhandled rejection: ${asError(reason).stack}`));
-process.on('uncaughtException', (error) => strays.push(`uncaught exception: ${asError(error).stack}`));
+const uncaughtErrors: string[] = [];
+process.on('unhandledRejection', (reason) => uncaughtErrors.push(`unhandled rejection: ${asError(reason).stack}`));
+process.on('uncaughtException', (error) => uncaughtErrors.push(`uncaught exception: ${asError(error).stack}`));
 
 const send = (message: Message): void => void process.send?.(message);
 for (const stream of [process.stdout, process.stderr]) {
@@ -67,10 +67,10 @@ let isTimed = false;
 function cpuSeconds(): number {
   if (!isTimed) return 0;
   if (process.platform !== 'linux') return process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6;
-  return cpuOfProcess('self') + otherCpu.seconds + otherCpu.ofBrowser();
+  return cpuOfProcess('self') + otherCpu.seconds + otherCpu.browserSeconds();
 }
 
-const usualEnv = { ...process.env };
+const baseEnv = { ...process.env };
 
 async function runFile({ env, file, isTitlesOnly, timeoutMs, ...assigned }: Assignment): Promise<FileResult> {
   const started = performance.now();
@@ -80,23 +80,23 @@ async function runFile({ env, file, isTitlesOnly, timeoutMs, ...assigned }: Assi
   uvu.UVU_QUEUE = [suites];
   // Set it for each file: a failed test may have left a replacement.
   globalThis.fetch = checkedFetch;
-  process.env = { ...usualEnv, ...env };
+  process.env = { ...baseEnv, ...env };
   // A different URL makes the file register its tests again for another mode.
   const mode = new URLSearchParams(env).toString();
   const counts = { passed: 0, failed: 0, skipped: 0 };
   const texts: string[] = [];
   let passed = 0;
   const spent = { by: new Map<string, number>(), what: '', since: cpuBefore };
-  const beginSpending = (what: string): void => {
+  const measure = (what: string): void => {
     const now = cpuSeconds();
     if (now > spent.since && spent.what) spent.by.set(spent.what, (spent.by.get(spent.what) ?? 0) + now - spent.since);
     Object.assign(spent, { what, since: now });
   };
   Object.assign(progress, {
     timeoutMs,
-    began: (began: string) => {
-      beginSpending(began);
-      send({ began, passed });
+    started: (what: string) => {
+      measure(what);
+      send({ started: what, passed });
     },
     passed: () => {
       passed += 1;
@@ -106,7 +106,7 @@ async function runFile({ env, file, isTitlesOnly, timeoutMs, ...assigned }: Assi
   try {
     await import(pathToFileURL(file).href + (mode && `?${mode}`));
   } catch (thrown) {
-    strays.push(`the file throws: ${asError(thrown).stack}`);
+    uncaughtErrors.push(`the file throws: ${asError(thrown).stack}`);
   }
   const titles = takeTitles();
   if (isTitlesOnly) send({ titles });
@@ -124,8 +124,8 @@ async function runFile({ env, file, isTitlesOnly, timeoutMs, ...assigned }: Assi
   // Node.js reports unhandled rejections after the microtasks.
   await new Promise((resolve) => setImmediate(resolve));
 
-  const problems = [...takeProblems(), ...strays.splice(0)];
-  beginSpending('');
+  const problems = [...takeProblems(), ...uncaughtErrors.splice(0)];
+  measure('');
   const nothing = !isTitlesOnly && counts.passed + counts.failed + counts.skipped === 0;
   if (nothing && problems.length === 0) problems.push('the file registers no test');
   texts.push(...problems);
@@ -143,4 +143,4 @@ async function runFile({ env, file, isTitlesOnly, timeoutMs, ...assigned }: Assi
 process.on('message', (assignment: Assignment) => {
   void runFile(assignment).then((result) => send({ result }));
 });
-process.on('disconnect', () => void endShared().finally(() => process.exit()));
+process.on('disconnect', () => void runCleanups().finally(() => process.exit()));

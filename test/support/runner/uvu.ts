@@ -21,8 +21,8 @@ const titles: Title[] = [];
 export const takeTitles = (): readonly Title[] => titles.splice(0);
 
 /** Called when a hook or test starts, and when a test has passed. */
-export const progress: { began: (what: string) => void; passed: () => void; timeoutMs: number } = {
-  began: () => undefined,
+export const progress: { started: (what: string) => void; passed: () => void; timeoutMs: number } = {
+  started: () => undefined,
   passed: () => undefined,
   timeoutMs: 240_000,
 };
@@ -45,7 +45,7 @@ export function asError(thrown: unknown): Error {
 
 /** Rejects when the work exceeds the timeout of a test. */
 async function withTimeout(what: string, work: () => unknown): Promise<void> {
-  progress.began(what);
+  progress.started(what);
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_, reject) => {
     const fail = () => reject(new Error(`hangs: no result within ${progress.timeoutMs / 1000} s`));

@@ -17,7 +17,7 @@ syncBuiltinESMExports();
 `;
 
 /** The parts embedded in a program file, and the parts it has unpacked. */
-export class CarriedParts {
+export class EmbeddedParts {
   /** The environment that makes the program record unpacked parts. */
   readonly environment: Readonly<Record<string, string>>;
   readonly #record: string;

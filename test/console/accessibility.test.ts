@@ -1,6 +1,6 @@
 /** Every kind of console page is accessible in both themes and on phones. */
 import * as assert from 'uvu/assert';
-import { findFaults } from '../support/console-look.ts';
+import { findFaults } from '../support/console-faults.ts';
 import { allPlaces, mayBeRejected } from '../support/console-places.ts';
 import { suiteWithDemoConsole } from '../support/demo-console.ts';
 

@@ -9,7 +9,7 @@ import type { Personas } from '../support/personas.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const chromium = await startBrowser();
-const { test: tests, fixture } = suiteWithServer('looking around in the console');
+const { test: tests, fixture } = suiteWithServer('history and problems in the console');
 const browser = chromium ? tests : tests.skip;
 let setup: { people: Personas; cloud: Droplets; droplet: Json };
 let owner: Console;

@@ -1,6 +1,6 @@
 /** Opens every dialog on pages of the console and checks it. */
 import * as assert from 'uvu/assert';
-import { findFaults } from './console-look.ts';
+import { findFaults } from './console-faults.ts';
 import { allPlaces } from './console-places.ts';
 import type { DemoConsole } from './demo-console.ts';
 

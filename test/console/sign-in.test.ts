@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { makeInitialLink } from '../../src/accounts/session/initial-link.ts';
 import { startBrowser } from '../support/browser.ts';
 import { Console, greeting, password } from '../support/console.ts';
-import { findFaults } from '../support/console-look.ts';
+import { findFaults } from '../support/console-faults.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Client } from '../support/fixture.ts';
 import { freePort } from '../support/free-port.ts';
@@ -15,7 +15,7 @@ import { SamlFixture } from '../support/saml-fixture.ts';
 import { secretIn } from '../support/sent-mails.ts';
 
 const chromium = await startBrowser();
-const tests = suite('the ways into the console');
+const tests = suite('signing in to the console');
 const browser = chromium ? tests : tests.skip;
 let mailbox: Mailbox;
 let saml: SamlFixture;

@@ -11,7 +11,7 @@ import { simulatedService, work } from '../support/simulated.ts';
 import { suiteWithServer } from '../support/suite.ts';
 
 const chromium = await startBrowser();
-const { test: tests, fixture } = suiteWithServer('making resources in the console');
+const { test: tests, fixture } = suiteWithServer('creating resources in the console');
 const browser = chromium ? tests : tests.skip;
 let setup: { people: Personas; cloud: Droplets; droplet: Json };
 let manager: Console;
