@@ -136,3 +136,7 @@ export function propertyByBackendId(
   );
   return row && { ...row, values: JSON.parse(row.details) };
 }
+
+/** Whether a property, such as a size, is available in the region with this id at the provider. */
+export const isInRegion = ({ values: { regions } }: Property, region: unknown): boolean =>
+  Array.isArray(regions) && regions.includes(region);

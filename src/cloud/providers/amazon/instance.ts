@@ -13,7 +13,13 @@ import {
   resourceAction,
   resourceKind,
 } from '../../catalogue/type.ts';
-import { chosenProperty, type Property, propertyByBackendId, propertyLink } from '../../properties/property.ts';
+import {
+  chosenProperty,
+  isInRegion,
+  type Property,
+  propertyByBackendId,
+  propertyLink,
+} from '../../properties/property.ts';
 import { relatedList, shownDetail } from '../../resources/details.ts';
 import { detailsOf } from '../../resources/resource.ts';
 import { image as imageKind } from './properties.ts';
@@ -38,9 +44,6 @@ const fields = {
 
 type NewInstance = NewResource<typeof fields>;
 
-const isIn = ({ values: { regions } }: Property, region: string): boolean =>
-  Array.isArray(regions) && regions.includes(region);
-
 /** The chosen image. Throws 400 if the settings exclude it. */
 function chosenImage(request: Request, values: NewInstance, settings: number): Property {
   const image = chosenProperty(request, values, 'image', settings);
@@ -57,7 +60,7 @@ function accept(request: Request, values: NewInstance, { settings }: ResourceLoc
   const image = chosenImage(request, values, settings);
   const size = chosenProperty(request, values, 'size', settings);
   if (image.values.region !== region.backend_id) throw invalidRequest(`Image is missing in region ${region.name}`);
-  if (!isIn(size, region.backend_id)) throw invalidRequest(`Size is missing in region ${region.name}`);
+  if (!isInRegion(size, region.backend_id)) throw invalidRequest(`Size is missing in region ${region.name}`);
   const { cores, disk, ram } = size.values;
   return {
     row: {
@@ -77,7 +80,7 @@ function acceptResize(request: Request, instance: ResourceRow, values: NewValues
   const size = chosenProperty(request, values, 'size', instance.settings_id);
   const present = detailsOf(instance);
   const [cores, disk, ram] = [Number(size.values.cores), Number(size.values.disk), Number(size.values.ram)];
-  if (!isIn(size, String(present.region))) throw invalid({ size: ['New size is not within the same region.'] });
+  if (!isInRegion(size, String(present.region))) throw invalid({ size: ['New size is not within the same region.'] });
   if (size.backend_id === present.size_name) throw invalid({ size: ['New size is the same as current.'] });
   if (disk < instance.disk) throw invalid({ size: ['New disk size should be greater than the previous value'] });
   return {

@@ -13,7 +13,7 @@ import {
   resourceKind,
 } from '../../catalogue/type.ts';
 import { noteUploadedKey } from '../../people/uploaded-keys.ts';
-import { chosenProperty, type Property, propertyLink } from '../../properties/property.ts';
+import { chosenProperty, isInRegion, propertyLink } from '../../properties/property.ts';
 import { shownDetail } from '../../resources/details.ts';
 import { detailsOf } from '../../resources/resource.ts';
 
@@ -33,10 +33,6 @@ const resizeFields = {
   disk: boolean({ required: true, help: 'Whether the disk grows too, which cannot be undone.' }),
 };
 
-/** Whether an image or size is available in the region with this slug. */
-const isIn = ({ values: { regions } }: Property, region: unknown): boolean =>
-  Array.isArray(regions) && regions.includes(region);
-
 function accept(request: Request, values: NewResource<typeof createFields>, place: ResourceLocation): CreationPlan {
   const region = chosenProperty(request, values, 'region', place.settings);
   const image = chosenProperty(request, values, 'image', place.settings);
@@ -46,8 +42,8 @@ function accept(request: Request, values: NewResource<typeof createFields>, plac
   if (keyed.includes(String(image.values.distribution)) && typeof key !== 'number') {
     throw invalid({ ssh_public_key: ['SSH public key is required for this image'] });
   }
-  if (!isIn(image, region.backend_id)) throw invalid({ image: [`Image is missing in region ${region.name}`] });
-  if (!isIn(size, region.backend_id)) throw invalid({ size: [`Size is missing in region ${region.name}`] });
+  if (!isInRegion(image, region.backend_id)) throw invalid({ image: [`Image is missing in region ${region.name}`] });
+  if (!isInRegion(size, region.backend_id)) throw invalid({ size: [`Size is missing in region ${region.name}`] });
   if (Number(size.values.disk) < Number(image.values.min_disk_size ?? 0)) {
     throw invalid({ size: [`Disk provided by size ${size.name} is not enough for image ${image.name}`] });
   }
@@ -79,7 +75,7 @@ function acceptResize(request: Request, droplet: ResourceRow, values: NewValues<
     throw invalid({ size: ['New size is the same. Please select another one.'] });
   if (disk < droplet.disk)
     throw invalid({ size: ['Disk sizes are not allowed to be decreased through a resize operation.'] });
-  if (!isIn(size, region)) throw invalid({ size: [`Size is missing in region ${regionName}`] });
+  if (!isInRegion(size, region)) throw invalid({ size: [`Size is missing in region ${regionName}`] });
   return {
     parameters: { size: size.backend_id, disk: isPermanent, cores, ram, new_disk: isPermanent ? disk : droplet.disk },
     quotaDeltas: {
