@@ -168,13 +168,13 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
     fault: Fault,
     times = 1,
   ): Promise<{ requests: number; machine: Json; created: readonly string[]; seconds: number }> {
-    const { faulty, fixture, order, passage } = bound(held());
+    const { faulty, fixture, order, collectStates } = bound(held());
     faulty.injectFault(create, fault, times);
     faulty.take();
     const before = faulty.machines();
     const { url } = await order(`web-${++orders}`);
     const begun = fixture.clock.now();
-    await passage(url);
+    await collectStates(url);
     const requests = faulty.take().filter(({ route }) => route === create).length;
     return {
       requests,
@@ -248,28 +248,28 @@ function machineFaults(test: Test, vendor: FaultyVendor, held: Held): void {
 
   test('a pull sets a machine that is missing at the vendor to Erred, and it can be deleted', async () => {
     const { machine } = await ordered({ delay: 0 });
-    const { alice, faulty, fixture, passage } = bound(held());
+    const { alice, faulty, fixture, collectStates } = bound(held());
     faulty.removeMachine(machine.backend_id);
     assert.is((await alice.post(`${machine.url}pull/`)).status, 202);
-    await passage(machine.url);
+    await collectStates(machine.url);
     const { error_message: text, state } = (await fixture.staff.get(machine.url)).body;
     assert.equal([state, text], ['Erred', 'Does not exist at backend.']);
     assert.is((await fixture.staff.delete(machine.url)).status, 202);
-    assert.is((await passage(machine.url)).at(-1), 'gone');
+    assert.is((await collectStates(machine.url)).at(-1), 'gone');
   });
 
   const { unknownState } = vendor;
   if (unknownState)
     test('shows an unknown state after a pull and after a synchronisation', async () => {
       const { machine } = await ordered({ delay: 0 });
-      const { alice, faulty, fixture, passage, sync } = bound(held());
+      const { alice, faulty, fixture, collectStates, sync } = bound(held());
       faulty.setState?.(machine.backend_id, 'hibernating');
       const displayed = async (): Promise<unknown[]> => {
         const { runtime_state: runtime, state } = (await fixture.staff.get(machine.url)).body;
         return [state, runtime];
       };
       assert.is((await alice.post(`${machine.url}pull/`)).status, 202);
-      await passage(machine.url);
+      await collectStates(machine.url);
       assert.equal(await displayed(), unknownState('hibernating'));
       assert.equal(await sync(), ['In Sync', '']);
       assert.equal(await displayed(), unknownState('hibernating'));
@@ -333,6 +333,6 @@ const bound = (account: FaultyAccount) => ({
   faulty: account.faulty,
   fixture: account.fixture,
   order: account.order.bind(account),
-  passage: account.collectStates.bind(account),
+  collectStates: account.collectStates.bind(account),
   sync: account.sync.bind(account),
 });

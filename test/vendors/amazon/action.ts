@@ -11,7 +11,7 @@ export interface ActionCall {
 
 /** An action of EC2: its parameters, whether it changes objects, and its response. Throws a Rejection. */
 export interface Action {
-  readonly takes: Declaration;
+  readonly declaration: Declaration;
   readonly writes?: boolean;
   readonly run: (call: ActionCall) => object;
 }

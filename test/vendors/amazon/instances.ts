@@ -110,7 +110,7 @@ const transition = (
   verb: string,
   change: (setup: Setup, instance: Instance) => void,
 ): Action => ({
-  takes: { required: ['InstanceId.#'], optional: ['Force'] },
+  declaration: { required: ['InstanceId.#'], optional: ['Force'] },
   run: ({ parameters, region, contents: setup }) => {
     const instances = parameters.list('InstanceId').map((id) => setup.instance(region, id));
     for (const { id, state } of instances)
@@ -150,7 +150,7 @@ const isBase64 = (text: string): boolean => Buffer.from(text, 'base64').toString
 
 export const instanceActions: Readonly<Record<string, Action>> = {
   DescribeInstances: {
-    takes: {
+    declaration: {
       optional: ['InstanceId.#'],
       filters: ['client-token', 'instance-id', 'instance-state-name', 'tag:*'],
       isPaged: true,
@@ -171,7 +171,7 @@ export const instanceActions: Readonly<Record<string, Action>> = {
   },
   RunInstances: {
     writes: true,
-    takes: {
+    declaration: {
       required: ['ImageId', 'MinCount', 'MaxCount'],
       optional: [
         'InstanceType',
@@ -240,7 +240,7 @@ export const instanceActions: Readonly<Record<string, Action>> = {
   },
   RebootInstances: {
     writes: true,
-    takes: { required: ['InstanceId.#'] },
+    declaration: { required: ['InstanceId.#'] },
     run: (call) => {
       transition(['running'], 'rebooted', () => undefined).run(call);
       return { return: true };
@@ -255,7 +255,7 @@ export const instanceActions: Readonly<Record<string, Action>> = {
   },
   ModifyInstanceAttribute: {
     writes: true,
-    takes: { required: ['InstanceId'], optional: ['InstanceType.Value'] },
+    declaration: { required: ['InstanceId'], optional: ['InstanceType.Value'] },
     run: ({ parameters, region, contents: setup }) => {
       const instance = setup.instance(region, parameters.text('InstanceId') ?? '');
       const type = parameters.text('InstanceType.Value') ?? instance.type;

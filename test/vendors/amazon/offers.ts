@@ -8,7 +8,7 @@ import { instanceTypes, type Image as OfferedImage } from './setup.ts';
 
 export const otherActions: Readonly<Record<string, Action>> = {
   DescribeKeyPairs: {
-    takes: { optional: ['KeyName.#'], filters: ['key-name'] },
+    declaration: { optional: ['KeyName.#'], filters: ['key-name'] },
     run: ({ parameters, region, contents: setup }) => {
       const names = parameters.list('KeyName');
       for (const name of names)
@@ -25,7 +25,7 @@ export const otherActions: Readonly<Record<string, Action>> = {
   },
   ImportKeyPair: {
     writes: true,
-    takes: { required: ['KeyName', 'PublicKeyMaterial'] },
+    declaration: { required: ['KeyName', 'PublicKeyMaterial'] },
     run: ({ parameters, region, contents: setup }) => {
       const [name, encoded] = [parameters.text('KeyName') ?? '', parameters.text('PublicKeyMaterial') ?? ''];
       const material = Buffer.from(encoded, 'base64').toString();
@@ -40,14 +40,14 @@ export const otherActions: Readonly<Record<string, Action>> = {
   },
   DeleteKeyPair: {
     writes: true,
-    takes: { required: ['KeyName'] },
+    declaration: { required: ['KeyName'] },
     run: ({ parameters, region, contents: setup }) => {
       setup.keys.delete(`${region} ${parameters.text('KeyName')}`);
       return { return: true };
     },
   },
   DescribeImages: {
-    takes: {
+    declaration: {
       optional: ['ImageId.#', 'Owner.#'],
       filters: ['virtualization-type', 'image-type', 'root-device-type', 'architecture', 'state', 'name'],
       isPaged: true,
@@ -89,7 +89,7 @@ export const otherActions: Readonly<Record<string, Action>> = {
     },
   },
   DescribeAvailabilityZones: {
-    takes: { filters: ['state', 'zone-type'] },
+    declaration: { filters: ['state', 'zone-type'] },
     run: ({ parameters, region }) => ({
       availabilityZoneInfo: ['c', 'a', 'b']
         .filter(() => matchesFilters(parameters, { state: 'available', 'zone-type': 'availability-zone' }))
@@ -102,7 +102,7 @@ export const otherActions: Readonly<Record<string, Action>> = {
     }),
   },
   DescribeInstanceTypes: {
-    takes: { optional: ['InstanceType.#'], isPaged: true },
+    declaration: { optional: ['InstanceType.#'], isPaged: true },
     run: ({ parameters }) => {
       const requests = parameters.list('InstanceType');
       for (const type of requests)

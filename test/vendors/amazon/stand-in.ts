@@ -90,7 +90,7 @@ export class Amazon extends StandIn {
         'NoSuchVersion',
         `The requested version (${form.get('Version')}) of service AmazonEC2 does not exist`,
       );
-    const parameters = new Parameters(form, action.takes);
+    const parameters = new Parameters(form, action.declaration);
     if (action.writes && !mayWrite)
       throw new Rejection('UnauthorizedOperation', 'You are not authorized to perform this operation.', 403);
     return action.run({ parameters, region, contents: this.contents, largestPage: this.largestPage });

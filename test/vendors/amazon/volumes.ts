@@ -58,7 +58,7 @@ function checkSize(type: string, size: number, iops: number | undefined): void {
 
 export const volumeActions: Readonly<Record<string, Action>> = {
   DescribeVolumes: {
-    takes: { optional: ['VolumeId.#'], filters: ['tag:*', 'status', 'attachment.instance-id'], isPaged: true },
+    declaration: { optional: ['VolumeId.#'], filters: ['tag:*', 'status', 'attachment.instance-id'], isPaged: true },
     run: ({ largestPage, parameters, region, contents: setup }) => {
       const ids = parameters.list('VolumeId');
       if (ids.length > 0 && parameters.text('MaxResults') !== undefined)
@@ -75,7 +75,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
   },
   CreateVolume: {
     writes: true,
-    takes: {
+    declaration: {
       required: ['AvailabilityZone'],
       optional: ['Size', 'VolumeType', 'Iops', 'ClientToken', ...tagParameters],
     },
@@ -97,7 +97,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
   },
   AttachVolume: {
     writes: true,
-    takes: { required: ['VolumeId', 'InstanceId', 'Device'] },
+    declaration: { required: ['VolumeId', 'InstanceId', 'Device'] },
     run: ({ parameters, region, contents: setup }) => {
       const volume = setup.volume(region, parameters.text('VolumeId') ?? '');
       const instance = setup.instance(region, parameters.text('InstanceId') ?? '');
@@ -130,7 +130,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
   },
   DetachVolume: {
     writes: true,
-    takes: { required: ['VolumeId'], optional: ['InstanceId', 'Device', 'Force'] },
+    declaration: { required: ['VolumeId'], optional: ['InstanceId', 'Device', 'Force'] },
     run: ({ parameters, region, contents: setup }) => {
       const volume = setup.volume(region, parameters.text('VolumeId') ?? '');
       const { attachment } = volume;
@@ -154,7 +154,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
   },
   DeleteVolume: {
     writes: true,
-    takes: { required: ['VolumeId'] },
+    declaration: { required: ['VolumeId'] },
     run: ({ parameters, region, contents: setup }) => {
       const volume = setup.volume(region, parameters.text('VolumeId') ?? '');
       if (volume.attachment)
@@ -168,7 +168,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
   },
   ModifyVolume: {
     writes: true,
-    takes: { required: ['VolumeId'], optional: ['Size'] },
+    declaration: { required: ['VolumeId'], optional: ['Size'] },
     run: ({ parameters, region, contents: setup }) => {
       const volume = setup.volume(region, parameters.text('VolumeId') ?? '');
       const size = parameters.number('Size') ?? volume.size;
@@ -185,7 +185,7 @@ export const volumeActions: Readonly<Record<string, Action>> = {
     },
   },
   DescribeVolumesModifications: {
-    takes: { optional: ['VolumeId.#'], filters: ['volume-id'], isPaged: true },
+    declaration: { optional: ['VolumeId.#'], filters: ['volume-id'], isPaged: true },
     run: ({ parameters, region, contents: setup }) => {
       const grown = setup
         .volumesIn(region)

@@ -39,8 +39,8 @@ export interface ObjectKind {
 }
 
 /** Throws the services' rejection of missing or unknown members. */
-export function checkParameters(list: string, values: Json, takes: ObjectKind['parameters']): void {
-  const { missing, unknown } = checkNames(values ?? {}, takes);
+export function checkParameters(list: string, values: Json, parameters: ObjectKind['parameters']): void {
+  const { missing, unknown } = checkNames(values ?? {}, parameters);
   if (unknown.length > 0)
     throw denial(list, 400, `Additional properties are not allowed ('${unknown.join("', '")}' was unexpected)`);
   if (missing.length > 0) throw denial(list, 400, `'${missing.join("', '")}' is a required property`);
@@ -81,15 +81,15 @@ export function page(site: Site, call: RestCall, { filters, matches, list, displ
 }
 
 /** Returns the routes of a kind of object. */
-export function routesOf(site: Site, sort: ObjectKind): RestRoutes {
-  const { changes, created, remove, filters, list, method = 'PUT', name, displayed = same, parameters } = sort;
+export function routesOf(site: Site, kind: ObjectKind): RestRoutes {
+  const { changes, created, remove, filters, list, method = 'PUT', name, displayed = same, parameters } = kind;
   const { contents: setup } = site;
   const one = `/${list}/:id`;
   const withId = ({ params }: RestCall): Json => setup.with(list, params.id ?? '');
   const isSeen = (call: RestCall, object: Json): boolean =>
-    !sort.isOfProject || call.query.has('all_tenants') || object.project_id === site.project(call);
+    !kind.isOfProject || call.query.has('all_tenants') || object.project_id === site.project(call);
   return {
-    [`GET /${list}${sort.isDetailed ? '/detail' : ''}`]: (call) => ({
+    [`GET /${list}${kind.isDetailed ? '/detail' : ''}`]: (call) => ({
       json: page(site, call, {
         list,
         filters,
@@ -102,9 +102,9 @@ export function routesOf(site: Site, sort: ObjectKind): RestRoutes {
       checkParameters(list, call.json, { required: [name], optional: [] });
       checkParameters(list, values, parameters);
       const project = site.project(call);
-      const born = { ...sort.initialValues(values, project), ...setup.initialValues[list]?.(values) };
-      const object = setup.put(list, { project_id: project, description: '', ...values, ...born });
-      sort.onCreated?.(object);
+      const initial = { ...kind.initialValues(values, project), ...setup.initialValues[list]?.(values) };
+      const object = setup.put(list, { project_id: project, description: '', ...values, ...initial });
+      kind.onCreated?.(object);
       return { status: created, json: { [name]: displayed(object) } };
     },
     [`GET ${one}`]: (call) => ({ json: { [name]: displayed(withId(call)) } }),
@@ -113,7 +113,7 @@ export function routesOf(site: Site, sort: ObjectKind): RestRoutes {
       const values = call.json?.[name];
       checkParameters(list, values, { optional: changes ?? [] });
       Object.assign(object, values);
-      sort.change?.(object, values);
+      kind.change?.(object, values);
       return { json: { [name]: displayed(object) } };
     },
     [`DELETE ${one}`]: (call) => {
