@@ -272,7 +272,7 @@ async function listen(
     admit: engines.admit,
     respond: engines.respond,
     unsaved: engines.unsaved,
-    elsewhere: follower?.elsewhere ?? fence?.elsewhere,
+    forward: follower?.elsewhere ?? fence?.elsewhere,
     afterCommit: engines.afterCommit,
     commitError: access?.kind === 'held' ? access.lease.failure : undefined,
     log,

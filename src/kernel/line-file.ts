@@ -2,10 +2,10 @@ import { close, openSync, write, writeSync } from 'node:fs';
 import { codeOf, plainReason } from './present.ts';
 
 /** Maximum number of characters to buffer while nothing can be written. Further lines are dropped. */
-const maxStored = 16 * 1024 * 1024;
+const maxBufferLength = 16 * 1024 * 1024;
 /** Retry delay for a pipe with a slow reader, and how long the exit of the process waits for it. */
-const pause = 20;
-const timeout = 2000;
+const retryDelayMs = 20;
+const exitTimeoutMs = 2000;
 
 /**
  * Appends lines to a file or stderr without waiting. On a full disk, lines are written when there is space again; without a
@@ -13,7 +13,7 @@ const timeout = 2000;
  */
 export class LineFile {
   readonly #descriptor: number;
-  #waiting = '';
+  #buffer = '';
   #isBusy = false;
   #isEnding = false;
 
@@ -27,21 +27,21 @@ export class LineFile {
   }
 
   write(lines: string): void {
-    if (this.#waiting.length + lines.length <= maxStored) this.#waiting += lines;
-    this.#begin();
+    if (this.#buffer.length + lines.length <= maxBufferLength) this.#buffer += lines;
+    this.#flush();
   }
 
   /** Writes these and all buffered lines, as far as possible. */
   writeNow(lines: string): void {
-    let rest = Buffer.from(this.#waiting + lines);
-    this.#waiting = '';
-    const until = performance.now() + timeout;
+    let rest = Buffer.from(this.#buffer + lines);
+    this.#buffer = '';
+    const until = performance.now() + exitTimeoutMs;
     while (rest.length > 0) {
       try {
         rest = rest.subarray(writeSync(this.#descriptor, rest));
       } catch (error) {
         if (codeOf(error) !== 'EAGAIN' || performance.now() > until) return;
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryDelayMs);
       }
     }
   }
@@ -49,28 +49,28 @@ export class LineFile {
   /** Writes the buffered lines, as far as possible, and closes the file. */
   end(): void {
     this.#isEnding = true;
-    this.#begin();
+    this.#flush();
   }
 
-  #begin(): void {
+  #flush(): void {
     if (this.#isBusy) return;
-    if (this.#waiting !== '') {
-      const bytes = Buffer.from(this.#waiting);
-      this.#waiting = '';
+    if (this.#buffer !== '') {
+      const bytes = Buffer.from(this.#buffer);
+      this.#buffer = '';
       this.#isBusy = true;
-      this.#put(bytes);
+      this.#writeBytes(bytes);
     } else if (this.#isEnding && this.#descriptor > 2) close(this.#descriptor);
   }
 
-  #put(bytes: Buffer): void {
+  #writeBytes(bytes: Buffer): void {
     write(this.#descriptor, bytes, (error, written) => {
       const rest = bytes.subarray(written ?? 0);
-      if (error?.code === 'EAGAIN') setTimeout(() => this.#put(rest), pause).unref();
+      if (error?.code === 'EAGAIN') setTimeout(() => this.#writeBytes(rest), retryDelayMs).unref();
       else if (error) this.#fail(rest, error);
-      else if (rest.length > 0) this.#put(rest);
+      else if (rest.length > 0) this.#writeBytes(rest);
       else {
         this.#isBusy = false;
-        this.#begin();
+        this.#flush();
       }
     });
   }
@@ -78,7 +78,7 @@ export class LineFile {
   /** Remaining lines are retried with the next ones. */
   #fail(rest: Buffer, { code }: NodeJS.ErrnoException): void {
     this.#isBusy = false;
-    this.#waiting = code === 'EPIPE' || this.#isEnding ? '' : rest.toString() + this.#waiting;
-    if (this.#isEnding) this.#begin();
+    this.#buffer = code === 'EPIPE' || this.#isEnding ? '' : rest.toString() + this.#buffer;
+    if (this.#isEnding) this.#flush();
   }
 }

@@ -58,11 +58,11 @@ test('warns once, deletes nothing, and lets the operator accept the clock beside
   await until('a job is taken', async () => (await state()) !== 'Creation Scheduled');
   assert.equal(await count(), 1);
   assert.equal(warnings(), [
-    `40 30 the clock has moved 720 hours ahead while the server was running: nothing is removed for its age until the server has run for a day, or until ${command}`,
+    `40 30 the clock has moved 720 hours ahead while the server was running: expired data is not removed until the server has run for a day, or until ${command}`,
   ]);
   assert.equal(await doctor(), {
     code: 0,
-    stdout: `the clock has moved 720 hours ahead: nothing is removed for its age until a server has run for another 24 hours, or until ${command}\n`,
+    stdout: `the clock has moved 720 hours ahead: expired data is not removed until a server has run for another 24 hours, or until ${command}\n`,
     stderr: '',
   });
   assert.equal(await doctor('--accept-clock'), healthy);
@@ -82,7 +82,7 @@ test('notices at the next start that the clock was set back, and extends no toke
   serving = await program.serve([], { env: clock.env });
   assert.is(await status(), 200);
   await until('a warning', () => warnings().length > 0);
-  assert.match(warnings()[0] as string, /^40 -10 the clock has moved 240 hours back since it was last seen: nothing/);
+  assert.match(warnings()[0] as string, /^40 -10 the clock has moved 240 hours back since it was last seen: expired data/);
   clock.set(-10 * day + 2 * 3600);
   await until('the token expires', async () => (await status()) === 401);
 });

@@ -1,4 +1,4 @@
-/** Long reads run in a thread, with the same responses. See src/decisions/reading-thread.md. */
+/** Long reads run in a thread, with the same responses. See src/decisions/reader-thread.md. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { type DeferredRead, DeferredReads } from '../../src/kernel/db/deferred-reads.ts';
 import { raw, sql } from '../../src/kernel/db/sql.ts';
 import { present } from '../../src/kernel/present.ts';
-import type { ReadingThread } from '../../src/kernel/threads/long-reads.ts';
+import type { ReaderThread } from '../../src/kernel/threads/long-reads.ts';
 import type { Client, Json } from '../support/fixture.ts';
 import { HttpError } from '../support/program-errors.ts';
 import { storeSampleData } from '../support/sample-data.ts';
@@ -17,7 +17,7 @@ import { targetsOf } from '../support/targets.ts';
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-long-'));
 const { test, fixture } = suiteWithServer('long reads', { ephemeral: false, data: folder });
 
-const thread = (): ReadingThread => present(fixture.server.app.readingThread);
+const thread = (): ReaderThread => present(fixture.server.app.readerThread);
 
 test.before(async () => {
   largeAbove(1e9);

@@ -247,7 +247,7 @@ test('serves with all features on, and reports each setting as it was given', as
   await run([...created, ...wordsOf(settings)], `${password}\n`);
   db = new SQLite(at('everything/tenantry.db'));
   db.pragma('wal_autocheckpoint = 0');
-  // A list long enough for the reading thread and the checkpoint thread.
+  // A list long enough for the reader thread and the checkpoint thread.
   db.exec(`INSERT INTO ssh_key (uuid, user_id, name, public_key, fingerprint, fingerprint_sha256, created)
     WITH RECURSIVE keys (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM keys WHERE n < 12000)
     SELECT lower(hex(randomblob(16))), 1, 'key ' || n, printf('%.600c', 'x'), hex(randomblob(8)), hex(randomblob(16)), n FROM keys`);
@@ -370,7 +370,7 @@ const threadEffects: Readonly<Record<ThreadName, () => Promise<void>>> = {
     const { error_message: error, state: last } = await state();
     assert.equal([last, error], ['ready', '']);
   },
-  'kernel/threads/reading-thread': async () => {
+  'kernel/threads/reader-thread': async () => {
     const { headers, status } = await admin.get('/api/keys/');
     assert.equal([status, headers.get('x-result-count')], [200, '12000']);
   },

@@ -55,12 +55,12 @@ export class HookOutbox implements Outbox<DueDelivery> {
     return nextDelivery(this.app, hook, isRecovered) ?? nextDelivery(this.app, hook, !isRecovered);
   }
 
-  lane({ failing_since: failingSince, kind }: DueDelivery): ConcurrencyLimit {
+  limitOf({ failing_since: failingSince, kind }: DueDelivery): ConcurrencyLimit {
     return this.#lanes[failingSince !== null && kind !== 'email' ? 'failing' : kind];
   }
 
   /** Web hooks share the limit of their host. The push gateway has none, because the operator chose it. */
-  furtherLimit({ destination_url: url }: DueDelivery): ConcurrencyLimit | undefined {
+  additionalLimitOf({ destination_url: url }: DueDelivery): ConcurrencyLimit | undefined {
     return url === null ? undefined : this.#hosts.of(url);
   }
 

@@ -54,7 +54,7 @@ export const clockRules = (config: Config): ClockRules => ({
     syncInstants,
     memberInstants,
   ],
-  ends: [
+  endExpired: [
     endExpiredTokens,
     invalidateExpiredLinks,
     expiringLogins.end,

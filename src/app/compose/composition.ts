@@ -46,10 +46,10 @@ import { present } from '../../kernel/present.ts';
 import { systemRandom } from '../../kernel/random.ts';
 import { ApiKeyUse } from '../../kernel/security/api-keys.ts';
 import { PasswordHasher } from '../../kernel/security/passwords.ts';
-import { clearDrafts, keyFile, openSecrets, type Secrets } from '../../kernel/security/secrets.ts';
+import { keyFile, openSecrets, removeDrafts, type Secrets } from '../../kernel/security/secrets.ts';
 import { TokenUse } from '../../kernel/security/token-use.ts';
 import { issueToken } from '../../kernel/security/tokens.ts';
-import { ReadingThread } from '../../kernel/threads/long-reads.ts';
+import { ReaderThread } from '../../kernel/threads/long-reads.ts';
 import { backUpBeforeUpgrade } from '../backup/before-upgrade.ts';
 import { databaseFile, openData, type Purpose } from '../data/data-folder.ts';
 import { hasNoSecrets, requireKeys } from '../data/encryption.ts';
@@ -157,7 +157,7 @@ export function openDeployment(config: Config, opening: OpenOptions): OpenDeploy
     ...upwardDependencies,
     nextFailures: new NextFailures(catalogue, memory?.nextFailures),
     lease: opening.access?.kind === 'held' ? opening.access.lease : undefined,
-    readingThread: readingThreadOf(opening, db, log),
+    readerThread: readerThreadOf(opening, db, log),
     limits: memory ? copyOf(memory.limits) : rateLimits(),
     ...loginServices(logins, db, folder, resolve),
   };
@@ -261,9 +261,9 @@ const deploymentOf = ({ folder, hostProcess }: OpenOptions, clock: Clock): App['
 });
 
 /** Starts the thread for slow reads of a server with a folder. */
-const readingThreadOf = ({ folder, purpose }: OpenOptions, db: SqliteDatabase, log: Log): App['readingThread'] =>
+const readerThreadOf = ({ folder, purpose }: OpenOptions, db: SqliteDatabase, log: Log): App['readerThread'] =>
   folder !== undefined && purpose === 'serve'
-    ? new ReadingThread(db, log, join(folder, databaseFile), sqliteAddon())
+    ? new ReaderThread(db, log, join(folder, databaseFile), sqliteAddon())
     : undefined;
 
 /** Creates the rows that every deployment has. Throws for a command if another server was promoted. */
@@ -318,7 +318,7 @@ function openKeys(
   db: SqliteDatabase,
 ): Secrets {
   const secrets = openSecrets(encryption_keys, folder, random, () => purpose !== 'examine' && hasNoSecrets(db));
-  if (folder !== undefined && purpose === 'serve') clearDrafts(folder);
+  if (folder !== undefined && purpose === 'serve') removeDrafts(folder);
   // An examination reports every value that the keys cannot decrypt.
   if (folder !== undefined && purpose !== 'examine')
     requireKeys(db, secrets, encryption_keys.length > 0 ? 'The setting encryption_keys' : keyFile(folder));

@@ -4,7 +4,7 @@ import { type Address, addressOf, authorityOf, usualAdminAddress } from '../../k
 import { listenOn } from '../../kernel/http/listener-options.ts';
 import { errorOf, present } from '../../kernel/present.ts';
 import { openExposition } from './exposition.ts';
-import { examineHealth, type Health, type HealthDependencies } from './health.ts';
+import { checkHealth, type Health, type HealthDependencies } from './health.ts';
 import { readings } from './readings.ts';
 import { processReadings, type Reading, watchEventLoop } from './samples.ts';
 
@@ -48,7 +48,7 @@ class AdminListener {
     let exposition: ReturnType<typeof openExposition> | undefined;
     this.#pages = {
       '/healthz': () => jsonPage(200, { status: 'ok' }),
-      '/readyz': coalesce(async () => readiness(await examineHealth(this.#vitals))),
+      '/readyz': coalesce(async () => readiness(await checkHealth(this.#vitals))),
       '/metrics': coalesce(async () => {
         exposition ??= openExposition(app, metrics);
         const { type, write } = await exposition;

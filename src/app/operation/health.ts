@@ -49,14 +49,14 @@ export const isTimerAlive = (timer: Pick<HealthDependencies, 'timerAgeMs'>): boo
   timer.timerAgeMs() < maxTimerAgeMs;
 
 /** Runs all checks. Never rejects. Takes a second if another process writes. */
-export async function examineHealth(vitals: HealthDependencies): Promise<Health> {
-  const { app, folder, follower, instance, isClosing, timerAgeMs } = vitals;
+export async function checkHealth(dependencies: HealthDependencies): Promise<Health> {
+  const { app, folder, follower, instance, isClosing, timerAgeMs } = dependencies;
   const [fence] = fenceProblems(app.db);
   const checks = {
-    server: isClosing() ? 'is about to end' : 'ok',
+    server: isClosing() ? 'is shutting down' : 'ok',
     database: await writeCheck(app.db),
     migrations: schemaCheck(app.db),
-    timer: isTimerAlive(vitals) ? 'ok' : `has not run for ${Math.round(timerAgeMs() / 1000)} seconds`,
+    timer: isTimerAlive(dependencies) ? 'ok' : `has not run for ${Math.round(timerAgeMs() / 1000)} seconds`,
     ...(folder !== undefined && { disk: await diskCheck(folder) }),
     ...(fence !== undefined ? { fence } : app.lease && { lease: app.lease.problem() ?? 'ok' }),
     ...(follower && { copy: follower.problem ?? 'ok' }),
@@ -110,7 +110,7 @@ async function diskCheck(folder: string): Promise<string> {
   try {
     const { bavail, bsize } = await statfs(folder);
     const free = bavail * bsize;
-    return free >= requiredBytes ? 'ok' : `${free} bytes are free of ${requiredBytes} that are needed`;
+    return free >= requiredBytes ? 'ok' : `${free} bytes are free, ${requiredBytes} are required`;
   } catch (error) {
     return errorOf(error).message;
   }

@@ -130,6 +130,9 @@ const sinkReadings = (app: App): readonly Reading[] => [
 ];
 
 /** Requests, and lookups in the caches that serve them. */
+/** The values of the label `cache`, which dashboards use. */
+const cacheLabels = { responses: 'answers', representations: 'texts', tokens: 'tokens' } as const;
+
 const requestReadings = ({ metrics }: App): readonly Reading[] => {
   const perCache = (name: string, { hits, misses }: CacheCounts): Sample[] => [
     [hits, name, 'hit'],
@@ -158,7 +161,7 @@ const requestReadings = ({ metrics }: App): readonly Reading[] => {
       help: 'Lookups in caches of responses, representations of objects, and tokens.',
       type: 'counter',
       labels: ['cache', 'result'],
-      read: () => namesOf(metrics.caches).flatMap((name) => perCache(name, metrics.caches[name])),
+      read: () => namesOf(metrics.caches).flatMap((name) => perCache(cacheLabels[name], metrics.caches[name])),
     },
   ];
 };

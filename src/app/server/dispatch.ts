@@ -193,7 +193,7 @@ type Perform = (
 function performer({ config, db, metrics }: App, audited: AuditedRequests): Perform {
   const responses = new VersionedCache<Reply>(db.versions, config.memory_budget_bytes / 2);
   const requestedUrls = new CacheBudget(maxRequestedUrls).cache<string, true>(() => 1);
-  const { answers: responseCounts, texts: representationCounts } = metrics.caches;
+  const { responses: responseCounts, representations: representationCounts } = metrics.caches;
   const write = writerOf(db);
   return (endpoint, operation, request, prepared, run) => {
     const { actor, incoming } = request;

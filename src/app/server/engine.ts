@@ -57,7 +57,7 @@ export async function startEngine(
     app.deployment.examination.close();
     app.deployment.backups?.close();
     await app.samlThread.close();
-    await app.readingThread?.close();
+    await app.readerThread?.close();
     await app.db.stopCheckpoints();
     deployment.close();
   };

@@ -32,7 +32,7 @@ function knownNamesOf(operation: Operation): KnownNames {
       ...((selectable ?? paginated) ? ['field', 'fields'] : []),
       ...(paginated ? ['page', 'page_size'] : []),
     ]),
-    prefixes: Object.values(filters).flatMap((filter) => filter.starts ?? []),
+    prefixes: Object.values(filters).flatMap((filter) => filter.prefixes ?? []),
     members: input && new Set([...Object.keys(input.fields), ...membersOfShape(output.shape)]),
   };
   knownNames.set(operation, names);

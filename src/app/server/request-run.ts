@@ -84,7 +84,7 @@ export class RequestRun {
 
   /** The request's deferred reads; undefined without a reader thread. */
   get reads(): DeferredReads | undefined {
-    if (!this.app.readingThread) return undefined;
+    if (!this.app.readerThread) return undefined;
     this.#reads ??= new DeferredReads(this.caller ?? prefixOf(this.incoming.address));
     return this.#reads;
   }
@@ -122,7 +122,7 @@ export class RequestRun {
   async #read({ queries }: DeferredRead): Promise<void> {
     const { app, incoming, reads } = this;
     if (queries.length === 0) await nextTurn();
-    else if (reads) await app.readingThread?.result(reads, queries, incoming.isGone);
+    else if (reads) await app.readerThread?.result(reads, queries, incoming.isGone);
   }
 
   /** Converts an error to a response. */

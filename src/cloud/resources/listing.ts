@@ -106,7 +106,7 @@ export const listParameters: Filters = {
       'named',
       'tag__<prefix>=<value>: having the tag prefix:value; monitoring__<item>=<number>: where the item has this value.',
     ),
-    starts: ['tag__', 'monitoring__'],
+    prefixes: ['tag__', 'monitoring__'],
   },
 };
 
@@ -255,7 +255,7 @@ export function resourcePage(
   const existing = db.deferrableValues<number>(
     sql`SELECT r.id ${from} ORDER BY ${order.terms} LIMIT ${page.size} OFFSET ${page.offset}`,
   );
-  const ids = db.remaining(existing, 'resource', 'r', condition);
+  const ids = db.keepMatching(existing, 'resource', 'r', condition);
   return document(
     `[${list.represent(ids).join(',')}]`,
     pageHeaders(page, total, request.url, query),

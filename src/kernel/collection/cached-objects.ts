@@ -44,7 +44,7 @@ class RepresentationCache implements CachedObjects {
       verify(
         () => request.incoming.path,
         () => [String(known.body)],
-        () => this.list.represent(request, request.db.values<number>(this.#result(request, key))),
+        () => this.list.represent(request, request.db.values<number>(this.#visibleIdQuery(request, key))),
       );
     return known;
   }
@@ -70,7 +70,7 @@ class RepresentationCache implements CachedObjects {
     const viewer = viewerOf(request);
     const known = ids.map((id) => cache?.byId(viewer, id));
     const missing = ids.filter((_, i) => known[i] === undefined);
-    const make = (some: readonly number[]): Reply[] => this.#make(request, some, cache, viewer);
+    const make = (some: readonly number[]): Reply[] => this.#represent(request, some, cache, viewer);
     const created = missing.length === 0 ? [] : request.db.inSteps(this.#query, missing, make);
     let next = 0;
     return ids.map((id, i) => {
@@ -85,7 +85,7 @@ class RepresentationCache implements CachedObjects {
     });
   }
 
-  #make(request: Request, ids: readonly number[], cache: ObjectCache | undefined, viewer: Viewer): Reply[] {
+  #represent(request: Request, ids: readonly number[], cache: ObjectCache | undefined, viewer: Viewer): Reply[] {
     const keys = this.#keysOf(request, ids);
     return this.list.represent(request, ids).map((text, i) => {
       const id = present(ids[i]);
@@ -100,7 +100,7 @@ class RepresentationCache implements CachedObjects {
   #describe(request: Request): CachedCollection {
     const { db } = request.app;
     const viewer = { ...request.caller, isStaff: false, isSupport: false };
-    const result = this.#result(request, '', viewer);
+    const result = this.#visibleIdQuery(request, '', viewer);
     return {
       table: this.list.spec.table,
       invalidatedBy: this.invalidatedBy,
@@ -108,7 +108,7 @@ class RepresentationCache implements CachedObjects {
     };
   }
 
-  #result({ caller, config }: Request, key: string, by = caller): Sql {
+  #visibleIdQuery({ caller, config }: Request, key: string, by = caller): Sql {
     const { alias, table } = this.list.spec;
     return sql`SELECT ${raw(alias)}.id FROM ${raw(table)} ${raw(alias)}
       WHERE ${raw(alias)}.uuid = ${key} AND (${this.visible.condition(by, config)})`;

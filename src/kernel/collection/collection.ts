@@ -370,7 +370,7 @@ const permittedOnObject = <F extends Fields, R extends Row, A>(
 ];
 
 /** The table of a collection. */
-interface Place {
+interface TableRef {
   readonly table: string;
   readonly alias: string;
 }
@@ -385,7 +385,7 @@ interface Searches {
   readonly byKnownId: string;
 }
 
-function searchesOf({ alias, table }: Place): Searches {
+function searchesOf({ alias, table }: TableRef): Searches {
   const every = `SELECT ${alias}.* FROM ${table} ${alias} WHERE`;
   return {
     byId: `${every} ${alias}.id = ? AND (`,

@@ -6,7 +6,7 @@ import { controls, controlsInLines, loneSurrogate } from '../control-characters.
 import type { Sql, Value } from '../db/sql.ts';
 import { kindName } from '../http/body.ts';
 import { UploadedFile } from '../http/multipart.ts';
-import { ofBodies } from '../http/query.ts';
+import { bodyListRule } from '../http/query.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { type Json, notNullText, notNullTime, plainValue } from './representation.ts';
 
@@ -178,7 +178,7 @@ export const notAList = ({ input }: { readonly input: unknown }): string => mess
 
 /** Throws FieldError for a list with too many items before parsing it (core.md 1.1 "Lists"). */
 export function requireShortList(value: unknown): void {
-  if (Array.isArray(value) && value.length > ofBodies.most) throw new FieldError([ofBodies.message]);
+  if (Array.isArray(value) && value.length > bodyListRule.maxValues) throw new FieldError([bodyListRule.message]);
 }
 
 /** The declaration from which `inputOf` makes an input. */

@@ -15,7 +15,7 @@ export interface Filter {
   /** Whether requests without it are rejected. */
   readonly required?: boolean;
   /** The prefix of the names, for `named` filters. */
-  readonly starts?: readonly string[];
+  readonly prefixes?: readonly string[];
   /** Returns the condition; undefined if the parameter is missing or does not apply. Throws 400. */
   readonly condition: (request: Request, name: string) => Sql | undefined;
 }

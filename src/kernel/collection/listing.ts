@@ -10,7 +10,7 @@ import { document, type Reply, secret } from '../http/reply.ts';
 import type { Fields } from './field.ts';
 import type { Filters } from './filter.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { chosenNames, type Member, renderObject, type Viewer } from './representation.ts';
+import { chosenNames, type Member, renderObject, type ViewerParameters } from './representation.ts';
 
 /** A row of a table that is addressed by uuid, or by its id as `pk`. */
 export interface Row {
@@ -81,18 +81,18 @@ const maxPageTexts = 200;
 
 /** Converts rows to pages of JSON in two steps: one query finds the ids, another represents the objects. */
 export class Listing {
-  #madeMembers: readonly Member[] | undefined;
+  #cachedMembers: readonly Member[] | undefined;
   /** Object queries by selected members. */
   readonly #queries = new Map<string, string>();
-  readonly #ofPages = new CacheBudget(maxPageTexts).cache<string, PageTexts>(() => 1);
-  /** The prefix of filters that follow a naming scheme. */
-  readonly #starts: readonly string[];
-  readonly #ownOrder: string;
+  readonly #queriesOfPages = new CacheBudget(maxPageTexts).cache<string, PageTexts>(() => 1);
+  /** Name prefixes of the filters that follow a naming scheme. */
+  readonly #prefixes: readonly string[];
+  readonly #defaultOrder: string;
   #shape: JsonSchema | undefined;
 
   constructor(readonly spec: ListSpec) {
-    this.#starts = Object.values(spec.filters).flatMap((filter) => filter.starts ?? []);
-    this.#ownOrder = this.#orderOf([spec.order]);
+    this.#prefixes = Object.values(spec.filters).flatMap((filter) => filter.prefixes ?? []);
+    this.#defaultOrder = this.#orderOf([spec.order]);
   }
 
   /** Returns a page of the objects that satisfy the conditions and the request's filters. Throws 400, 404. */
@@ -122,21 +122,21 @@ export class Listing {
     const total = isAll
       ? db.rowsIn(this.spec.table)
       : db.count({ text: texts.count, values }, () => {
-          const hoped = pageOf(query, Number.POSITIVE_INFINITY);
+          const expectedPage = pageOf(query, Number.POSITIVE_INFINITY);
           // The last page depends on the total.
-          return Number.isFinite(hoped.offset) ? [idsOf(hoped)] : [];
+          return Number.isFinite(expectedPage.offset) ? [idsOf(expectedPage)] : [];
         });
     const page = pageOf(query, total);
-    const result = db.cached(idsOf(page), isAll ? page.offset + page.size : undefined);
-    const ids = db.remaining(result, this.spec.table, this.spec.alias, condition);
+    const result = db.cachedNumbers(idsOf(page), isAll ? page.offset + page.size : undefined);
+    const ids = db.keepMatching(result, this.spec.table, this.spec.alias, condition);
     return { ids, headers: pageHeaders(page, total, request.url, query) };
   }
 
   /** Returns the queries of a page: the total, and the ids. */
   #pageTexts(condition: string, order: string): PageTexts {
     // Filters produce many different conditions, visibility only a few, always the same strings.
-    const key = order === this.#ownOrder ? condition : `${condition} ORDER BY ${order}`;
-    const known = this.#ofPages.get(key);
+    const key = order === this.#defaultOrder ? condition : `${condition} ORDER BY ${order}`;
+    const known = this.#queriesOfPages.get(key);
     if (known) return known;
     const { alias, table } = this.spec;
     const from = `FROM ${table} ${alias}${condition === 'TRUE' ? '' : ` WHERE ${condition}`}`;
@@ -144,7 +144,7 @@ export class Listing {
       count: `SELECT count(*) ${from}`,
       ids: `SELECT ${alias}.id ${from} ORDER BY ${order} LIMIT ? OFFSET ?`,
     };
-    this.#ofPages.set(key, texts);
+    this.#queriesOfPages.set(key, texts);
     return texts;
   }
 
@@ -177,25 +177,25 @@ export class Listing {
 
   /** Adds the request's filters to the conditions. Throws 400. */
   condition(request: Request, conditions: readonly Sql[]): Sql {
-    const some = this.#narrows(request) ? [...conditions, ...this.#filtered(request)] : conditions;
+    const some = this.#hasFilters(request) ? [...conditions, ...this.#filterConditions(request)] : conditions;
     const [first, ...others] = some.filter((condition) => condition.text !== 'TRUE');
     return first && others.length === 0 ? first : all(first ? [first, ...others] : []);
   }
 
   /** Returns the JSON texts of the objects with these ids, in order. Applies `field=`. */
   represent(request: Request, ids: readonly number[], parameters: Parameters = none): string[] {
-    const text = this.#query(request);
+    const text = this.#queryOf(request);
     if (ids.length === 0) return [];
-    const viewer = { ...viewerOf(request), ids: `[${ids.join()}]` };
+    const viewer = { ...viewerParameters(request), ids: `[${ids.join()}]` };
     const own = this.spec.parameters?.(request);
     // Most lists have none, and a spread costs as much as the rest.
     const isPlain = own === undefined && parameters === none;
     return request.db.named<string>(text, isPlain ? viewer : { ...viewer, ...own, ...parameters });
   }
 
-  /** Does the same for a page, in steps. Throws DeferredRead. */
+  /** Like `represent`, in steps that yield the event loop. Throws DeferredRead. */
   representMany(request: Request, ids: readonly number[], parameters?: Parameters): readonly string[] {
-    return request.db.inSteps(this.#query(request), ids, (some) => this.represent(request, some, parameters));
+    return request.db.inSteps(this.#queryOf(request), ids, (some) => this.represent(request, some, parameters));
   }
 
   /** Returns the JSON text of an existing object. */
@@ -207,7 +207,7 @@ export class Listing {
 
   /** Returns the cached objects, if the request selects the cached representation. */
   #cachedObjects(request: Request): CachedObjects | undefined {
-    return this.spec.invalidatedBy === undefined || this.#chosen(request)
+    return this.spec.invalidatedBy === undefined || this.#selectedNames(request)
       ? undefined
       : request.app.cachedObjectsOf(this);
   }
@@ -215,10 +215,10 @@ export class Listing {
   /** The representation of its objects, built lazily because a start uses few lists. */
   get #members(): readonly Member[] {
     const { alias, fields } = this.spec;
-    this.#madeMembers ??= Object.entries(fields).flatMap(([name, field]) =>
+    this.#cachedMembers ??= Object.entries(fields).flatMap(([name, field]) =>
       field.json ? [{ name, value: field.json(`${alias}.${name}`), shownIf: field.shownIf }] : [],
     );
-    return this.#madeMembers;
+    return this.#cachedMembers;
   }
 
   /** JSON Schema of a complete object, ignoring `field=`. */
@@ -248,8 +248,8 @@ export class Listing {
     return this.#textOf(this.#members);
   }
 
-  #query(request: Request): string {
-    const chosen = this.#chosen(request);
+  #queryOf(request: Request): string {
+    const chosen = this.#selectedNames(request);
     const key = chosen?.join() ?? '';
     let text = this.#queries.get(key);
     if (text === undefined) {
@@ -266,7 +266,7 @@ export class Listing {
     return `SELECT ${renderObject(members)} FROM json_each(@ids) AS page CROSS JOIN ${table} ${alias} ON ${alias}.id = page.value ${parents}`;
   }
 
-  #chosen(request: Request): readonly string[] | undefined {
+  #selectedNames(request: Request): readonly string[] | undefined {
     return chosenNames(
       request,
       this.#members.map(({ name }) => name),
@@ -274,14 +274,15 @@ export class Listing {
   }
 
   /** Whether the query has a parameter that is or may be a filter. */
-  #narrows({ query }: Request): boolean {
+  #hasFilters({ query }: Request): boolean {
     if (query.text === '') return false;
     for (const name of query.names())
-      if (Object.hasOwn(this.spec.filters, name) || this.#starts.some((start) => name.startsWith(start))) return true;
+      if (Object.hasOwn(this.spec.filters, name) || this.#prefixes.some((prefix) => name.startsWith(prefix)))
+        return true;
     return false;
   }
 
-  #filtered(request: Request): Sql[] {
+  #filterConditions(request: Request): Sql[] {
     return collectErrors(
       ...Object.entries(this.spec.filters).map(
         ([name, filter]) =>
@@ -295,7 +296,7 @@ export class Listing {
   #order(request: Request): string {
     const requested = Object.keys(this.spec.orderings).length > 0 ? request.query.list('o') : [];
     return requested.length === 0
-      ? this.#ownOrder
+      ? this.#defaultOrder
       : this.#orderOf(requested.map((term) => this.#ordering(request, term)));
   }
 
@@ -324,8 +325,8 @@ export class Listing {
   }
 }
 
-/** Returns the viewer of a representation. */
-export function viewerOf(request: Request): Viewer & Record<string, string | number> {
+/** Returns the parameters of a representation for the caller. */
+export function viewerParameters(request: Request): ViewerParameters & Record<string, string | number> {
   const { caller } = request;
   return {
     base: request.base,

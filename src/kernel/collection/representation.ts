@@ -4,12 +4,12 @@ import { exampleLink, type JsonSchema } from './json-schema.ts';
 /*
  * SQLite builds the representations: one statement converts the ids of a page to JSON texts, which measured faster than reading
  * rows and building objects. A `Json` is a template of alternating literal text and SQL expressions, rendered into a single
- * concat(), with the schema of its result. Expressions may use the parameters of `Viewer`.
+ * concat(), with the schema of its result. Expressions may use `ViewerParameters`.
  * See src/decisions/json-in-sqlite.md.
  */
 
 /** The parameters of every representation: the base URL of links, and the viewer. */
-export interface Viewer {
+export interface ViewerParameters {
   readonly base: string;
   /** The id with the caller's roles. */
   readonly caller: number;
@@ -202,7 +202,7 @@ export function withChosen<T extends object>(
   return chosen ? objects.map((object) => pick(object, chosen)) : objects;
 }
 
-/** Does the same for JSON texts. */
+/** Like `withChosen`, for JSON texts. */
 export const textsWithChosen = (request: Request, texts: readonly string[]): readonly string[] =>
   request.query.all('field').length + request.query.all('fields').length === 0
     ? texts

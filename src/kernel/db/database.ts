@@ -29,11 +29,11 @@ export interface Database {
   /** Returns the result of a counting query, cached until its tables change. `also` is deferred with it. Throws DeferredRead. */
   count(query: Sql, also?: () => readonly Sql[]): number;
   /** Returns the numbers of a query, cached like `count`. `visits` is the number of rows that it reads unless it sorts. */
-  cached(query: Sql, visits?: number, also?: () => readonly Sql[]): readonly number[];
+  cachedNumbers(query: Sql, visits?: number, also?: () => readonly Sql[]): readonly number[];
   /** Returns the number of rows in a table. */
   rowsIn(table: string): number;
   /** Returns the ids that still meet a condition. Checks only if a deferred read is outdated. */
-  remaining(ids: readonly number[], table: string, alias: string, condition: Sql): readonly number[];
+  keepMatching(ids: readonly number[], table: string, alias: string, condition: Sql): readonly number[];
   /** Calls `make` for ids in steps that yield the event loop. Throws DeferredRead. */
   inSteps<T>(text: string, ids: readonly number[], make: (ids: readonly number[]) => readonly T[]): readonly T[];
   /** Defers these queries for numbers together if one of them takes long. Throws DeferredRead. */

@@ -1,7 +1,7 @@
 /**
  * Runs long reads on the reader thread, so that the event loop stays free. A GET handler requests one through `deferrableAll`,
  * `deferrableValues`, `count` and similar methods, which throw `DeferredRead`. The handler runs again when the thread has the
- * rows. See src/decisions/reading-thread.md.
+ * rows. See src/decisions/reader-thread.md.
  */
 import type { Part, Walk } from '../cache/access.ts';
 import { CacheBudget } from '../cache/generational-cache.ts';

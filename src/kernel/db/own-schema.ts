@@ -17,7 +17,7 @@ interface SchemaObject {
   readonly sql: string | null;
 }
 
-const query = 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name';
+const schemaQuery = 'SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name';
 
 const table = (name: string, sql: string): SchemaObject => ({ type: 'table', name, tbl_name: name, sql });
 
@@ -38,7 +38,7 @@ function expectedSchema(version: number, addon: Addon | undefined): readonly Sch
   const isNewest = version === embeddedMigrations().length;
   const db = SqliteDatabase.open(isNewest ? emptyDatabase(addon) : ':memory:', addon);
   if (!isNewest) migrate(db, version);
-  const objects = db.all<SchemaObject>(raw(query));
+  const objects = db.all<SchemaObject>(raw(schemaQuery));
   db.close();
   expected.set(version, objects);
   return objects;
@@ -46,52 +46,52 @@ function expectedSchema(version: number, addon: Addon | undefined): readonly Sch
 
 /** Returns the differences from the schema with the same version, one line each; none for an unknown version. */
 export function schemaProblems(db: SqliteDatabase, addon?: Addon): string[] {
-  return differences(db.all<SchemaObject>(raw(query)), Number(db.pragma('user_version')), addon);
+  return differences(db.all<SchemaObject>(raw(schemaQuery)), Number(db.pragma('user_version')), addon);
 }
 
 /** Throws a readable error if the schema of a database differs from the one of the same version. */
 export function requireOwnSchema(db: SqliteDatabase, addon: Addon | undefined): void {
-  reject(schemaProblems(db, addon));
+  throwProblems(schemaProblems(db, addon));
 }
 
-/** Does the same for a file, which may be a backup. Throws SQLite's error if it is unreadable. */
+/** Like `requireOwnSchema`, for a file that may be a backup. Throws SQLite's error if it is unreadable. */
 export function requireOwnSchemaOf(handle: SQLite.Database, addon: Addon | undefined): void {
-  const objects = handle.prepare<[], SchemaObject>(query).all();
-  reject(
+  const objects = handle.prepare<[], SchemaObject>(schemaQuery).all();
+  throwProblems(
     differences(objects, Number(handle.pragma('user_version', { simple: true })), addon, [
       table(backupTable.name, backupTable.sql),
     ]),
   );
 }
 
-function reject([first, ...others]: readonly string[]): void {
+function throwProblems([first, ...others]: readonly string[]): void {
   if (first === undefined) return;
   const more = others.length === 0 ? '' : `, and ${others.length} more like this`;
   throw new Error(`The schema of the database is not this program's: ${first}${more}`);
 }
 
 function differences(
-  result: readonly SchemaObject[],
+  objects: readonly SchemaObject[],
   version: number,
   addon: Addon | undefined,
-  further: readonly SchemaObject[] = [],
+  additional: readonly SchemaObject[] = [],
 ): string[] {
   if (version < 0 || version > embeddedMigrations().length) return [];
-  const wanted = new Map(expectedSchema(version, addon).map((object) => [keyOf(object), object]));
-  const others = new Map([...tolerated, ...further].map((object) => [keyOf(object), object]));
+  const missing = new Map(expectedSchema(version, addon).map((object) => [keyOf(object), object]));
+  const others = new Map([...tolerated, ...additional].map((object) => [keyOf(object), object]));
   const lines: string[] = [];
-  for (const object of result) {
+  for (const object of objects) {
     const key = keyOf(object);
-    const own = wanted.get(key) ?? others.get(key);
+    const own = missing.get(key) ?? others.get(key);
     if (!own) lines.push(`${object.type} ${object.name} does not belong to it`);
     else if (own.sql !== object.sql || own.tbl_name !== object.tbl_name)
       lines.push(`${object.type} ${object.name} is defined differently`);
-    wanted.delete(key);
+    missing.delete(key);
     others.delete(key);
   }
   // Databases from before the table of migrations get it with their next migration.
-  wanted.delete('table migration');
-  for (const { name, type } of wanted.values()) lines.push(`${type} ${name} is missing`);
+  missing.delete('table migration');
+  for (const { name, type } of missing.values()) lines.push(`${type} ${name} is missing`);
   return lines;
 }
 

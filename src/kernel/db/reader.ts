@@ -88,7 +88,7 @@ export class Reader {
   }
 
   /** Returns the ids that still meet a condition. Checks only if a deferred read is outdated. */
-  remaining(ids: readonly number[], table: string, alias: string, { text, values }: Sql): readonly number[] {
+  keepMatching(ids: readonly number[], table: string, alias: string, { text, values }: Sql): readonly number[] {
     if (!this.isOutdated) return ids;
     return this.values<number>({
       text: `SELECT ${alias}.id FROM json_each(?) AS page CROSS JOIN ${table} ${alias} ON ${alias}.id = page.value WHERE ${text}`,
@@ -116,13 +116,13 @@ export class Reader {
   }
 
   /** Returns the versions that a query would read now. Its result is valid while they are current. */
-  basisOf(question: DeferredQuery): Basis {
-    return this.versions.basis([question.reads ?? this.statements.accessOf(this.#statementOf(question)).reads]);
+  basisOf(query: DeferredQuery): Basis {
+    return this.versions.basis([query.reads ?? this.statements.accessOf(this.#statementOf(query)).reads]);
   }
 
   /** Records the duration of a query on the thread. */
-  recordThreadRead(question: DeferredQuery, milliseconds: number): void {
-    this.long.record(this.#statementOf(question), question.values, milliseconds, true);
+  recordThreadRead(query: DeferredQuery, milliseconds: number): void {
+    this.long.record(this.#statementOf(query), query.values, milliseconds, true);
   }
 
   /** Returns all rows of a query. */
@@ -204,13 +204,13 @@ export class Reader {
    * src/decisions/caching.md. Throws DeferredRead.
    */
   count(query: Sql, also?: () => readonly Sql[]): number {
-    return present(this.cached(query, undefined, also)[0]);
+    return present(this.cachedNumbers(query, undefined, also)[0]);
   }
 
   /**
    * Returns the numbers of a query, cached until its tables change. `visits` is the number of rows that it reads unless it sorts.
    */
-  cached(query: Sql, visits?: number, also?: () => readonly Sql[]): readonly number[] {
+  cachedNumbers(query: Sql, visits?: number, also?: () => readonly Sql[]): readonly number[] {
     const statement = this.statements.values<number>(query.text);
     const key = responseKey(statement, query.values);
     const known = this.#queries.get(key);
@@ -276,13 +276,13 @@ export class Reader {
   #read<T>(stored: Statement<T>, values: Sql['values'], visits?: number, also?: () => readonly Sql[]): T[] {
     const reads = this.#deferredReads;
     if (!reads) return this.#noted(stored).all(values);
-    const question = queryFor(stored, values);
-    const result = reads.take(question, this.versions);
+    const query = queryFor(stored, values);
+    const result = reads.take(query, this.versions);
     this.#noted(stored);
     // The thread ran the text for which the caller specified the row type.
     if (result) return result as T[];
-    if (reads.isOpen && this.long.has(stored, values, visits) && !reads.has(question))
-      throw new DeferredRead([question, ...(also ? this.#unknown(also(), reads) : [])]);
+    if (reads.isOpen && this.long.has(stored, values, visits) && !reads.has(query))
+      throw new DeferredRead([query, ...(also ? this.#unknown(also(), reads) : [])]);
     const started = performance.now();
     const rows = stored.all(values);
     this.long.record(stored, values, performance.now() - started, false);
@@ -293,7 +293,7 @@ export class Reader {
   #unknown(queries: readonly Sql[], reads: DeferredReads): DeferredQuery[] {
     return queries
       .map(({ text, values }) => ({ text, values, isPlucked: true }))
-      .filter((question) => !this.isCached(question) && !reads.has(question));
+      .filter((query) => !this.isCached(query) && !reads.has(query));
   }
 
   #statementOf({ isPlucked, text }: DeferredQuery): Statement {

@@ -8,7 +8,7 @@ import { pathOf } from './incoming-request.ts';
 import { clientAddress, peerOf } from './origin.ts';
 
 /** Properties of a request that are known when it arrives. */
-export interface Asked {
+export interface RequestInfo {
   readonly id: string;
   /** By the monotonic clock, in milliseconds. */
   readonly started: number;
@@ -54,7 +54,7 @@ export class AccessLog {
 
   /** Logs a request and its response. */
   logResponse(
-    { address, id, message, started, target }: Asked,
+    { address, id, message, started, target }: RequestInfo,
     { caller, hidesPath, route }: LoggedFields,
     status: number,
   ): void {

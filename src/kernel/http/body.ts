@@ -1,7 +1,7 @@
 import { errorOf } from '../present.ts';
 import { HttpError, invalid, invalidRequest } from './error.ts';
 import { type Pair, readMultipart } from './multipart.ts';
-import { ofBodies } from './query.ts';
+import { bodyListRule } from './query.ts';
 
 /** The members of a request body. In a form every value is text, a file, or a list of them when the field is repeated. */
 export interface Body {
@@ -148,7 +148,7 @@ function formText(encoded: string): string {
 /** Counts the items of a field. Throws 400 for too many. */
 function countField(counts: Map<string, number>, name: string): void {
   const count = (counts.get(name) ?? 0) + 1;
-  if (count > ofBodies.most) throw invalid({ [name]: [ofBodies.message] });
+  if (count > bodyListRule.maxValues) throw invalid({ [name]: [bodyListRule.message] });
   counts.set(name, count);
 }
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { AccessLog, Asked } from './access-log.ts';
+import type { AccessLog, RequestInfo } from './access-log.ts';
 import { chosenEncoding, compress, isCompressible } from './encoding.ts';
 import type { Expectation } from './expectation.ts';
 import { encodedTag, etagOf, matches, type Reply } from './reply.ts';
@@ -20,7 +20,7 @@ export interface Result {
 }
 
 /** A request as node:http passes it, and the destination of its response. */
-export interface Call extends Asked {
+export interface Call extends RequestInfo {
   readonly outgoing: ServerResponse;
   readonly expectation: Expectation;
   /** CORS headers for pages of allowed origins. */
@@ -34,10 +34,10 @@ export interface Call extends Asked {
 export type Forwarding = (call: Call, base: string) => Promise<Result | number | undefined> | undefined;
 
 /**
- * Sends a response with the common headers and logs its line. `instead` may replace the response after its
+ * Sends a response with the common headers and logs its line. `replacement` may replace the response after its
  * body has been compressed, because that takes time.
  */
-export function send(call: Call, response: Result, log: AccessLog, instead?: () => Result | undefined): void {
+export function send(call: Call, response: Result, log: AccessLog, replacement?: () => Result | undefined): void {
   const { cors, message } = call;
   const { reply } = response;
   const { body } = reply;
@@ -86,7 +86,7 @@ export function send(call: Call, response: Result, log: AccessLog, instead?: () 
     return;
   }
   const writeCompressed = (compressed: Uint8Array): void => {
-    const other = instead?.();
+    const other = replacement?.();
     if (other) {
       send(call, other, log);
       return;

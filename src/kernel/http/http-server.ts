@@ -27,9 +27,9 @@ import {
 } from './rejection.ts';
 import { Upload, UploadBudget } from './uploads.ts';
 
-const headerBytes = 16 * 1024;
-const headersTimeout = 10_000;
-const requestTimeout = 30_000;
+const maxHeaderBytes = 16 * 1024;
+const headersTimeoutMs = 10_000;
+const requestTimeoutMs = 30_000;
 const shutdownTimeoutMs = 8_000;
 
 /** The HTTP server. Reads requests within limits, and sends responses after their changes are committed. */
@@ -58,9 +58,9 @@ export class HttpServer {
     this.#connections = new Connections(options.connections, this.#proxies);
     this.#uploads = new UploadBudget(options.bodyBudget);
     const limits = {
-      maxHeaderSize: headerBytes,
-      headersTimeout,
-      requestTimeout,
+      maxHeaderSize: maxHeaderBytes,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: 1000,
       keepAliveTimeout: options.keepAlive / 1000,
       noDelay: true,
@@ -69,7 +69,7 @@ export class HttpServer {
     };
     const { certificate } = options;
     this.#secure =
-      certificate && createSecureServer({ ...limits, ...certificate.options, handshakeTimeout: headersTimeout });
+      certificate && createSecureServer({ ...limits, ...certificate.options, handshakeTimeout: headersTimeoutMs });
     this.#server = this.#secure ?? createServer(limits);
     this.#connections.watch(this.#server);
     const receive = (message: IncomingMessage, outgoing: ServerResponse): void =>
@@ -108,8 +108,8 @@ export class HttpServer {
     });
   }
 
-  /** `waits` means that the client sends its body only after 100 Continue (RFC 9110 10.1.1). */
-  #receive(message: IncomingMessage, outgoing: ServerResponse, waits: boolean): void {
+  /** `expectsContinue` means that the client sends its body only after 100 Continue (RFC 9110 10.1.1). */
+  #receive(message: IncomingMessage, outgoing: ServerResponse, expectsContinue: boolean): void {
     const cors = this.#cors.headers(message.headers);
     const peer = peerOf(message.socket);
     const address = this.#log.addressOf(message);
@@ -120,40 +120,40 @@ export class HttpServer {
       message,
       target,
       outgoing,
-      expectation: new Expectation(message, outgoing, waits),
+      expectation: new Expectation(message, outgoing, expectsContinue),
       cors,
       address,
     };
     this.#latest.set(message.socket, call);
     this.#connections.requested(message.socket);
-    const named = requestBase(peer, host, message.headers, this.#proxies, this.#secure ? 'https' : 'http');
+    const requestedBase = requestBase(peer, host, message.headers, this.#proxies, this.#secure ? 'https' : 'http');
     const sendRejection = (response: Result): void => {
       call.expectation.reject();
       this.#send(call, response);
     };
-    if (named === null || !target.startsWith('/')) {
-      sendRejection(named === null ? invalidHost : invalidTarget);
+    if (requestedBase === null || !target.startsWith('/')) {
+      sendRejection(requestedBase === null ? invalidHost : invalidTarget);
       return;
     }
-    const base = this.#options.baseUrl ?? named;
-    if (!cors) this.#cors.reportRejected(message.headers, [named, base]);
+    const base = this.#options.baseUrl ?? requestedBase;
+    if (!cors) this.#cors.reportRejected(message.headers, [requestedBase, base]);
     if (isPreflight(message)) {
       sendRejection(cors ? preflight : rejectedPreflight);
       return;
     }
     const incoming = new IncomingRequest(call.id, message.method ?? 'GET', target, message.headers, address, base);
-    const elsewhere = this.#options.elsewhere?.(call, named);
-    if (!elsewhere) this.#take(call, incoming, sendRejection);
+    const forwarded = this.#options.forward?.(call, requestedBase);
+    if (!forwarded) this.#receiveBody(call, incoming, sendRejection);
     else
-      void elsewhere.then((response) => {
-        if (response === undefined) this.#take(call, incoming, sendRejection);
+      void forwarded.then((response) => {
+        if (response === undefined) this.#receiveBody(call, incoming, sendRejection);
         else if (typeof response === 'number') this.#log.logResponse(call, unrouted, response);
         else sendRejection(response);
       });
   }
 
-  /** Responds to a request on this server. */
-  #take(call: Call, incoming: IncomingRequest, sendRejection: (response: Result) => void): void {
+  /** Receives the body of a request, within limits, and responds on this server. */
+  #receiveBody(call: Call, incoming: IncomingRequest, sendRejection: (response: Result) => void): void {
     const { expectation, message } = call;
     const { headers, method } = incoming;
     const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
@@ -167,7 +167,7 @@ export class HttpServer {
       const admission = this.#options.admit(incoming);
       if ('reply' in admission) {
         this.#options.afterCommit((error) => {
-          if (error instanceof BatchRolledBack) this.#ready.add(() => this.#take(call, incoming, sendRejection));
+          if (error instanceof BatchRolledBack) this.#ready.add(() => this.#receiveBody(call, incoming, sendRejection));
           else sendRejection(this.#afterCommit(incoming, admission, error));
         });
         return;
@@ -244,9 +244,9 @@ export class HttpServer {
     return { ...response, reply: internalError(call.id) };
   }
 
-  #send(call: Call, response: Result, instead?: () => Result | undefined): void {
+  #send(call: Call, response: Result, replacement?: () => Result | undefined): void {
     if (this.#stopping) call.outgoing.shouldKeepAlive = false;
-    send(call, response, this.#log, instead);
+    send(call, response, this.#log, replacement);
   }
 
   /** Responds to input that is not a request, after the responses to earlier requests of the connection. */

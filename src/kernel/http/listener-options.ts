@@ -22,7 +22,8 @@ export interface ListenerOptions {
   /** Checks the headers of a request with a body: a response rejects it before the body is read. */
   readonly admit: (incoming: IncomingRequest) => Admission | Result;
   readonly respond: (incoming: IncomingRequest) => Result | Promise<Result>;
-  readonly elsewhere?: Forwarding | undefined;
+  /** Passes a request to another server. */
+  readonly forward?: Forwarding | undefined;
   /** Calls back when all current writes are on disk, with an error on failure. */
   readonly afterCommit: (callback: (error?: unknown) => void) => void;
   /** Returns the error of a change that may no longer be acknowledged, although it is saved; undefined otherwise. */

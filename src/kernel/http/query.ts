@@ -6,19 +6,19 @@ const trueWords = /^(true|t|yes|y|on|1|True|TRUE|T|Yes|YES|Y|On|ON)$/;
 /** The last second of the year 9999. */
 const latestTimestamp = 253_402_300_799;
 
-/** A boolean in one of the spellings of core.md 1.5, or undefined. */
+/** Parses a boolean in one of the spellings of core.md 1.5; undefined for any other word. */
 export const booleanWord = (word: string): boolean | undefined =>
   trueWords.test(word) ? true : falseWords.test(word) ? false : undefined;
 
 /** The maximum number of values of a parameter, and the message for more (core.md 1.1 "Lists"). */
 interface ListRule {
-  readonly most: number;
+  readonly maxValues: number;
   readonly message: string;
 }
 
-const ofParameters: ListRule = { most: 100, message: 'Ensure this list has no more than 100 values.' };
-/** Those of lists in bodies, and of the points of a history. */
-export const ofBodies: ListRule = { most: 1000, message: 'Ensure this field has no more than 1000 elements.' };
+const parameterListRule: ListRule = { maxValues: 100, message: 'Ensure this list has no more than 100 values.' };
+/** The rule for lists in bodies, and for the points of a history. */
+export const bodyListRule: ListRule = { maxValues: 1000, message: 'Ensure this field has no more than 1000 elements.' };
 
 /** The query parameters. An empty value counts as missing, except for flags (core.md 1.9). */
 export class Query {
@@ -26,7 +26,7 @@ export class Query {
 
   constructor(
     readonly text: string,
-    private readonly listRule: ListRule = ofParameters,
+    private readonly listRule: ListRule = parameterListRule,
   ) {
     if (text === '') return;
     for (const [name, value] of new URLSearchParams(text)) {
@@ -41,42 +41,43 @@ export class Query {
     const text = (value: unknown): string =>
       value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value);
     for (const [name, value] of Object.entries(members))
-      if (Array.isArray(value) && value.length > ofBodies.most) throw invalid({ [name]: [ofBodies.message] });
+      if (Array.isArray(value) && value.length > bodyListRule.maxValues)
+        throw invalid({ [name]: [bodyListRule.message] });
     const pairs = Object.entries(members).flatMap(([name, value]) =>
       (Array.isArray(value) ? value : [value]).map((item): [string, string] => [name, text(item)]),
     );
-    return new Query(new URLSearchParams(pairs).toString(), ofBodies);
+    return new Query(new URLSearchParams(pairs).toString(), bodyListRule);
   }
 
-  /** The last value of a parameter, unless it is empty. Throws 400 for too many values, like every method that reads values. */
+  /** Returns the last value of a parameter, unless it is empty. Throws 400 for too many values, like every method that reads values. */
   one(name: string): string | undefined {
     return this.#input(name)?.at(-1) || undefined;
   }
 
-  /** The values between the commas of a parameter, trimmed; empty when it is not given. Throws 400 for too many. */
+  /** Returns the values between the commas of a parameter, trimmed; empty if missing. Throws 400 for too many. */
   list(name: string): string[] {
     const values = this.one(name)?.split(',') ?? [];
     this.#requireFew(name, values);
     return values.map((value) => value.trim());
   }
 
-  /** Every non-empty value of a parameter, in order. */
+  /** Returns every non-empty value of a parameter, in order. */
   all(name: string): string[] {
     return this.#input(name)?.filter((value) => value !== '') ?? [];
   }
 
-  /** Whether a parameter is given, whatever its values. */
+  /** Whether a parameter exists, whatever its values. */
   has(name: string): boolean {
     return this.#values.has(name);
   }
 
-  /** A presence flag: set by any value, also an empty one, except an explicit false. */
+  /** Returns a presence flag: set by any value, also an empty one, except an explicit false. */
   flag(name: string): boolean {
     const value = this.#input(name)?.at(-1);
     return value !== undefined && booleanWord(value) !== false;
   }
 
-  /** A uuid, dashed or not, in lower case without dashes; undefined when not given. Throws 400. */
+  /** Returns a uuid, dashed or not, in lower case without dashes; undefined if missing. Throws 400. */
   uuid(name: string): string | undefined {
     const value = this.one(name);
     if (value === undefined) return undefined;
@@ -85,7 +86,7 @@ export class Query {
     return value.replaceAll('-', '').toLowerCase();
   }
 
-  /** A boolean; undefined when not given. Throws 400. */
+  /** Returns a boolean; undefined if missing. Throws 400. */
   boolean(name: string): boolean | undefined {
     const value = this.one(name);
     if (value === undefined) return undefined;
@@ -94,17 +95,17 @@ export class Query {
     return response;
   }
 
-  /** An integer within these bounds; undefined when not given. Throws 400. */
-  integer(name: string, least: number, most: number): number | undefined {
+  /** Returns an integer within these bounds; undefined if missing. Throws 400. */
+  integer(name: string, min: number, max: number): number | undefined {
     const value = this.one(name);
     if (value === undefined) return undefined;
     if (!/^[+-]?\d+$/.test(value)) throw invalid({ [name]: ['A valid integer is required.'] });
-    if (Number(value) < least) throw invalid({ [name]: [`Ensure this value is greater than or equal to ${least}.`] });
-    if (Number(value) > most) throw invalid({ [name]: [`Ensure this value is less than or equal to ${most}.`] });
+    if (Number(value) < min) throw invalid({ [name]: [`Ensure this value is greater than or equal to ${min}.`] });
+    if (Number(value) > max) throw invalid({ [name]: [`Ensure this value is less than or equal to ${max}.`] });
     return Number(value);
   }
 
-  /** One of these words; undefined when not given. Throws 400. */
+  /** Returns one of these words; undefined if missing. Throws 400. */
   choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined {
     const value = this.one(name);
     const choice = choices.find((candidate) => candidate === value);
@@ -112,7 +113,7 @@ export class Query {
     return choice;
   }
 
-  /** A UNIX timestamp in microseconds, of whole seconds unless fractions are allowed; undefined when not given. Throws 400. */
+  /** Returns a UNIX timestamp in microseconds, of whole seconds unless fractions are allowed; undefined if missing. Throws 400. */
   timestamp(name: string, fractions = false): number | undefined {
     const value = this.one(name);
     if (value === undefined) return undefined;
@@ -123,7 +124,7 @@ export class Query {
     return Math.round(Number(value) * 1_000_000);
   }
 
-  /** Two timestamps in microseconds, where they are given. Throws 400, also when the end is not after the start. */
+  /** Returns two timestamps in microseconds, each undefined if missing. Throws 400, also when the end is not after the start. */
   range(start: string, end: string): { readonly from: number | undefined; readonly to: number | undefined } {
     const [from, to] = collectErrors(
       () => this.timestamp(start),
@@ -133,7 +134,7 @@ export class Query {
     return { from, to };
   }
 
-  /** The values of a parameter. Throws 400 for too many. */
+  /** Returns the values of a parameter. Throws 400 for too many. */
   #input(name: string): readonly string[] | undefined {
     const values = this.#values.get(name);
     if (values !== undefined && values.length > 1) this.#requireFew(name, values);
@@ -141,11 +142,11 @@ export class Query {
   }
 
   #requireFew(name: string, values: readonly string[]): void {
-    const { most, message } = name === 'point' ? ofBodies : this.listRule;
+    const { maxValues: most, message } = name === 'point' ? bodyListRule : this.listRule;
     if (values.length > most) throw invalid({ [name]: [message] });
   }
 
-  /** Names of all parameters, without duplicates. */
+  /** Returns the names of all parameters, without duplicates. */
   names(): IterableIterator<string> {
     return this.#values.keys();
   }
@@ -175,8 +176,8 @@ function encoded(pairs: [string, string][] = []): string {
   return new URLSearchParams(pairs.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))).toString();
 }
 
-const defaultSize = 10;
-const largestSize = 300;
+const defaultPageSize = 10;
+const maxPageSize = 300;
 /** Clients limit the size of headers; Node.js accepts 16 KiB for all of them together. */
 const maxLinkLength = 4096;
 
@@ -191,7 +192,7 @@ export interface Page {
 /** Returns the requested page of a list with `total` objects. Throws 404 `Invalid page.` outside of the list (core.md 1.8). */
 export function pageOf(query: Query, total: number): Page {
   const sizeText = query.one('page_size') ?? '';
-  const size = /^\s*\+?0*[1-9]\d*\s*$/.test(sizeText) ? Math.min(Number(sizeText), largestSize) : defaultSize;
+  const size = /^\s*\+?0*[1-9]\d*\s*$/.test(sizeText) ? Math.min(Number(sizeText), maxPageSize) : defaultPageSize;
   const last = Math.max(1, Math.ceil(total / size));
   const text = query.one('page') ?? '1';
   const number = text === 'last' ? last : /^\d{1,15}$/.test(text) ? Number(text) : 0;

@@ -9,7 +9,7 @@ import { StorageError } from '../durability/storage-error.ts';
 
 declare module '../app.ts' {
   interface App {
-    /** Whether the machine's clock has jumped recently, so that nothing may be removed by age (core.md 13). */
+    /** Whether the machine's clock has jumped recently, so that expired data must not be removed (core.md 13). */
     readonly isClockDoubtful: () => boolean;
   }
 }
@@ -35,7 +35,7 @@ export interface StoredInstants {
 export interface ClockRules {
   readonly instants: readonly StoredInstants[];
   /** Functions that permanently end expired entries as of the context's time. They run before a set-back clock takes effect. */
-  readonly ends: readonly ((context: Context) => void)[];
+  readonly endExpired: readonly ((context: Context) => void)[];
 }
 
 /** A smaller difference does not count as a jump back, but as rounding or a leap second. */
@@ -88,11 +88,11 @@ export class ClockWatch {
     this.#base = { now: reading.now - jump, elapsed: reading.elapsed };
     this.#storedAt = reading.elapsed;
     try {
-      this.#settle(reading, jump, 'since it was last seen');
+      this.#handleJump(reading, jump, 'since it was last seen');
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
     }
-    this.#look();
+    this.#updateWaiting();
   }
 
   /** Checks the clock. Call it once a second, before any code uses the clock. */
@@ -100,9 +100,9 @@ export class ClockWatch {
     const reading = this.#base && this.#read();
     if (!reading) return;
     const jump = this.#jumpAt(reading);
-    if (Math.abs(jump) >= tolerance) this.#settle(reading, jump, 'while the server was running');
-    else if (reading.elapsed - this.#storedAt >= storeInterval) this.#keep(reading);
-    this.#look();
+    if (Math.abs(jump) >= tolerance) this.#handleJump(reading, jump, 'while the server was running');
+    else if (reading.elapsed - this.#storedAt >= storeInterval) this.#storeReading(reading);
+    this.#updateWaiting();
   }
 
   /** Whether the clock may be wrong: it jumped less than a day of running time ago. */
@@ -140,8 +140,8 @@ export class ClockWatch {
     return now < seen - tolerance || now > seen + maxTrustedJump ? now - seen : 0;
   }
 
-  /** Corrects stored instants, and continues with the present clock. */
-  #settle(reading: Reading, jump: number, when: string): void {
+  /** Corrects stored instants after a jump, if any, and continues with the current clock. */
+  #handleJump(reading: Reading, jump: number, when: string): void {
     const { config, db, log } = this.app;
     const isNotable = Math.abs(jump) > maxTrustedJump;
     db.writeRelaxed(() => {
@@ -154,20 +154,20 @@ export class ClockWatch {
     this.#base = reading;
     this.#storedAt = reading.elapsed;
     if (jump === 0) return;
-    const reports = { jump_seconds: Math.round(jump / second) };
+    const fields = { jump_seconds: Math.round(jump / second) };
     const moved = `the clock has moved ${jumpText(jump)} ${when}`;
     if (isNotable)
       log.warn(
-        reports,
-        `${moved}: nothing is removed for its age until the server has run for a day, or until \`${acceptance(config.data)}\``,
+        fields,
+        `${moved}: expired data is not removed until the server has run for a day, or until \`${acceptance(config.data)}\``,
       );
-    else log.info(reports, moved);
+    else log.info(fields, moved);
   }
 
   /** Expired entries stay expired; instants too far in the future move to the latest that their rule allows. */
   #repair(now: number, jump: number): void {
     const { app, rules } = this;
-    if (jump < 0) for (const end of rules.ends) end({ ...systemContext(app), now: now - jump });
+    if (jump < 0) for (const end of rules.endExpired) end({ ...systemContext(app), now: now - jump });
     for (const { ahead, column, countsRunning, table, where = 'TRUE' } of rules.instants) {
       const [rows, instant] = [raw(`${table} SET ${column}`), raw(column)];
       if (jump < 0)
@@ -178,7 +178,7 @@ export class ClockWatch {
   }
 
   /** Stores the clock's instant, and that the server has run for a while longer. */
-  #keep({ elapsed, now }: Reading): void {
+  #storeReading({ elapsed, now }: Reading): void {
     const { db } = this.app;
     const ran = elapsed - this.#storedAt;
     db.writeRelaxed(() =>
@@ -191,10 +191,10 @@ export class ClockWatch {
     this.#storedAt = elapsed;
   }
 
-  /** Reads whether removals wait: an operator may have confirmed the clock. */
-  #look(): void {
+  /** Reads whether removals wait, because an operator may have confirmed the clock. */
+  #updateWaiting(): void {
     const isWaiting = readStored(this.app.db).clock_wait !== null;
-    if (this.#isWaiting && !isWaiting) this.app.log.info('expired data is removed again');
+    if (this.#isWaiting && !isWaiting) this.app.log.info('removal of expired data resumes');
     this.#isWaiting = isWaiting;
   }
 }
@@ -213,5 +213,5 @@ export function clockDoubts({ config, db }: App): string[] {
   const { clock_jump: jump, clock_wait: wait } = readStored(db);
   if (jump === null || wait === null) return [];
   const until = `until a server has run for another ${Math.ceil(wait / hour)} hours, or until \`${acceptance(config.data)}\``;
-  return [`the clock has moved ${jumpText(jump)}: nothing is removed for its age ${until}`];
+  return [`the clock has moved ${jumpText(jump)}: expired data is not removed ${until}`];
 }

@@ -16,16 +16,16 @@ interface RouteCounts {
 }
 
 /**
- * Counts requests by the pattern of their path, of which there are as many as the program has, by method and status.
- * Called for every request, so it builds no texts: they are built when the counts are read.
+ * Counts requests by path pattern, method and status. The patterns are those of the program, so their number is bounded.
+ * Called for every request, so it builds no strings: those are built when the counts are read.
  */
 export class RequestCounts {
   readonly #routes = new Map<string, RouteCounts>();
-  /** How long they took, in seconds, by method. */
+  /** Durations in seconds, by method. */
   readonly durations: ReadonlyMap<string, Histogram> = new Map(methods.map((name) => [name, new Histogram(durations)]));
   readonly #durations = [...this.durations.values()];
 
-  /** `route` is empty for an unknown path, and for input that was no request; `ms` are milliseconds. */
+  /** `route` is empty for an unknown path, and for input that was not a request; `ms` is in milliseconds. */
   add(route: string, method: string, status: number, ms: number): void {
     let counts = this.#routes.get(route);
     if (!counts) {
@@ -33,14 +33,14 @@ export class RequestCounts {
       this.#routes.set(route, counts);
     }
     const known = methods.indexOf(method);
-    const place = known < 0 ? methods.length - 1 : known;
-    const response = place * perMethod + status;
+    const index = known < 0 ? methods.length - 1 : known;
+    const response = index * perMethod + status;
     counts.responses.set(response, (counts.responses.get(response) ?? 0) + 1);
     counts.seconds += ms / 1000;
-    this.#durations[place]?.observe(ms / 1000);
+    this.#durations[index]?.observe(ms / 1000);
   }
 
-  /** Responses until now. */
+  /** Response counts. */
   responses(): { readonly route: string; readonly method: string; readonly status: string; readonly count: number }[] {
     return [...this.#routes].flatMap(([route, { responses }]) =>
       [...responses].map(([response, count]) => ({
@@ -73,7 +73,11 @@ export class CacheCounts {
 /** Counters of a running server for its operator. The code that counts does not depend on the reader. */
 export class Metrics {
   readonly requests = new RequestCounts();
-  readonly caches = { answers: new CacheCounts(), texts: new CacheCounts(), tokens: new CacheCounts() } as const;
+  readonly caches = {
+    responses: new CacheCounts(),
+    representations: new CacheCounts(),
+    tokens: new CacheCounts(),
+  } as const;
   /** Rejected attempts to log in, by reason. */
   readonly rejectedLogins = new Counts<[reason: 'credentials' | 'locked' | 'saml' | 'oidc']>();
   /** By outcome. */

@@ -21,7 +21,7 @@ export const lateModules = {
 export const threads = {
   'kernel/durability/checkpoint-thread': 'moves the write-ahead log into the database',
   'kernel/durability/snapshot-thread': 'writes and reads backups',
-  'kernel/threads/reading-thread': 'reads what takes long',
+  'kernel/threads/reader-thread': 'runs long reads',
   'accounts/session/saml/thread': 'reads SAML messages and metadata',
 } as const;
 

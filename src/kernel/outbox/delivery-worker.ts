@@ -36,14 +36,14 @@ const freeSlots = ({ limit, rate, running }: ConcurrencyLimit, at: number): numb
 /** A table of rows to send. Rows of one queue are sent one at a time. */
 export interface Outbox<Delivery extends { readonly uuid: string }> {
   readonly name: OutboxName;
-  /** Returns queues that may have rows due at `now`; `isMore`: there are others, for which the worker asks again immediately. */
+  /** Returns queues that may have rows due at `now`; `isMore` means that there are others: the worker calls again immediately. */
   due(now: number): { readonly queues: readonly number[]; readonly isMore: boolean };
   /** Returns the next row of a queue that is due at `now`. */
   next(queue: number, now: number): Delivery | undefined;
-  /** Returns the limit that a delivery is subject to. */
-  lane(delivery: Delivery): ConcurrencyLimit;
+  /** Returns the limit on concurrent deliveries of its kind. */
+  limitOf(delivery: Delivery): ConcurrencyLimit;
   /** Returns an additional limit, such as that of its host. */
-  furtherLimit?(delivery: Delivery): ConcurrencyLimit | undefined;
+  additionalLimitOf?(delivery: Delivery): ConcurrencyLimit | undefined;
   /** Makes one attempt. Rejects only on a bug. */
   send(delivery: Delivery, context: Context): Promise<Outcome>;
   /** Stores the outcome of an attempt, inside a write transaction. */
@@ -242,8 +242,8 @@ export class DeliveryWorker<Delivery extends { readonly uuid: string }> {
       if (this.#busy.has(queue) || this.#isClosing) continue;
       const delivery = this.outbox.next(queue, now);
       if (!delivery) continue;
-      const further = this.outbox.furtherLimit?.(delivery);
-      const limits = [this.outbox.lane(delivery), ...(further ? [further] : [])];
+      const further = this.outbox.additionalLimitOf?.(delivery);
+      const limits = [this.outbox.limitOf(delivery), ...(further ? [further] : [])];
       if (!this.#hasSlots(queue, limits)) continue;
       startedCount++;
       void this.#attempt(queue, delivery, limits);

@@ -45,7 +45,7 @@ export abstract class MailOutbox<Due extends DueMail> implements Outbox<Due> {
       WHERE id = ${id} AND status = 'pending' AND ${this.condition} AND next_attempt <= ${now}`);
   }
 
-  lane(): ConcurrencyLimit {
+  limitOf(): ConcurrencyLimit {
     return this.#lane;
   }
 

@@ -83,20 +83,20 @@ const newKeyLine = (random: (bytes: number) => Buffer): string =>
   `${random(4).toString('hex')}:${random(keyBytes).toString('base64')}`;
 
 /**
- * Returns the keys of a deployment: from the setting, or from `secret.key` in the data folder, which is created if `mayMake` is
+ * Returns the keys of a deployment: from the setting, or from `secret.key` in the data folder, which is created if `canCreate` is
  * true. Without a folder, the key is random and temporary. Throws a readable error.
  */
 export function openSecrets(
   setting: readonly string[],
   folder: string | undefined,
   random: (bytes: number) => Buffer,
-  mayMake: () => boolean = () => true,
+  canCreate: () => boolean = () => true,
 ): Secrets {
   if (setting.length > 0) return new Secrets(parseKeys(setting), random);
   if (folder === undefined) return new Secrets([{ id: '1', bytes: random(keyBytes) }], random);
   const file = keyFile(folder);
   if (!existsSync(file)) {
-    if (mayMake()) createKeyFile(file, newKeyLine(random));
+    if (canCreate()) createKeyFile(file, newKeyLine(random));
     // Read it again, because another command may have created and used it meanwhile.
     else if (!existsSync(file))
       throw new Error(
@@ -146,12 +146,12 @@ function createKeyFile(file: string, line: string): void {
 }
 
 /** Removes drafts that killed commands left beside an existing key file, because they contain keys. */
-export function clearDrafts(folder: string): void {
+export function removeDrafts(folder: string): void {
   if (!existsSync(keyFile(folder))) return;
-  for (const name of readdirSync(folder)) if (isDraft.test(name)) rmSync(join(folder, name), { force: true });
+  for (const name of readdirSync(folder)) if (draftPattern.test(name)) rmSync(join(folder, name), { force: true });
 }
 
-const isDraft = /^secret\.key\.(new|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+const draftPattern = /^secret\.key\.(new|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 
 /** Prepends a new key to the key file. Returns the keys for encryption and decryption. */
 export function addKey(folder: string, random: (bytes: number) => Buffer): Secrets {
@@ -182,7 +182,5 @@ function replaceKeys(file: string, lines: readonly string[]): void {
 
 /** Merges two key files: returns the text of the first, extended by additional keys of an older one. */
 export function withOlderKeys(newer: string, older: string): string {
-  // The last line may lack a line break.
-  const linesIn = (text: string): string[] => text.split('\n').filter((line) => line !== '');
   return [...new Set([...linesIn(newer), ...linesIn(older)])].map((line) => `${line}\n`).join('');
 }

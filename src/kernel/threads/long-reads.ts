@@ -1,4 +1,4 @@
-/** Runs long reads on a thread. See src/decisions/reading-thread.md. */
+/** Runs long reads on a thread. See src/decisions/reader-thread.md. */
 import type { DeferredQuery, DeferredReads, ReadResult } from '../db/deferred-reads.ts';
 import type { SqliteDatabase } from '../db/sqlite-database.ts';
 import { type AddonFile, addonFile } from '../durability/handle.ts';
@@ -11,18 +11,18 @@ import { TaskThread, TaskTimeoutError } from './task-thread.ts';
 declare module '../app.ts' {
   interface App {
     /** Runs long reads off the event loop; undefined where the data is in memory. */
-    readonly readingThread: ReadingThread | undefined;
+    readonly readerThread: ReaderThread | undefined;
   }
 }
 
 /** Input of the thread at its start. */
-export interface ReadingOrder {
+export interface ReaderThreadData {
   readonly file: string;
   readonly addon: AddonFile | undefined;
 }
 
 /** The thread that reads the database file beside the program; it starts with the first long read. */
-export class ReadingThread {
+export class ReaderThread {
   /** Time limit for the reads of one round. */
   readonly milliseconds: number = 60_000;
   readonly #thread: TaskThread;
@@ -33,8 +33,8 @@ export class ReadingThread {
     file: string,
     addon: Addon | undefined,
   ) {
-    const order: ReadingOrder = { file, addon: addonFile(addon) };
-    this.#thread = new TaskThread(() => embeddedThread('kernel/threads/reading-thread'), tooManyReads, order);
+    const order: ReaderThreadData = { file, addon: addonFile(addon) };
+    this.#thread = new TaskThread(() => embeddedThread('kernel/threads/reader-thread'), tooManyReads, order);
   }
 
   /**

@@ -8,7 +8,7 @@ import SQLite from 'better-sqlite3';
 import { createServer, type Server } from 'tenantry';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { examineHealth } from '../../../src/app/operation/health.ts';
+import { checkHealth } from '../../../src/app/operation/health.ts';
 import { embeddedMigrations } from '../../../src/kernel/native/embedded.ts';
 import { OtherWriter } from '../../support/other-process.ts';
 import { nativeCache, Program } from '../../support/program.ts';
@@ -86,8 +86,8 @@ test('reports a database migrated by a newer version, and a timer that has stopp
     timerAgeMs: () => 61_000,
     isClosing: () => true,
   };
-  const { checks: matches, isReady } = await examineHealth(vitals);
-  const server_ = 'is about to end';
+  const { checks: matches, isReady } = await checkHealth(vitals);
+  const server_ = 'is shutting down';
   assert.equal([isReady, matches], [false, { ...checks, server: server_, timer: 'has not run for 61 seconds' }]);
 });
 
@@ -98,7 +98,7 @@ test('is not ready while it completes requests during shutdown', async () => {
   // The server has admitted the request.
   assert.is((await wire.response()).status, 100);
   const ended = server.close();
-  const expected = { ...checks, server: 'is about to end' };
+  const expected = { ...checks, server: 'is shutting down' };
   assert.equal(await readiness(), { status: 503, body: { status: 'not ready', checks: expected } });
   wire.bytes('{"username":"admin"}');
   assert.is((await wire.response()).status, 401);
@@ -130,7 +130,7 @@ test('is not ready after its database file was removed, closes, and rejects clos
   rmSync(file);
   other.tick();
   const vitals = { app: other.app, folder, instance: undefined, timerAgeMs: () => 0, isClosing: () => false };
-  const { checks: matches, isReady } = await examineHealth(vitals);
+  const { checks: matches, isReady } = await checkHealth(vitals);
   const database = `${file} was removed while it was served: restore a backup`;
   assert.equal([isReady, matches], [false, { ...checks, database }]);
   const failure = await other.closed.catch((error: Error) => error.message);

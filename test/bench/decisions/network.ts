@@ -168,7 +168,7 @@ class DueOutbox implements Outbox<{ readonly uuid: string }> {
   readonly #lane = concurrencyLimit(dueQueues);
   readonly #begun = new Set<number>();
   due = () => ({ queues: Array.from({ length: dueQueues }, (_, i) => i), isMore: false });
-  lane = (): ConcurrencyLimit => this.#lane;
+  limitOf = (): ConcurrencyLimit => this.#lane;
   send = async (): Promise<Outcome> => ({ status: 'delivered' }) as Outcome;
   settle = (): void => undefined;
   close = (): void => undefined;

@@ -16,7 +16,7 @@ import { Request } from '../../../src/kernel/access/request.ts';
 import { visibleCustomers } from '../../../src/kernel/access/visibility.ts';
 import type { App } from '../../../src/kernel/app.ts';
 import type { Endpoint } from '../../../src/kernel/collection/endpoint.ts';
-import { viewerOf } from '../../../src/kernel/collection/listing.ts';
+import { viewerParameters } from '../../../src/kernel/collection/listing.ts';
 import { renderObject } from '../../../src/kernel/collection/representation.ts';
 import { raw, type Sql, sql } from '../../../src/kernel/db/sql.ts';
 import { EndOfIteration } from '../../../src/kernel/http/http-server.ts';
@@ -249,7 +249,7 @@ async function twoSteps(app: App): Promise<Comparison[]> {
     // A visibility condition binds at most one value, the caller, which is also a parameter of the representation.
     const atOnce = `SELECT ${renderObject(members)} FROM customer c ${where.text.replaceAll('?', '@caller')} ORDER BY ${order} LIMIT 10`;
     const decision = (): string[] => listing.represent(request, db.values<number>(ids));
-    const without = (): string[] => db.named<string>(atOnce, viewerOf(request));
+    const without = (): string[] => db.named<string>(atOnce, viewerParameters(request));
     if (decision().join() !== without().join()) throw new Error('The two pages differ');
     const figures = await alternate(
       rounds,

@@ -61,7 +61,7 @@ const hook = async (): Promise<Json> =>
 const isActive = async ({ url }: Json): Promise<boolean> => (await fixture.staff.get(url)).body.is_active;
 /** A separate process runs the command, and the server notices. */
 async function accept(): Promise<void> {
-  new ClockWatch(fixture.server.app, { instants: [], ends: [] }).accept();
+  new ClockWatch(fixture.server.app, { instants: [], endExpired: [] }).accept();
   await fixture.advance(1);
 }
 
