@@ -24,14 +24,14 @@ export const systemClock: Clock = { now: () => Date.now() * 1000, elapsed: () =>
 
 /** Creates a stopped clock that starts at an instant (default: the machine's time). */
 export function settableClock(start?: number | string | Date): SettableClock {
-  let present = start === undefined ? systemClock.now() : instantOf(start);
+  let current = start === undefined ? systemClock.now() : instantOf(start);
   return {
-    now: () => present,
+    now: () => current,
     set: (instant) => {
-      present = instantOf(instant);
+      current = instantOf(instant);
     },
     advance: (seconds) => {
-      present += Math.round(seconds * second);
+      current += Math.round(seconds * second);
     },
   };
 }

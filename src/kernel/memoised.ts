@@ -2,8 +2,8 @@
 export function memoised<K extends object, V>(make: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, { readonly value: V }>();
   return (key) => {
-    const present = known.get(key);
-    if (present) return present.value;
+    const cached = known.get(key);
+    if (cached) return cached.value;
     const value = make(key);
     known.set(key, { value });
     return value;

@@ -263,7 +263,7 @@ function replaceRole(request: Request, { user_id: user }: ServiceAccountRow, tar
 }
 
 /** Deactivates the service accounts of a customer or project before its deletion, which revokes their keys. */
-export function deactivateAccountsIn(context: Context, structure: RoleScope, scope: number): void {
+export function deactivateServiceAccountsIn(context: Context, structure: RoleScope, scope: number): void {
   const { db } = context.app;
   const accounts = db.values<number>(sql`
     SELECT user_id FROM service_account WHERE ${raw(`${structure}_id`)} = ${scope} ORDER BY id`);

@@ -51,7 +51,7 @@ export const alertOf = (db: Database, kind: ScopeKind, scope: number, type: stri
 /** Creates the alert of a scope and type, or updates and reopens it (events.md 3.2). Returns its id and whether it is new. */
 export function putAlert(context: Context, alert: AlertContent): { id: number; isNew: boolean } {
   const { db } = context.app;
-  const present = alertOf(db, alert.kind, alert.scope, alert.type);
+  const existing = alertOf(db, alert.kind, alert.scope, alert.type);
   const scopeContext = contextOf(context.app, alert.kind, alert.scope, alert.extra);
   const values = {
     message: alert.message,
@@ -60,13 +60,13 @@ export function putAlert(context: Context, alert: AlertContent): { id: number; i
   };
   const report = (uuid: string): void =>
     notifyOf(context, 'alert_opened', { uuid, alert_type: alert.type, ...values }, scopeContext);
-  if (present) {
-    const isAcknowledged = alert.acknowledged ?? (present.closed === null && present.acknowledged === 1);
+  if (existing) {
+    const isAcknowledged = alert.acknowledged ?? (existing.closed === null && existing.acknowledged === 1);
     // Each synchronisation raises the alerts of its resources again, and most of them are unchanged.
-    const changes = changesOf(present, { ...values, closed: null, acknowledged: Number(isAcknowledged) });
-    db.update('alert', present.id, changes);
-    if (present.closed !== null) report(present.uuid);
-    return { id: present.id, isNew: false };
+    const changes = changesOf(existing, { ...values, closed: null, acknowledged: Number(isAcknowledged) });
+    db.update('alert', existing.id, changes);
+    if (existing.closed !== null) report(existing.uuid);
+    return { id: existing.id, isNew: false };
   }
   const uuid = newUuid(context.app);
   const id = db.insert('alert', {

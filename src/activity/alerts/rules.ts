@@ -33,9 +33,9 @@ export function raiseNewCustomerAlerts(context: Context, customer: number): void
 function evaluateThreshold(context: Context, kind: ScopeKind, before: QuotaRow, after: QuotaRow): void {
   if (!isOver(before) && !isOver(after)) return;
   const { db } = context.app;
-  const present = alertOf(db, kind, after.scope_id, 'threshold_exceeded');
+  const existing = alertOf(db, kind, after.scope_id, 'threshold_exceeded');
   // A changed limit raises no alert but updates an open one.
-  if (before.usage === after.usage && before.threshold === after.threshold && present?.closed !== null) return;
+  if (before.usage === after.usage && before.threshold === after.threshold && existing?.closed !== null) return;
   const over = db.all<QuotaRow>(sql`
     SELECT * FROM quota
     WHERE scope_kind = ${kind} AND scope_id = ${after.scope_id} AND threshold > 0 AND usage >= threshold
@@ -46,7 +46,7 @@ function evaluateThreshold(context: Context, kind: ScopeKind, before: QuotaRow, 
     return;
   }
   const hasCrossed = isOver(after) && !isOver(before);
-  const reported: { readonly quota_uuid?: string } = present ? JSON.parse(present.context) : {};
+  const reported: { readonly quota_uuid?: string } = existing ? JSON.parse(existing.context) : {};
   const reportedUuid = hasCrossed ? after.uuid : reported.quota_uuid;
   raiseAlert(
     context,

@@ -121,10 +121,10 @@ export class EventStream {
   #currentRequest(): Request {
     const { app, caller, incoming, params, query } = this.request;
     const now = app.clock.now();
-    const present = ownerOf(app, caller.token, now, incoming.address);
-    const hasChanged = present.isStaff !== caller.isStaff || present.isSupport !== caller.isSupport;
-    if (hasChanged || present.mustEnrol) throw unauthenticated({});
-    return new Request(app, incoming, params, present, now, query);
+    const owner = ownerOf(app, caller.token, now, incoming.address);
+    const hasChanged = owner.isStaff !== caller.isStaff || owner.isSupport !== caller.isSupport;
+    if (hasChanged || owner.mustEnrol) throw unauthenticated({});
+    return new Request(app, incoming, params, owner, now, query);
   }
 
   /** Returns the uuid of the latest matching event that the caller can see. */

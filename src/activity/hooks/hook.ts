@@ -246,8 +246,8 @@ function create(request: Request, own: HookKindSpec, values: Values<CommonFields
 /** Throws 409 if the caller already has hooks_per_user hooks. Staff have no limit. */
 function rejectTooMany({ caller, config: { hooks_per_user: limit }, db }: Request): void {
   if (caller.isStaff) return;
-  const present = db.count(sql`SELECT count(*) FROM hook WHERE user_id = ${caller.id}`);
-  if (present >= limit) throw conflict(`A user may have at most ${limit} hooks.`);
+  const hookCount = db.count(sql`SELECT count(*) FROM hook WHERE user_id = ${caller.id}`);
+  if (hookCount >= limit) throw conflict(`A user may have at most ${limit} hooks.`);
 }
 
 function update(

@@ -39,13 +39,13 @@ export const quotaHistory = (scopes: Scopes): Endpoint => ({
       handle: (request) => {
         const quota = quotas(scopes).find(request);
         const points = historyPoints((name) => request.query.all(name));
-        const present: Readonly<Record<string, unknown>> = JSON.parse(
+        const current: Readonly<Record<string, unknown>> = JSON.parse(
           quotas(scopes).represent(request.withQuery(new Query('')), quota.id),
         );
         return json(
           points.map((point) => {
             const version = versionAt(request.db, quota, point);
-            return version ? { point, object: { ...present, ...version } } : { point };
+            return version ? { point, object: { ...current, ...version } } : { point };
           }),
         );
       },

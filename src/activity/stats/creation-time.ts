@@ -87,8 +87,8 @@ interface Parameters {
 
 /** Parses the parameters. Throws 400 with every invalid one. */
 function parametersOf({ now, query }: Request): Parameters {
-  const present = Math.floor(now / second);
-  const [type, from = present - (30 * day) / second, to = present, datapoints = 6] = collectErrors(
+  const currentSecond = Math.floor(now / second);
+  const [type, from = currentSecond - (30 * day) / second, to = currentSecond, datapoints = 6] = collectErrors(
     () => typeOf(query),
     () => query.integer('from', 0, maxTimestamp),
     () => query.integer('to', 0, maxTimestamp),

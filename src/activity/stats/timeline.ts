@@ -86,8 +86,8 @@ export const quotaTimeline: Endpoint = {
 
 function bucketsOfRequest(request: Request): Bucket[] {
   const { now, query } = request;
-  const present = Math.floor(now / second) * second;
-  const [interval = 'day', from = present - day, to = present] = collectErrors(
+  const currentSecond = Math.floor(now / second) * second;
+  const [interval = 'day', from = currentSecond - day, to = currentSecond] = collectErrors(
     () => query.choice('interval', intervals),
     () => query.timestamp('from'),
     () => query.timestamp('to'),

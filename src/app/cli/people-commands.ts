@@ -139,14 +139,14 @@ function roleSpec(args: Arguments): RoleSpec {
   const [customer, project] = [text(args, 'customer'), text(args, 'project')];
   if (customer !== undefined && project !== undefined)
     throw new UsageError('--customer and --project cannot be combined');
-  if (customer !== undefined) return { role, place: { structure: 'customer', nameOrUuid: customer } };
-  return { role, place: project === undefined ? undefined : { structure: 'project', nameOrUuid: project } };
+  if (customer !== undefined) return { role, target: { structure: 'customer', nameOrUuid: customer } };
+  return { role, target: project === undefined ? undefined : { structure: 'project', nameOrUuid: project } };
 }
 
 /** Prints the result of a grant or revocation. */
 function printRole(args: Arguments, hasChanged: boolean, changed: string, unchanged: string): void {
   const [name, role] = args.words;
-  const { place } = roleSpec(args);
+  const { target: place } = roleSpec(args);
   const where = place ? ` in ${place.structure} ${place.nameOrUuid}` : '';
   process.stdout.write(`${name} ${hasChanged ? changed : unchanged} ${role}${where}.\n`);
 }

@@ -1,4 +1,4 @@
-import { deactivateAccountsIn } from '../../accounts/service-accounts/service-accounts.ts';
+import { deactivateServiceAccountsIn } from '../../accounts/service-accounts/service-accounts.ts';
 import { evaluateQuota, raiseNewCustomerAlerts } from '../../activity/alerts/rules.ts';
 import { auditEvent } from '../../activity/audit/events.ts';
 import { queueDeliveries, queueNotification } from '../../activity/hooks/queue.ts';
@@ -21,14 +21,14 @@ export const reactions: Reactions = {
     connectCustomer(context, customer);
   },
   customerDeleted: (context, customer) => {
-    deactivateAccountsIn(context, 'customer', customer);
+    deactivateServiceAccountsIn(context, 'customer', customer);
     disconnectCustomer(context, customer);
   },
   projectCreated: linkProject,
   projectMoving: removeLinksOf,
   projectMoved: linkProject,
   projectDeleted: (context, project) => {
-    deactivateAccountsIn(context, 'project', project);
+    deactivateServiceAccountsIn(context, 'project', project);
     removeLinksOf(context, project);
   },
   roleEnded: forgetUnreachedKeys,

@@ -19,7 +19,7 @@ const globalRoleFields = { staff: 'is_staff', support: 'is_support' } as const;
 type GlobalRole = keyof typeof globalRoleFields;
 
 /** The customer or project of a role. A name must be unique. */
-interface Place {
+interface RoleTarget {
   readonly structure: RoleScope;
   readonly nameOrUuid: string;
 }
@@ -27,7 +27,7 @@ interface Place {
 /** A role in a customer or project, or a global role. */
 export interface RoleSpec {
   readonly role: string;
-  readonly place: Place | undefined;
+  readonly target: RoleTarget | undefined;
 }
 
 /** Returns a user by name, ignoring case. Throws a readable error. */
@@ -80,15 +80,15 @@ export function setActive(app: App, username: string, isActive: boolean): boolea
  */
 export function grant(app: App, username: string, spec: RoleSpec, until?: string): boolean {
   const user = findPerson(app, username);
-  const { place, role } = spec;
-  if (!place) {
+  const { target, role } = spec;
+  if (!target) {
     if (until !== undefined) throw new Error('--until is for roles in a customer or project');
     return update(app, user, { [globalRoleFields[globalRole(role)]]: true });
   }
   requireRole(spec);
-  const scope = idOf(app, place);
+  const scope = idOf(app, target);
   const expires = until === undefined ? null : instantOf(until, app.clock.now());
-  const { structure } = place;
+  const { structure } = target;
   store(app, () => grantRole(systemContext(app), { structure, scope, user: user.id, role, expires, author: null }));
   return true;
 }
@@ -97,11 +97,11 @@ export function grant(app: App, username: string, spec: RoleSpec, until?: string
 export function revoke(app: App, username: string, spec: RoleSpec): boolean {
   const { db } = app;
   const user = findPerson(app, username);
-  const { place, role } = spec;
-  if (!place) return update(app, user, { [globalRoleFields[globalRole(role)]]: false });
+  const { target, role } = spec;
+  if (!target) return update(app, user, { [globalRoleFields[globalRole(role)]]: false });
   requireRole(spec);
-  const scope = idOf(app, place);
-  const { structure } = place;
+  const scope = idOf(app, target);
+  const { structure } = target;
   const assignment = db.get<{ id: number; user_id: number; role: string }>(sql`
     SELECT id, user_id, role FROM ${raw(`active_${structure}_role`)}
     WHERE ${raw(`${structure}_id`)} = ${scope} AND user_id = ${user.id} AND role = ${role}`);
@@ -139,14 +139,14 @@ function globalRole(role: string): GlobalRole {
   throw new Error(`${role} is a role in a customer or project: name one with --customer or --project`);
 }
 
-function requireRole({ place, role }: RoleSpec): void {
-  const { structure } = present(place);
+function requireRole({ target, role }: RoleSpec): void {
+  const { structure } = present(target);
   const roles = Object.keys(roleNames[structure]);
   if (!roles.includes(role)) throw new Error(`the roles in a ${structure} are ${roles.join(', ')}; not ${role}`);
 }
 
 /** Returns the id of a customer or project. Throws a readable error if it is missing or its name is ambiguous. */
-export function idOf({ db }: App, { nameOrUuid, structure }: Place): number {
+export function idOf({ db }: App, { nameOrUuid, structure }: RoleTarget): number {
   const table = raw(structure);
   const uuid = nameOrUuid.replaceAll('-', '').toLowerCase();
   const byUuid = db.value<number>(sql`SELECT id FROM ${table} WHERE uuid = ${uuid}`);

@@ -24,7 +24,7 @@ export interface EntityKind {
   readonly stored: (
     context: Context,
     values: PlainValues,
-    present: number | undefined,
+    existingId: number | undefined,
   ) => Readonly<Record<string, Value>>;
   /** Adds the row of an object created at the provider. Without it, such objects are ignored. */
   readonly importDiscovered?: (context: Context, owner: number, backendId: string, values: PlainValues) => void;

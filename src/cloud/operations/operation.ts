@@ -83,15 +83,15 @@ async function callDriver(job: Job, driver: Driver, subject: Subject, now: numbe
 function settle(context: Context, job: Job, step: Step, subjectOf: FindSubject): void {
   const { app } = context;
   const { db } = app;
-  const present = subjectOf(app, job);
+  const subject = subjectOf(app, job);
   // The resource was unlinked meanwhile, and the job with it.
-  if (!present || db.value(sql`SELECT 1 FROM job WHERE id = ${job.id}`) === undefined) return;
+  if (!subject || db.value(sql`SELECT 1 FROM job WHERE id = ${job.id}`) === undefined) return;
   if (step.kind !== 'wait') {
     removeJob(db, job.id);
-    present.finish(context, step);
+    subject.finish(context, step);
     return;
   }
-  const failure = present.progress(context, step);
+  const failure = subject.progress(context, step);
   if (failure !== undefined) {
     removeJob(db, job.id);
     subjectOf(app, job)?.finish(context, { kind: 'fail', text: failure });

@@ -72,8 +72,8 @@ export function recount(
   const reversed = counted.map((each) => ({ ...each, delta: -each.delta }));
   for (const each of [...quotaDeltasOf(catalogue, before, -1), ...quotaDeltasOf(catalogue, after), ...reversed]) {
     const key = `${each.scope} ${each.id} ${each.name}`;
-    const present = sums.get(key);
-    sums.set(key, present ? { ...present, delta: present.delta + each.delta } : each);
+    const sum = sums.get(key);
+    sums.set(key, sum ? { ...sum, delta: sum.delta + each.delta } : each);
   }
   countQuotas(context, [...sums.values()]);
 }

@@ -125,8 +125,8 @@ export function periodOf(request: Request): string {
 /** Returns when the response changes to another period: the next month, unless the request names a period. */
 export function periodEnd({ now, query }: Request): number | undefined {
   if (query.one('period') !== undefined) return undefined;
-  const present = new Date(now / 1000);
-  return Date.UTC(present.getUTCFullYear(), present.getUTCMonth() + 1) * 1000;
+  const today = new Date(now / 1000);
+  return Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1) * 1000;
 }
 
 /** Orderings across all kinds. */

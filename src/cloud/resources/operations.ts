@@ -163,12 +163,16 @@ function succeed(
 }
 
 /** Stores the secrets of a successful action in the resource. */
-function keepSecrets({ app: { db, secrets } }: Context, { id, secrets: present, uuid }: ResourceRow, job: Job): void {
+function keepSecrets(
+  { app: { db, secrets } }: Context,
+  { id, secrets: currentSecrets, uuid }: ResourceRow,
+  job: Job,
+): void {
   if (job.secrets === null) return;
   const opened = (sealed: Uint8Array | null): PlainValues =>
     sealed === null ? {} : JSON.parse(secrets.open(sealed, uuid));
   db.update('resource', id, {
-    secrets: secrets.seal(JSON.stringify({ ...opened(present), ...opened(job.secrets) }), uuid),
+    secrets: secrets.seal(JSON.stringify({ ...opened(currentSecrets), ...opened(job.secrets) }), uuid),
   });
 }
 

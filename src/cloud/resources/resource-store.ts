@@ -44,9 +44,9 @@ const columns = new Set([
 const lists = new Set(['external_ips', 'internal_ips']);
 
 /** Splits plain values into columns and details, merged into the current details. */
-function stored(values: PlainValues, present: Record<string, unknown> = {}): Record<string, Value> {
+function stored(values: PlainValues, current: Record<string, unknown> = {}): Record<string, Value> {
   const row: Record<string, Value> = {};
-  const details = { ...present };
+  const details = { ...current };
   let hasDetails = false;
   for (const [name, value] of Object.entries(values)) {
     // Quotas have separate rows.
@@ -244,12 +244,12 @@ export function failCreation(context: Context, resource: ResourceRow, text: stri
 export function applyChanges(context: Context, resource: ResourceRow, changes: readonly RowChange[] = []): void {
   const { db } = context.app;
   for (const change of changes) {
-    const present = findRow(db, resource, change);
+    const existing = findRow(db, resource, change);
     if (change.action === 'remove') {
-      if (present) removeResource(context, present, { isGone: true, isSilent: change.isSilent ?? false });
-    } else if (present) {
-      const after = changeResource(context, present, withLocalNames(present, change.values ?? {}));
-      const isBorn = (present.state === 'Creation Scheduled' || present.state === 'Creating') && after.state === 'OK';
+      if (existing) removeResource(context, existing, { isGone: true, isSilent: change.isSilent ?? false });
+    } else if (existing) {
+      const after = changeResource(context, existing, withLocalNames(existing, change.values ?? {}));
+      const isBorn = (existing.state === 'Creation Scheduled' || existing.state === 'Creating') && after.state === 'OK';
       if (isBorn) record(context, 'resource_creation_succeeded', resourceContext(db, after));
     } else if (change.action === 'put' && change.uuid === undefined) {
       const row = insertResource(context, {

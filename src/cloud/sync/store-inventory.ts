@@ -115,9 +115,9 @@ function* storeProperties(
             items.map((item) => item.backend_id),
           )}`,
       );
-      const present = new Map(rows.map((row) => [row.backend_id, row]));
+      const existingRows = new Map(rows.map((row) => [row.backend_id, row]));
       for (const item of items) {
-        const known = present.get(item.backend_id);
+        const known = existingRows.get(item.backend_id);
         const details = JSON.stringify(item.details);
         const { backend_id, name } = item;
         if (!known) db.insert('property', { uuid: newUuid(context.app), kind, ...place, backend_id, name, details });
@@ -250,11 +250,11 @@ function pullResource(
 
 /** Returns the values that differ from the row, so that a pull without news writes nothing. */
 function differing(row: ResourceRow, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const present: Record<string, unknown> = { ...row, ...detailsOf(row) };
+  const current: Record<string, unknown> = { ...row, ...detailsOf(row) };
   const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
   const change: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
-    const known = present[name];
+    const known = current[name];
     if (known === value && known !== undefined) continue;
     if (known === undefined || text(known) !== text(value)) change[name] = value;
   }

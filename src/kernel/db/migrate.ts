@@ -123,12 +123,12 @@ function apply(db: SqliteDatabase, migrations: readonly Migration[], applied: st
   const version = Number(db.pragma('user_version'));
   const missing = migrations.slice(version);
   const database = missing.length === embeddedMigrations().length ? embeddedDatabase() : undefined;
-  let present: Migration | undefined;
+  let current: Migration | undefined;
   try {
     if (database) db.script(scriptOf(database, db.addon));
     else
       for (const [index, migration] of missing.entries()) {
-        present = migration;
+        current = migration;
         db.script(`${migration.sql}\n; ${recordOf(migration, version + index + 1)}`);
       }
     db.script(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version + missing.length};`);
@@ -136,7 +136,7 @@ function apply(db: SqliteDatabase, migrations: readonly Migration[], applied: st
   } catch (error) {
     rollBack(db);
     throw new Error(
-      `${present ? `Migration ${present.name}` : 'Creating the schema'} failed: ${errorOf(error).message}`,
+      `${current ? `Migration ${current.name}` : 'Creating the schema'} failed: ${errorOf(error).message}`,
       { cause: error },
     );
   }

@@ -155,10 +155,10 @@ function countField(counts: Map<string, number>, name: string): void {
 function toValues(pairs: Iterable<readonly [string, unknown]>): Record<string, unknown> {
   const values: Record<string, unknown> = Object.create(null);
   for (const [name, value] of pairs) {
-    const present = values[name];
-    if (present === undefined) values[name] = value;
-    else if (Array.isArray(present)) present.push(value);
-    else values[name] = [present, value];
+    const existing = values[name];
+    if (existing === undefined) values[name] = value;
+    else if (Array.isArray(existing)) existing.push(value);
+    else values[name] = [existing, value];
   }
   return values;
 }

@@ -59,8 +59,8 @@ export class Router<Endpoint extends { readonly path: string; readonly key?: Key
   /** Adds an endpoint under its `path`, such as `/api/keys/:uuid/`, or several under that of their list. */
   add(part: Part<Endpoint>): void {
     const segment = firstSegments(part.path);
-    const present = this.#parts.get(segment);
-    if (present) present.push(part);
+    const existing = this.#parts.get(segment);
+    if (existing) existing.push(part);
     else this.#parts.set(segment, [part]);
     this.#routes.delete(segment);
   }

@@ -69,8 +69,8 @@ function ownerOfToken(app: App, token: string, now: number, address: string): Ca
   if (row.revoked !== null) throw denial('Invalid token.');
   if (hasEnded(app, row, now)) throw denial('Token has expired.');
   if (row.creator && !staffRightsApply(app, address)) throw forbidden(restrictedText);
-  const present = restricted(app, row.caller, address);
-  return mustEnrol(app, row) ? { ...present, mustEnrol: true } : present;
+  const caller = restricted(app, row.caller, address);
+  return mustEnrol(app, row) ? { ...caller, mustEnrol: true } : caller;
 }
 
 /** Whether a session must set up a second factor first (core.md 2.11). Tokens that the operator issues are exempt. */

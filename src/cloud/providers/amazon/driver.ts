@@ -98,8 +98,8 @@ export class AmazonDriver implements Driver {
       type: instance.instanceType,
       object: backendObject('Instance', instance.instanceId, instance.launchTime, instanceValues(instance, region)),
     }));
-    const present = instances.filter(({ object }) => object.values.runtime_state !== 'terminated');
-    const roots = new Set(present.map(({ root }) => root));
+    const notTerminated = instances.filter(({ object }) => object.values.runtime_state !== 'terminated');
+    const roots = new Set(notTerminated.map(({ root }) => root));
     const disks = new Map<string, number>();
     const volumes = await this.#api.volumes(region, (volume) => {
       disks.set(volume.volumeId, volume.size * mebibytes);
@@ -108,10 +108,10 @@ export class AmazonDriver implements Driver {
         is_root: roots.has(volume.volumeId),
       });
     });
-    const dimensions = await this.#unusualTypes(region, new Set(present.map(({ type }) => type)));
-    for (const { object, root, type } of present)
+    const dimensions = await this.#unusualTypes(region, new Set(notTerminated.map(({ type }) => type)));
+    for (const { object, root, type } of notTerminated)
       Object.assign(object.values, dimensions.get(type), { disk: disks.get(root) });
-    return [...present.map(({ object }) => object), ...volumes];
+    return [...notTerminated.map(({ object }) => object), ...volumes];
   }
 
   /** Cores and memory of the types that are missing in the table of sizes. */

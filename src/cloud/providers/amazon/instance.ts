@@ -78,10 +78,10 @@ function accept(request: Request, values: NewInstance, { settings }: ResourceLoc
 
 function acceptResize(request: Request, instance: ResourceRow, values: NewValues<typeof resizeFields>): ActionPlan {
   const size = chosenProperty(request, values, 'size', instance.settings_id);
-  const present = detailsOf(instance);
+  const current = detailsOf(instance);
   const [cores, disk, ram] = [Number(size.values.cores), Number(size.values.disk), Number(size.values.ram)];
-  if (!isInRegion(size, String(present.region))) throw invalid({ size: ['New size is not within the same region.'] });
-  if (size.backend_id === present.size_name) throw invalid({ size: ['New size is the same as current.'] });
+  if (!isInRegion(size, String(current.region))) throw invalid({ size: ['New size is not within the same region.'] });
+  if (size.backend_id === current.size_name) throw invalid({ size: ['New size is the same as current.'] });
   if (disk < instance.disk) throw invalid({ size: ['New disk size should be greater than the previous value'] });
   return {
     parameters: { size: size.backend_id, cores, ram, disk, shown: { size: size.name } },

@@ -61,7 +61,7 @@ export type VendorProject = v.InferOutput<typeof project>;
 export type VendorUser = v.InferOutput<typeof user>;
 
 /** URL segments of objects with members. */
-export type Place = 'groups' | 'projects';
+export type ObjectCollection = 'groups' | 'projects';
 
 /** A token, or the password of a user. */
 type GitLabCredentials = { readonly token: string } | { readonly username: string; readonly password: string };
@@ -125,8 +125,8 @@ export class GitLabApi {
     return decoded(project, (await this.#call('POST', '/projects', wanted)).body);
   }
 
-  async delete(place: Place, objectId: string): Promise<void> {
-    await this.#call('DELETE', `/${place}/${objectId}`);
+  async delete(collection: ObjectCollection, objectId: string): Promise<void> {
+    await this.#call('DELETE', `/${collection}/${objectId}`);
   }
 
   /** The number of commits of a project, at most `maxCounted`; 0 without a repository. */
@@ -145,20 +145,20 @@ export class GitLabApi {
   }
 
   /** Ids of the direct members of an object. */
-  async members(place: Place, objectId: string): Promise<number[]> {
-    return (await this.#list(`/${place}/${objectId}/members`, member)).map((one) => one.id);
+  async members(collection: ObjectCollection, objectId: string): Promise<number[]> {
+    return (await this.#list(`/${collection}/${objectId}/members`, member)).map((one) => one.id);
   }
 
   async addMember(
-    place: Place,
+    collection: ObjectCollection,
     objectId: string,
     membership: { user_id: number; access_level: number },
   ): Promise<void> {
-    await this.#call('POST', `/${place}/${objectId}/members`, membership);
+    await this.#call('POST', `/${collection}/${objectId}/members`, membership);
   }
 
-  async removeMember(place: Place, objectId: string, userId: string): Promise<void> {
-    await this.#call('DELETE', `/${place}/${objectId}/members/${userId}`);
+  async removeMember(collection: ObjectCollection, objectId: string, userId: string): Promise<void> {
+    await this.#call('DELETE', `/${collection}/${objectId}/members/${userId}`);
   }
 
   /** Users with exactly this email address; GitLab's search also returns similar ones. */

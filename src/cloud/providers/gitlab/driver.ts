@@ -12,7 +12,7 @@ import type {
 import { ifExists, ProviderError } from '../../catalogue/provider-error.ts';
 import type { VendorHttp } from '../../catalogue/vendor-http.ts';
 import { createOnce } from '../../operations/creation.ts';
-import { GitLabApi, type Place, type VendorGroup, type VendorProject } from './api.ts';
+import { GitLabApi, type ObjectCollection, type VendorGroup, type VendorProject } from './api.ts';
 import { GitLabMembership } from './membership.ts';
 import { groupObject, groupValues, isLeaving, pathOf, projectObject, projectValues, visibilityOf } from './values.ts';
 
@@ -24,7 +24,7 @@ const memoSchema = v.object({ isLeaving: v.optional(v.boolean(), false) });
 
 /** The operations on a kind of object. */
 interface Work {
-  readonly place: Place;
+  readonly collection: ObjectCollection;
   /** The object with an id, with its values. */
   readonly find: (
     id: string,
@@ -46,7 +46,7 @@ export class GitLabDriver implements Driver {
     const credentials = token ? { token } : { username: username ?? '', password: password ?? '' };
     this.#api = new GitLabApi(http, present(backendUrl), credentials);
     this.#kinds = { Group: groups(this.#api), Project: projects(this.#api) };
-    this.membership = new GitLabMembership(this.#api, (kind) => this.#work(kind).place);
+    this.membership = new GitLabMembership(this.#api, (kind) => this.#work(kind).collection);
   }
 
   async ping(): Promise<void> {
@@ -89,10 +89,10 @@ export class GitLabDriver implements Driver {
   /** GitLab deletes in the background; deleted objects stay listed for some days with a mark. */
   async delete({ kind, memo, values }: DriverCall): Promise<Step> {
     const id = String(values.backend_id);
-    const { find, place } = this.#work(kind);
-    const present = await ifExists(find(id));
-    if (!present || isLeaving(present.existing)) return { kind: 'done' };
-    if (!v.parse(memoSchema, memo).isLeaving) await this.#api.delete(place, id);
+    const { find, collection } = this.#work(kind);
+    const found = await ifExists(find(id));
+    if (!found || isLeaving(found.existing)) return { kind: 'done' };
+    if (!v.parse(memoSchema, memo).isLeaving) await this.#api.delete(collection, id);
     return { kind: 'wait', milliseconds: period, memo: { ...memo, isLeaving: true } };
   }
 
@@ -116,7 +116,7 @@ export class GitLabDriver implements Driver {
 }
 
 const groups = (api: GitLabApi): Work => ({
-  place: 'groups',
+  collection: 'groups',
   find: async (id) => {
     const existing = await api.group(id);
     return { existing, values: groupValues(existing, api.site) };
@@ -129,7 +129,7 @@ const groups = (api: GitLabApi): Work => ({
 });
 
 const projects = (api: GitLabApi): Work => ({
-  place: 'projects',
+  collection: 'projects',
   find: async (id) => {
     const existing = await api.project(id);
     return { existing, values: projectValues(existing) };

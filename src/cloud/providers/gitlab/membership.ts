@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BackendReference, Membership, Person } from '../../catalogue/driver.ts';
 import { ifExists, ProviderError } from '../../catalogue/provider-error.ts';
-import type { GitLabApi, Place, VendorUser } from './api.ts';
+import type { GitLabApi, ObjectCollection, VendorUser } from './api.ts';
 
 /** The level "Developer" of GitLab. */
 const developer = 30;
@@ -10,11 +10,11 @@ const developer = 30;
 export class GitLabMembership implements Membership {
   constructor(
     private readonly api: GitLabApi,
-    private readonly place: (kind: string) => Place,
+    private readonly collection: (kind: string) => ObjectCollection,
   ) {}
 
   async members({ backend_id: id, kind }: BackendReference): Promise<ReadonlySet<string>> {
-    return new Set((await this.api.members(this.place(kind), id)).map(String));
+    return new Set((await this.api.members(this.collection(kind), id)).map(String));
   }
 
   async account(person: Person): Promise<string> {
@@ -41,7 +41,7 @@ export class GitLabMembership implements Membership {
 
   async add({ backend_id: id, kind }: BackendReference, account: string): Promise<boolean> {
     try {
-      await this.api.addMember(this.place(kind), id, { user_id: Number(account), access_level: developer });
+      await this.api.addMember(this.collection(kind), id, { user_id: Number(account), access_level: developer });
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
       // Already a member: an earlier call got no response.
@@ -54,7 +54,7 @@ export class GitLabMembership implements Membership {
   }
 
   async remove({ backend_id: id, kind }: BackendReference, account: string): Promise<void> {
-    await ifExists(this.api.removeMember(this.place(kind), id, account));
+    await ifExists(this.api.removeMember(this.collection(kind), id, account));
   }
 }
 

@@ -85,9 +85,9 @@ export class JiraDriver implements Driver {
 const projects = (api: JiraApi): Work => ({
   creation: ({ parameters, values }) => {
     const key = String(parameters.key);
-    const present = async (): Promise<string[]> => ((await ifExists(api.project(key))) ? [key] : []);
+    const existingKeys = async (): Promise<string[]> => ((await ifExists(api.project(key))) ? [key] : []);
     return {
-      before: present,
+      before: existingKeys,
       make: async () => {
         const lead = await api.myself();
         return api.createProject({
@@ -99,7 +99,7 @@ const projects = (api: JiraApi): Work => ({
           ...(lead?.name ? { lead: lead.name } : { leadAccountId: loginOf(lead) }),
         });
       },
-      find: async (before) => (await present()).find((there) => !before.includes(there)),
+      find: async (before) => (await existingKeys()).find((there) => !before.includes(there)),
     };
   },
   update: ({ values }, key) => api.renameProject(key, String(values.name)),

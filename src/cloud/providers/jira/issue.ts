@@ -31,9 +31,9 @@ export const settingsOf = (db: Database, jiraProject: number): number =>
 function stored(
   { app: { db }, now }: Parameters<EntityKind['stored']>[0],
   values: PlainValues,
-  present: number | undefined,
+  existingId: number | undefined,
 ): Record<string, Value> {
-  const details = db.value<string>(sql`SELECT details FROM jira_issue WHERE id = ${present ?? null}`) ?? '{}';
+  const details = db.value<string>(sql`SELECT details FROM jira_issue WHERE id = ${existingId ?? null}`) ?? '{}';
   const news = Object.fromEntries(
     jiraOnlyFields.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
   );

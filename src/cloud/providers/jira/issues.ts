@@ -120,7 +120,7 @@ function chosenColumns(
   request: Request,
   values: IssueValues,
   place: IssuePlace,
-  present?: IssueRow,
+  existing?: IssueRow,
 ): Record<string, Value> {
   const { db } = request;
   const type = values.type === undefined ? undefined : propertyInSet(request, values.type, place.settings);
@@ -136,8 +136,8 @@ function chosenColumns(
   }
   if (values.priority !== undefined && !priority)
     errors.priority = ['Priority should belong to the same JIRA provider.'];
-  const parent = values.parent === undefined ? (present?.parent_id ?? null) : values.parent;
-  const isSubtask = type ? type.values.subtask === true : present !== undefined && isSubtaskType(db, present);
+  const parent = values.parent === undefined ? (existing?.parent_id ?? null) : values.parent;
+  const isSubtask = type ? type.values.subtask === true : existing !== undefined && isSubtaskType(db, existing);
   if (parent !== null && !isSubtask && !errors.type)
     errors.parent = ['Issue type is not subtask, parent issue is not allowed.'];
   else if (

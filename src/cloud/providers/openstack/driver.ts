@@ -49,26 +49,26 @@ class OpenStackDriver implements Driver {
   }
 
   create(call: DriverCall): Promise<Step> {
-    return runFlow(call, (flow) => flows(call).create(this.#place(call), flow));
+    return runFlow(call, (flow) => flows(call).create(this.#targetOf(call), flow));
   }
 
   async update(call: DriverCall): Promise<Step> {
-    await flows(call).update(this.#place(call), call);
+    await flows(call).update(this.#targetOf(call), call);
     return { kind: 'done' };
   }
 
   delete(call: DriverCall): Promise<Step> {
-    return runFlow(call, (flow) => flows(call).delete(this.#place(call), flow));
+    return runFlow(call, (flow) => flows(call).delete(this.#targetOf(call), flow));
   }
 
   action(name: string, call: DriverCall): Promise<Step> {
     const action = flows(call).actions[name];
     if (!action) throw new Error(`${call.kind} has no action ${name}`);
-    return runFlow(call, (flow) => action(this.#place(call), flow));
+    return runFlow(call, (flow) => action(this.#targetOf(call), flow));
   }
 
   pull(call: DriverCall): Promise<PlainValues> {
-    return flows(call).pull(this.#place(call), call);
+    return flows(call).pull(this.#targetOf(call), call);
   }
 
   async forgetKey(fingerprint: string): Promise<void> {
@@ -77,7 +77,7 @@ class OpenStackDriver implements Driver {
       if (key.fingerprint === fingerprint) await compute.deleteKeyPair(key.name);
   }
 
-  #place(call: DriverCall) {
+  #targetOf(call: DriverCall) {
     for (const secret of Object.values(call.secrets)) this.#cloud.session.conceal(secret);
     return { cloud: this.#cloud, own: this.#cloud.in(call.parent), options: this.settings.options };
   }

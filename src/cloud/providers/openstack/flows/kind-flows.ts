@@ -4,7 +4,7 @@ import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { Cloud, ProjectCloud } from '../api/cloud.ts';
 
 /** The cloud and tenant of an operation. */
-export interface Place {
+export interface OperationTarget {
   readonly cloud: Cloud;
   /** The services of the tenant that the object belongs to; not usable for tenants themselves. */
   readonly own: ProjectCloud;
@@ -14,12 +14,12 @@ export interface Place {
 
 /** The flows of the operations on one kind. */
 export interface KindFlows {
-  create(place: Place, flow: Flow): Promise<RowUpdates>;
+  create(target: OperationTarget, flow: Flow): Promise<RowUpdates>;
   /** Sends a changed name and description to the vendor. */
-  update(place: Place, call: DriverCall): Promise<unknown>;
-  delete(place: Place, flow: Flow): Promise<RowUpdates>;
-  readonly actions: Readonly<Record<string, (place: Place, flow: Flow) => Promise<RowUpdates>>>;
-  pull(place: Place, call: DriverCall): Promise<PlainValues>;
+  update(target: OperationTarget, call: DriverCall): Promise<unknown>;
+  delete(target: OperationTarget, flow: Flow): Promise<RowUpdates>;
+  readonly actions: Readonly<Record<string, (target: OperationTarget, flow: Flow) => Promise<RowUpdates>>>;
+  pull(target: OperationTarget, call: DriverCall): Promise<PlainValues>;
 }
 
 /** The vendor's id of a call's object. */

@@ -13,7 +13,7 @@ import {
   subnetValuesOf,
 } from '../mapping/values.ts';
 import { connectSubnet, disconnectSubnet } from '../network/routing.ts';
-import { idOf, type KindFlows, namingOf, type Place } from './kind-flows.ts';
+import { idOf, type KindFlows, namingOf, type OperationTarget } from './kind-flows.ts';
 import { addRules, replaceRules, ruleSchema, rulesOf } from './rules.ts';
 
 /* The parts of a tenant: networks, subnets, floating IPs, security groups (providers.md 4.4). */
@@ -29,7 +29,7 @@ interface Made {
  * description, and is no older than the operation; the vendor's clock may be off by a minute.
  */
 const madePart = (
-  { own }: Place,
+  { own }: OperationTarget,
   flow: Flow,
   kind: 'networks' | 'subnets' | 'securityGroups',
   more: PlainValues = {},
@@ -52,9 +52,9 @@ const madePart = (
 };
 
 export const networkFlows: KindFlows = {
-  create: async (place, flow) => {
-    const id = await madePart(place, flow, 'networks');
-    return { values: networkValues(await place.own.network.networks.get(id)) };
+  create: async (target, flow) => {
+    const id = await madePart(target, flow, 'networks');
+    return { values: networkValues(await target.own.network.networks.get(id)) };
   },
   update: ({ own }, call) => own.network.networks.update(idOf(call), namingOf(call)),
   delete: async ({ own: { network } }, flow) => {
@@ -69,11 +69,11 @@ export const networkFlows: KindFlows = {
 
 /** Connects a new subnet to the router of the tenant, so that floating IPs reach its instances. */
 export const subnetFlows: KindFlows = {
-  create: async (place, flow) => {
-    const { network } = place.own;
+  create: async (target, flow) => {
+    const { network } = target.own;
     const { allocation_pools, cidr, dns_nameservers, enable_dhcp, gateway_ip, ip_version, ...values } =
       flow.call.values;
-    const id = await madePart(place, flow, 'subnets', {
+    const id = await madePart(target, flow, 'subnets', {
       network_id: values.network,
       cidr,
       gateway_ip,
@@ -108,7 +108,7 @@ async function shownIp({ floatingIps, ports }: NetworkApi, id: string): Promise<
 
 /** Creates a floating IP in an external network for a row. Returns its id. */
 export const orderFloatingIp = (
-  { own: { network } }: Place,
+  { own: { network } }: OperationTarget,
   flow: Flow,
   stage: string,
   {
@@ -127,12 +127,12 @@ export const orderFloatingIp = (
 };
 
 export const floatingIpFlows: KindFlows = {
-  create: async (place, flow) => {
+  create: async (target, flow) => {
     const { uuid, values } = flow.call;
     const external = String(values.backend_network_id);
     const updates = (created: string): RowUpdates => ({ values: { backend_id: created } });
-    const id = await orderFloatingIp(place, flow, 'made', { external, uuid, updates });
-    return { values: await shownIp(place.own.network, id) };
+    const id = await orderFloatingIp(target, flow, 'made', { external, uuid, updates });
+    return { values: await shownIp(target.own.network, id) };
   },
   /** Floating IPs have no names or descriptions to change. */
   update: async () => undefined,
@@ -147,9 +147,9 @@ export const floatingIpFlows: KindFlows = {
 const rulesSchema = v.array(ruleSchema);
 
 export const securityGroupFlows: KindFlows = {
-  create: async (place, flow) => {
-    const { network } = place.own;
-    const id = await madePart(place, flow, 'securityGroups');
+  create: async (target, flow) => {
+    const { network } = target.own;
+    const id = await madePart(target, flow, 'securityGroups');
     await addRules(network, id, v.parse(v.optional(rulesSchema, []), flow.call.values.rules));
     return { values: securityGroupValues(await network.securityGroups.get(id)) };
   },

@@ -16,7 +16,7 @@ export const ruleSchema = v.object({
 /** A port, type or code in the vendor's format: null for any. */
 const nullablePort = (port: number): number | null => (port === -1 ? null : port);
 
-const wanted = (group: string, { cidr, from_port: from, protocol, to_port: to }: NewRule) => ({
+const vendorRule = (group: string, { cidr, from_port: from, protocol, to_port: to }: NewRule) => ({
   security_group_id: group,
   direction: 'ingress',
   ethertype: 'IPv4',
@@ -30,22 +30,22 @@ const wanted = (group: string, { cidr, from_port: from, protocol, to_port: to }:
 export async function addRules(network: NetworkApi, group: string, rules: readonly NewRule[]): Promise<void> {
   const known = new Set((await rulesOf(network, group)).map(ruleText));
   const missing = new Map(rules.filter((rule) => !known.has(ruleText(rule))).map((rule) => [ruleText(rule), rule]));
-  if (missing.size > 0) await network.addRules([...missing.values()].map((rule) => wanted(group, rule)));
+  if (missing.size > 0) await network.addRules([...missing.values()].map((rule) => vendorRule(group, rule)));
 }
 
 /** The rules of a group that can be shown. */
 export async function rulesOf(network: NetworkApi, group: string): Promise<NewRule[]> {
-  const { security_group_rules: present } = await network.securityGroups.get(group);
-  return (present ?? []).flatMap((rule) => shownRule(rule) ?? []);
+  const { security_group_rules: currentRules } = await network.securityGroups.get(group);
+  return (currentRules ?? []).flatMap((rule) => shownRule(rule) ?? []);
 }
 
 /** Replaces the rules of a group. Keeps rules that cannot be represented, such as egress rules. */
 export async function replaceRules(network: NetworkApi, group: string, rules: readonly NewRule[]): Promise<void> {
-  const wanted = new Set(rules.map(ruleText));
-  const { security_group_rules: present } = await network.securityGroups.get(group);
-  for (const rule of present ?? []) {
+  const requiredRules = new Set(rules.map(ruleText));
+  const { security_group_rules: currentRules } = await network.securityGroups.get(group);
+  for (const rule of currentRules ?? []) {
     const representable = shownRule(rule);
-    if (representable && !wanted.has(ruleText(representable))) await network.deleteRule(rule.id);
+    if (representable && !requiredRules.has(ruleText(representable))) await network.deleteRule(rule.id);
   }
   await addRules(network, group, rules);
 }

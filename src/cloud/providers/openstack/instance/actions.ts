@@ -27,11 +27,11 @@ const floatingIpFields = { floating_ips: floatingIpsField };
 function acceptFlavor(request: Request, instance: ResourceRow, values: NewValues<typeof flavorFields>): ActionPlan {
   const flavor = propertyInSet(request, values.flavor, instance.settings_id);
   if (!flavor) throw invalid({ flavor: ['New flavor is not within the same service settings'] });
-  const { flavor: present, flavor_disk: presentDisk, flavor_name: presentName } = detailsOf(instance);
-  if (present === undefined ? presentName === flavor.name : present === flavor.backend_id)
+  const { flavor: currentFlavor, flavor_disk: currentDisk, flavor_name: currentName } = detailsOf(instance);
+  if (currentFlavor === undefined ? currentName === flavor.name : currentFlavor === flavor.backend_id)
     throw invalid({ flavor: ['New flavor is the same as current.'] });
   const { cores, disk, ram } = sizeOf(flavor);
-  if (disk < Number(presentDisk ?? 0))
+  if (disk < Number(currentDisk ?? 0))
     throw invalid({ flavor: ['New flavor disk should be greater than the previous value'] });
   const added = { vcpu: cores - instance.cores, ram: ram - instance.ram };
   return {
@@ -64,11 +64,11 @@ function acceptFloatingIps(
     (detailOf<readonly { subnet: string }[]>(instance, 'internal_ips_set') ?? []).map(({ subnet }) => subnet),
   );
   const chosen = addressesOf(request, tenantOf(request, instance), requested, connected, instance);
-  const present = attachedAddresses(request, instance).map(({ backend_id: id }) => id);
+  const currentIds = attachedAddresses(request, instance).map(({ backend_id: id }) => id);
   return {
     parameters: {
       floating_ips: chosen.parameters,
-      freed: present.filter((id) => !chosen.parameters.some(({ backend_id: stored }) => stored === id)),
+      freed: currentIds.filter((id) => !chosen.parameters.some(({ backend_id: stored }) => stored === id)),
       taken: chosen.taken.map(({ id }) => id),
     },
     attached: chosen.attached,

@@ -4,7 +4,7 @@ import { ifExists } from '../../../catalogue/provider-error.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorPort } from '../api/network.ts';
-import { idOf, type Place } from '../flows/kind-flows.ts';
+import { idOf, type OperationTarget } from '../flows/kind-flows.ts';
 import { orderFloatingIp } from '../flows/parts.ts';
 import { floatingIpValues } from '../mapping/values.ts';
 import { pullInstance } from './servers.ts';
@@ -74,8 +74,8 @@ const isIn =
     ips?.some(({ subnet_id: id }) => id === subnet) ?? false;
 
 /** Creates the new floating IPs of an operation, then associates all of them with a server. */
-export async function attachAddresses(place: Place, flow: Flow, server: string): Promise<void> {
-  const { network } = place.own;
+export async function attachAddresses(target: OperationTarget, flow: Flow, server: string): Promise<void> {
+  const { network } = target.own;
   for (const { backend_id: known, backend_network_id: external, subnet, uuid = '' } of addressesOf(flow)) {
     const change = (id: string): RowChange => ({
       kind: 'OpenStack.FloatingIP',
@@ -85,13 +85,13 @@ export async function attachAddresses(place: Place, flow: Flow, server: string):
     });
     const id =
       known ??
-      (await orderFloatingIp(place, flow, addressStage(uuid), {
+      (await orderFloatingIp(target, flow, addressStage(uuid), {
         external,
         uuid,
         updates: (created) => ({ changes: [change(created)] }),
       }));
     await flow.ensure(`led ${id}`, async () => {
-      const port = (await portsOf(place.own, server)).find(isIn(subnet));
+      const port = (await portsOf(target.own, server)).find(isIn(subnet));
       if (!port) flow.fail(`Instance has no port in subnet ${subnet}`);
       await network.floatingIps.update(id, { port_id: port.id });
     });
@@ -99,7 +99,7 @@ export async function attachAddresses(place: Place, flow: Flow, server: string):
 }
 
 /** Current values of the rows of an operation's floating IPs. */
-export async function addressChanges({ own: { network } }: Place, flow: Flow): Promise<RowChange[]> {
+export async function addressChanges({ own: { network } }: OperationTarget, flow: Flow): Promise<RowChange[]> {
   const changes: RowChange[] = [];
   for (const { backend_id: known, uuid } of addressesOf(flow)) {
     const id = known ?? String(flow.resultOf(addressStage(uuid)));
@@ -125,7 +125,7 @@ const changeToDetached = (id: string, values: RowChange['values'] = detached): R
 });
 
 /** Deletes the leftovers of a failed operation: new floating IPs, and ports without a server. */
-export async function removeLeftovers({ own: { network } }: Place, flow: Flow): Promise<void> {
+export async function removeLeftovers({ own: { network } }: OperationTarget, flow: Flow): Promise<void> {
   for (const { backend_id: known, uuid } of addressesOf(flow)) {
     const address = flow.resultOf(addressStage(uuid));
     if (known === undefined && typeof address === 'string') await ifExists(network.floatingIps.delete(address));
@@ -139,14 +139,14 @@ export async function removeLeftovers({ own: { network } }: Place, flow: Flow): 
   }
 }
 
-export async function updateSecurityGroups({ own }: Place, { call }: Flow): Promise<RowUpdates> {
+export async function updateSecurityGroups({ own }: OperationTarget, { call }: Flow): Promise<RowUpdates> {
   const groups = groupsOf(call.parameters.security_groups);
   for (const { id } of await portsOf(own, idOf(call))) await own.network.ports.update(id, { security_groups: groups });
   return { values: { security_groups: groups } };
 }
 
 /** Connects a server to new subnets, then disconnects it from subnets that are no longer named, with their floating IPs. */
-export async function updateInternalIps({ own }: Place, flow: Flow): Promise<RowUpdates> {
+export async function updateInternalIps({ own }: OperationTarget, flow: Flow): Promise<RowUpdates> {
   const { network } = own;
   const server = idOf(flow.call);
   const wanted = subnetsOf(flow);
@@ -174,20 +174,20 @@ export async function updateInternalIps({ own }: Place, flow: Flow): Promise<Row
   return { values: await pullInstance(own, server), changes: cut.map((id) => changeToDetached(id)) };
 }
 
-export async function updateFloatingIps(place: Place, flow: Flow): Promise<RowUpdates> {
-  const { own } = place;
+export async function updateFloatingIps(target: OperationTarget, flow: Flow): Promise<RowUpdates> {
+  const { own } = target;
   const server = idOf(flow.call);
   const left = v.parse(idsSchema, flow.call.parameters.freed);
   return flow.withCleanup(
     async () => {
       for (const id of left)
         await flow.ensure(`freed ${id}`, () => own.network.floatingIps.update(id, { port_id: null }));
-      await attachAddresses(place, flow, server);
+      await attachAddresses(target, flow, server);
       return {
         values: await pullInstance(own, server),
-        changes: [...left.map((id) => changeToDetached(id)), ...(await addressChanges(place, flow))],
+        changes: [...left.map((id) => changeToDetached(id)), ...(await addressChanges(target, flow))],
       };
     },
-    () => removeLeftovers(place, flow),
+    () => removeLeftovers(target, flow),
   );
 }

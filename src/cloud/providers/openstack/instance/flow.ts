@@ -4,7 +4,7 @@ import { ifExists } from '../../../catalogue/provider-error.ts';
 import { findOrCreate } from '../../../operations/creation.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ComputeApi } from '../api/compute.ts';
-import { deleteAndWait, idOf, type KindFlows, type Place } from '../flows/kind-flows.ts';
+import { deleteAndWait, idOf, type KindFlows, type OperationTarget } from '../flows/kind-flows.ts';
 import { marker, volumeValues } from '../mapping/values.ts';
 import { awaitVolume, detachFrom, isAvailable, orderVolume, volumesOf, zoneOf } from '../volume/flow.ts';
 import {
@@ -55,14 +55,14 @@ function uploadKey(compute: ComputeApi, key: Key): Promise<unknown> {
 
 const volumeStage = (uuid: string): string => `volume ${uuid}`;
 
-const create = (place: Place, flow: Flow): Promise<RowUpdates> =>
+const create = (target: OperationTarget, flow: Flow): Promise<RowUpdates> =>
   flow.withCleanup(
-    () => build(place, flow),
-    () => removeLeftovers(place, flow),
+    () => build(target, flow),
+    () => removeLeftovers(target, flow),
   );
 
-async function build(place: Place, flow: Flow): Promise<RowUpdates> {
-  const { options, own } = place;
+async function build(target: OperationTarget, flow: Flow): Promise<RowUpdates> {
+  const { options, own } = target;
   const { parameters, uuid, values } = flow.call;
   const zone = zoneOf(parameters, options);
   const volumes = v.parse(volumesSchema, parameters.volumes);
@@ -103,14 +103,14 @@ async function build(place: Place, flow: Flow): Promise<RowUpdates> {
     updates: (id) => ({ values: { backend_id: id, runtime_state: 'BUILDING' } }),
   });
   await awaitServer(own, flow, server, 'active', isActive);
-  await attachAddresses(place, flow, server);
+  await attachAddresses(target, flow, server);
   const changes: RowChange[] = [];
   for (const { uuid: row } of volumes) {
     const id = String(flow.resultOf(volumeStage(row)));
     const current = volumeValues(await own.volume.volumes.get(id));
     changes.push(volumeChange('put', row, { ...current, backend_id: id, state: 'OK' }));
   }
-  return { values: await pullInstance(own, server), changes: [...changes, ...(await addressChanges(place, flow))] };
+  return { values: await pullInstance(own, server), changes: [...changes, ...(await addressChanges(target, flow))] };
 }
 
 const volumeChange = (action: 'put' | 'change', uuid: string, values: NonNullable<RowChange['values']>): RowChange => ({
@@ -123,7 +123,7 @@ const volumeChange = (action: 'put' | 'change', uuid: string, values: NonNullabl
 const idsSchema = v.array(v.string());
 
 /** Detaches the volumes to keep, deletes the server, then deletes the objects that belong to it. */
-async function remove({ own }: Place, flow: Flow): Promise<RowUpdates> {
+async function remove({ own }: OperationTarget, flow: Flow): Promise<RowUpdates> {
   const { compute, network, volume } = own;
   const server = idOf(flow.call);
   const { delete_volumes: takesVolumes, release_floating_ips: takesIps } = flow.call.parameters;

@@ -3,7 +3,7 @@ import { ifExists } from '../../../catalogue/provider-error.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorServer } from '../api/compute.ts';
-import { idOf, type Place } from '../flows/kind-flows.ts';
+import { idOf, type OperationTarget } from '../flows/kind-flows.ts';
 import { instanceValues, serverState } from '../mapping/values.ts';
 import { volumesOf } from '../volume/flow.ts';
 
@@ -52,7 +52,7 @@ export const isActive = (server: VendorServer): boolean => isIdleIn(server, 'ACT
 /** An action that changes the state; skipped if the server is already in the target state. */
 const change =
   (order: PlainValues, from: string, to: string) =>
-  async ({ own }: Place, flow: Flow): Promise<RowUpdates> => {
+  async ({ own }: OperationTarget, flow: Flow): Promise<RowUpdates> => {
     const id = idOf(flow.call);
     const hasState = async (): Promise<boolean> => (await own.compute.servers.get(id)).status === to;
     const send = async (): Promise<void> => {
@@ -71,7 +71,7 @@ const change =
     return { values: await pullInstance(own, id) };
   };
 
-async function restart({ own }: Place, flow: Flow): Promise<RowUpdates> {
+async function restart({ own }: OperationTarget, flow: Flow): Promise<RowUpdates> {
   const id = idOf(flow.call);
   const isBegun = async (): Promise<boolean> => !isActive(await own.compute.servers.get(id));
   await flow.sendOnce('ordered', () => own.compute.servers.act(id, { reboot: { type: 'SOFT' } }), isBegun);
@@ -80,7 +80,7 @@ async function restart({ own }: Place, flow: Flow): Promise<RowUpdates> {
 }
 
 /** Confirms a resize, unless the cloud does so by itself. */
-async function changeFlavor({ own }: Place, flow: Flow): Promise<RowUpdates> {
+async function changeFlavor({ own }: OperationTarget, flow: Flow): Promise<RowUpdates> {
   const { compute } = own;
   const id = idOf(flow.call);
   const flavor = String(flow.call.parameters.flavor);

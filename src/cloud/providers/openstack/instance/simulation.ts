@@ -46,10 +46,10 @@ function freeAddress({ allocation_pools: [pool], subnet }: Subnet, { all, next }
 }
 
 /** Connections to these subnets; keeps existing ones. */
-const connected = (subnets: readonly Subnet[], present: readonly InternalIp[], draw: ValueGenerator): InternalIp[] =>
+const connected = (subnets: readonly Subnet[], current: readonly InternalIp[], draw: ValueGenerator): InternalIp[] =>
   subnets.map(
     (subnet) =>
-      present.find((ip) => ip.subnet === subnet.subnet) ?? {
+      current.find((ip) => ip.subnet === subnet.subnet) ?? {
         subnet: subnet.subnet,
         ip4_address: freeAddress(subnet, draw),
         mac_address: draw.macAddress(),
@@ -176,8 +176,8 @@ export const instance: SimulatedKind = {
       ram,
     }),
     update_security_groups: (_values, { security_groups: groups }) => ({ security_groups: groups }),
-    update_internal_ips_set: ({ backend_id: id, external_ips: ips, internal_ips_set: present }, { subnets }, draw) => {
-      const internal = connected(asList<Subnet>(subnets), asList<InternalIp>(present), draw);
+    update_internal_ips_set: ({ backend_id: id, external_ips: ips, internal_ips_set: current }, { subnets }, draw) => {
+      const internal = connected(asList<Subnet>(subnets), asList<InternalIp>(current), draw);
       const disconnectedAddresses = cutOff(id, asList<Subnet>(subnets), draw.all('FloatingIP')).map(
         ({ values }) => values.address,
       );

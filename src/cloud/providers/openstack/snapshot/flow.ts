@@ -2,12 +2,12 @@ import type { PlainValues } from '../../../catalogue/driver.ts';
 import { ifExists } from '../../../catalogue/provider-error.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
-import { deleteAndWait, idOf, type KindFlows, namingOf, type Place } from '../flows/kind-flows.ts';
+import { deleteAndWait, idOf, type KindFlows, namingOf, type OperationTarget } from '../flows/kind-flows.ts';
 import { marker, snapshotValues } from '../mapping/values.ts';
 
 /* OpenStack.Snapshot (providers.md 4.7). */
 
-async function create({ own: { volume } }: Place, flow: Flow): Promise<RowUpdates> {
+async function create({ own: { volume } }: OperationTarget, flow: Flow): Promise<RowUpdates> {
   const { uuid, values } = flow.call;
   const naming = namingOf(flow.call);
   const { name } = naming;
@@ -30,7 +30,7 @@ async function create({ own: { volume } }: Place, flow: Flow): Promise<RowUpdate
   return { values: snapshotValues(await volume.snapshots.get(id)) };
 }
 
-const present = async ({ volume }: ProjectCloud, id: string): Promise<PlainValues> =>
+const pullSnapshot = async ({ volume }: ProjectCloud, id: string): Promise<PlainValues> =>
   snapshotValues(await volume.snapshots.get(id));
 
 export const snapshotFlows: KindFlows = {
@@ -45,5 +45,5 @@ export const snapshotFlows: KindFlows = {
     return {};
   },
   actions: {},
-  pull: ({ own }, call) => present(own, idOf(call)),
+  pull: ({ own }, call) => pullSnapshot(own, idOf(call)),
 };

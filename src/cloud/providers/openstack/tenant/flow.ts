@@ -3,7 +3,7 @@ import type { DriverCall, PlainValues, RowChange } from '../../../catalogue/driv
 import { ifExists, rejectionOf } from '../../../catalogue/provider-error.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
-import { idOf, type KindFlows, type Place } from '../flows/kind-flows.ts';
+import { idOf, type KindFlows, type OperationTarget } from '../flows/kind-flows.ts';
 import { addRules, ruleSchema } from '../flows/rules.ts';
 import { projectValues, tenantNetworks } from '../mapping/inventory.ts';
 import { firstLimits, pulledQuotas, pushQuotas } from '../mapping/quotas.ts';
@@ -26,7 +26,7 @@ const parametersSchema = v.object({
   security_groups: v.array(v.object({ name: v.string(), description: v.string(), rules: v.array(ruleSchema) })),
 });
 
-async function create({ cloud, options }: Place, flow: Flow): Promise<RowUpdates> {
+async function create({ cloud, options }: OperationTarget, flow: Flow): Promise<RowUpdates> {
   const { call } = flow;
   const { name, description, external_network_id: external, user_username: user } = call.values;
   const { security_groups: groups, slug, subnet } = v.parse(parametersSchema, call.parameters);
@@ -105,7 +105,7 @@ const pulled = async (own: ProjectCloud, project: string): Promise<PlainValues> 
 });
 
 /** Removes the project and all of its objects. */
-async function remove({ cloud }: Place, flow: Flow): Promise<RowUpdates> {
+async function remove({ cloud }: OperationTarget, flow: Flow): Promise<RowUpdates> {
   const { call } = flow;
   const project = idOf(call);
   const identity = await cloud.identity();
@@ -122,7 +122,7 @@ async function remove({ cloud }: Place, flow: Flow): Promise<RowUpdates> {
   return {};
 }
 
-async function changePassword({ cloud }: Place, flow: Flow): Promise<RowUpdates> {
+async function changePassword({ cloud }: OperationTarget, flow: Flow): Promise<RowUpdates> {
   const { call } = flow;
   const identity = await cloud.identity();
   const user = await identity.userOf(idOf(call), String(call.values.user_username ?? ''));
@@ -154,7 +154,7 @@ export const tenantFlows: KindFlows = {
   pull: pullTenant,
 };
 
-async function pullTenant({ cloud }: Place, call: DriverCall): Promise<PlainValues> {
+async function pullTenant({ cloud }: OperationTarget, call: DriverCall): Promise<PlainValues> {
   const project = idOf(call);
   const existing = projectValues(await (await cloud.identity()).project(project));
   const own = cloud.in(project);

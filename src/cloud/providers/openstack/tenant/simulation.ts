@@ -85,8 +85,8 @@ export const securityGroup: SimulatedKind = {
   id: (_n, draw) => dashedUuid(draw),
   rejects: {
     create: within(({ rules }) => [{ security_group_count: 1 }, { security_group_rule_count: asList(rules).length }]),
-    set_rules: within(({ rules: present }, { rules: wanted }) => {
-      const [before, rules] = [present, wanted].map((all) => asList<NewRule>(all).map(ruleText));
+    set_rules: within(({ rules: currentRules }, { rules: requiredRules }) => {
+      const [before, rules] = [currentRules, requiredRules].map((all) => asList<NewRule>(all).map(ruleText));
       const missing = (all: readonly string[] = [], among: readonly string[] = []): number =>
         all.filter((rule) => !among.includes(rule)).length;
       // Removed rules free their quota before new ones are added.

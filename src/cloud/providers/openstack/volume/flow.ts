@@ -3,7 +3,7 @@ import { ifExists, rejectionOf } from '../../../catalogue/provider-error.ts';
 import type { Flow, RowUpdates } from '../../../operations/flow.ts';
 import type { ProjectCloud } from '../api/cloud.ts';
 import type { VendorVolume } from '../api/volume.ts';
-import { deleteAndWait, idOf, type KindFlows, namingOf, type Place } from '../flows/kind-flows.ts';
+import { deleteAndWait, idOf, type KindFlows, namingOf, type OperationTarget } from '../flows/kind-flows.ts';
 import { gibibytes, inMebibytes, marker, volumeValues } from '../mapping/values.ts';
 
 /* OpenStack.Volume (providers.md 4.7). */
@@ -70,7 +70,7 @@ export async function awaitVolume(
 
 export const isAvailable = ({ status }: VendorVolume): boolean => status === 'available';
 
-async function create({ options, own }: Place, flow: Flow): Promise<RowUpdates> {
+async function create({ options, own }: OperationTarget, flow: Flow): Promise<RowUpdates> {
   const { parameters, uuid, values } = flow.call;
   const id = await orderVolume(
     own,
@@ -87,14 +87,14 @@ async function create({ options, own }: Place, flow: Flow): Promise<RowUpdates> 
     (created) => ({ values: { backend_id: created, runtime_state: 'creating' } }),
   );
   await awaitVolume(own, flow, id, 'available', { isDone: isAvailable });
-  return { values: await present(own, id) };
+  return { values: await pullVolume(own, id) };
 }
 
 /** The zone of new objects in a tenant: the tenant's, else that of the settings. */
 export const zoneOf = (parameters: PlainValues, options: PlainValues): string =>
   String(parameters.availability_zone || options.availability_zone || '');
 
-const present = async ({ volume }: ProjectCloud, id: string): Promise<PlainValues> =>
+const pullVolume = async ({ volume }: ProjectCloud, id: string): Promise<PlainValues> =>
   volumeValues(await volume.volumes.get(id));
 
 /** Update of an instance's disk to the total of its current volumes; sizes in MiB. */
@@ -149,36 +149,36 @@ export async function detachFrom(
   await awaitVolume(own, flow, id, `free ${id}`, { isDone: isAvailable, reportsState });
 }
 
-async function attach({ own }: Place, flow: Flow): Promise<RowUpdates> {
+async function attach({ own }: OperationTarget, flow: Flow): Promise<RowUpdates> {
   const { parameters } = flow.call;
   const server = instanceOf(parameters);
   await attachTo(own, flow, server, String(parameters.asked_device ?? ''));
-  return { values: await present(own, idOf(flow.call)), changes: await grown(own, server) };
+  return { values: await pullVolume(own, idOf(flow.call)), changes: await grown(own, server) };
 }
 
-async function detach({ own }: Place, flow: Flow): Promise<RowUpdates> {
+async function detach({ own }: OperationTarget, flow: Flow): Promise<RowUpdates> {
   const id = idOf(flow.call);
   const server = instanceOf(flow.call.parameters);
   await detachFrom(own, flow, server, id);
-  return { values: await present(own, id), changes: await grown(own, server) };
+  return { values: await pullVolume(own, id), changes: await grown(own, server) };
 }
 
 /** Detaches an attached volume, extends it, and attaches it again even if the extension failed. */
-async function extend({ own }: Place, flow: Flow): Promise<RowUpdates> {
+async function extend({ own }: OperationTarget, flow: Flow): Promise<RowUpdates> {
   const { parameters, values } = flow.call;
   const id = idOf(flow.call);
   const server = instanceOf(values);
   const size = gibibytes(parameters.disk_size);
   if (server !== '') await detachFrom(own, flow, server, id);
   const rejection = await flow.onceForText('extended', async () => {
-    const { size: present, status } = await own.volume.volumes.get(id);
-    if (present >= size || status === 'extending') return '';
+    const { size: currentSize, status } = await own.volume.volumes.get(id);
+    if (currentSize >= size || status === 'extending') return '';
     return (await rejectionOf(() => own.volume.volumes.act(id, { 'os-extend': { new_size: size } })))?.message ?? '';
   });
   if (rejection === '')
     await awaitVolume(own, flow, id, 'grown', { isDone: (existing) => isAvailable(existing) && existing.size >= size });
   if (server !== '') await attachTo(own, flow, server, String(values.device ?? ''));
-  const updates = { values: await present(own, id), changes: await grown(own, server) };
+  const updates = { values: await pullVolume(own, id), changes: await grown(own, server) };
   return rejection === '' ? updates : flow.fail(rejection, updates);
 }
 
@@ -190,7 +190,7 @@ export const volumeFlows: KindFlows = {
     return {};
   },
   actions: { attach, detach, extend },
-  pull: ({ own }, call) => present(own, idOf(call)),
+  pull: ({ own }, call) => pullVolume(own, idOf(call)),
 };
 
 /** Deletes a volume and waits until it is gone. */
