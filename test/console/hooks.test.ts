@@ -195,7 +195,7 @@ browser('shows the request and response of a delivery, and repeats it from its p
     .getByText(/^400 after \d+ ms$/)
     .waitFor();
   assert.is(await page.getByText('Inside is').count(), 0, 'hides response bodies from the local network');
-  await page.getByText('The receiver answered 400.').waitFor();
+  await page.getByText('The receiver responded with 400.').waitFor();
   receiver.behaviour = 200;
   fixture.clock.advance(60);
   await deliver();
@@ -310,7 +310,7 @@ browser('reports an active hook whose deliveries fail, until one is delivered', 
   await owner.go('/hooks/', 'Notifications');
   await page.getByText(`Deliveries to ${host} are failing`).waitFor();
   await page
-    .getByText(/The receiver answered 500\. 1 delivery is pending and will be retried\. The notification is disabled/)
+    .getByText(/The receiver responded with 500\. 1 delivery is pending and will be retried\. The notification is disabled/)
     .waitFor();
   assert.match((await cellsOf('/in'))[2] ?? '', /^Failing\n/);
   assert.equal(await owner.findings(), []);

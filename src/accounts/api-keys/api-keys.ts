@@ -5,7 +5,7 @@ import { anyOf, authenticated, Right, staff, userIn, visibleTo } from '../../ker
 import type { Columns } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { FieldError, type Values as ValuesOf } from '../../kernel/collection/field.ts';
-import { ofName, uuid, uuidOf, within } from '../../kernel/collection/filter.ts';
+import { exact, ofName, uuid, uuidOf, within } from '../../kernel/collection/filter.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalid, reject } from '../../kernel/http/error.ts';
 import { countApiKeys } from '../../kernel/security/api-keys.ts';
@@ -174,14 +174,7 @@ export const apiKeys = collection<ApiKeyRow>()({
   parameters: () => ({ key: null }),
   filters: {
     ...ofName('k.name'),
-    state: within(apiKeyStates, {
-      type: 'string',
-      help: `One of ${apiKeyStates.join(', ')}.`,
-      condition: ({ query }, name) => {
-        const state = query.one(name);
-        return state === undefined ? undefined : sql`${raw(stateOf)} = ${state}`;
-      },
-    }),
+    state: within(apiKeyStates, exact(stateOf, `One of ${apiKeyStates.join(', ')}.`)),
     user_uuid: uuidOf('k.user_id', 'user', 'Uuid of the owner.'),
     service_account: uuid(
       'Uuid of the service account.',

@@ -15,6 +15,7 @@ import { text } from '../../kernel/collection/values.ts';
 import { controls } from '../../kernel/control-characters.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { invalid } from '../../kernel/http/error.ts';
+import { present } from '../../kernel/present.ts';
 
 interface KeyRow extends Row {
   readonly user_id: number;
@@ -102,14 +103,15 @@ export const keys = collection<KeyRow>()({
       if (name !== '' && isTaken(request, name)) throw invalid({ name: ['This field must be unique.'] });
     },
     run: (request, { name, public_key: line }, columns) => {
-      const key = parsePublicKey(line);
-      const row = { uuid: newUuid(request.app), name: name || freeName(request, key?.comment ?? '') };
+      // The field has rejected an invalid key.
+      const { comment, fingerprint, fingerprintSha256 } = present(parsePublicKey(line));
+      const row = { uuid: newUuid(request.app), name: name || freeName(request, comment) };
       const id = request.db.insert('ssh_key', {
         ...columns,
         ...row,
         user_id: request.caller.userId,
-        fingerprint: key?.fingerprint,
-        fingerprint_sha256: key?.fingerprintSha256,
+        fingerprint,
+        fingerprint_sha256: fingerprintSha256,
         created: request.now,
       });
       record(request, 'ssh_key_creation_succeeded', keyContext(row, ownerOf(request, request.caller.userId)));

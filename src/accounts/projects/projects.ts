@@ -22,7 +22,15 @@ import { action } from '../../kernel/collection/action.ts';
 import { type Columns, changesOf } from '../../kernel/collection/changes.ts';
 import { collection, type Row } from '../../kernel/collection/collection.ts';
 import { type NewValues, readOnlyList, readOnlyText, readOnlyTime, uuidField } from '../../kernel/collection/field.ts';
-import { flagFilter, instant, ofName, partial, uuidOf } from '../../kernel/collection/filter.ts';
+import {
+  type Filter,
+  flagFilter,
+  instant,
+  ofName,
+  partial,
+  textFilter,
+  uuidOf,
+} from '../../kernel/collection/filter.ts';
 import { exampleLink } from '../../kernel/collection/json-schema.ts';
 import { link, selfLink } from '../../kernel/collection/links.ts';
 import { constant, type Json, notNullText, plainValue, textValue } from '../../kernel/collection/representation.ts';
@@ -78,16 +86,12 @@ const fieldsWith = (services: Json) => ({
 
 type NewProject = NewValues<ReturnType<typeof fieldsWith>>;
 
-/** A filter on the project's customer. */
-const partialOfCustomer = (column: string): ReturnType<typeof partial> => ({
-  ...partial(column),
-  condition: ({ query }, name) => {
-    const value = query.one(name);
-    return value === undefined
-      ? undefined
-      : sql`p.customer_id IN (SELECT id FROM customer WHERE ${contains(column, value)})`;
-  },
-});
+/** Filters by a case-insensitive substring of a column of the project's customer. */
+const partialOfCustomer = (column: string): Filter =>
+  textFilter(
+    partial(column).help,
+    (part) => sql`p.customer_id IN (SELECT id FROM customer WHERE ${contains(column, part)})`,
+  );
 
 /** A valid body for the documentation. */
 const example = {

@@ -210,11 +210,7 @@ function create(request: Request, values: NewAccount, columns: Columns): number 
     sql`SELECT count(*) FROM service_account WHERE ${raw(`${target.structure}_id`)} = ${target.scope}`,
   );
   if (count >= max) throw conflict(`There are already ${max} service accounts here.`);
-  const username = usernameOf(
-    values.name,
-    () => app.random(4).toString('hex'),
-    (name) => isUsernameTaken(request.db, name),
-  );
+  const username = freeUsername(request, values.name);
   const { id: user } = insertUser(request, { username, full_name: fullNameOf(values.name) }, 'service_account');
   const isActive = Number(values.is_active ?? true);
   db.update('user', user, { is_service_account: 1, is_active: isActive });
@@ -272,6 +268,8 @@ export function deactivateServiceAccountsIn(context: Context, structure: RoleSco
 
 /** Maximum length of a username (core.md 4.1). */
 const maxLength = 30;
+/** Maximum number of random usernames to try. */
+const maxAttempts = 100;
 
 /** Converts a name to characters valid in usernames: lower-case Latin letters and digits, separated by dashes. */
 const slugOf = (name: string): string =>
@@ -282,14 +280,12 @@ const slugOf = (name: string): string =>
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replace(/^-/, '');
 
-/**
- * Returns the username of a new service account: `sa-<8 hex>-<slug>`, truncated to 30 characters. `hex` returns 8 random
- * hexadecimal digits and is called again while the username is taken.
- */
-function usernameOf(name: string, hex: () => string, isTaken: (username: string) => boolean): string {
+/** Returns an unused username for a new service account: `sa-<8 random hexadecimal digits>-<slug>`, truncated to 30 characters. */
+function freeUsername({ app, db }: Request, name: string): string {
   const slug = slugOf(name) || 'account';
-  for (;;) {
-    const username = `sa-${hex()}-${slug}`.slice(0, maxLength).replace(/-$/, '');
-    if (!isTaken(username)) return username;
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const username = `sa-${app.random(4).toString('hex')}-${slug}`.slice(0, maxLength).replace(/-$/, '');
+    if (!isUsernameTaken(db, username)) return username;
   }
+  throw new Error(`no unused username in ${maxAttempts} attempts`);
 }

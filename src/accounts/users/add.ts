@@ -1,12 +1,12 @@
 import { affectedUser } from '../../activity/events/context.ts';
 import { record } from '../../activity/events/record.ts';
 import { type Context, systemContext } from '../../kernel/access/context.ts';
-import { type App, newUuid } from '../../kernel/app.ts';
+import type { App } from '../../kernel/app.ts';
 import { check, FieldError, type Input } from '../../kernel/collection/field.ts';
-import { foldedEmail, hasEmail } from '../../kernel/db/email-address.ts';
-import { caseFold, sql } from '../../kernel/db/sql.ts';
+import { hasEmail } from '../../kernel/db/email-address.ts';
+import { sql } from '../../kernel/db/sql.ts';
 import { loadCommonPasswords, passwordMessages, weaknessMessages } from './passwords.ts';
-import { isUsernameTaken, newTokenLifetime, type UserRow, userOf, users } from './users.ts';
+import { insertUser, isUsernameTaken, type UserRow, userOf, users } from './users.ts';
 
 interface NewUser {
   readonly username: string;
@@ -45,18 +45,8 @@ export function createUser(context: Context, user: Omit<NewUser, 'password'>, pa
   if (isUsernameTaken(db, username)) throw new Error('username: user with this username already exists.');
   if (db.value(sql`SELECT 1 FROM user WHERE ${hasEmail(email)}`))
     throw new Error(`email: User with email "${email}" already exists.`);
-  const id = db.insert('user', {
-    uuid: newUuid(context.app),
-    username,
-    username_folded: caseFold(username),
-    email,
-    email_folded: foldedEmail(email),
-    is_staff: Number(user.isStaff ?? false),
-    is_support: Number(user.isSupport ?? false),
-    date_joined: context.now,
-    token_lifetime: newTokenLifetime(context.app),
-    password_hash: passwordHash,
-  });
+  const values = { username, email, is_staff: user.isStaff ?? false, is_support: user.isSupport ?? false };
+  const { id } = insertUser(context, values, 'default', passwordHash);
   const created = userOf({ db }, id);
   context.app.trail.current?.about('users', created.uuid, created.username);
   record(context, 'user_creation_succeeded', affectedUser(created));

@@ -2,7 +2,7 @@
 import { type Caller, callerId, seesAll } from '../../kernel/access/caller.ts';
 import type { Request } from '../../kernel/access/request.ts';
 import { connectedCustomers } from '../../kernel/access/visibility.ts';
-import type { Filter } from '../../kernel/collection/filter.ts';
+import { textFilter } from '../../kernel/collection/filter.ts';
 import type { LinkTarget } from '../../kernel/collection/links.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { hasEmail } from '../../kernel/db/email-address.ts';
@@ -27,20 +27,10 @@ export function visibleUsers(caller: Caller, config: Config): Sql {
   return sql`(${others}) OR u.id = ${caller.userId}`;
 }
 
-/** A filter by exact text, ignoring case. */
-const exactly = (condition: (text: string) => Sql, help: string): Filter => ({
-  type: 'string',
-  help,
-  condition: ({ query }, name) => {
-    const value = query.one(name);
-    return value === undefined ? undefined : condition(value);
-  },
-});
-
 /** Filters that find a user by exact name or email. */
 export const filtersByName = {
-  username_exact: exactly((text) => sql`u.username_folded = ${caseFold(text)}`, 'The exact username, in any case.'),
-  email_exact: exactly((text) => hasEmail(text, 'u.email_folded'), 'The exact email, in any case.'),
+  username_exact: textFilter('The exact username, in any case.', (name) => sql`u.username_folded = ${caseFold(name)}`),
+  email_exact: textFilter('The exact email, in any case.', (email) => hasEmail(email, 'u.email_folded')),
 };
 
 /** Filters by fields that are hidden of users found only by exact name. */
@@ -52,12 +42,14 @@ const hiddenFlags = ['organization_claimed', 'potential'];
  */
 export function listedUsers(request: Request): Sql {
   const { query } = request;
-  const withAccounts = query.boolean('is_service_account') === true || query.flag('current');
-  return withAccounts ? foundUsers(request) : all([raw('NOT u.is_service_account'), foundUsers(request)]);
+  const includesServiceAccounts = query.boolean('is_service_account') === true || query.flag('current');
+  return includesServiceAccounts
+    ? visibleOrNamedUsers(request)
+    : all([raw('NOT u.is_service_account'), visibleOrNamedUsers(request)]);
 }
 
 /** Condition: visible users and, in a narrow directory, the user with the exact name in a filter. */
-function foundUsers(request: Request): Sql {
+function visibleOrNamedUsers(request: Request): Sql {
   const { caller, config, query } = request;
   const visible = visibleUsers(caller, config);
   const filtersHidden =
@@ -71,7 +63,7 @@ function foundUsers(request: Request): Sql {
 export const visibleIfConnected = `NOT @narrow OR u.id = @self OR u.id IN (${connectedUsers(raw('@caller')).text})`;
 
 /** Condition: a link in a body may name the user in alias `u`. With a bound API key, only connected users. */
-function isNamed(caller: Caller, config: Config): Sql {
+function linkableUsers(caller: Caller, config: Config): Sql {
   if (caller.apiKey?.isBound) return visibleUsers(caller, config);
   return seesAll(caller) ? raw('TRUE') : sql`(${active}) OR u.id = ${caller.id}`;
 }
@@ -80,5 +72,5 @@ function isNamed(caller: Caller, config: Config): Sql {
 export const namedUsers: LinkTarget = {
   path: 'users',
   visibleId: ({ caller, config, db }, uuid) =>
-    db.value<number>(sql`SELECT u.id FROM user u WHERE u.uuid = ${uuid} AND (${isNamed(caller, config)})`),
+    db.value<number>(sql`SELECT u.id FROM user u WHERE u.uuid = ${uuid} AND (${linkableUsers(caller, config)})`),
 };

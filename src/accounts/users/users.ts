@@ -144,11 +144,12 @@ export const users = collection<UserRow>()({
     right: selfOrStaff,
     rightWith: rightUnlessDenied(
       rightVia(({ row }: { readonly row: UserRow }) => row, selfOrStaff),
-      (request, { row, values }: { readonly row: UserRow; readonly values: UserValues }) =>
-        closedReason(request.caller) !== undefined &&
-        (changesClosedField(row, values) || changesIdentities(request, row.id, values.identities))
-          ? closedReason(request.caller)
-          : undefined,
+      (request, { row, values }: { readonly row: UserRow; readonly values: UserValues }) => {
+        const reason = closedReason(request.caller);
+        if (reason === undefined) return undefined;
+        const isClosed = changesClosedField(row, values) || changesIdentities(request, row.id, values.identities);
+        return isClosed ? reason : undefined;
+      },
     ),
     denialReason: serviceAccountReason,
     check: rejectInvalid,
@@ -201,15 +202,14 @@ function rejectInvalid(request: Request, values: UserValues, row: UserRow): void
 }
 
 /** Whether the caller's own object includes `token`: when read or changed, and in lists filtered by `current` (core.md 4.1). */
-function showsToken(request: Request): boolean {
-  return request.params.key !== undefined ? true : request.query.flag('current');
-}
+const showsToken = ({ params, query }: Request): boolean => params.key !== undefined || query.flag('current');
 
-/** Inserts a user with a verified email and without a password. The caller records the event. */
+/** Inserts a user with a verified email. Without a hash, they have no password. The caller records the event. */
 export function insertUser(
   { app, now }: Context,
   values: UserValues & Pick<UserRow, 'username'>,
   registration = 'default',
+  passwordHash: string | null = null,
 ): UserNames & { readonly id: number } {
   const uuid = newUuid(app);
   const id = app.db.insert('user', {
@@ -217,6 +217,7 @@ export function insertUser(
     date_joined: now,
     registration_method: registration,
     token_lifetime: newTokenLifetime(app),
+    password_hash: passwordHash,
     ...columnsOf(values),
   });
   const { full_name = '', native_name = '', username } = values;

@@ -38,7 +38,7 @@ export interface DueDelivery extends SentEvent {
   /** Id in hook_confirmation if this is a confirmation mail. */
   readonly confirmation: number | null;
   /** Whether it belongs to an hourly digest, whose deliveries are sent and settled together. */
-  readonly gathered: number;
+  readonly is_digest: number;
 }
 
 /** The context of an event as the hook's author may read it at the time of sending (events.md 4.4). */
@@ -52,7 +52,7 @@ const selection = memoised(
   (audience: EventAudience): Sql => sql`
     SELECT d.id, d.uuid, d.hook_id, h.uuid AS hook_uuid, h.kind, h.failing_since, h.destination_url, h.content_type, h.format,
       h.secret, h.old_secret, h.old_secret_ends, h.type AS platform, h.token, h.email, d.event_type AS type,
-      d.payload ->> 'confirmation' AS confirmation, d.gathered, d.recovered,
+      d.payload ->> 'confirmation' AS confirmation, d.gathered AS is_digest, d.recovered,
       d.event_id IS NOT e.id AS is_lost, d.next_attempt, ifnull(e.at, d.created) AS at,
       ifnull(e.level, ifnull(d.payload ->> 'level', 'info')) AS level,
       ifnull(e.message, ifnull(d.payload ->> 'message', '')) AS message,

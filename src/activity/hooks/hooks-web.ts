@@ -166,13 +166,13 @@ export const rotateSecret = action({
 /** Excludes ready deliveries: their time no longer matters, and identifies a running attempt. */
 const waiting = "status = 'pending' AND ready = 0";
 /** Waiting for the end of the hour instead of another attempt. */
-const isGathered = 'gathered = 1 AND attempts = 0';
+const isPendingDigest = 'gathered = 1 AND attempts = 0';
 
 export const hookInstants: readonly StoredInstants[] = [
   { table: 'hook', column: 'failing_since', ahead: 0, countsRunning: true },
   { table: 'hook', column: 'old_secret_ends', ahead: rotationOverlap },
   { table: 'hook_confirmation', column: 'created', ahead: 0 },
-  { table: 'delivery', column: 'next_attempt', ahead: hour, where: `${waiting} AND ${isGathered}` },
+  { table: 'delivery', column: 'next_attempt', ahead: hour, where: `${waiting} AND ${isPendingDigest}` },
   dueInstants('delivery', waiting),
   { table: 'delivery', column: 'finished', ahead: 0 },
 ];

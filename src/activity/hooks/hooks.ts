@@ -4,9 +4,9 @@ import type { Endpoint } from '../../kernel/collection/endpoint.ts';
 import { objectShape } from '../../kernel/collection/field.ts';
 import { type Filters, parameter } from '../../kernel/collection/filter.ts';
 import { textsOfKinds } from '../../kernel/collection/representation.ts';
+import { rowPage } from '../../kernel/collection/row-page.ts';
 import { any, join, raw, sql } from '../../kernel/db/sql.ts';
 import { collectErrors, invalidRequest } from '../../kernel/http/error.ts';
-import { pageHeaders, pageOf } from '../../kernel/http/query.ts';
 import { document, json, type Reply } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
 import { visibleHooks } from './hook.ts';
@@ -21,15 +21,8 @@ const rank = raw("CASE h.kind WHEN 'web' THEN 0 WHEN 'push' THEN 1 ELSE 2 END");
 /** Fields common to all kinds of hooks. */
 const memberNames = (): string[] => kinds.flatMap(({ shape }) => Object.keys(shape.properties ?? {}));
 
-interface HookPage {
-  /** In the order of the list. */
-  readonly rows: readonly { readonly id: number; readonly rank: number }[];
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** Reads a page of the hooks that the caller sees. Each kind evaluates only its own filters. Throws 400, 404. */
-function readPage(request: Request): HookPage {
-  const { db, query } = request;
+function readPage(request: Request) {
   const conditions = collectErrors(
     ...kinds.map(
       ({ listing, spec }) =>
@@ -37,14 +30,12 @@ function readPage(request: Request): HookPage {
           listing.condition(request, [spec.visible.condition(request.caller, request.config)]),
     ),
   );
-  const from = sql`FROM hook h WHERE ${any(conditions)}`;
-  const total = db.count(sql`SELECT count(*) ${from}`);
-  const page = pageOf(query, total);
-  const rows = db.deferrableAll<{ id: number; rank: number }>(sql`
-    SELECT h.id, ${rank} AS rank ${from}
-    ORDER BY rank, h.id
-    LIMIT ${page.size} OFFSET ${page.offset}`);
-  return { rows, headers: pageHeaders(page, total, request.url, query) };
+  return rowPage<{ id: number; rank: number }>(
+    request,
+    sql`h.id, ${rank} AS rank`,
+    sql`FROM hook h WHERE ${any(conditions)}`,
+    raw('rank, h.id'),
+  );
 }
 
 /** Responds with a page of hooks of every kind, each in the representation of its kind. */

@@ -67,7 +67,7 @@ export class HookOutbox implements Outbox<DueDelivery> {
   async send(delivery: DueDelivery, context: Context): Promise<Outcome> {
     if (delivery.recovered) this.#lastRecovered.add(delivery.hook_id);
     else this.#lastRecovered.delete(delivery.hook_id);
-    if (delivery.is_lost && !delivery.gathered)
+    if (delivery.is_lost && !delivery.is_digest)
       return { status: 'failed', error: 'The event is no longer kept.', final: true };
     return this.#senders[delivery.kind].send(delivery, context);
   }

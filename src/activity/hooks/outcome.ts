@@ -11,7 +11,7 @@ import { cancelDeliveries } from './queue.ts';
 
 const deadAfter = 5 * day;
 
-type Settled = Pick<
+type SettledDelivery = Pick<
   DueDelivery,
   | 'id'
   | 'hook_id'
@@ -23,11 +23,11 @@ type Settled = Pick<
   | 'token'
   | 'email'
   | 'confirmation'
-  | 'gathered'
+  | 'is_digest'
 >;
 
 /** Stores the outcome of an attempt in the delivery and its hook. Must run inside a write. */
-export function settle(context: Context, delivery: Settled, outcome: Outcome): void {
+export function settle(context: Context, delivery: SettledDelivery, outcome: Outcome): void {
   const { db } = context.app;
   if (outcome.status === 'delivered' && delivery.failing_since !== null)
     db.update('hook', delivery.hook_id, { failing_since: null });
@@ -41,16 +41,16 @@ export function settle(context: Context, delivery: Settled, outcome: Outcome): v
   const isRetargeted = failure !== undefined && hasNewReceiver(db, delivery);
   const attempted = afterAttempt(context, before, isRetargeted ? { ...failure, final: false, gone: false } : outcome);
   db.update('delivery', delivery.id, { ready: 0, ...attempted, attempt: outcome.attempt ?? null });
-  if (delivery.gathered) settleDigest(db, delivery);
+  if (delivery.is_digest) settleDigest(db, delivery);
   if (delivery.confirmation !== null && attempted.status !== 'pending')
     deleteSecret(context.app, delivery.confirmation);
-  if (failure && !isRetargeted) evaluateHook(context, delivery, failure.gone ?? false);
+  if (failure && !isRetargeted) recordHookFailure(context, delivery, failure.gone ?? false);
 }
 
 /** Whether the hook has a new receiver, to which the outcome does not apply. */
 const hasNewReceiver = (
   db: Database,
-  { destination_url: url, email, hook_id: hook, platform, token }: Settled,
+  { destination_url: url, email, hook_id: hook, platform, token }: SettledDelivery,
 ): boolean =>
   db.value(sql`
     SELECT 1 FROM hook
@@ -58,7 +58,7 @@ const hasNewReceiver = (
       AND email IS ${email}`) === undefined;
 
 /** Records the failure of a hook. Disables the hook if its receiver is gone or every attempt has failed for 5 days. */
-function evaluateHook(context: Context, { hook_id: hook, id }: Settled, gone: boolean): void {
+function recordHookFailure(context: Context, { hook_id: hook, id }: SettledDelivery, gone: boolean): void {
   const { db } = context.app;
   // Read it again, because a change of the hook during the attempt clears it.
   const since = db.value<number | null>(sql`SELECT failing_since FROM hook WHERE id = ${hook}`) ?? null;

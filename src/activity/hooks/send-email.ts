@@ -38,7 +38,7 @@ export class EmailSender implements Sender {
       const confirmation = confirmationOf(this.app, delivery.confirmation);
       return confirmation && { to: confirmation.email, ...confirmationMail(title, confirmation.link) };
     }
-    if (delivery.gathered) {
+    if (delivery.is_digest) {
       const events = loadDigest(this.app.db, delivery);
       return { to: present(delivery.email), ...digestMail(title, events) };
     }

@@ -102,7 +102,7 @@ function gatewayOutcome(response: HttpResponse, now: number): Outcome {
     code: response.status,
     gone: isGone,
     retryAfter,
-    error: `The gateway answered ${response.status}: ${error}.`,
+    error: `The gateway responded with ${response.status}: ${error}.`,
   };
 }
 
@@ -174,7 +174,7 @@ class ServiceAccount {
     const { access_token: text, expires_in: seconds } = parseTokenResponse(response);
     if (typeof text !== 'string')
       throw new PostError(
-        `The token endpoint of the push gateway answered ${response.status}.`,
+        `The token endpoint of the push gateway responded with ${response.status}.`,
         response.headers['retry-after'],
       );
     this.#token = { text, since: now, expires: now + (typeof seconds === 'number' ? seconds * second : hour) };

@@ -17,7 +17,7 @@ export interface Sender {
 export function outcomeOf({ headers, status }: Pick<HttpResponse, 'headers' | 'status'>, now: number): Outcome {
   if (status >= 200 && status < 300) return { status: 'delivered', code: status };
   const redirect = status >= 300 && status < 400 ? ' Redirects are not followed.' : '';
-  const error = `The receiver answered ${status}.${redirect}`;
+  const error = `The receiver responded with ${status}.${redirect}`;
   return {
     status: 'failed',
     error,

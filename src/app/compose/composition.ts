@@ -13,7 +13,7 @@ import { entityHandler } from '../../cloud/entities/entities.ts';
 import type { JobHandler } from '../../cloud/operations/job-handler.ts';
 import type { Job } from '../../cloud/operations/jobs.ts';
 import { membersHandler } from '../../cloud/people/follow.ts';
-import { forgetKeyHandler } from '../../cloud/people/uploaded-keys.ts';
+import { deleteKeyHandler } from '../../cloud/people/uploaded-keys.ts';
 import { newListings } from '../../cloud/providers/simulator/backend.ts';
 import { measureHandler } from '../../cloud/resources/measuring.ts';
 import { resourceHandler } from '../../cloud/resources/operations.ts';
@@ -380,7 +380,7 @@ const settingsHandlers: Readonly<Record<string, JobHandler>> = {
   sync: syncHandler,
   follow_members: membersHandler,
   measure: measureHandler,
-  forget_key: forgetKeyHandler,
+  forget_key: deleteKeyHandler,
 };
 
 /** Returns the handler that runs a job. */

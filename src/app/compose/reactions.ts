@@ -3,7 +3,7 @@ import { evaluateQuota, raiseNewCustomerAlerts } from '../../activity/alerts/rul
 import { auditEvent } from '../../activity/audit/events.ts';
 import { queueDeliveries, queueNotification } from '../../activity/hooks/queue.ts';
 import { reportUsage } from '../../activity/quotas/nearly-used.ts';
-import { forgetDeletedKey, forgetUnreachedKeys } from '../../cloud/people/uploaded-keys.ts';
+import { removeDeletedKey, removeInaccessibleKeys } from '../../cloud/people/uploaded-keys.ts';
 import {
   connectCustomer,
   disconnectCustomer,
@@ -31,8 +31,8 @@ export const reactions: Reactions = {
     deactivateServiceAccountsIn(context, 'project', project);
     removeLinksOf(context, project);
   },
-  roleEnded: forgetUnreachedKeys,
-  keyDeleted: forgetDeletedKey,
+  roleEnded: removeInaccessibleKeys,
+  keyDeleted: removeDeletedKey,
   quotaChanged: (context, before, after) => {
     evaluateQuota(context, before, after);
     reportUsage(context, before, after);

@@ -5,7 +5,7 @@ import { grantRole, type RoleScope, revokeRole, roleNames } from '../../accounts
 import { makeRecoveryLink } from '../../accounts/session/recovery.ts';
 import { changePassword } from '../../accounts/users/actions.ts';
 import { requirePassword } from '../../accounts/users/add.ts';
-import { type UserRow, type UserValues, updateUser } from '../../accounts/users/users.ts';
+import { type UserRow, updateUser } from '../../accounts/users/users.ts';
 import { systemContext } from '../../kernel/access/context.ts';
 import type { App } from '../../kernel/app.ts';
 import { parseDatetime } from '../../kernel/clock.ts';
@@ -17,6 +17,7 @@ import { present } from '../../kernel/present.ts';
 /** Global roles, with the fields of users that store them. */
 const globalRoleFields = { staff: 'is_staff', support: 'is_support' } as const;
 type GlobalRole = keyof typeof globalRoleFields;
+type GlobalRoleField = (typeof globalRoleFields)[GlobalRole];
 
 /** The customer or project of a role. A name must be unique. */
 interface RoleTarget {
@@ -71,7 +72,7 @@ export function recoveryUrl(app: App, username: string): string {
 
 /** Enables a user, or disables them and revokes their tokens. Returns whether this changed the state. */
 export function setActive(app: App, username: string, isActive: boolean): boolean {
-  return update(app, findUser(app, username), { is_active: isActive });
+  return setFlag(app, findUser(app, username), 'is_active', isActive);
 }
 
 /**
@@ -83,7 +84,7 @@ export function grant(app: App, username: string, spec: RoleSpec, until?: string
   const { target, role } = spec;
   if (!target) {
     if (until !== undefined) throw new Error('--until is for roles in a customer or project');
-    return update(app, user, { [globalRoleFields[globalRole(role)]]: true });
+    return setFlag(app, user, globalRoleFields[globalRole(role)], true);
   }
   requireRole(spec);
   const scope = idOf(app, target);
@@ -98,7 +99,7 @@ export function revoke(app: App, username: string, spec: RoleSpec): boolean {
   const { db } = app;
   const user = findPerson(app, username);
   const { target, role } = spec;
-  if (!target) return update(app, user, { [globalRoleFields[globalRole(role)]]: false });
+  if (!target) return setFlag(app, user, globalRoleFields[globalRole(role)], false);
   requireRole(spec);
   const scope = idOf(app, target);
   const { structure } = target;
@@ -110,12 +111,11 @@ export function revoke(app: App, username: string, spec: RoleSpec): boolean {
   return true;
 }
 
-function update(app: App, user: UserRow, values: UserValues): boolean {
-  const hasChanged = Object.entries(values).some(
-    ([name, value]) => Number(value) !== Number(present(user)[name as 'is_staff']),
-  );
-  if (hasChanged) store(app, () => updateUser(systemContext(app), user, values, true));
-  return hasChanged;
+/** Sets a flag of a user. Returns whether this changed it. */
+function setFlag(app: App, user: UserRow, name: 'is_active' | GlobalRoleField, value: boolean): boolean {
+  if (Boolean(user[name]) === value) return false;
+  store(app, () => updateUser(systemContext(app), user, { [name]: value }, true));
+  return true;
 }
 
 /** Runs a write and commits it to disk. Throws a readable error if it breaks a rule or cannot be stored. */

@@ -130,7 +130,7 @@ export interface Driver {
   /** Returns the current values; undefined if the object does not exist. */
   pull(call: DriverCall): Promise<PlainValues | undefined>;
   /** Removes an uploaded SSH key of a user. */
-  forgetKey?(fingerprint: string): Promise<void>;
+  deleteKey?(fingerprint: string): Promise<void>;
   readonly membership?: Membership;
   /** Reads quota usages that are too expensive for every synchronisation. */
   measure?(object: BackendReference): Promise<PlainValues>;

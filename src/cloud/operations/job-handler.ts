@@ -12,10 +12,10 @@ declare module '../../kernel/app.ts' {
 }
 
 /** Stores the result of a call and removes or postpones its job, in one transaction. */
-export type Store = (context: Context) => void;
+export type StoreStep = (context: Context) => void;
 
-/** The same in several transactions, with other requests in between; the last one removes or postpones the job. */
-export type Stores = Store | Iterable<Store>;
+/** One or more transactions, with other requests in between. The last one removes or postpones the job. */
+export type StoreSteps = StoreStep | Iterable<StoreStep>;
 
 /** Runs one kind of job for the worker; the module of that kind implements it. */
 export interface JobHandler {
@@ -24,7 +24,7 @@ export interface JobHandler {
   /** Scheduled becomes running, in the transaction that first claims the job. */
   readonly start?: (context: Context, job: Job) => void;
   /** Calls the driver. Returns undefined if the job's object no longer exists. Rejects with ProviderError. */
-  readonly call: (app: App, job: Job, driver: Driver) => Promise<Stores | undefined>;
+  readonly call: (app: App, job: Job, driver: Driver) => Promise<StoreSteps | undefined>;
   /** Stores that the call failed for good, and ends the job. */
   readonly fail: (context: Context, job: Job, text: string) => void;
   /** Microseconds until a failed call is retried; undefined for never. Default: by the class of the error. */

@@ -8,7 +8,7 @@ import { StorageError } from '../../kernel/durability/storage-error.ts';
 import type { StoredInstants } from '../../kernel/jobs/clock-watch.ts';
 import { ProviderError } from '../catalogue/provider-error.ts';
 import { driverOf, driverSettings } from './drivers.ts';
-import type { JobHandler, Store, Stores } from './job-handler.ts';
+import type { JobHandler, StoreStep, StoreSteps } from './job-handler.ts';
 import { immediately, type Job, jobContext, postpone } from './jobs.ts';
 import { maxFailureLength } from './operation.ts';
 
@@ -150,7 +150,7 @@ export class ProviderWorker {
     const handler = this.app.jobHandlerOf(job);
     const { metrics } = this.app;
     metrics.providerCalls.add(settings.type);
-    const call = async (): Promise<Stores | undefined> => handler.call(this.app, job, driverOf(this.app, settings));
+    const call = async (): Promise<StoreSteps | undefined> => handler.call(this.app, job, driverOf(this.app, settings));
     const stores = await call().catch((error: unknown) => {
       if (!(error instanceof ProviderError)) throw error;
       metrics.providerFailures.add(settings.type, error.type);
@@ -165,7 +165,7 @@ export class ProviderWorker {
   }
 
   /** Postpones a call that may succeed later, and fails any other (providers.md 2, error classes). */
-  #afterFailure(job: Job, handler: JobHandler, error: ProviderError): Store {
+  #afterFailure(job: Job, handler: JobHandler, error: ProviderError): StoreStep {
     const wait = (handler.repeatAfter ?? repeatAfter)(job, error);
     return wait === undefined
       ? (context) => handler.fail(context, job, failureText(error))

@@ -25,46 +25,46 @@ export function noteUploadedKey({ app: { db } }: Context, settings: number, key:
 }
 
 /** Removes a deleted key from every provider that has it. */
-export function forgetDeletedKey(context: Context, user: number, fingerprint: string): void {
+export function removeDeletedKey(context: Context, user: number, fingerprint: string): void {
   const { db } = context.app;
-  forget(
+  removeKeys(
     context,
     db.all<UploadedKey>(sql`SELECT * FROM uploaded_key WHERE user_id = ${user} AND fingerprint = ${fingerprint}`),
   );
 }
 
 /** Removes the keys of a user from providers to which they have lost access. Staff have access to all. */
-export function forgetUnreachedKeys(context: Context, user: number): void {
+export function removeInaccessibleKeys(context: Context, user: number): void {
   const { db } = context.app;
-  const unreached = db.all<UploadedKey>(sql`
+  const inaccessible = db.all<UploadedKey>(sql`
     SELECT k.*
     FROM uploaded_key k JOIN user u ON u.id = k.user_id
     WHERE k.user_id = ${user} AND NOT u.is_staff
       AND k.settings_id NOT IN (SELECT settings_id FROM service WHERE id IN (${readableServices(sql`${user}`)}))`);
-  forget(context, unreached);
+  removeKeys(context, inaccessible);
 }
 
-function forget(context: Context, keys: readonly UploadedKey[]): void {
+function removeKeys(context: Context, keys: readonly UploadedKey[]): void {
   const { db } = context.app;
   for (const { fingerprint, settings_id: settings, user_id: user } of keys) {
     db.run(sql`
       DELETE FROM uploaded_key
       WHERE settings_id = ${settings} AND fingerprint = ${fingerprint} AND user_id = ${user}`);
     // Another user may have uploaded the same key and still use it.
-    const isOthers =
+    const isUsedByOthers =
       db.value(sql`SELECT 1 FROM uploaded_key WHERE settings_id = ${settings} AND fingerprint = ${fingerprint}`) !==
       undefined;
-    if (!isOthers) queueJob(context, { settings, operation: 'forget_key', parameters: { fingerprint } });
+    if (!isUsedByOthers) queueJob(context, { settings, operation: 'forget_key', parameters: { fingerprint } });
   }
 }
 
 const maxCalls = 5;
 
 /** Deletes an uploaded key at a provider. Gives up after a few attempts if the provider is unavailable. */
-export const forgetKeyHandler: JobHandler = {
+export const deleteKeyHandler: JobHandler = {
   call: async (_, job, driver) => {
     const { fingerprint }: { fingerprint: string } = JSON.parse(job.parameters);
-    await driver.forgetKey?.(fingerprint);
+    await driver.deleteKey?.(fingerprint);
     return ({ app }) => removeJob(app.db, job.id);
   },
   fail: ({ app }, job) => removeJob(app.db, job.id),

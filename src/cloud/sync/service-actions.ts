@@ -8,9 +8,9 @@ import { type NewValues, objectShape, uuidShape } from '../../kernel/collection/
 import { parameter, requireWords } from '../../kernel/collection/filter.ts';
 import { exampleLink, type JsonSchema } from '../../kernel/collection/json-schema.ts';
 import { withChosen } from '../../kernel/collection/representation.ts';
-import { sql } from '../../kernel/db/sql.ts';
+import { rowPage } from '../../kernel/collection/row-page.ts';
+import { among, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { conflict, forbidden, invalid } from '../../kernel/http/error.ts';
-import { pageHeaders, pageOf } from '../../kernel/http/query.ts';
 import { document, empty, json, type Reply } from '../../kernel/http/reply.ts';
 import type { Catalogue, TypedKind } from '../catalogue/catalogue.ts';
 import type { BackendObject } from '../catalogue/driver.ts';
@@ -43,7 +43,7 @@ function unlink(request: Request, service: ServiceRow): Reply {
 }
 
 const text = { type: 'string' };
-const managedShape = {
+const managedResourceShape = {
   title: 'ManagedResource',
   ...objectShape({
     uuid: uuidShape,
@@ -57,17 +57,15 @@ const managedShape = {
 };
 
 /** Visible resources of a service that the last synchronisation found at the provider. */
-function managed(request: Request, service: ServiceRow): Reply {
-  const { db, query } = request;
+function listManaged(request: Request, service: ServiceRow): Reply {
   const from = sql`FROM resource r JOIN inventory i ON i.settings_id = r.settings_id AND i.kind = r.kind AND i.backend_id = r.backend_id
     JOIN project p ON p.id = r.project_id JOIN customer c ON c.id = r.customer_id
     WHERE r.service_id = ${service.id} AND NOT r.is_part AND ${visibleResources(request.caller)}`;
-  const total = db.count(sql`SELECT count(*) ${from}`);
-  const page = pageOf(query, total);
-  const rows =
-    db.deferrableAll<object>(sql`SELECT r.uuid, r.name, r.kind AS resource_type, p.name AS project_name, p.uuid AS project_uuid, c.uuid AS customer_uuid, c.name AS customer_name
-    ${from} ORDER BY r.id LIMIT ${page.size} OFFSET ${page.offset}`);
-  return document(JSON.stringify(withChosen(request, rows)), pageHeaders(page, total, request.url, query));
+  const columns = raw(
+    'r.uuid, r.name, r.kind AS resource_type, p.name AS project_name, p.uuid AS project_uuid, c.uuid AS customer_uuid, c.name AS customer_name',
+  );
+  const { headers, rows } = rowPage<object>(request, columns, from, raw('r.id'));
+  return document(JSON.stringify(withChosen(request, rows)), headers);
 }
 
 interface InventoryRow {
@@ -77,34 +75,43 @@ interface InventoryRow {
   readonly values: string;
 }
 
+const inventoryColumns = raw('i.kind, i.backend_id, i.name, i."values"');
+
+/** Selects from the objects of the settings that can be imported. Further conditions can follow. */
+const importableObjects = (catalogue: Catalogue, { settings_id: settings }: ServiceRow): Sql =>
+  sql`FROM inventory i WHERE i.settings_id = ${settings} AND ${isImportable(catalogue)}`;
+
 const importableKinds = ({ kinds }: Catalogue, of: ProviderType): TypedKind[] =>
   kinds.filter(({ kind, type }) => type === of && kind.importing);
 
-const reports = { type: ['string', 'number', 'boolean', 'array', 'null'], items: text };
+const memberShape = { type: ['string', 'number', 'boolean', 'array', 'null'], items: text };
 
 /** Representation of an importable object; kinds add members. */
-const candidateShape = (catalogue: Catalogue, type: ProviderType): JsonSchema => {
+const importableShape = (catalogue: Catalogue, type: ProviderType): JsonSchema => {
   const own = importableKinds(catalogue, type).flatMap((typed) =>
-    (typed.kind.importing?.fields ?? []).map((name) => [name, reports]),
+    (typed.kind.importing?.fields ?? []).map((name) => [name, memberShape]),
   );
   const known = { backend_id: text, name: text, resource_type: text, created: { type: ['string', 'null'] } };
   return { ...objectShape(known), properties: { ...known, ...Object.fromEntries(own) } };
 };
 
 /** Objects of the provider that are not resources here. */
-function candidates(request: Request, type: ProviderType, service: ServiceRow): Reply {
-  const { db, app, query } = request;
+function listImportable(request: Request, type: ProviderType, service: ServiceRow): Reply {
+  const { app, query } = request;
   const { catalogue } = app;
   const requested = query.all('resource_type');
   const importable = importableKinds(catalogue, type);
   requireWords(request, 'resource_type', (word) => importable.some(({ name }) => name === word));
   const kinds = importable.filter(({ name }) => requested.length === 0 || requested.includes(name));
-  const from = sql`FROM inventory i WHERE i.settings_id = ${service.settings_id} AND i.kind IN (SELECT value FROM json_each(${JSON.stringify(kinds.map(({ name }) => name))}))
-    AND ${isImportable(catalogue)}`;
-  const total = db.count(sql`SELECT count(*) ${from}`);
-  const page = pageOf(query, total);
-  const rows = db.deferrableAll<InventoryRow>(
-    sql`SELECT i.kind, i.backend_id, i.name, i."values" ${from} ORDER BY i.kind, i.name, i.backend_id LIMIT ${page.size} OFFSET ${page.offset}`,
+  const ofKinds = among(
+    'i.kind',
+    kinds.map(({ name }) => name),
+  );
+  const { headers, rows } = rowPage<InventoryRow>(
+    request,
+    inventoryColumns,
+    sql`${importableObjects(catalogue, service)} AND ${ofKinds}`,
+    raw('i.kind, i.name, i.backend_id'),
   );
   const items = rows.map(({ backend_id, kind, name, values }) => {
     const typed = catalogue.kind(kind).kind;
@@ -113,8 +120,8 @@ function candidates(request: Request, type: ProviderType, service: ServiceRow): 
     const extra = Object.fromEntries((typed.importing?.fields ?? []).map((field) => [field, known[field] ?? null]));
     return { backend_id, name, resource_type: kind, created: known.created ?? null, ...extra };
   });
-  const names = Object.keys(candidateShape(catalogue, type).properties ?? {});
-  return document(JSON.stringify(withChosen(request, items, names)), pageHeaders(page, total, request.url, query));
+  const names = Object.keys(importableShape(catalogue, type).properties ?? {});
+  return document(JSON.stringify(withChosen(request, items, names)), headers);
 }
 
 const importedShape = {
@@ -128,48 +135,57 @@ const importedShape = {
   }),
 };
 
-function importObject(
-  request: Request,
-  type: ProviderType,
-  service: ServiceRow,
-  values: NewValues<typeof importFields>,
-): Reply {
-  const { db, app } = request;
-  const { catalogue } = app;
-  const kinds = importableKinds(catalogue, type);
-  if (kinds.length > 1 && !values.resource_type) throw invalid({ resource_type: ['This field is required.'] });
-  const typed = values.resource_type ? kinds.find(({ name }) => name === values.resource_type) : kinds[0];
-  if (!typed) throw invalid({ resource_type: [`"${values.resource_type}" is not a valid choice.`] });
-  const linkId = db.value<number>(
-    sql`SELECT id FROM service_project_link WHERE service_id = ${service.id} AND project_id = ${values.project}`,
-  );
-  if (linkId === undefined) throw invalid({ project: ['Service is not connected to this project.'] });
-  if (typed.kind.importing?.onlyForStaff && !request.caller.isStaff) throw forbidden();
-  if (
-    db.value(
-      sql`SELECT 1 FROM resource WHERE settings_id = ${service.settings_id} AND kind = ${typed.name} AND backend_id = ${values.backend_id}`,
-    )
-  ) {
-    throw invalid({ backend_id: ['This resource is already linked.'] });
-  }
-  const row = db.get<InventoryRow>(sql`SELECT i.kind, i.backend_id, i.name, i."values" FROM inventory i
-    WHERE i.settings_id = ${service.settings_id} AND i.kind = ${typed.name} AND i.backend_id = ${values.backend_id} AND ${isImportable(catalogue)}`);
-  if (!row) throw invalid({ backend_id: [`Can't find ${typed.kind.name.toLowerCase()} with ID ${values.backend_id}`] });
-  const imported = store(
-    request,
-    typed,
-    { kind: typed.kind.name, backend_id: row.backend_id, name: row.name, values: JSON.parse(row.values) },
-    linkId,
-  );
+type ImportValues = NewValues<typeof importFields>;
+
+/** Imports an object of the last synchronisation into a project. Responds with the new resource. Throws 400, 403. */
+function importObject(request: Request, type: ProviderType, service: ServiceRow, values: ImportValues): Reply {
+  const kind = chosenKind(request, type, values);
+  const link = linkOf(request, service, values);
+  if (kind.kind.importing?.onlyForStaff && !request.caller.isStaff) throw forbidden();
+  const imported = insertImported(request, kind, findImportable(request, kind, service, values), link);
   evaluateImports(request, service.settings_id);
-  const represented: Readonly<Record<string, unknown>> = JSON.parse(
-    collectionOf(typed).represent(request, imported.id),
-  );
-  const { created, name, state, url, uuid } = represented;
+  const { created, name, state, url, uuid } = JSON.parse(collectionOf(kind).represent(request, imported.id));
   return json({ url, uuid, name, state, created });
 }
 
-function store(request: Request, typed: TypedKind, object: BackendObject, linkId: number): ResourceRow {
+/** Returns the kind in a body, which may omit it if the provider type has only one. Throws 400. */
+function chosenKind({ app }: Request, type: ProviderType, { resource_type: requested }: ImportValues): TypedKind {
+  const kinds = importableKinds(app.catalogue, type);
+  if (kinds.length > 1 && !requested) throw invalid({ resource_type: ['This field is required.'] });
+  const kind = requested ? kinds.find(({ name }) => name === requested) : kinds[0];
+  if (!kind) throw invalid({ resource_type: [`"${requested}" is not a valid choice.`] });
+  return kind;
+}
+
+/** Returns the id of the link between the service and the project in a body. Throws 400. */
+function linkOf({ db }: Request, service: ServiceRow, { project }: ImportValues): number {
+  const link = db.value<number>(
+    sql`SELECT id FROM service_project_link WHERE service_id = ${service.id} AND project_id = ${project}`,
+  );
+  if (link === undefined) throw invalid({ project: ['Service is not connected to this project.'] });
+  return link;
+}
+
+/** Returns the object in a body as the last synchronisation found it. Throws 400. */
+function findImportable(
+  { app, db }: Request,
+  { kind, name: kindName }: TypedKind,
+  service: ServiceRow,
+  { backend_id: id }: ImportValues,
+): BackendObject {
+  const isLinked = db.value(
+    sql`SELECT 1 FROM resource WHERE settings_id = ${service.settings_id} AND kind = ${kindName} AND backend_id = ${id}`,
+  );
+  if (isLinked) throw invalid({ backend_id: ['This resource is already linked.'] });
+  const row = db.get<InventoryRow>(
+    sql`SELECT ${inventoryColumns} ${importableObjects(app.catalogue, service)} AND i.kind = ${kindName} AND i.backend_id = ${id}`,
+  );
+  if (!row) throw invalid({ backend_id: [`Can't find ${kind.name.toLowerCase()} with ID ${id}`] });
+  return { kind: kind.name, backend_id: row.backend_id, name: row.name, values: JSON.parse(row.values) };
+}
+
+/** Inserts an imported object as a resource, and records the event. Throws 409 if a quota is exceeded. */
+function insertImported(request: Request, typed: TypedKind, object: BackendObject, linkId: number): ResourceRow {
   const place = placeOf(request, linkId);
   const { created: _, ...values } = object.values;
   const acceptance = typed.kind.importing?.accept?.(request, object, place) ?? { row: {} };
@@ -201,7 +217,7 @@ function endpointsOf(catalogue: Catalogue, type: ProviderType): Endpoint[] {
   const services = servicesOf(catalogue, type);
   const kind = `${type.name} Service`;
   const description = 'Objects of the provider that can be imported.';
-  const importer = action({
+  const importEndpoint = action({
     ...importAction,
     on: services,
     summary: 'Imports an object of the provider.',
@@ -214,21 +230,21 @@ function endpointsOf(catalogue: Catalogue, type: ProviderType): Endpoint[] {
     output: { status: 200, shape: importedShape },
     run: (request, service, values) => importObject(request, type, service, values),
   }).endpoint;
-  const importable: Operation = {
+  const listOperation: Operation = {
     summary: 'Lists objects of the provider that can be imported.',
     allowedFor: importAction.right.allowedFor,
     filters: { resource_type: parameter('string', 'Type of the resource.', true) },
     paginated: true,
-    output: { status: 200, shape: { type: 'array', items: candidateShape(catalogue, type) } },
+    output: { status: 200, shape: { type: 'array', items: importableShape(catalogue, type) } },
     rejections: { 403: true },
     handle: (request) => {
       const service = services.find(request);
       importAction.right.require(request, service);
-      return candidates(request, type, service);
+      return listImportable(request, type, service);
     },
   };
   const requireVisible = (request: Request): undefined => void services.find(request);
-  const unlinking = action({
+  const unlinkEndpoint = action({
     ...unlinkAction,
     on: services,
     summary: 'Removes a service and its resources here, without changes at the provider.',
@@ -236,7 +252,7 @@ function endpointsOf(catalogue: Catalogue, type: ProviderType): Endpoint[] {
     run: unlink,
   }).endpoint;
   return [
-    unlinking,
+    unlinkEndpoint,
     {
       path: `/api/${type.prefix}/:key/managed_resources/`,
       name: `${type.name} Managed Resources`,
@@ -247,14 +263,14 @@ function endpointsOf(catalogue: Catalogue, type: ProviderType): Endpoint[] {
           summary: 'Lists resources of the service that exist at its provider.',
           allowedFor: authenticated.as('callers who can see the service').allowedFor,
           paginated: true,
-          output: { status: 200, shape: { type: 'array', items: managedShape } },
-          handle: (request) => managed(request, services.find(request)),
+          output: { status: 200, shape: { type: 'array', items: managedResourceShape } },
+          handle: (request) => listManaged(request, services.find(request)),
         },
       },
     },
     importableKinds(catalogue, type).length > 0
-      ? { ...importer, operations: { GET: importable, ...importer.operations } }
-      : { path: importer.path, name: `${kind} Link`, description, actions: requireVisible, operations: {} },
+      ? { ...importEndpoint, operations: { GET: listOperation, ...importEndpoint.operations } }
+      : { path: importEndpoint.path, name: `${kind} Link`, description, actions: requireVisible, operations: {} },
   ];
 }
 

@@ -7,7 +7,7 @@ import { among, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import type { BackendObject, Inventory, PlainValues } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
 import { isSimulated, simulatedSql } from '../catalogue/simulation.ts';
-import type { Store } from '../operations/job-handler.ts';
+import type { StoreStep } from '../operations/job-handler.ts';
 import { missingAtBackend } from '../operations/operation.ts';
 import { importParts } from '../resources/discovery.ts';
 import { withLocalNames } from '../resources/local-names.ts';
@@ -62,7 +62,7 @@ export function* storeInSteps(
   id: number,
   inventory: Inventory,
   changes: ConcurrentChanges,
-): Generator<Store, boolean> {
+): Generator<StoreStep, boolean> {
   const settings = app.db.get<Account>(sql`SELECT id, type, backend_url FROM service_settings WHERE id = ${id}`);
   if (!settings) return false;
   for (const [name, set] of Object.entries(inventory.properties)) yield* storeProperties(app, settings, name, set);
@@ -93,7 +93,7 @@ function* storeProperties(
   settings: Account,
   name: string,
   set: Inventory['properties'][string],
-): Generator<Store> {
+): Generator<StoreStep> {
   const { db } = app;
   const type = app.catalogue.type(settings.type);
   const kind = `${type.name}.${name}`;
@@ -139,7 +139,7 @@ function* removeInSteps(
   db: Database,
   ids: readonly string[],
   remove: (ids: readonly string[]) => Sql,
-): Generator<Store> {
+): Generator<StoreStep> {
   for (const chunk of chunks(ids, maxRowsPerStep)) yield () => void db.run(remove(chunk));
 }
 
@@ -156,7 +156,7 @@ function* storeInventory(
   objects: readonly BackendObject[],
   listed: Map<string, BackendObject>,
   { gone }: ConcurrentChanges,
-): Generator<Store> {
+): Generator<StoreStep> {
   const keyOf = ({ backend_id, kind }: Pick<BackendObject, 'backend_id' | 'kind'>): string =>
     `${type}.${kind} ${backend_id}`;
   // In the order of the table: a commit writes every page that it touches, and neighbours share pages.
@@ -203,7 +203,7 @@ function* pullResources(
   settings: Account,
   listed: ReadonlyMap<string, BackendObject>,
   { revisions }: ConcurrentChanges,
-): Generator<Store, boolean> {
+): Generator<StoreStep, boolean> {
   const isPulled = sql`settings_id = ${settings.id} AND state IN ('OK', 'Erred') AND backend_id <> ''`;
   let [last, isDone, areAllPulled] = [startOfIndex, false, true];
   while (!isDone)

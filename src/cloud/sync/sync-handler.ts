@@ -5,7 +5,7 @@ import { nextTurn } from '../../kernel/next-turn.ts';
 import { present } from '../../kernel/present.ts';
 import type { BackendReference, Inventory } from '../catalogue/driver.ts';
 import type { ResourceRow } from '../catalogue/resource-row.ts';
-import type { JobHandler, Store } from '../operations/job-handler.ts';
+import type { JobHandler, StoreStep } from '../operations/job-handler.ts';
 import { type Job, removeJob } from '../operations/jobs.ts';
 import { deletedSince, mustRepeat, requestSync } from '../operations/sync-jobs.ts';
 import { isAfter, type Position, startOfIndex, storeInSteps } from './store-inventory.ts';
@@ -65,7 +65,7 @@ function* storeInventory(
   job: Job,
   inventory: Inventory,
   revisions: ReadonlyMap<number, number>,
-): Generator<Store> {
+): Generator<StoreStep> {
   const { settings_id: settings } = job;
   // Deletions during the call are checked each time, so they do not count as a basis.
   const gone = (): ReadonlySet<string> => app.db.versions.unobserved(() => new Set(deletedSince(app.db, job)));

@@ -4,7 +4,7 @@ import { VersionedCache } from '../../kernel/cache/versioned-cache.ts';
 import type { Basis, Versions } from '../../kernel/cache/versions.ts';
 import { memoised } from '../../kernel/memoised.ts';
 import type { BackendReference, Inventory } from '../catalogue/driver.ts';
-import type { Store } from '../operations/job-handler.ts';
+import type { StoreStep } from '../operations/job-handler.ts';
 
 declare module '../../kernel/app.ts' {
   interface App {
@@ -52,7 +52,7 @@ export class UnchangedSyncs {
   }
 
   /** Passes on steps, which return whether they compared everything. If so and nothing changed, caches the inventory. */
-  *observe(settings: number, digest: string, steps: Generator<Store, boolean>): Generator<Store> {
+  *observe(settings: number, digest: string, steps: Generator<StoreStep, boolean>): Generator<StoreStep> {
     this.#byAccount.delete(settings);
     const bases: Basis[] = [];
     let isUnchanged = true;

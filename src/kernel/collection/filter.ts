@@ -22,40 +22,35 @@ export interface Filter {
 
 export type Filters = Readonly<Record<string, Filter>>;
 
-/** Filters by a case-insensitive substring of a column. */
-export const partial = (column: string): Filter => ({
-  type: 'string',
-  help: 'Part of it, without case.',
-  condition: (request, name) => {
-    const value = request.query.one(name);
-    return value === undefined ? undefined : contains(column, value);
-  },
-});
-
-/** Filters by the exact value of a column. */
-export const exact = (column: string, help = 'The exact value.'): Filter => ({
+/** Filters by a condition with the text of the parameter. */
+export const textFilter = (help: string, condition: (text: string) => Sql): Filter => ({
   type: 'string',
   help,
-  condition: (request, name) => {
-    const value = request.query.one(name);
-    return value === undefined ? undefined : sql`${raw(column)} = ${value}`;
+  condition: ({ query }, name) => {
+    const text = query.one(name);
+    return text === undefined ? undefined : condition(text);
   },
 });
 
-/** Extends a filter by email address to both forms of the domain. */
-const byForms = (filter: Filter, condition: (form: string) => Sql): Filter => ({
-  ...filter,
-  condition: ({ query }, name) => {
-    const value = query.one(name);
-    return value === undefined ? undefined : any(emailForms(value).map(condition));
-  },
-});
+const partHelp = 'Part of it, without case.';
+const exactHelp = 'The exact value.';
+
+/** Filters by a case-insensitive substring of a column. */
+export const partial = (column: string): Filter => textFilter(partHelp, (part) => contains(column, part));
+
+/** Filters by the exact value of a column. */
+export const exact = (column: string, help = exactHelp): Filter =>
+  textFilter(help, (text) => sql`${raw(column)} = ${text}`);
+
+/** Filters by a condition that holds for either form of an email address's domain. */
+const emailFilter = (help: string, condition: (form: string) => Sql): Filter =>
+  textFilter(help, (email) => any(emailForms(email).map(condition)));
 
 /** Filters by a case-insensitive substring of an email address in a column. */
-export const partialEmail = (column: string): Filter => byForms(partial(column), (form) => contains(column, form));
+export const partialEmail = (column: string): Filter => emailFilter(partHelp, (form) => contains(column, form));
 
 /** Filters by the exact email address in a column. */
-export const exactEmail = (column: string): Filter => byForms(exact(column), (form) => sql`${raw(column)} = ${form}`);
+export const exactEmail = (column: string): Filter => emailFilter(exactHelp, (form) => sql`${raw(column)} = ${form}`);
 
 /** Filters by part of the name and by the exact name. */
 export const ofName = (column: string): Readonly<Record<'name' | 'name_exact', Filter>> => ({

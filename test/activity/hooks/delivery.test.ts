@@ -134,14 +134,14 @@ test('at most one delivery of a hook is in flight, and due ones are sent in the 
 test('any response except 2xx is a failed attempt: 3xx, 4xx, 5xx, a broken or refused connection', async () => {
   const remote = await Receiver.start();
   const cases: readonly (readonly [Receiver['behaviour'], number | null, string])[] = [
-    [301, 301, 'The receiver answered 301. Redirects are not followed.'],
+    [301, 301, 'The receiver responded with 301. Redirects are not followed.'],
     [
       { status: 307, headers: { Location: `${remote.url}/` } },
       307,
-      'The receiver answered 307. Redirects are not followed.',
+      'The receiver responded with 307. Redirects are not followed.',
     ],
-    [404, 404, 'The receiver answered 404.'],
-    [500, 500, 'The receiver answered 500.'],
+    [404, 404, 'The receiver responded with 404.'],
+    [500, 500, 'The receiver responded with 500.'],
     ['reset', null, 'The connection was reset.'],
   ];
   const created = await hook();
@@ -194,7 +194,10 @@ test('retries after 5 s, 30 s, 2 min, 10 min, 1 h, 6 h and 24 h; fails after 8 a
     await work();
   }
   const { attempts, error_message, next_attempt, status } = await only(created);
-  assert.equal([status, attempts, next_attempt, error_message], ['failed', 8, null, 'The receiver answered 500.']);
+  assert.equal(
+    [status, attempts, next_attempt, error_message],
+    ['failed', 8, null, 'The receiver responded with 500.'],
+  );
   assert.is(
     new Set(receiver.requests.map(({ headers }) => headers['webhook-id'])).size,
     1,
@@ -312,11 +315,11 @@ test('410 fails the delivery, disables the hook and cancels its pending deliveri
   const reason = 'The hook was disabled: its receiver is gone.';
   assert.equal(
     [second.status, second.attempts, second.response_code, second.error_message],
-    ['failed', 1, 410, `The receiver answered 410. ${reason}`],
+    ['failed', 1, 410, `The receiver responded with 410. ${reason}`],
   );
   assert.equal(
     [first.status, first.next_attempt, first.error_message],
-    ['canceled', null, `The receiver answered 500. ${reason}`],
+    ['canceled', null, `The receiver responded with 500. ${reason}`],
   );
   assert.is((await fixture.staff.get(created.url)).body.is_active, false);
 });
@@ -337,7 +340,7 @@ test('disables a hook whose every attempt failed for 5 days, with the reason in 
   const [last, ...others] = await log(dead);
   assert.equal(
     [last.status, last.error_message],
-    ['canceled', 'The receiver answered 500. The hook was disabled: every attempt has failed for 5 days.'],
+    ['canceled', 'The receiver responded with 500. The hook was disabled: every attempt has failed for 5 days.'],
   );
   assert.ok(others.every(({ status }) => status === 'canceled'));
 });
@@ -405,7 +408,7 @@ test('disabling a hook cancels its pending deliveries; nothing is queued meanwhi
   assert.is(others.length, 0);
   assert.equal(
     [canceled.status, canceled.error_message, canceled.next_attempt],
-    ['canceled', 'The receiver answered 500. The hook was disabled.', null],
+    ['canceled', 'The receiver responded with 500. The hook was disabled.', null],
   );
   receiver.take();
   await emit('3');
@@ -527,7 +530,7 @@ test('deactivating the author cancels their pending deliveries; after reactivati
   await fixture.staff.patch(user.url, { is_active: false });
   assert.equal(
     (await log(created)).map(({ error_message, status }) => [status, error_message]),
-    [['canceled', 'The receiver answered 500. The author of the hook was deactivated.']],
+    [['canceled', 'The receiver responded with 500. The author of the hook was deactivated.']],
   );
   await emit('2');
   assert.is((await fixture.staff.post(`${created.url}test/`)).status, 409);

@@ -148,7 +148,7 @@ test('an error in a 2xx response is a failed attempt', async () => {
   gateway.behaviour = { status: 200, body: '{"success":0,"failure":1,"results":[{"error":"Unavailable"}]}' };
   await emit('Hello');
   assert.equal(outcomes(), [
-    { status: 'pending', attempts: 1, error_message: 'The gateway answered 200: Unavailable.' },
+    { status: 'pending', attempts: 1, error_message: 'The gateway responded with 200: Unavailable.' },
   ]);
   gateway.behaviour = { status: 200, body: '{"success":1,"failure":0,"results":[{"message_id":"1"}]}' };
   await fixture.advance(10);
@@ -270,7 +270,7 @@ test('the next attempt requests a new access token after the gateway has rejecte
         : 200;
   await hook({ type: 'Android', token: 'token' });
   await emit('Hello');
-  assert.equal(outcomes(), [{ status: 'pending', attempts: 1, error_message: 'The receiver answered 401.' }]);
+  assert.equal(outcomes(), [{ status: 'pending', attempts: 1, error_message: 'The receiver responded with 401.' }]);
   await fixture.advance(10);
   assert.equal(
     gateway.take().map(({ path }) => path),
@@ -306,7 +306,7 @@ test('for Android a service account sends no apns part; a rejection by the token
   gateway.behaviour = 400;
   await emit('Hello');
   assert.equal(outcomes(), [
-    { status: 'pending', attempts: 1, error_message: 'The token endpoint of the push gateway answered 400.' },
+    { status: 'pending', attempts: 1, error_message: 'The token endpoint of the push gateway responded with 400.' },
   ]);
   gateway.take();
   gateway.behaviour = { status: 200, body: '{"access_token":"access"}' };

@@ -231,7 +231,7 @@ test('the delivery log shows every delivery of the hook with its event, newest f
   ]);
   assert.equal(
     [first.event_type, first.status, first.attempts, first.response_code, first.error_message, first.delivered],
-    ['customer_creation_succeeded', 'pending', 1, 503, 'The receiver answered 503.', null],
+    ['customer_creation_succeeded', 'pending', 1, 503, 'The receiver responded with 503.', null],
   );
   assert.equal(
     [

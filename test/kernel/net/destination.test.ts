@@ -275,7 +275,7 @@ test('does not follow a redirect to a forbidden address', async () => {
   const open = await Fixture.start({ hooks_allowed_networks: ['127.0.0.1'] });
   receiver.behaviour = { status: 302, headers: { Location: 'http://169.254.169.254/' } };
   const { error_message, response_code } = await delivered(`127.0.0.1:${receiver.port}`, open);
-  assert.equal([response_code, error_message], [302, 'The receiver answered 302. Redirects are not followed.']);
+  assert.equal([response_code, error_message], [302, 'The receiver responded with 302. Redirects are not followed.']);
   receiver.behaviour = 200;
   receiver.take();
   await open.close();

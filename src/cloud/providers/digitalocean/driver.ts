@@ -103,7 +103,7 @@ export class DigitalOceanDriver implements Driver {
     return dropletValues(await this.#api.droplet(String(values.backend_id)));
   }
 
-  async forgetKey(fingerprint: string): Promise<void> {
+  async deleteKey(fingerprint: string): Promise<void> {
     const key = await this.#api.key(fingerprint);
     if (key) await ifExists(this.#api.deleteKey(key.id));
   }

@@ -71,7 +71,7 @@ class OpenStackDriver implements Driver {
     return flows(call).pull(this.#targetOf(call), call);
   }
 
-  async forgetKey(fingerprint: string): Promise<void> {
+  async deleteKey(fingerprint: string): Promise<void> {
     const { compute } = this.#cloud;
     for (const key of await compute.keyPairs())
       if (key.fingerprint === fingerprint) await compute.deleteKeyPair(key.name);

@@ -12,8 +12,8 @@ import { Tuning } from './tuning.ts';
 /** Progress of an operation: the current step, and how often the operation has begun on this object. */
 const memoSchema = v.object({ stage: v.optional(v.number(), 0), run: v.optional(v.number(), 1) });
 
-/** Progress of a creation. */
-const birthSchema = v.object({ born: v.record(v.string(), v.unknown()), id: v.string(), ordinal: v.number() });
+/** Progress of a creation. Stored in jobs, so `born` keeps its name. */
+const creationMemoSchema = v.object({ born: v.record(v.string(), v.unknown()), id: v.string(), ordinal: v.number() });
 
 /** A provider inside the process (providers.md 3): realistic, deterministic by its seed, with failures on request. */
 export class SimulatorDriver implements Driver {
@@ -37,15 +37,15 @@ export class SimulatorDriver implements Driver {
   }
 
   async ping(): Promise<void> {
-    await this.#pass('ping');
+    await this.#simulateCall('ping');
   }
 
   async sync(): Promise<Inventory> {
-    await this.#pass('sync');
+    await this.#simulateCall('sync');
     return this.app.db.write(() => {
       if (this.#isStored) this.#objects.addUnmanaged(Number(this.settings.options.simulator_inventory ?? 0));
       const { inventory, objects } = this.#listing();
-      return this.#vanish(objects) ? this.#listing().inventory : inventory;
+      return this.#removeVanished(objects) ? this.#listing().inventory : inventory;
     });
   }
 
@@ -54,7 +54,7 @@ export class SimulatorDriver implements Driver {
   }
 
   async create(call: DriverCall): Promise<Step> {
-    return this.#play('create', call, {
+    return this.#runOperation('create', call, {
       begin: (kind) => {
         const ordinal = this.#backend.next(`objects ${call.kind}`);
         const draw = this.#backend.draw(call.kind, ordinal);
@@ -66,16 +66,16 @@ export class SimulatorDriver implements Driver {
         };
       },
       end: (kind, memo) => {
-        const { born, id, ordinal } = v.parse(birthSchema, memo);
-        const values = { ...this.#sentValues(call), ...born, ...runtime(kind.final?.create) };
+        const { born: initialValues, id, ordinal } = v.parse(creationMemoSchema, memo);
+        const values = { ...this.#sentValues(call), ...initialValues, ...runtime(kind.final?.create) };
         this.#backend.add(call.kind, ordinal, id, values);
-        return { ...born, ...runtime(kind.final?.create), backend_id: id };
+        return { ...initialValues, ...runtime(kind.final?.create), backend_id: id };
       },
     });
   }
 
   async update(call: DriverCall): Promise<Step> {
-    return this.#play('update', call, {
+    return this.#runOperation('update', call, {
       end: () => {
         const sent = this.#sentValues(call);
         this.#backend.change(
@@ -94,11 +94,11 @@ export class SimulatorDriver implements Driver {
       this.#backend.remove(object);
       return {};
     };
-    return this.#play('delete', call, { end });
+    return this.#runOperation('delete', call, { end });
   }
 
   async action(name: string, call: DriverCall): Promise<Step> {
-    return this.#play(name, call, {
+    return this.#runOperation(name, call, {
       end: (kind) => {
         const object = this.#object(call);
         const effect =
@@ -115,14 +115,14 @@ export class SimulatorDriver implements Driver {
   }
 
   async pull(call: DriverCall): Promise<PlainValues | undefined> {
-    await this.#pass('pull', call.kind);
+    await this.#simulateCall('pull', call.kind);
     const object = this.#backend.find(call.kind, call.values.backend_id);
     if (!object) return undefined;
     const { name, values } = this.#objects.described(object);
     return { ...values, ...(name !== '' && { name }) };
   }
 
-  async forgetKey(): Promise<void> {
+  async deleteKey(): Promise<void> {
     // The simulated provider stores no keys.
   }
 
@@ -130,41 +130,41 @@ export class SimulatorDriver implements Driver {
    * Runs an operation step by step: it passes through the interim runtime states within its latency, then succeeds, or fails with
    * the configured probability.
    */
-  async #play(
+  async #runOperation(
     operation: string,
     call: DriverCall,
-    play: {
+    steps: {
       begin?: (kind: SimulatedKind) => PlainValues;
       end: (kind: SimulatedKind, memo: PlainValues) => PlainValues;
     },
   ): Promise<Step> {
     const kind = this.#objects.kind(call.kind);
-    const passing = kind.transitionStates?.[operation] ?? [];
-    const { run: begun, stage } = v.parse(memoSchema, call.memo);
+    const interimStates = kind.transitionStates?.[operation] ?? [];
+    const { run, stage } = v.parse(memoSchema, call.memo);
     const object = operation === 'create' ? undefined : this.#object(call);
-    if (stage < Math.max(1, passing.length)) {
+    if (stage < Math.max(1, interimStates.length)) {
       return this.app.db.write((): Step => {
         const beginning =
-          stage === 0 ? { run: this.#backend.next(`runs ${call.uuid} ${operation}`), ...play.begin?.(kind) } : {};
-        const milliseconds = Math.ceil(this.#tuning.latency(operation, call.kind) / Math.max(1, passing.length));
+          stage === 0 ? { run: this.#backend.next(`runs ${call.uuid} ${operation}`), ...steps.begin?.(kind) } : {};
+        const milliseconds = Math.ceil(this.#tuning.latency(operation, call.kind) / Math.max(1, interimStates.length));
         return {
           kind: 'wait',
           milliseconds,
           memo: { ...call.memo, ...beginning, stage: stage + 1 },
-          values: runtime(passing[stage]),
+          values: runtime(interimStates[stage]),
           changes: stage === 0 ? (kind.sideEffects?.[operation]?.(call.parameters) ?? []) : [],
         };
       });
     }
     // A failed operation leaves the object unchanged.
-    const failure = this.#failure(operation, call.kind, String(call.values.name), begun);
+    const failure = this.#failure(operation, call.kind, String(call.values.name), () => run);
     if (failure !== undefined)
       return { kind: 'fail', text: failure, values: stateOf(object?.values ?? { runtime_state: '' }) };
     const known = { ...call.values, ...object?.values };
     const rejection = kind.rejects?.[operation]?.(known, this.#objects.ofKind, call.parameters);
     if (rejection !== undefined) return { kind: 'fail', text: rejection, values: stateOf(object?.values ?? {}) };
     return this.app.db.write((): Step => {
-      const values = play.end(kind, call.memo);
+      const values = steps.end(kind, call.memo);
       const changes = this.#objects.changeOthers(kind, operation, { ...call.values, ...values }, call.parameters);
       const object = this.#backend.find(call.kind, values.backend_id ?? call.values.backend_id);
       return { kind: 'done', values: { ...values, ...(object && this.#objects.observed(object)) }, changes };
@@ -187,31 +187,30 @@ export class SimulatorDriver implements Driver {
     return object;
   }
 
-  /** Waits for an operation without steps. Throws if it fails. */
-  async #pass(operation: string, kind = ''): Promise<void> {
+  /** Runs an operation without steps: waits for its latency. Throws if it fails. */
+  async #simulateCall(operation: string, kind = ''): Promise<void> {
     // With a settable clock, waiting does not advance time: only an explicitly configured latency is waited.
     const milliseconds = isSettable(this.app.clock)
       ? (this.#tuning.configuredLatency(operation, kind) ?? 0)
       : this.#tuning.latency(operation, kind);
     if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
     const run = this.#isStored ? this.app.db.write(() => this.#backend.next(`runs ${operation}`)) : 1;
-    const failure = this.#failure(operation, kind, '', run);
+    const failure = this.#failure(operation, kind, '', () => run);
     if (failure !== undefined) throw new ProviderError('invalid', failure);
   }
 
-  /** The message of a requested or random failure; undefined if the operation succeeds. */
-  #failure(operation: string, kind: string, name: string, run: number | (() => number)): string | undefined {
-    const ordered = this.app.nextFailures.take(this.type.name, kind, operation);
-    if (ordered !== undefined) return ordered;
+  /** Returns the message of a requested or random failure; undefined if the operation succeeds. `run` returns the number of the run. */
+  #failure(operation: string, kind: string, name: string, run: () => number): string | undefined {
+    const requested = this.app.nextFailures.take(this.type.name, kind, operation);
+    if (requested !== undefined) return requested;
     const probability = this.#tuning.failure(operation, kind);
     if (probability === 0) return undefined;
-    const number = typeof run === 'number' ? run : run();
-    if (this.#backend.chance(kind, name, operation, number) >= probability) return undefined;
+    if (this.#backend.chance(kind, name, operation, run()) >= probability) return undefined;
     return `Simulated failure of ${operation}`;
   }
 
-  /** Removes the objects that are drawn to vanish; returns whether there are any. */
-  #vanish(all: readonly SimulatedObject[]): boolean {
+  /** Removes the objects that vanish at random. Returns whether there are any. */
+  #removeVanished(all: readonly SimulatedObject[]): boolean {
     const runs = ({ backend_id, kind }: SimulatedObject): string => `runs ${kind} ${backend_id} vanish`;
     const objects = all.filter(({ kind }) => this.#objects.isResource(kind));
     const candidates = objects.filter(({ kind }) => this.#tuning.failure('vanish', kind) > 0);

@@ -2,7 +2,7 @@ import type { Context } from '../../../../kernel/access/context.ts';
 import type { Request } from '../../../../kernel/access/request.ts';
 import { newUuid } from '../../../../kernel/app.ts';
 import { optional, readOnlyList, writeOnly } from '../../../../kernel/collection/field.ts';
-import type { Filter } from '../../../../kernel/collection/filter.ts';
+import { type Filter, textFilter } from '../../../../kernel/collection/filter.ts';
 import { exampleLink } from '../../../../kernel/collection/json-schema.ts';
 import {
   computedValue,
@@ -201,11 +201,13 @@ function onFailure(context: Context, instance: ResourceRow, { operation, paramet
 /** Releases volumes and floating IPs when the instance's row is removed. Without a deletion they stay, unless they were being created with it. */
 function onRemoval(context: Context, instance: ResourceRow, deletion: PlainValues | undefined, isGone: boolean): void {
   for (const volume of rowsOf(context, 'OpenStack.Volume', instance)) {
-    const goes = deletion ? deletion.delete_volumes || JSON.parse(volume.details).bootable : isBeingCreated(volume);
+    const isRemoved = deletion
+      ? deletion.delete_volumes || JSON.parse(volume.details).bootable
+      : isBeingCreated(volume);
     // An instance that was never created is not deleted at the provider, so the volume still exists there.
-    if (goes && deletion && instance.backend_id === '' && volume.backend_id !== '')
+    if (isRemoved && deletion && instance.backend_id === '' && volume.backend_id !== '')
       scheduleDeletion(context, changeResource(context, volume, { instance_id: null }));
-    else if (goes) removeResource(context, volume, { isGone, ...(deletion && { deletion }) });
+    else if (isRemoved) removeResource(context, volume, { isGone, ...(deletion && { deletion }) });
     else if (deletion)
       changeResource(context, volume, {
         instance_id: null,
@@ -244,17 +246,12 @@ function deletionDenialReason(
   return snapshot === undefined ? undefined : 'Cannot delete instance. One of its volumes has attached snapshot.';
 }
 
-/** An address among those of a list. */
-const hasAddress = (column: string): Filter => ({
-  type: 'string',
-  help: 'One of the addresses.',
-  condition: ({ query }, name) => {
-    const address = query.one(name);
-    return address === undefined
-      ? undefined
-      : sql`EXISTS (SELECT 1 FROM json_each(${raw(column)}) WHERE value = ${address})`;
-  },
-});
+/** Filters by an address in a JSON array. */
+const hasAddress = (column: string): Filter =>
+  textFilter(
+    'One of the addresses.',
+    (address) => sql`EXISTS (SELECT 1 FROM json_each(${raw(column)}) WHERE value = ${address})`,
+  );
 
 /** OpenStack.Instance (providers.md 4.5) */
 export const instance = resourceKind({
