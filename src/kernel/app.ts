@@ -56,6 +56,6 @@ export function newUuids(app: App, count: number): string[] {
   }
   const digits = random.toString('hex');
   const uuids: string[] = [];
-  for (let at = 0; at < digits.length; at += 20) uuids.push(time + digits.slice(at, at + 20));
+  for (let offset = 0; offset < digits.length; offset += 20) uuids.push(time + digits.slice(offset, offset + 20));
   return uuids;
 }

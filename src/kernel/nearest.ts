@@ -1,7 +1,7 @@
 /** Returns the edit distance of two words, with transpositions; Infinity above `max`. */
 function distance(a: string, b: string, max: number): number {
   if (Math.abs(a.length - b.length) > max) return Number.POSITIVE_INFINITY;
-  let [before, last]: [readonly number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, at) => at)];
+  let [before, last]: [readonly number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= a.length; i += 1) {
     const row = [i];
     for (let j = 1; j <= b.length; j += 1) {

@@ -37,13 +37,13 @@ function isPng(content: Buffer): boolean {
   if (text(content, 0, 8) !== '\x89PNG\r\n\x1a\n' || text(content, 12, 4) !== 'IHDR') return false;
   if (!isSize(content.readUInt32BE(16), content.readUInt32BE(20))) return false;
   let hasData = false;
-  for (let at = 8; ; ) {
-    const type = text(content, at + 4, 4);
-    const end = at + 8 + content.readUInt32BE(at);
-    if (content.readUInt32BE(end) !== crc32(content.subarray(at + 4, end))) return false;
+  for (let offset = 8; ; ) {
+    const type = text(content, offset + 4, 4);
+    const end = offset + 8 + content.readUInt32BE(offset);
+    if (content.readUInt32BE(end) !== crc32(content.subarray(offset + 4, end))) return false;
     if (type === 'IEND') return hasData;
     hasData ||= type === 'IDAT';
-    at = end + 4;
+    offset = end + 4;
   }
 }
 
@@ -51,14 +51,14 @@ function isPng(content: Buffer): boolean {
 function isJpeg(content: Buffer): boolean {
   if (content.readUInt16BE(0) !== 0xffd8) return false;
   let hasFrame = false;
-  for (let at = 2; ; at += 2 + content.readUInt16BE(at + 2)) {
-    while (content.readUInt16BE(at) === 0xffff) at++;
-    const marker = content.readUInt16BE(at);
+  for (let offset = 2; ; offset += 2 + content.readUInt16BE(offset + 2)) {
+    while (content.readUInt16BE(offset) === 0xffff) offset++;
+    const marker = content.readUInt16BE(offset);
     if (marker < 0xffc0) return false;
-    if (marker === 0xffda) return hasFrame && content.includes(Buffer.of(0xff, 0xd9), at);
+    if (marker === 0xffda) return hasFrame && content.includes(Buffer.of(0xff, 0xd9), offset);
     const isFrame = marker <= 0xffcf && ![0xffc4, 0xffc8, 0xffcc].includes(marker);
     // A height of 0 means that the height follows the first scan.
-    if (isFrame && !isSize(content.readUInt16BE(at + 7), content.readUInt16BE(at + 5) || 1)) return false;
+    if (isFrame && !isSize(content.readUInt16BE(offset + 7), content.readUInt16BE(offset + 5) || 1)) return false;
     hasFrame ||= isFrame;
   }
 }
@@ -69,16 +69,16 @@ function isGif(content: Buffer): boolean {
     return false;
   const colourTable = (flags: number): number => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
   const endOfBlock = (start: number): number => {
-    let at = start;
-    while (content.readUInt8(at) > 0) at += 1 + content.readUInt8(at);
-    return at + 1;
+    let offset = start;
+    while (content.readUInt8(offset) > 0) offset += 1 + content.readUInt8(offset);
+    return offset + 1;
   };
   let images = 0;
-  for (let at = 13 + colourTable(content.readUInt8(10)); ; ) {
-    const introducer = content.readUInt8(at);
+  for (let offset = 13 + colourTable(content.readUInt8(10)); ; ) {
+    const introducer = content.readUInt8(offset);
     if (introducer === 0x3b) return images > 0;
-    if (introducer === 0x21) at = endOfBlock(at + 2);
-    else if (introducer === 0x2c) at = endOfBlock(at + 11 + colourTable(content.readUInt8(at + 9)));
+    if (introducer === 0x21) offset = endOfBlock(offset + 2);
+    else if (introducer === 0x2c) offset = endOfBlock(offset + 11 + colourTable(content.readUInt8(offset + 9)));
     else return false;
     if (introducer === 0x2c) images++;
   }
@@ -90,27 +90,27 @@ function isWebp(content: Buffer): boolean {
   const end = 8 + content.readUInt32LE(4);
   if (end > content.length) return false;
   let hasPicture = false;
-  for (let at = 12; at < end; ) {
-    const length = content.readUInt32LE(at + 4);
-    if (at + 8 + length > end) return false;
-    const type = text(content, at, 4);
-    const size = webpSize(content, type, at + 8);
+  for (let offset = 12; offset < end; ) {
+    const length = content.readUInt32LE(offset + 4);
+    if (offset + 8 + length > end) return false;
+    const type = text(content, offset, 4);
+    const size = webpSize(content, type, offset + 8);
     if (size && !isSize(...size)) return false;
     hasPicture ||= length > 0 && ['VP8 ', 'VP8L', 'ANMF'].includes(type);
-    at += 8 + length + (length % 2);
+    offset += 8 + length + (length % 2);
   }
   return hasPicture;
 }
 
-/** Returns width and height from a chunk that contains them; `at` is the start of its data. */
-function webpSize(content: Buffer, type: string, at: number): [width: number, height: number] | undefined {
-  if (type === 'VP8X') return [content.readUIntLE(at + 4, 3) + 1, content.readUIntLE(at + 7, 3) + 1];
-  if (type === 'ANMF') return [content.readUIntLE(at + 6, 3) + 1, content.readUIntLE(at + 9, 3) + 1];
+/** Returns width and height from a chunk that contains them; `offset` is the start of its data. */
+function webpSize(content: Buffer, type: string, offset: number): [width: number, height: number] | undefined {
+  if (type === 'VP8X') return [content.readUIntLE(offset + 4, 3) + 1, content.readUIntLE(offset + 7, 3) + 1];
+  if (type === 'ANMF') return [content.readUIntLE(offset + 6, 3) + 1, content.readUIntLE(offset + 9, 3) + 1];
   if (type === 'VP8L') {
-    const bits = content.readUInt32LE(at + 1);
+    const bits = content.readUInt32LE(offset + 1);
     return [(bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1];
   }
   // Fourteen bits each. The two bits above them are a display scale.
-  if (type === 'VP8 ') return [content.readUInt16LE(at + 6) & 0x3fff, content.readUInt16LE(at + 8) & 0x3fff];
+  if (type === 'VP8 ') return [content.readUInt16LE(offset + 6) & 0x3fff, content.readUInt16LE(offset + 8) & 0x3fff];
   return undefined;
 }

@@ -207,13 +207,13 @@ export function parsePublicKey(line: string): PublicKey | undefined {
 /** Returns the length-prefixed fields of a body; undefined if it is truncated or has trailing bytes. */
 function splitFields(body: Buffer): Buffer[] | undefined {
   const fields: Buffer[] = [];
-  let at = 0;
-  while (at < body.length) {
-    if (at + 4 > body.length) return undefined;
-    const end = at + 4 + body.readUInt32BE(at);
+  let offset = 0;
+  while (offset < body.length) {
+    if (offset + 4 > body.length) return undefined;
+    const end = offset + 4 + body.readUInt32BE(offset);
     if (end > body.length) return undefined;
-    fields.push(body.subarray(at + 4, end));
-    at = end;
+    fields.push(body.subarray(offset + 4, end));
+    offset = end;
   }
   return fields;
 }

@@ -151,6 +151,6 @@ export function searchableWords(message: string, level: Level, context: Readonly
 /** Whether these words are adjacent and in order in one of the searched texts. */
 export function containsPhrase(searchable: readonly string[], words: readonly string[]): boolean {
   const last = searchable.length - words.length;
-  for (let at = 0; at <= last; at++) if (words.every((word, i) => searchable[at + i] === word)) return true;
+  for (let start = 0; start <= last; start++) if (words.every((word, i) => searchable[start + i] === word)) return true;
   return false;
 }

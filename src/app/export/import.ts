@@ -34,8 +34,8 @@ async function readExport(stream: Readable, copy: string, addon: Addon | undefin
     return importer.finish();
   } catch (error) {
     importer?.abandon();
-    const at = error instanceof LineError ? number + 1 : Math.max(number, 1);
-    throw new Error(`line ${at} ${errorOf(error).message}`, { cause: error });
+    const lineNumber = error instanceof LineError ? number + 1 : Math.max(number, 1);
+    throw new Error(`line ${lineNumber} ${errorOf(error).message}`, { cause: error });
   }
 }
 

@@ -47,9 +47,9 @@ export async function parsedXml(document: Buffer, item: string): Promise<unknown
   try {
     // Parse in pieces: the entire text would be a large object that stays in memory until a full garbage collection.
     const decoder = new StringDecoder('utf8');
-    for (let at = 0; at < document.length; at += bytesPerSlice) {
-      if (at > 0) await nextTurn();
-      reader.write(decoder.write(document.subarray(at, at + bytesPerSlice)));
+    for (let offset = 0; offset < document.length; offset += bytesPerSlice) {
+      if (offset > 0) await nextTurn();
+      reader.write(decoder.write(document.subarray(offset, offset + bytesPerSlice)));
     }
     reader.write(decoder.end());
     reader.close();

@@ -31,12 +31,12 @@ const inventoryTimeoutMs = 20_000;
 async function testConnection(request: Request, settings: DriverSettings): Promise<Check[]> {
   const isEncrypted = !isSimulated(settings.backend_url) && !/^http:/i.test(settings.backend_url ?? '');
   const checks = (failed?: CheckName, message = ''): Check[] => {
-    const at = failed === undefined ? checkNames.length : checkNames.indexOf(failed);
+    const failedIndex = failed === undefined ? checkNames.length : checkNames.indexOf(failed);
     return checkNames.map((name, index) => {
-      if (index === at) return { name, status: 'failed', message };
+      if (index === failedIndex) return { name, status: 'failed', message };
       return {
         name,
-        status: index > at || (name === 'certificate' && !isEncrypted) ? 'skipped' : 'passed',
+        status: index > failedIndex || (name === 'certificate' && !isEncrypted) ? 'skipped' : 'passed',
         message: '',
       };
     });

@@ -28,8 +28,8 @@ export function emailForms(text: string): readonly string[] {
 
 /** Splits an address after its `@`. */
 function partsOf(address: string): readonly [local: string, domain: string] {
-  const at = address.lastIndexOf('@') + 1;
-  return [address.slice(0, at), address.slice(at)];
+  const domainStart = address.lastIndexOf('@') + 1;
+  return [address.slice(0, domainStart), address.slice(domainStart)];
 }
 
 /** Returns the Unicode form of a domain, or the domain itself if that form is another domain: `xn--google-.com`. */

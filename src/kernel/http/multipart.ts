@@ -37,18 +37,18 @@ export async function readMultipart(content: Buffer, contentType: string, add: (
   if (boundary === '' || boundary.length > maxBoundaryLength) throw new Error('the boundary is missing or too long');
   const delimiter = Buffer.from(`${lineBreak}--${boundary}`, 'latin1');
   let [fields, files] = [0, 0];
-  for (let count = 0, at = startOf(content, delimiter); ; count++) {
+  for (let count = 0, offset = startOf(content, delimiter); ; count++) {
     if (count > 0 && count % partsPerSlice === 0) await nextSlice();
-    const start = afterDelimiter(content, at);
+    const start = afterDelimiter(content, offset);
     if (start === undefined) return;
-    at = content.indexOf(delimiter, start);
-    if (at < 0) throw new Error('unexpected end of the form');
-    const [name, value] = readPart(content.subarray(start, at));
+    offset = content.indexOf(delimiter, start);
+    if (offset < 0) throw new Error('unexpected end of the form');
+    const [name, value] = readPart(content.subarray(start, offset));
     if (value instanceof UploadedFile ? ++files > maxFiles : ++fields > maxFields)
       throw new Error(`more than ${maxFields} fields or ${maxFiles} files`);
     // A file input without a chosen file sends a file without a name and without bytes.
     if (!(value instanceof UploadedFile) || value.name !== '' || value.content.length > 0) add([name, value]);
-    at += delimiter.length;
+    offset += delimiter.length;
   }
 }
 
@@ -56,15 +56,15 @@ export async function readMultipart(content: Buffer, contentType: string, add: (
 function startOf(content: Buffer, delimiter: Buffer): number {
   const first = delimiter.subarray(lineBreak.length);
   if (content.subarray(0, first.length).equals(first)) return first.length;
-  const at = content.indexOf(delimiter);
-  if (at < 0) throw new Error('unexpected end of the form');
-  return at + delimiter.length;
+  const offset = content.indexOf(delimiter);
+  if (offset < 0) throw new Error('unexpected end of the form');
+  return offset + delimiter.length;
 }
 
 /** Returns the position of the line break after a delimiter; undefined after the last one. Throws if anything else follows. */
-function afterDelimiter(content: Buffer, at: number): number | undefined {
-  if (content.toString('latin1', at, at + 2) === '--') return undefined;
-  let start = at;
+function afterDelimiter(content: Buffer, offset: number): number | undefined {
+  if (content.toString('latin1', offset, offset + 2) === '--') return undefined;
+  let start = offset;
   while (content[start] === 0x20 || content[start] === 0x09) start++;
   if (content.toString('latin1', start, start + 2) === lineBreak) return start;
   throw new Error(start >= content.length ? 'unexpected end of the form' : 'malformed delimiter');

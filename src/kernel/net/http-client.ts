@@ -204,7 +204,8 @@ function sendBody(request: ClientRequest, body: Body | undefined): void {
 }
 
 function* portionsOf(parts: readonly Buffer[]): Iterable<Buffer> {
-  for (const part of parts) for (let at = 0; at < part.length; at += portion) yield part.subarray(at, at + portion);
+  for (const part of parts)
+    for (let offset = 0; offset < part.length; offset += portion) yield part.subarray(offset, offset + portion);
 }
 
 /** Reads a response to its end or to the limit. */
