@@ -43,14 +43,14 @@ for (const kind of ['pointerdown', 'pointermove', 'keydown', 'scroll', 'hashchan
   );
 
 /** Whether a dialog is open. The page below it must not change. */
-export const isFormOpen = (): boolean => document.querySelector('dialog[open]') !== null;
+export const isDialogOpen = (): boolean => document.querySelector('dialog[open]') !== null;
 
 const isWatched = (): boolean =>
   me.value !== null &&
   token.value !== null &&
   !isExpired.value &&
   !document.hidden &&
-  !isFormOpen() &&
+  !isDialogOpen() &&
   Date.now() - lastInput <= idleTimeoutMs();
 
 function refreshPage(): void {

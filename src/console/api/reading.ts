@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { type Item, type Page, pageOf, pathOf, readPage, request } from './api.ts';
 import { type ApiResponse, type ApiResult, responseOf } from './connection.ts';
-import { isFormOpen, refreshCount } from './live.ts';
+import { isDialogOpen, refreshCount } from './live.ts';
 import { nextReading, withExpected } from './optimistic.ts';
 
 /** Data from the server. `value` is undefined until the first response. */
@@ -48,7 +48,7 @@ export function useReading<T>(key: string, read: () => Promise<T>, changing?: Co
     const number = nextReading();
     void read().then((value) => {
       const before = latest.current;
-      if (before?.key !== key || !changing.isUsable(value) || changing.isSame(before.value, value) || isFormOpen())
+      if (before?.key !== key || !changing.isUsable(value) || changing.isSame(before.value, value) || isDialogOpen())
         return;
       setState({ key, value, number });
     });
@@ -101,7 +101,7 @@ export function usePolling(reload: () => Promise<void>, isUnderWay: boolean, mil
   useEffect(() => {
     if (!isUnderWay) return;
     const timer = setInterval(() => {
-      if (!document.hidden && !isFormOpen()) void reload();
+      if (!document.hidden && !isDialogOpen()) void reload();
     }, milliseconds);
     return () => clearInterval(timer);
   }, [isUnderWay, reload, milliseconds]);

@@ -36,7 +36,7 @@ export function useVisibleColumns(path: string, columns: readonly Column[]): rea
   useLayoutEffect(() => {
     available.value = { path, columns };
   }, [path, keys]);
-  return columns.filter((column, at) => at === 0 || isVisible(path, column));
+  return columns.filter((column, index) => index === 0 || isVisible(path, column));
 }
 
 function toggle(path: string, column: Column): void {

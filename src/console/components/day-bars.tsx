@@ -72,7 +72,7 @@ export function DayBars({
           {[0, 50, 100].map((y) => (
             <line key={y} class="grid" x1={0} x2={width} y1={y} y2={y} />
           ))}
-          {bars.map((bar, at) => (
+          {bars.map((bar, index) => (
             // biome-ignore lint/a11y/noStaticElementInteractions: the table below has a link for each day
             <g
               key={bar.from}
@@ -82,15 +82,17 @@ export function DayBars({
               }}
             >
               <title>{`${spanText(bar)}: ${numberText(bar.all)}`}</title>
-              <rect class="hit" x={at * slot} width={slot} y={0} height={height} />
-              <Column at={at} slot={slot} share={bar.all / top} />
-              {bar.bad !== undefined && bar.bad > 0 && <Column at={at} slot={slot} share={bar.bad / top} tone="bad" />}
+              <rect class="hit" x={index * slot} width={slot} y={0} height={height} />
+              <Column at={index} slot={slot} share={bar.all / top} />
+              {bar.bad !== undefined && bar.bad > 0 && (
+                <Column at={index} slot={slot} share={bar.bad / top} tone="bad" />
+              )}
             </g>
           ))}
         </svg>
         <div class="x" aria-hidden="true">
-          {[...new Set(ticks)].map((at) => (
-            <span key={at}>{bars[at] && tickText(bars[at])}</span>
+          {[...new Set(ticks)].map((index) => (
+            <span key={index}>{bars[index] && tickText(bars[index])}</span>
           ))}
         </div>
       </div>

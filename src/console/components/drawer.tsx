@@ -48,7 +48,7 @@ export function Drawer({
         if (event.key === 'Escape') onClose();
         else if (event.key === 'ArrowDown' && onMove && !isInField) onMove(1);
         else if (event.key === 'ArrowUp' && onMove && !isInField) onMove(-1);
-        else if (event.key === 'Tab' && isOverlay()) keepInside(element.current, event);
+        else if (event.key === 'Tab' && isOverlay()) trapFocus(element.current, event);
         else return;
         if (event.key !== 'Tab') event.preventDefault();
         event.stopPropagation();
@@ -70,7 +70,7 @@ export function Drawer({
 }
 
 /** Cycles the focus between the last and the first element. */
-function keepInside(element: HTMLElement | null, event: KeyboardEvent): void {
+function trapFocus(element: HTMLElement | null, event: KeyboardEvent): void {
   const all = [...(element?.querySelectorAll<HTMLElement>(focusable) ?? [])].filter((each) => each.checkVisibility());
   const [first, last] = [all[0], all.at(-1)];
   const isAtStart = document.activeElement === first || document.activeElement === element;

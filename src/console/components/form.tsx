@@ -203,7 +203,7 @@ function Sections({
   };
   return (
     <div class="stack">
-      {titles.map((title, at) => (
+      {titles.map((title, index) => (
         <Card key={title} title={title} isFlush>
           <div class="in stack">
             {sectionNotes[title]}
@@ -211,7 +211,7 @@ function Sections({
               <Controls fields={fieldsIn(title)} state={state} />
             </div>
           </div>
-          {at === titles.length - 1 && <FoldedFields fields={fields} state={state} />}
+          {index === titles.length - 1 && <FoldedFields fields={fields} state={state} />}
         </Card>
       ))}
     </div>

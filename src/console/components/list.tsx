@@ -257,7 +257,7 @@ export function Pager({
   readonly page: Page;
 }): JSX.Element {
   const last = Math.max(1, Math.ceil(page.count / pageSize));
-  const at = (to: number): string => hrefOf(path, withParameter('page', to === 1 ? '' : String(to)));
+  const hrefOfPage = (to: number): string => hrefOf(path, withParameter('page', to === 1 ? '' : String(to)));
   const from = (number - 1) * pageSize + 1;
   return (
     <nav aria-label={t('Pages')} class="pager">
@@ -270,8 +270,8 @@ export function Pager({
       </span>
       {last > 1 && (
         <span class="row tight">
-          <Step title={t('Previous')} href={number > 1 ? at(number - 1) : undefined} />
-          <Step title={t('Next')} href={number < last ? at(number + 1) : undefined} />
+          <Step title={t('Previous')} href={number > 1 ? hrefOfPage(number - 1) : undefined} />
+          <Step title={t('Next')} href={number < last ? hrefOfPage(number + 1) : undefined} />
         </span>
       )}
     </nav>

@@ -27,19 +27,19 @@ export function Picker({
   readonly value: string;
   readonly onInput: (value: string) => void;
 }): JSX.Element {
-  const [sought, setSought] = useState('');
+  const [searchText, setSearchText] = useState('');
   const [list = '', query = ''] = field.list.split('?');
   const parameters = new URLSearchParams(query);
   parameters.set('page_size', String(maxOptions));
   const [, , name = ''] = list.split('/');
   const filters = collections.value.get(name)?.filters ?? [];
   const filter = [field.nameMember, 'name', 'full_name'].find((one) => filters.some((known) => known.name === one));
-  if (sought !== '' && filter) parameters.set(filter, sought);
+  if (searchText !== '' && filter) parameters.set(filter, searchText);
   const { value: page, reload } = usePage(`${list}?${parameters}`);
-  const present = pathOf(value);
+  const currentPath = pathOf(value);
   const offered = page?.items ?? [];
-  const isOffered = offered.some((item) => pathOf(textOf(item, 'url')) === present);
-  const isUnset = field.isRequired && value === '' && sought === '';
+  const isOffered = offered.some((item) => pathOf(textOf(item, 'url')) === currentPath);
+  const isUnset = field.isRequired && value === '' && searchText === '';
   const only = isUnset && page?.count === 1 ? pathOf(textOf(offered[0] ?? {}, 'url')) : '';
   useEffect(() => {
     // Preselect the only choice.
@@ -47,32 +47,32 @@ export function Picker({
   }, [only]);
   return (
     <>
-      {filter && (sought !== '' || (page?.count ?? 0) > maxOptions) && (
+      {filter && (searchText !== '' || (page?.count ?? 0) > maxOptions) && (
         <input
           type="search"
           class="input"
           aria-label={t('Search for: {label}', { label: field.label })}
           placeholder={t('Part of the name')}
-          value={sought}
-          onChange={(event) => setSought(event.currentTarget.value)}
+          value={searchText}
+          onChange={(event) => setSearchText(event.currentTarget.value)}
         />
       )}
       <select
         {...common}
         class="select"
         aria-busy={page === undefined || only !== ''}
-        value={present}
+        value={currentPath}
         onInput={(event) => onInput(event.currentTarget.value)}
       >
         <option value="">{field.isRequired ? t('Choose…') : '–'}</option>
-        {value !== '' && !isOffered && <option value={present}>{t('Current value')}</option>}
+        {value !== '' && !isOffered && <option value={currentPath}>{t('Current value')}</option>}
         {offered.map((item) => (
           <option key={textOf(item, 'url')} value={pathOf(textOf(item, 'url'))}>
             {labelOf(textOf(item, field.nameMember) || nameOf(item), item)}
           </option>
         ))}
       </select>
-      {page?.count === 0 && !page.problem && sought === '' && (
+      {page?.count === 0 && !page.problem && searchText === '' && (
         <span class="help">
           {t('Nothing to choose from.')} {name === 'keys' && <a href={hrefOf('/keys/')}>{t('Add SSH key')}</a>}
           {name === 'openstack-tenants' && (
@@ -114,8 +114,8 @@ export function CardPicker({
   if (!page)
     return (
       <div class="options" aria-busy="true">
-        {Array.from({ length: 5 }, (_, at) => (
-          <span key={at} class="option hollow" />
+        {Array.from({ length: 5 }, (_, index) => (
+          <span key={index} class="option hollow" />
         ))}
       </div>
     );
@@ -210,8 +210,10 @@ const sizesOf = (item: Item): readonly number[] => ['cores', 'ram', 'disk'].map(
 /** Smaller flavors first; others by name. */
 function bySize(one: Item, other: Item): number {
   const [sizes, others] = [sizesOf(one), sizesOf(other)];
-  const at = sizes.findIndex((size, index) => size !== others[index]);
-  return at === -1 ? nameOf(one).localeCompare(nameOf(other)) : (sizes[at] ?? 0) - (others[at] ?? 0);
+  const differing = sizes.findIndex((size, index) => size !== others[index]);
+  return differing === -1
+    ? nameOf(one).localeCompare(nameOf(other))
+    : (sizes[differing] ?? 0) - (others[differing] ?? 0);
 }
 
 /** Formats the known sizes, such as `2 vCPU`, `4 GiB memory` and `40 GiB disk`. */
@@ -236,11 +238,11 @@ function labelOf(name: string, item: Readonly<Record<string, unknown>>): string 
     textOf(item, key),
   );
   const others = owner.filter((text) => text !== '' && text !== name).slice(0, 2);
-  return joinedText([others.length > 0 ? `${name} (${others.join(', ')})` : name, restOf(item)]);
+  return joinedText([others.length > 0 ? `${name} (${others.join(', ')})` : name, remainingOf(item)]);
 }
 
 /** Returns what the limits of a private cloud or connection leave; empty without limits. */
-function restOf(item: Item): string {
+function remainingOf(item: Item): string {
   const rest = (name: string): number | undefined => {
     const quota = itemsIn(item.quotas).find((one) => one.name === name);
     return quota && Number(quota.limit) >= 0 ? Math.max(0, Number(quota.limit) - Number(quota.usage)) : undefined;

@@ -61,17 +61,17 @@ export function Rows({
         {label} {field.isRequired && <span aria-hidden="true">*</span>}
       </legend>
       <div ref={list} class="stack">
-        {rows.map((row, at) => {
-          const messages = messagesOf(rejected[at]);
-          const title = t('{label} {number}', { label: itemTitle ?? label, number: at + 1 });
+        {rows.map((row, index) => {
+          const messages = messagesOf(rejected[index]);
+          const title = t('{label} {number}', { label: itemTitle ?? label, number: index + 1 });
           return (
             // Items have no identity but their index.
-            <section key={at} class="row-item" aria-label={title}>
+            <section key={index} class="row-item" aria-label={title}>
               {members.map((member) => (
                 <div key={member.name} class="member">
                   {control(member, row[member.name] ?? '', messages.members[member.name], (typed) => {
                     if (typeof typed === 'string' || typeof typed === 'boolean')
-                      onInput(rows.map((other, index) => (index === at ? { ...row, [member.name]: typed } : other)));
+                      onInput(rows.map((other, i) => (i === index ? { ...row, [member.name]: typed } : other)));
                   })}
                 </div>
               ))}
@@ -80,13 +80,13 @@ export function Rows({
                   type="button"
                   class="btn quiet icon-only"
                   aria-label={t('Remove {title}', { title: plainLabel(title) })}
-                  onClick={() => onInput(rows.filter((_, index) => index !== at))}
+                  onClick={() => onInput(rows.filter((_, i) => i !== index))}
                 >
                   <Icon name="dismiss" />
                 </button>
               </div>
               {messages.list !== '' && (
-                <span id={`${id}-${at}`} role="alert" class="error whole">
+                <span id={`${id}-${index}`} role="alert" class="error whole">
                   {messages.list}
                 </span>
               )}

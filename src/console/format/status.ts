@@ -11,45 +11,45 @@ interface Status {
   readonly isQueued?: boolean;
 }
 
-const of = (tone: Tone, word: string): Status => ({ word, tone });
+const status = (tone: Tone, word: string): Status => ({ word, tone });
 
 /** Provider states of resources in state OK, in lower case. */
 const runtimeStates: Readonly<Record<string, Status>> = {
-  online: of('good', 'Running'),
-  active: of('good', 'Running'),
-  running: of('good', 'Running'),
-  up: of('good', 'Running'),
-  available: of('good', 'Available'),
-  'in-use': of('good', 'In use'),
-  inuse: of('good', 'In use'),
-  ok: of('good', 'Ready'),
-  '': of('good', 'Ready'),
-  offline: of('idle', 'Stopped'),
-  off: of('idle', 'Stopped'),
-  shutoff: of('idle', 'Stopped'),
-  stopped: of('idle', 'Stopped'),
-  down: of('idle', 'Stopped'),
-  paused: of('idle', 'Paused'),
-  suspended: of('idle', 'Suspended'),
-  terminated: of('idle', 'Terminated'),
-  building: of('busy', 'Creating'),
-  build: of('busy', 'Creating'),
-  pending: of('busy', 'Creating'),
-  provisioning: of('busy', 'Creating'),
-  creating: of('busy', 'Creating'),
-  reboot: of('busy', 'Restarting'),
-  hard_reboot: of('busy', 'Restarting'),
-  resize: of('busy', 'Resizing'),
-  resized: of('busy', 'Resizing'),
-  verify_resize: of('busy', 'Resizing'),
-  starting: of('busy', 'Starting'),
-  stopping: of('busy', 'Stopping'),
-  'shutting-down': of('busy', 'Stopping'),
-  attaching: of('busy', 'Attaching'),
-  detaching: of('busy', 'Detaching'),
-  extending: of('busy', 'Extending'),
-  deleting: of('busy', 'Deleting'),
-  error: of('bad', 'Error'),
+  online: status('good', 'Running'),
+  active: status('good', 'Running'),
+  running: status('good', 'Running'),
+  up: status('good', 'Running'),
+  available: status('good', 'Available'),
+  'in-use': status('good', 'In use'),
+  inuse: status('good', 'In use'),
+  ok: status('good', 'Ready'),
+  '': status('good', 'Ready'),
+  offline: status('idle', 'Stopped'),
+  off: status('idle', 'Stopped'),
+  shutoff: status('idle', 'Stopped'),
+  stopped: status('idle', 'Stopped'),
+  down: status('idle', 'Stopped'),
+  paused: status('idle', 'Paused'),
+  suspended: status('idle', 'Suspended'),
+  terminated: status('idle', 'Terminated'),
+  building: status('busy', 'Creating'),
+  build: status('busy', 'Creating'),
+  pending: status('busy', 'Creating'),
+  provisioning: status('busy', 'Creating'),
+  creating: status('busy', 'Creating'),
+  reboot: status('busy', 'Restarting'),
+  hard_reboot: status('busy', 'Restarting'),
+  resize: status('busy', 'Resizing'),
+  resized: status('busy', 'Resizing'),
+  verify_resize: status('busy', 'Resizing'),
+  starting: status('busy', 'Starting'),
+  stopping: status('busy', 'Stopping'),
+  'shutting-down': status('busy', 'Stopping'),
+  attaching: status('busy', 'Attaching'),
+  detaching: status('busy', 'Detaching'),
+  extending: status('busy', 'Extending'),
+  deleting: status('busy', 'Deleting'),
+  error: status('bad', 'Error'),
 };
 
 /** Runtime states of running machines, as providers write them. */
@@ -93,41 +93,41 @@ const failedActions: Readonly<Record<string, string>> = {
 
 /** All other states of the API, in lower case. */
 const states: Readonly<Record<string, Status>> = {
-  ok: of('good', 'Ready'),
-  new: of('busy', 'Syncing'),
-  'in sync': of('good', 'In sync'),
+  ok: status('good', 'Ready'),
+  new: status('busy', 'Syncing'),
+  'in sync': status('good', 'In sync'),
   'sync scheduled': { word: 'Syncing', tone: 'busy', isQueued: true },
-  syncing: of('busy', 'Syncing'),
+  syncing: status('busy', 'Syncing'),
   'creation scheduled': { word: 'Creating', tone: 'busy', isQueued: true },
-  creating: of('busy', 'Creating'),
+  creating: status('busy', 'Creating'),
   'update scheduled': { word: 'Updating', tone: 'busy', isQueued: true },
-  updating: of('busy', 'Updating'),
+  updating: status('busy', 'Updating'),
   'deletion scheduled': { word: 'Deleting', tone: 'busy', isQueued: true },
-  deleting: of('busy', 'Deleting'),
-  erred: of('bad', 'Failed'),
-  delivered: of('good', 'Delivered'),
-  accepted: of('good', 'Accepted'),
-  done: of('good', 'Done'),
-  ready: of('good', 'Ready'),
-  pending: of('busy', 'Pending'),
-  running: of('busy', 'Running'),
-  waiting: of('busy', 'Waiting'),
-  failing: of('bad', 'Failing'),
-  failed: of('bad', 'Failed'),
-  canceled: of('idle', 'Canceled'),
-  rejected: of('idle', 'Rejected'),
-  expired: of('idle', 'Expired'),
-  skipped: of('idle', 'Skipped'),
-  never: of('idle', 'Never'),
-  error: of('bad', 'Error'),
-  critical: of('bad', 'Critical'),
-  warning: of('warn', 'Warning'),
-  info: of('idle', 'Info'),
-  debug: of('idle', 'Debug'),
+  deleting: status('busy', 'Deleting'),
+  erred: status('bad', 'Failed'),
+  delivered: status('good', 'Delivered'),
+  accepted: status('good', 'Accepted'),
+  done: status('good', 'Done'),
+  ready: status('good', 'Ready'),
+  pending: status('busy', 'Pending'),
+  running: status('busy', 'Running'),
+  waiting: status('busy', 'Waiting'),
+  failing: status('bad', 'Failing'),
+  failed: status('bad', 'Failed'),
+  canceled: status('idle', 'Canceled'),
+  rejected: status('idle', 'Rejected'),
+  expired: status('idle', 'Expired'),
+  skipped: status('idle', 'Skipped'),
+  never: status('idle', 'Never'),
+  error: status('bad', 'Error'),
+  critical: status('bad', 'Critical'),
+  warning: status('warn', 'Warning'),
+  info: status('idle', 'Info'),
+  debug: status('idle', 'Debug'),
 };
 
 /** Returns the status of an API state. An unknown state keeps its name. */
-export const statusOfWord = (word: string): Status => ownValue(states, word.toLowerCase()) ?? of('idle', word);
+export const statusOfWord = (word: string): Status => ownValue(states, word.toLowerCase()) ?? status('idle', word);
 
 /** Whether an operation is running, so that the state will change soon. */
 export const isTransient = (state: string): boolean => /scheduled|ing$/i.test(state);
@@ -143,22 +143,22 @@ export function statusOf(item: Item): Status {
   const runtime = textOf(item, 'runtime_state');
   const action = textOf(item, 'action');
   if (state === 'OK' && 'runtime_state' in item)
-    return ownValue(runtimeStates, runtime.toLowerCase()) ?? of('idle', runtime);
+    return ownValue(runtimeStates, runtime.toLowerCase()) ?? status('idle', runtime);
   if (/^updat/i.test(state) && action !== '') {
     const word = ownValue(runningActions, action);
-    if (word !== undefined) return of('busy', word);
+    if (word !== undefined) return status('busy', word);
   }
   if (state === 'Erred') return failureOf(item, action);
   return statusOfWord(state || textOf(item, 'status') || textOf(item, 'severity') || textOf(item, 'level'));
 }
 
 function failureOf(item: Item, action: string): Status {
-  if (textOf(item, 'error_message') === disappeared) return of('warn', 'Missing at provider');
+  if (textOf(item, 'error_message') === disappeared) return status('warn', 'Missing at provider');
   const known = ownValue(failedActions, action);
-  if (known !== undefined) return of('bad', known);
-  if (!('runtime_state' in item)) return of('bad', 'type' in item ? 'Account failed' : 'Failed');
+  if (known !== undefined) return status('bad', known);
+  if (!('runtime_state' in item)) return status('bad', 'type' in item ? 'Account failed' : 'Failed');
   // A resource without a provider id was never created there.
-  return of('bad', textOf(item, 'backend_id') === '' ? 'Creation failed' : 'Failed');
+  return status('bad', textOf(item, 'backend_id') === '' ? 'Creation failed' : 'Failed');
 }
 
 /** Every word that `statusOf` and `statusOfWord` return, for the translation test. */

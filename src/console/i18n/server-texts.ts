@@ -14,11 +14,11 @@ interface Template {
 
 /**
  * Returns a function that translates the server's texts, or returns undefined for an unknown text. Each key of `words` is a
- * template, in which `{name}` matches any text. `say` translates words in the values.
+ * template, in which `{name}` matches any text. `translate` translates words in the values.
  */
 export function serverTextTranslator(
   words: Words,
-  say: (text: string) => string,
+  translate: (text: string) => string,
 ): (text: string) => string | undefined {
   // Try the most specific templates first: one without fixed text would match anything.
   const templates = Object.entries(words)
@@ -26,8 +26,8 @@ export function serverTextTranslator(
     .sort(([a], [b]) => fixedOf(b) - fixedOf(a))
     .map(([text, translation]): Template => ({ parts: partsOf(text), translation }));
   const sayValue = (name: string, value: string): string => {
-    if (name === 'changes') return translateChanges(value, say);
-    return ownWords.has(name) ? value.split(', ').map(say).join(', ') : value;
+    if (name === 'changes') return translateChanges(value, translate);
+    return ownWords.has(name) ? value.split(', ').map(translate).join(', ') : value;
   };
   return (text) => {
     if (Object.hasOwn(words, text)) return words[text];
@@ -35,7 +35,7 @@ export function serverTextTranslator(
       const values = valuesIn(text, parts);
       if (!values) continue;
       return partsOf(translation)
-        .map((part, at) => (at % 2 === 0 ? part : sayValue(part, values.get(part) ?? '')))
+        .map((part, index) => (index % 2 === 0 ? part : sayValue(part, values.get(part) ?? '')))
         .join('');
     }
     return undefined;
@@ -53,9 +53,9 @@ function valuesIn(text: string, parts: readonly string[]): ReadonlyMap<string, s
   const values = new Map<string, string>();
   const end = text.length - last.length;
   let from = first.length;
-  for (let at = 0; at < rest.length; at += 2) {
-    const [name = '', fixed = ''] = rest.slice(at, at + 2);
-    const isLast = at + 2 === rest.length;
+  for (let index = 0; index < rest.length; index += 2) {
+    const [name = '', fixed = ''] = rest.slice(index, index + 2);
+    const isLast = index + 2 === rest.length;
     const to = isLast ? end : text.indexOf(fixed, from);
     const next = to + fixed.length;
     if (to < from || (!isLast && next > end)) return undefined;
@@ -66,7 +66,7 @@ function valuesIn(text: string, parts: readonly string[]): ReadonlyMap<string, s
 }
 
 /** Translates sentences such as ` Name has been changed from 'a' to 'b'.` and leaves other text unchanged. */
-export function translateChanges(text: string, say: (text: string) => string): string {
+export function translateChanges(text: string, translate: (text: string) => string): string {
   const translations: string[] = [];
   let done = 0;
   for (let from = text.indexOf(change.from); from >= 0; from = text.indexOf(change.from, from)) {
@@ -85,7 +85,7 @@ export function translateChanges(text: string, say: (text: string) => string): s
       text.slice(before, to),
       text.slice(to + change.to.length, end),
     ];
-    translations.push(text.slice(done, start), ` ${say(label)}: „${old}” → „${now}”.`);
+    translations.push(text.slice(done, start), ` ${translate(label)}: „${old}” → „${now}”.`);
     done = end + change.end.length;
     from = done;
   }
@@ -94,5 +94,5 @@ export function translateChanges(text: string, say: (text: string) => string): s
 
 const fixedOf = (text: string): number =>
   partsOf(text)
-    .filter((_, at) => at % 2 === 0)
+    .filter((_, index) => index % 2 === 0)
     .join('').length;

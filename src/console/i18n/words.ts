@@ -31,21 +31,21 @@ const primaryOf = (tag: string): string => tag.split('-', 1)[0] ?? '';
 const ofBrowser = browserLanguages.map((tag) => languageOf(primaryOf(tag))).find(Boolean);
 
 /** The language to use: chosen in this browser, from the user's profile, or from the browser. */
-const wanted = computed<Language>(() => chosen.value ?? preferred.value ?? ofBrowser ?? 'en');
+const targetLanguage = computed<Language>(() => chosen.value ?? preferred.value ?? ofBrowser ?? 'en');
 
 type Translator = (text: string) => string | undefined;
 
 /** The Estonian texts; undefined until loaded. */
 const estonian = signal<{ readonly inConsole: Translator; readonly ofServer: Translator } | undefined>(undefined);
 
-/** The current language, which is English until the texts of `wanted` are loaded. */
-export const language = computed<Language>(() => (wanted.value === 'et' && estonian.value ? 'et' : 'en'));
+/** The current language, which is English until the texts of `targetLanguage` are loaded. */
+export const language = computed<Language>(() => (targetLanguage.value === 'et' && estonian.value ? 'et' : 'en'));
 
 let loading: Promise<void> | undefined;
 
-/** Loads the texts of `wanted`. On failure, the page stays English and the next call tries again. */
+/** Loads the texts of `targetLanguage`. On failure, the page stays English and the next call tries again. */
 export async function loadLanguage(): Promise<void> {
-  if (wanted.value !== 'et' || estonian.value) return;
+  if (targetLanguage.value !== 'et' || estonian.value) return;
   loading ??= new Promise<void>((settle) => {
     const script = Object.assign(document.createElement('script'), { src: 'console/et.js' });
     for (const end of ['load', 'error']) script.addEventListener(end, () => settle());
@@ -64,19 +64,19 @@ effect(() => {
 });
 
 /** Sets the language of this browser. */
-export function chooseLanguage(wanted: Language): void {
-  localStorage.setItem(storageKey, wanted);
-  chosen.value = wanted;
+export function chooseLanguage(chosenLanguage: Language): void {
+  localStorage.setItem(storageKey, chosenLanguage);
+  chosen.value = chosenLanguage;
   void loadLanguage();
 }
 
 /** Applies the language of a user's profile. An unknown language resets it. */
-export async function preferLanguage(wanted: unknown): Promise<void> {
-  preferred.value = languageOf(wanted);
+export async function preferLanguage(preferredLanguage: unknown): Promise<void> {
+  preferred.value = languageOf(preferredLanguage);
   await loadLanguage();
 }
 
-const translated = (text: string): string =>
+const translate = (text: string): string =>
   language.value === 'et' ? (estonian.value?.inConsole(text) ?? text) : text;
 
 /** Translates a text and formats its numbers. A text without a translation stays English. */
@@ -84,7 +84,7 @@ export const t = (text: string, values: Values = {}): string => phrase(text, val
 
 /** Like `t`, with elements as values. */
 export function phrase<T extends ComponentChildren>(text: string, values: Readonly<Record<string, T>>): (T | string)[] {
-  return partsOf(translated(text)).map((part, index) => {
+  return partsOf(translate(text)).map((part, index) => {
     if (index % 2 === 0) return part;
     const value = ownValue(values, part);
     return typeof value === 'number' ? numberText(value) : (value ?? `{${part}}`);
@@ -103,7 +103,7 @@ export const serverText = (text: string): string =>
 
 /** Translates the sentences about field changes at the end of an event message. */
 export const changesText = (text: string): string =>
-  language.value === 'et' ? translateChanges(text, translated) : text;
+  language.value === 'et' ? translateChanges(text, translate) : text;
 
 /** Returns the language of an untranslated server text if it differs from the page's. */
 export const serverTextLanguage = (text: string): 'en' | undefined =>
@@ -151,4 +151,4 @@ export const languageText = (tag: string): string => {
 export const countryText = (code: string): string => regions.value.of(code) ?? code;
 
 /** Compares texts by the collation of the current language. */
-export const inOrder = (a: string, b: string): number => collator.value.compare(a, b);
+export const compareTexts = (a: string, b: string): number => collator.value.compare(a, b);

@@ -24,12 +24,12 @@ const list = 'api-keys';
 export function ApiKeys({
   query,
   account,
-  isCreator,
+  canCreate: isCreator,
 }: {
   readonly query: string;
   readonly account?: Item;
   /** Whether the user may create keys here. */
-  readonly isCreator: boolean;
+  readonly canCreate: boolean;
 }): JSX.Element {
   return (
     <Listing
@@ -63,7 +63,7 @@ const lines = (keys: readonly Item[]): JSX.Element => (
           </span>
         </span>
         <span class="end">
-          <End apiKey={key} />
+          <KeyState apiKey={key} />
           <KeyActions apiKey={key} />
         </span>
       </li>
@@ -72,7 +72,7 @@ const lines = (keys: readonly Item[]): JSX.Element => (
 );
 
 /** The state and expiry of a key. */
-function End({ apiKey: key }: { readonly apiKey: Item }): JSX.Element {
+function KeyState({ apiKey: key }: { readonly apiKey: Item }): JSX.Element {
   const state = textOf(key, 'state');
   if (state === 'expired') return <Badge tone="bad">{t('Expired')}</Badge>;
   return (
@@ -258,11 +258,11 @@ function Group({
 /** Returns the title of a group of operations. */
 function titleOfGroup(group: string): string {
   if (group === '*') return t('Everything');
-  return group === 'permissions' ? t('Roles') : titleOf(lists[group] ?? group);
+  return group === 'permissions' ? t('Roles') : titleOf(listNames[group] ?? group);
 }
 
 /** The lists of groups with another name. */
-const lists: Readonly<Record<string, string>> = {
+const listNames: Readonly<Record<string, string>> = {
   invitations: 'user-invitations',
   services: 'service-settings',
   'ssh-keys': 'keys',

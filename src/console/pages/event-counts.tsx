@@ -29,11 +29,11 @@ function daysBetween(from: number, to: number): readonly number[] {
   const days = (to - from) / day;
   const step = days > maxBars ? Math.max(7, Math.ceil(days / maxBars)) : 1;
   const borders: number[] = [];
-  const at = new Date(from * 1000);
-  at.setHours(0, 0, 0, 0);
+  const border = new Date(from * 1000);
+  border.setHours(0, 0, 0, 0);
   // Local days may have 23 or 25 hours.
-  for (; at.getTime() / 1000 < to; at.setDate(at.getDate() + step)) borders.push(at.getTime() / 1000);
-  return [...borders, at.getTime() / 1000];
+  for (; border.getTime() / 1000 < to; border.setDate(border.getDate() + step)) borders.push(border.getTime() / 1000);
+  return [...borders, border.getTime() / 1000];
 }
 
 const totalOf = ({ object }: Item): number => (isItem(object) ? Number(object.count) : 0);
@@ -81,7 +81,12 @@ export function useEventCounts(
   const ofFailures = failuresOf(filters) ?? new URLSearchParams({ event_type: 'none' });
   const bad = useCounts(borders, ofFailures.toString(), version);
   if (!all || !bad) return undefined;
-  return all.map((count, at) => ({ from: borders[at] ?? 0, to: borders[at + 1] ?? 0, all: count, bad: bad[at] }));
+  return all.map((count, index) => ({
+    from: borders[index] ?? 0,
+    to: borders[index + 1] ?? 0,
+    all: count,
+    bad: bad[index],
+  }));
 }
 
 /** The counts as bars. Each bar links to the events of its day. */

@@ -37,9 +37,9 @@ export const instantIn = (text: string | null): number | undefined =>
 /** Formats a period, such as `18 Nov – 20 Nov` or `since 18 Nov`. */
 function periodText(from: string | null, to: string | null): string {
   if (from === null && to === null) return t('all times');
-  const [first, last] = [from, to].map((text, at) => {
+  const [first, last] = [from, to].map((text, index) => {
     const seconds = instantIn(text);
-    return seconds === undefined ? text : dayText((seconds - at) * 1000);
+    return seconds === undefined ? text : dayText((seconds - index) * 1000);
   });
   if (!first) return t('until {day}', { day: last ?? '' });
   if (!last) return t('since {day}', { day: first });

@@ -14,7 +14,7 @@ import { Badge } from '../components/status.tsx';
 import { PlainTable } from '../components/table.tsx';
 import { hasWords } from '../format/text.ts';
 import { fieldLabel } from '../i18n/labels.ts';
-import { inOrder, numberText, plural, t, titleOf } from '../i18n/words.ts';
+import { compareTexts, numberText, plural, t, titleOf } from '../i18n/words.ts';
 
 const address = '/all/';
 
@@ -147,7 +147,7 @@ async function countOf(name: string): Promise<readonly [name: string, count: num
 
 /** The lists and their pages in the console, shown before one is selected. */
 function Overview(): JSX.Element {
-  const all = [...collections.value.values()].sort((a, b) => inOrder(a.title, b.title));
+  const all = [...collections.value.values()].sort((a, b) => compareTexts(a.title, b.title));
   return (
     <Card title={t('Pages by list')}>
       <ul class="columns">

@@ -152,16 +152,16 @@ export function FirstDay({ setup: { hasMail, hide, status, steps } }: { readonly
           isFlush
         >
           <ol class="lines">
-            {steps.map(({ action, isDone, sub, title }, at) => (
+            {steps.map(({ action, isDone, sub, title }, index) => (
               <li key={title}>
                 <span class={isDone ? 'kind good' : 'kind'}>
-                  {isDone ? <Icon name="acknowledge" /> : <b>{at + 1}</b>}
+                  {isDone ? <Icon name="acknowledge" /> : <b>{index + 1}</b>}
                 </span>
                 <span class="words">
                   <b>{title}</b>
                   <span class="sub">{sub}</span>
                 </span>
-                <span class="end">{isDone ? <Dot tone="good">{t('Done')}</Dot> : action(at === next)}</span>
+                <span class="end">{isDone ? <Dot tone="good">{t('Done')}</Dot> : action(index === next)}</span>
               </li>
             ))}
           </ol>

@@ -23,7 +23,7 @@ import { type Column, NameCell } from '../components/table.tsx';
 import { notify } from '../components/toast.tsx';
 import { nameOf, Time } from '../components/values.tsx';
 import { choiceText, joinedText, percentText } from '../format/text.ts';
-import { inOrder, plural, serverText, t, titleOf } from '../i18n/words.ts';
+import { compareTexts, plural, serverText, t, titleOf } from '../i18n/words.ts';
 import { deliveriesOf } from './delivery.tsx';
 import { failedTypes } from './event-counts.tsx';
 
@@ -297,7 +297,7 @@ export const subscribedTab = {
       <ul class="columns">
         {subscribedTypes(hook)
           .map(choiceText)
-          .sort(inOrder)
+          .sort(compareTexts)
           .map((title) => (
             <li key={title}>{title}</li>
           ))}

@@ -72,7 +72,7 @@ export function PersonOverview({ user }: { readonly user: Item }): JSX.Element {
           isOwn && <Creation collection={keys} button={t('Add SSH key')} isQuiet onCreated={async () => undefined} />
         }
       />
-      {(isOwn || isStaff.value) && <ApiKeys query={`user_uuid=${uuid}`} isCreator={isInPerson} />}
+      {(isOwn || isStaff.value) && <ApiKeys query={`user_uuid=${uuid}`} canCreate={isInPerson} />}
       <Identities user={user} />
       {(isInPerson || isStaff.value) && <SecondFactors user={uuid} isOwn={isOwn} />}
       {(isInPerson || isStaff.value) && <Sessions user={uuid} isOwn={isOwn} />}

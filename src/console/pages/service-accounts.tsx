@@ -116,7 +116,7 @@ export const serviceAccount: ObjectRecipe = {
       <ApiKeys
         query={`service_account=${textOf(account, 'uuid')}`}
         account={account}
-        isCreator={account.is_active === true}
+        canCreate={account.is_active === true}
       />
       <Card title={t('Overview')}>
         <FieldFacts item={account} names={['role', 'description', 'created']} />

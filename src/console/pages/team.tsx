@@ -15,7 +15,7 @@ import { Dot } from '../components/status.tsx';
 import { type Column, Table } from '../components/table.tsx';
 import { Avatar, nameOf, ObjectLink, roleIn, Time } from '../components/values.tsx';
 import { hasWords } from '../format/text.ts';
-import { inOrder, numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
+import { compareTexts, numberText, phrase, plural, t, titleOf } from '../i18n/words.ts';
 import { ownValue } from '../item.ts';
 import { expiresSoon } from './attention.tsx';
 import { InvitationActions, Invite } from './invite.tsx';
@@ -123,7 +123,9 @@ function sorted(roles: readonly Item[]): readonly Item[] {
   const order = place.value.query.get('o') ?? 'user';
   const sortValueOf = ownValue(sortValues, order.replace(/^-/, '')) ?? userName;
   const sign = order.startsWith('-') ? -1 : 1;
-  return [...roles].sort((a, b) => sign * inOrder(sortValueOf(a), sortValueOf(b)) || inOrder(userName(a), userName(b)));
+  return [...roles].sort(
+    (a, b) => sign * compareTexts(sortValueOf(a), sortValueOf(b)) || compareTexts(userName(a), userName(b)),
+  );
 }
 
 function Roles({
@@ -191,7 +193,7 @@ function TeamFilters({
   readonly onNarrow: (narrowing: Filtering) => void;
 }): JSX.Element {
   const choices = (read: (role: Item) => string): readonly string[] =>
-    [...new Set(roles.map(read))].filter((text) => text !== '').sort(inOrder);
+    [...new Set(roles.map(read))].filter((text) => text !== '').sort(compareTexts);
   const chip = (name: 'role' | 'project', values: readonly string[], textOfValue = (value: string) => value) =>
     narrowing[name] === '' ? (
       values.length > 1 && (

@@ -38,8 +38,8 @@ const currentRow = (): HTMLElement | undefined => rows().find((row) => row.conta
 
 function moveRow(steps: number): void {
   const all = rows();
-  const at = all.indexOf(currentRow() as HTMLElement);
-  const next = all[at < 0 ? (steps > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + steps))];
+  const index = all.indexOf(currentRow() as HTMLElement);
+  const next = all[index < 0 ? (steps > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, index + steps))];
   next?.querySelector<HTMLElement>('td.name a, td a, td button, a.when')?.focus();
 }
 
