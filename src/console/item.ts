@@ -34,8 +34,8 @@ export const uuidIn = (link: string): string => pathOf(link).split('/')[3] ?? ''
 
 /** The place of a value in an order; the values that it lacks share the last one. */
 export const rankIn = (order: readonly string[], value: string): number => {
-  const at = order.indexOf(value);
-  return at < 0 ? order.length : at;
+  const index = order.indexOf(value);
+  return index < 0 ? order.length : index;
 };
 
 /** The items of a list that are objects. */

@@ -2,17 +2,17 @@ import { signal } from '@preact/signals';
 import { pathOf } from './api.ts';
 
 /** The current route: path and query after the `#`. Lists and objects have the same paths as below /api. */
-interface Place {
+interface Route {
   readonly path: string;
   readonly query: URLSearchParams;
 }
 
-function placeNow(): Place {
+function placeNow(): Route {
   const [path = '', query = ''] = location.hash.slice(1).split(/\?(.*)/s);
   return { path: path === '' ? '/' : path.endsWith('/') ? path : `${path}/`, query: new URLSearchParams(query) };
 }
 
-export const place = signal<Place>(placeNow());
+export const place = signal<Route>(placeNow());
 
 addEventListener('hashchange', () => {
   place.value = placeNow();

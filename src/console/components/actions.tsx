@@ -276,9 +276,9 @@ function useActionRunner({ collection, etag, isRow, item, path, reload }: Target
       await act(action);
       return;
     }
-    const present = { item, etag };
+    const current = { item, etag };
     // Lists have no ETags of their objects.
-    if (action.method === 'PATCH') setVersion(etag === null ? await currentVersion(action.path, present) : present);
+    if (action.method === 'PATCH') setVersion(etag === null ? await currentVersion(action.path, current) : current);
     setOpen(action);
   }
 

@@ -89,8 +89,12 @@ export function Skeleton({ lines = 3 }: { readonly lines?: number }): JSX.Elemen
   return (
     <div class="in stack" aria-busy="true">
       <span class="unseen">{t('Loading…')}</span>
-      {Array.from({ length: lines }, (_, at) => (
-        <span key={at} aria-hidden="true" class={`bone${isShown ? '' : ' hollow'}${['', ' half', ' short'][at % 3]}`} />
+      {Array.from({ length: lines }, (_, index) => (
+        <span
+          key={index}
+          aria-hidden="true"
+          class={`bone${isShown ? '' : ' hollow'}${['', ' half', ' short'][index % 3]}`}
+        />
       ))}
     </div>
   );

@@ -18,8 +18,8 @@ interface Series {
 
 /** Returns the indexes of values without known neighbours. */
 const alone = (values: Series['values']): number[] =>
-  values.flatMap((value, at) =>
-    value !== undefined && values[at - 1] === undefined && values[at + 1] === undefined ? [at] : [],
+  values.flatMap((value, index) =>
+    value !== undefined && values[index - 1] === undefined && values[index + 1] === undefined ? [index] : [],
   );
 
 /** Returns the colour token of a line. */
@@ -86,11 +86,11 @@ export function Chart({
   const limit = visible.find(({ isLimit }) => isLimit)?.values.findLast((value) => value !== undefined);
   const reading = useRef<HTMLSpanElement>(null);
   /** Returns the values at the time under the pointer. */
-  const read = (at: number | null | undefined): string => {
-    const time = at === null || at === undefined ? undefined : times[at];
+  const read = (index: number | null | undefined): string => {
+    const time = index === null || index === undefined ? undefined : times[index];
     if (time === undefined) return '';
     const known = visible.map(({ name, values }) => {
-      const value = values[at ?? 0];
+      const value = values[index ?? 0];
       return `${name} ${value === undefined ? '–' : words(value)}`;
     });
     return [timeText(time * 1000), ...known].join(' · ');
@@ -118,11 +118,11 @@ export function Chart({
       </figcaption>
       <Plot drawing={drawing} label={t('{title}, up to {most}', { title, most: words(max) })} />
       <ChartTable title={title} heads={[t('Time'), ...visible.map(({ name }) => name)]}>
-        {times.map((time, at) => (
+        {times.map((time, index) => (
           <tr key={time}>
             <th scope="row">{timeText(time * 1000)}</th>
             {visible.map(({ name, values }) => {
-              const value = values[at];
+              const value = values[index];
               return <td key={name}>{value === undefined ? '–' : words(value)}</td>;
             })}
           </tr>
@@ -211,11 +211,11 @@ const sparkHeight = 100;
 
 /** Values over time, without undefined ones. Decorative, because the number is beside it. */
 export function Sparkline({ values }: { readonly values: readonly (number | undefined)[] }): JSX.Element {
-  const known = values.flatMap((value, at) => (value === undefined ? [] : [[at, value] as const]));
+  const known = values.flatMap((value, index) => (value === undefined ? [] : [[index, value] as const]));
   const most = Math.max(1, ...known.map(([, value]) => value));
   const step = sparkWidth / Math.max(1, values.length - 1);
   const points = known.map(
-    ([at, value]) => `${(at * step).toFixed(1)} ${(sparkHeight * (1 - (0.7 * value) / most)).toFixed(1)}`,
+    ([index, value]) => `${(index * step).toFixed(1)} ${(sparkHeight * (1 - (0.7 * value) / most)).toFixed(1)}`,
   );
   const [first = '0 100'] = points;
   const last = points.at(-1) ?? first;

@@ -83,9 +83,9 @@ export function DayBars({
             >
               <title>{`${spanText(bar)}: ${numberText(bar.all)}`}</title>
               <rect class="hit" x={index * slot} width={slot} y={0} height={height} />
-              <Column at={index} slot={slot} share={bar.all / top} />
+              <Column index={index} slot={slot} share={bar.all / top} />
               {bar.bad !== undefined && bar.bad > 0 && (
-                <Column at={index} slot={slot} share={bar.bad / top} tone="bad" />
+                <Column index={index} slot={slot} share={bar.bad / top} tone="bad" />
               )}
             </g>
           ))}
@@ -116,19 +116,19 @@ const tickText = ({ from, to }: DayCount): string => {
 };
 
 const Column = ({
-  at,
+  index,
   slot,
   share,
   tone = '',
 }: {
-  readonly at: number;
+  readonly index: number;
   readonly slot: number;
   readonly share: number;
   readonly tone?: string;
 }): JSX.Element => (
   <rect
     class={`column ${tone}`}
-    x={(at + 0.14) * slot}
+    x={(index + 0.14) * slot}
     width={0.72 * slot}
     y={height * (1 - share)}
     height={height * share}

@@ -2,12 +2,10 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../i18n/words.ts';
-import { restoreFocus } from './focus.ts';
+import { restoreFocus, tabStops } from './focus.ts';
 import { Icon } from './icons.tsx';
 
 const isOverlay = (): boolean => matchMedia('(max-width: 76rem)').matches;
-
-const focusable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
 
 /**
  * A drawer beside a list, inside `.with-drawer`. On narrow screens, it overlays the page and traps the focus. Escape closes it.
@@ -71,8 +69,10 @@ export function Drawer({
 
 /** Cycles the focus between the last and the first element. */
 function trapFocus(element: HTMLElement | null, event: KeyboardEvent): void {
-  const all = [...(element?.querySelectorAll<HTMLElement>(focusable) ?? [])].filter((each) => each.checkVisibility());
-  const [first, last] = [all[0], all.at(-1)];
+  const inside = element?.querySelectorAll<HTMLElement>(`${tabStops}, [tabindex="0"]`) ?? [];
+  const visible = [...inside].filter((each) => each.checkVisibility());
+  const first = visible[0];
+  const last = visible.at(-1);
   const isAtStart = document.activeElement === first || document.activeElement === element;
   if (event.shiftKey ? isAtStart : document.activeElement === last) {
     event.preventDefault();

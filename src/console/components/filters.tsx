@@ -184,14 +184,14 @@ function SearchField({
   readonly title: string | undefined;
 }): JSX.Element {
   const { name } = filter;
-  const present = place.value.query.get(name) ?? '';
-  const [text, setText] = useState(present);
-  const sent = useRef(present);
+  const current = place.value.query.get(name) ?? '';
+  const [text, setText] = useState(current);
+  const sent = useRef(current);
   useEffect(() => {
     // The address was changed elsewhere, for example by the back button.
-    if (present !== sent.current) setText(present);
-    sent.current = present;
-  }, [present]);
+    if (current !== sent.current) setText(current);
+    sent.current = current;
+  }, [current]);
   const run = (wanted: string): void => {
     if (wanted === sent.current) return;
     const isFirst = sent.current === '';

@@ -2,12 +2,13 @@
  * Keeps the focus on the page. A new page focuses its heading as soon as it exists. When the focused element disappears, such as
  * a deleted row, the nearest focusable element gets the focus.
  */
+import { productName } from '../api/product.ts';
 import { throttle } from '../api/throttle.ts';
 
-/** The name of the product. */
-export const productName = document.querySelector('meta[name=application-name]')?.getAttribute('content') ?? '';
+/** Selects the links, controls and disclosures that Tab reaches. */
+export const tabStops = 'a[href], button:not([disabled]), input:not([disabled]), select, textarea, summary';
 
-const focusable = 'a[href], button:not([disabled]), input:not([disabled]), select, textarea, summary, h1[tabindex]';
+const focusable = `${tabStops}, h1[tabindex]`;
 
 /** The last focused element followed by its ancestors; empty if the user moved the focus away. */
 let last: readonly Element[] = [];

@@ -62,20 +62,3 @@ export function Options({
     </fieldset>
   );
 }
-
-/** The steps of a guide, with the current one. */
-export const Steps = ({
-  steps,
-  current,
-}: {
-  readonly steps: readonly string[];
-  readonly current: number;
-}): JSX.Element => (
-  <ol class="steps">
-    {steps.map((step, at) => (
-      <li key={step} class={at < current ? 'done' : undefined} aria-current={at === current ? 'step' : undefined}>
-        {step}
-      </li>
-    ))}
-  </ol>
-);

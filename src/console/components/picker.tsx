@@ -15,6 +15,14 @@ import { nameOf } from './values.tsx';
 /** Maximum number of choices in a select. A longer list is searchable instead. */
 const maxOptions = 100;
 
+/** Splits the path of a list into the list and its parameters, which include a page size. */
+function splitPath(path: string, pageSize: number): readonly [list: string, parameters: URLSearchParams] {
+  const [list = '', query = ''] = path.split('?');
+  const parameters = new URLSearchParams(query);
+  parameters.set('page_size', String(pageSize));
+  return [list, parameters];
+}
+
 /** Chooses the linked object from its list. */
 export function Picker({
   field,
@@ -28,9 +36,7 @@ export function Picker({
   readonly onInput: (value: string) => void;
 }): JSX.Element {
   const [searchText, setSearchText] = useState('');
-  const [list = '', query = ''] = field.list.split('?');
-  const parameters = new URLSearchParams(query);
-  parameters.set('page_size', String(maxOptions));
+  const [list, parameters] = splitPath(field.list, maxOptions);
   const [, , name = ''] = list.split('/');
   const filters = collections.value.get(name)?.filters ?? [];
   const filter = [field.nameMember, 'name', 'full_name'].find((one) => filters.some((known) => known.name === one));
@@ -106,9 +112,7 @@ export function CardPicker({
   readonly problem: string;
   readonly onInput: (value: string) => void;
 }): JSX.Element {
-  const [list = '', query = ''] = field.list.split('?');
-  const parameters = new URLSearchParams(query);
-  parameters.set('page_size', String(maxCards + 1));
+  const [list, parameters] = splitPath(field.list, maxCards + 1);
   // Keep the choices until those of the new connection are loaded.
   const page = useLatest(usePage(`${list}?${parameters}`).value);
   if (!page)
@@ -168,11 +172,9 @@ export function LinkBoxes({
 }): JSX.Element {
   const [member, ...others] = field.members ?? [];
   const isOfLinks = member?.kind === 'link' && others.length === 0;
-  const [list = '', query = ''] = (member?.list ?? '').split('?');
-  const parameters = new URLSearchParams(query);
+  const [list, parameters] = splitPath(member?.list ?? '', maxCards + 1);
   // Without a connection, the list would contain the objects of all projects.
-  const isNarrowed = parameters.size > 0;
-  parameters.set('page_size', String(maxCards + 1));
+  const isNarrowed = parameters.size > 1;
   const page = useLatest(usePage(isOfLinks && isNarrowed ? `${list}?${parameters}` : '').value);
   if (!isOfLinks || !isNarrowed || !page || page.count === 0 || page.count > maxCards || page.problem) return children;
   const chosen = new Set(rows.map((row) => pathOf(String(row[member.name]))));
@@ -209,7 +211,8 @@ const sizesOf = (item: Item): readonly number[] => ['cores', 'ram', 'disk'].map(
 
 /** Smaller flavors first; others by name. */
 function bySize(one: Item, other: Item): number {
-  const [sizes, others] = [sizesOf(one), sizesOf(other)];
+  const sizes = sizesOf(one);
+  const others = sizesOf(other);
   const differing = sizes.findIndex((size, index) => size !== others[index]);
   return differing === -1
     ? nameOf(one).localeCompare(nameOf(other))

@@ -5,7 +5,7 @@ import { restoreFocus } from './focus.ts';
 
 const gap = 4;
 
-const focusable = '[role^=menuitem], input';
+const itemOrField = '[role^=menuitem], input';
 
 /**
  * Shows its children next to the element `anchor`. Escape, Tab and a click elsewhere close it and return the focus to the anchor,
@@ -33,7 +33,7 @@ export function Popover({
     element.showPopover();
     // Its contents are focusable only now: the selected or first item, or the search field.
     const first =
-      element.querySelector<HTMLElement>('[aria-checked=true]') ?? element.querySelector<HTMLElement>(focusable);
+      element.querySelector<HTMLElement>('[aria-checked=true]') ?? element.querySelector<HTMLElement>(itemOrField);
     first?.focus();
     const place = (): void => {
       const from = opener.getBoundingClientRect();

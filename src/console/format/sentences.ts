@@ -23,9 +23,9 @@ const object =
   };
 
 const word =
-  (name: string, say: (text: string) => string = String): Naming =>
+  (name: string, format: (text: string) => string = String): Naming =>
   (context) =>
-    textOf(context, name) === '' ? undefined : say(textOf(context, name));
+    textOf(context, name) === '' ? undefined : format(textOf(context, name));
 
 const customer = object('customers', 'customer_uuid', 'customer_name');
 const project = object('projects', 'project_uuid', 'project_name');

@@ -95,7 +95,7 @@ export function AlertsPage(): JSX.Element {
         )}
         {query.has('opened') && !query.has('acknowledged') && !isFiltered && (
           <>
-            <ClosedLately scoped={scoped} />
+            <RecentlyClosed scoped={scoped} />
             <OpenByDay scoped={scoped} />
           </>
         )}
@@ -117,10 +117,10 @@ function Views({ scoped }: { readonly scoped: Scoped }): JSX.Element {
   return (
     <Tabs
       label={t('Views')}
-      tabs={all.map(([title, parameters], at) => ({
+      tabs={all.map(([title, parameters], index) => ({
         href: hrefOf(path, parameters),
         title,
-        count: counts[at]?.value?.count,
+        count: counts[index]?.value?.count,
         isCurrent: viewParameters.every((name) => query.has(name) === Object.hasOwn(parameters, name)),
       }))}
     />
@@ -209,9 +209,9 @@ function About({ alert }: { readonly alert: Item }): JSX.Element {
   ].filter((part) => part !== '');
   return (
     <>
-      {parts.map((part, at) => (
-        <Fragment key={at}>
-          {at > 0 && ' · '}
+      {parts.map((part, index) => (
+        <Fragment key={index}>
+          {index > 0 && ' · '}
           {part}
         </Fragment>
       ))}
@@ -270,15 +270,15 @@ function AlertActions({ alert }: { readonly alert: Item }): JSX.Element {
 }
 
 /** Days after which closed alerts are deleted (events.md 3.6). */
-const keptDays = 7;
+const retentionDays = 7;
 
-function ClosedLately({ scoped }: { readonly scoped: Scoped }): JSX.Element | null {
+function RecentlyClosed({ scoped }: { readonly scoped: Scoped }): JSX.Element | null {
   const query = new URLSearchParams({ ...scoped, closed: 'true', o: '-created', page_size: '5' });
   const { value: page } = usePage(`/api/alerts/?${query}`);
   if (!page || page.items.length === 0) return null;
   return (
     <Group
-      title={t('Closed in the last 7 days')}
+      title={t('Closed in the last {days} days', { days: retentionDays })}
       alerts={page.items}
       more={page.count > page.items.length ? hrefOf(path, { closed: 'true' }) : undefined}
     />
@@ -290,24 +290,28 @@ const maxAlerts = 300;
 
 /** The number of open alerts per day, for as long as closed alerts are stored. Renders nothing without alerts. */
 function OpenByDay({ scoped }: { readonly scoped: Scoped }): JSX.Element | null {
-  const days = Array.from({ length: keptDays + 1 }, (_, at) => {
+  const days = Array.from({ length: retentionDays + 1 }, (_, index) => {
     const day = new Date();
     day.setHours(0, 0, 0, 0);
-    day.setDate(day.getDate() + at - keptDays + 1);
+    day.setDate(day.getDate() + index - retentionDays + 1);
     return day.getTime() / 1000;
   });
   const query = new URLSearchParams({ ...scoped, from: String(days[0]), page_size: String(maxAlerts) });
   const { value: page } = usePage(`/api/alerts/?${query}`);
   if (!page || page.problem || page.count === 0 || page.count > maxAlerts) return null;
   const spans = page.items.map((alert) => [textOf(alert, 'created'), textOf(alert, 'closed')].map(Date.parse));
-  const bars = days.slice(0, -1).map((from, at) => {
-    const to = days[at + 1] ?? from;
+  const bars = days.slice(0, -1).map((from, index) => {
+    const to = days[index + 1] ?? from;
     const open = spans.filter(([created = 0, closed = 0]) => created < to * 1000 && !(closed < from * 1000));
     return { from, to, all: open.length };
   });
   return (
     <section class="card">
-      <DayBars title={t('Open alerts, last 7 days')} noun={titleOf('alerts')} bars={bars} />
+      <DayBars
+        title={t('Open alerts, last {days} days', { days: retentionDays })}
+        noun={titleOf('alerts')}
+        bars={bars}
+      />
     </section>
   );
 }

@@ -11,7 +11,7 @@ import { Callout, Loading } from '../components/card.tsx';
 import { creationNotice, type Description } from '../components/creation.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Form } from '../components/form.tsx';
-import { Listing } from '../components/listing.tsx';
+import { ListCard } from '../components/list-card.tsx';
 import { showSecretOf } from '../components/secret.tsx';
 import { Badge } from '../components/status.tsx';
 import { notify } from '../components/toast.tsx';
@@ -32,7 +32,7 @@ export function ApiKeys({
   readonly canCreate: boolean;
 }): JSX.Element {
   return (
-    <Listing
+    <ListCard
       title={titleOf(list)}
       path={`/${list}/`}
       query={query}

@@ -283,7 +283,7 @@ const Diff = ({ changes }: { readonly changes: readonly Item[] }): JSX.Element =
 
 /** One record beside the list. */
 function OpenRecord({ record, records }: { readonly record: Item; readonly records: readonly Item[] }): JSX.Element {
-  const at = records.indexOf(record);
+  const index = records.indexOf(record);
   const hidden = memberOf(record, 'private');
   const actor = textOf(memberOf(record, 'actor'), 'uuid');
   const object = memberOf(record, 'object');
@@ -297,7 +297,7 @@ function OpenRecord({ record, records }: { readonly record: Item; readonly recor
       actions={<CopyButton text={location.href} what={t('Link')} />}
       onClose={() => show('')}
       onMove={(steps) => {
-        const next = records[at + steps];
+        const next = records[index + steps];
         if (next) show(textOf(next, 'hash'));
       }}
     >

@@ -18,7 +18,7 @@ import { choiceText, durationText } from '../format/text.ts';
 import { phrase, serverText, t, titleOf } from '../i18n/words.ts';
 
 /** Whether the user may change the hook at this path and therefore redeliver. */
-function useIsManaged(hook: string): boolean {
+function useCanRedeliver(hook: string): boolean {
   const { value: options } = useRequest<Description>('OPTIONS', hook);
   return options?.isOk === true && permittedMethods(options.headers)?.includes('PATCH') === true;
 }
@@ -27,7 +27,7 @@ export function DeliveryPage({ hook, uuid }: { readonly hook: string; readonly u
   const own = `/hooks-web/${hook}/`;
   const path = `/api${own}deliveries/${uuid}/`;
   const { value: result, reload } = useObject(path);
-  const isManaged = useIsManaged(`/api${own}`);
+  const canRedeliver = useCanRedeliver(`/api${own}`);
   const destination = useLinked(`/api${own}`);
   if (!result) return <Loading />;
   const { body: delivery, isOk } = result;
@@ -52,7 +52,7 @@ export function DeliveryPage({ hook, uuid }: { readonly hook: string; readonly u
         crumbs={crumbs}
         title={title}
         badge={<WordBadge word={status} />}
-        actions={isManaged && status !== 'pending' && <Redeliver path={path} about={title} done={reload} />}
+        actions={canRedeliver && status !== 'pending' && <Redeliver path={path} about={title} done={reload} />}
       />
       {textOf(delivery, 'error_message') !== '' && (
         <Callout tone="bad">{serverText(textOf(delivery, 'error_message'))}</Callout>
@@ -61,10 +61,10 @@ export function DeliveryPage({ hook, uuid }: { readonly hook: string; readonly u
         title={t('Request')}
         empty={isItem(request) ? undefined : t('The event was deleted, so it cannot be sent.')}
       >
-        {isItem(request) && <Message start={startOf(request)} message={request} />}
+        {isItem(request) && <Message start={startLineOf(request)} message={request} />}
       </Card>
       <Card title={t('Response')} empty={isItem(response) ? undefined : t('The last attempt got no response.')}>
-        {isItem(response) && <Message start={startOf(response)} message={response} />}
+        {isItem(response) && <Message start={startLineOf(response)} message={response} />}
       </Card>
       <Card title={t('Details')}>
         <Details item={delivery} hidden={['error_message', 'request', 'response']} />
@@ -98,7 +98,7 @@ function DeliveryDrawer({
   const own = `/hooks-web/${hook}/`;
   const path = `/api${own}deliveries/${uuid}/`;
   const { value: result, reload } = useObject(path);
-  const isManaged = useIsManaged(`/api${own}`);
+  const canRedeliver = useCanRedeliver(`/api${own}`);
   const delivery = result?.isOk ? result.body : undefined;
   const title = delivery ? choiceText(textOf(delivery, 'event_type')) : t('Delivery');
   return (
@@ -113,7 +113,7 @@ function DeliveryDrawer({
       {delivery ? (
         <Messages delivery={delivery}>
           <div class="row">
-            {isManaged && textOf(delivery, 'status') !== 'pending' && (
+            {canRedeliver && textOf(delivery, 'status') !== 'pending' && (
               <Redeliver path={path} about={title} done={reload} />
             )}
             <a class="btn sm" href={hrefOf(`${own}deliveries/${uuid}/`)}>
@@ -170,7 +170,7 @@ function Messages({
                 <Icon name="next" size="sm" /> {title}
               </summary>
               <div class="in">
-                <Message start={startOf(message)} message={message} />
+                <Message start={startLineOf(message)} message={message} />
               </div>
             </details>
           ),
@@ -180,7 +180,7 @@ function Messages({
 }
 
 /** Returns the start line of a request or response. */
-const startOf = (message: Item): string =>
+const startLineOf = (message: Item): string =>
   'url' in message
     ? `${textOf(message, 'method')} ${textOf(message, 'url')}`
     : t('{status} after {duration}', {
@@ -230,10 +230,10 @@ export function Deliveries({
 }): JSX.Element {
   const own = pathOf(textOf(hook, 'url'));
   const path = `${own}deliveries/`;
-  const isManaged = useIsManaged(own);
+  const canRedeliver = useCanRedeliver(own);
   const uuid = place.value.query.get('delivery') ?? '';
   const shown = page?.items ?? [];
-  const at = shown.findIndex((delivery) => textOf(delivery, 'uuid') === uuid);
+  const index = shown.findIndex((delivery) => textOf(delivery, 'uuid') === uuid);
   const show = (delivery: Item | undefined): string => hrefOfDelivery(hook, delivery);
   const card = (
     <Card
@@ -250,9 +250,9 @@ export function Deliveries({
           items={page.items}
           columns={deliveryColumns(show)}
           hrefOfItem={show}
-          openKey={shown[at] && textOf(shown[at], 'url')}
+          openKey={shown[index] && textOf(shown[index], 'url')}
           actions={
-            isManaged
+            canRedeliver
               ? (delivery) =>
                   textOf(delivery, 'status') !== 'pending' && (
                     <Redeliver path={`${path}${textOf(delivery, 'uuid')}/`} about={textOf(delivery, 'event_type')} />
@@ -274,7 +274,7 @@ export function Deliveries({
           location.hash = show(undefined);
         }}
         onMove={(steps) => {
-          const next = shown[at + steps];
+          const next = shown[index + steps];
           if (next) location.hash = show(next);
         }}
       />

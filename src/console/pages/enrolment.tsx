@@ -1,8 +1,8 @@
 /** The page for users who must set up a second factor before anything else. */
 import type { JSX } from 'preact';
+import { productName } from '../api/product.ts';
 import { usePage } from '../api/reading.ts';
 import { me, signOut, start } from '../api/session.ts';
-import { productName } from '../components/focus.ts';
 import { Logo } from '../components/icons.tsx';
 import { IdentityDialog } from '../components/identity.tsx';
 import { Toasts } from '../components/toast.tsx';

@@ -9,7 +9,7 @@ import { Empty, ErrorCallout, Loading, NoItems } from '../components/card.tsx';
 import type { DayCount } from '../components/day-bars.tsx';
 import { Filters } from '../components/filters.tsx';
 import { listQuery } from '../components/list.tsx';
-import { Listing } from '../components/listing.tsx';
+import { ListCard } from '../components/list-card.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { Timeline } from '../components/timeline.tsx';
 import { Sentence } from '../components/values.tsx';
@@ -171,8 +171,8 @@ const withEvent = (uuid: string): string => hrefOf('/events/', withParameter('ev
 
 /** The details of the event in the address, if it is in the list. */
 function OpenEvent({ events }: { readonly events: readonly Item[] }): JSX.Element | null {
-  const at = events.findIndex(isOpen);
-  const event = events[at];
+  const index = events.findIndex(isOpen);
+  const event = events[index];
   if (!event) return null;
   return (
     <EventDrawer
@@ -181,7 +181,7 @@ function OpenEvent({ events }: { readonly events: readonly Item[] }): JSX.Elemen
         location.hash = withEvent('');
       }}
       onMove={(steps) => {
-        const next = events[at + steps];
+        const next = events[index + steps];
         if (next) location.hash = withEvent(textOf(next, 'uuid'));
       }}
     />
@@ -338,7 +338,7 @@ export const Activity = ({
   /** The events, if the page reads them itself. */
   readonly firstPage?: Page;
 }): JSX.Element => (
-  <Listing
+  <ListCard
     title={t('Activity')}
     path="/events/"
     query={new URLSearchParams({ scope: textOf(item, 'url') }).toString()}

@@ -125,8 +125,8 @@ function useCounts(
   useEffect(() => {
     let isOpen = true;
     const countAll = async (): Promise<void> => {
-      for (let at = 0; isOpen && at < names.length; at += parallelCounts) {
-        const entries = await Promise.all(names.slice(at, at + parallelCounts).map(countOf));
+      for (let start = 0; isOpen && start < names.length; start += parallelCounts) {
+        const entries = await Promise.all(names.slice(start, start + parallelCounts).map(countOf));
         setCounts((before) => ({ ...before, ...Object.fromEntries(entries.filter((entry) => entry !== undefined)) }));
       }
     };
@@ -265,9 +265,9 @@ function Values({
     <PlainTable label={t('Response')} heads={columns}>
       {items.map((item) => (
         <tr key={textOf(item, 'url') || JSON.stringify(item)}>
-          {columns.map((name, at) => (
+          {columns.map((name, index) => (
             <td key={name} class={typeof item[name] === 'number' ? 'num mono' : 'mono'}>
-              {at === 0 && textOf(item, 'url') !== '' ? (
+              {index === 0 && textOf(item, 'url') !== '' ? (
                 <a href={hrefOfRequest(pathOf(textOf(item, 'url')))}>{String(item[name])}</a>
               ) : (
                 String(item[name] ?? '–')

@@ -5,14 +5,14 @@ import { type Item, isItem, problemOf, request, textOf } from '../api/api.ts';
 import { type ApiResponse, saveFile } from '../api/connection.ts';
 import { type FormField, plainField } from '../api/fields.ts';
 import { createPasskey, hasPasskeys } from '../api/passkeys.ts';
+import { productName } from '../api/product.ts';
 import { refresh, usePage } from '../api/reading.ts';
 import { mustEnrol } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import type { EditResponse } from '../components/conflict.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { productName } from '../components/focus.ts';
 import { Form } from '../components/form.tsx';
-import { Listing } from '../components/listing.tsx';
+import { ListCard } from '../components/list-card.tsx';
 import { PostButton, PostForm } from '../components/post.tsx';
 import { notify } from '../components/toast.tsx';
 import { Time } from '../components/values.tsx';
@@ -26,7 +26,7 @@ export function SecondFactors({ user, isOwn }: { readonly user: string; readonly
   const { value: page } = usePage(`${list}?${query}&page_size=1`);
   const hasFactor = page !== undefined && page.count > 0;
   return (
-    <Listing
+    <ListCard
       title={titleOf('second-factors')}
       path="/second-factors/"
       query={query}

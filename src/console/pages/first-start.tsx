@@ -4,10 +4,10 @@ import { useState } from 'preact/hooks';
 import { fieldProblems, isItem, textOf } from '../api/api.ts';
 import { api, responseOf } from '../api/connection.ts';
 import { type FormField, plainField } from '../api/fields.ts';
+import { productName } from '../api/product.ts';
 import { hrefOf, replace } from '../api/route.ts';
 import { continueWith, me } from '../api/session.ts';
 import { ErrorCallout } from '../components/card.tsx';
-import { productName } from '../components/focus.ts';
 import { Form } from '../components/form.tsx';
 import { t } from '../i18n/words.ts';
 

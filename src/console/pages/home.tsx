@@ -8,7 +8,7 @@ import { me } from '../api/session.ts';
 import { Card, Loading, Meter, shareOf } from '../components/card.tsx';
 import { Forecast } from '../components/forecast.tsx';
 import { Icon } from '../components/icons.tsx';
-import { Listing } from '../components/listing.tsx';
+import { ListCard } from '../components/list-card.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { nameOf } from '../components/values.tsx';
 import { instantText, plural, t } from '../i18n/words.ts';
@@ -63,7 +63,7 @@ export function Home(): JSX.Element {
           <>
             {owners && <QuotaCard owners={owners} amounts={amounts} />}
             <div class="split">
-              <Listing
+              <ListCard
                 title={t('Recent activity')}
                 path="/events/"
                 query={scopedQuery('events')}

@@ -102,7 +102,7 @@ export function ObjectPage({
       </>
     );
   return (
-    <OpenObject
+    <ObjectView
       path={path}
       collection={collection}
       recipe={recipe}
@@ -113,7 +113,7 @@ export function ObjectPage({
   );
 }
 
-function OpenObject({
+function ObjectView({
   path,
   collection,
   recipe,
@@ -253,8 +253,8 @@ function TabContent({
   readonly item: Item;
   readonly reload: () => Promise<void>;
 }): JSX.Element {
-  const present = place.value.query.get('tab');
-  const part = parts.find(({ name }) => name === present) ?? tab;
+  const tabName = place.value.query.get('tab');
+  const part = parts.find(({ name }) => name === tabName) ?? tab;
   const choiceOf = (one: Part, title: string): Tab => ({
     href: hrefOf(path, { tab: one.name }),
     title,

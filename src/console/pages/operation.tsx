@@ -7,7 +7,7 @@ import { hrefOf, hrefOfLink } from '../api/route.ts';
 import { isStaff } from '../api/session.ts';
 import { Callout, Card, ErrorCallout, Loading, Meters } from '../components/card.tsx';
 import { Icon } from '../components/icons.tsx';
-import { Listing } from '../components/listing.tsx';
+import { ListCard } from '../components/list-card.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { DownloadButton, PostButton, PostForm } from '../components/post.tsx';
 import { Badge, WordStatus } from '../components/status.tsx';
@@ -89,7 +89,7 @@ function Overview({ status }: { readonly status: Item }): JSX.Element {
         </ul>
       </Card>
       <div class="halves">
-        <Listing
+        <ListCard
           title={titleOf('jobs')}
           path="/jobs/"
           query="o=created"
@@ -225,9 +225,9 @@ function Outboxes({ outboxes }: { readonly outboxes: readonly Item[] }): JSX.Ele
   const [oldest = ''] = waiting.map((outbox) => textOf(outbox, 'oldest')).sort();
   return (
     <Line tone="busy" title={plural(count, '{count} message waits', '{count} messages wait')} time={oldest} more={more}>
-      {waiting.map((outbox, at) => (
+      {waiting.map((outbox, index) => (
         <Fragment key={textOf(outbox, 'outbox')}>
-          {at > 0 && ' · '}
+          {index > 0 && ' · '}
           <a href={hrefOf('/outbox/', { outbox: textOf(outbox, 'outbox') })}>{titleOf(textOf(outbox, 'outbox'))}</a>{' '}
           {numberText(Number(outbox.waiting))}
         </Fragment>

@@ -11,7 +11,7 @@ import { Card, Empty, FieldFacts, Loading, Tile } from '../components/card.tsx';
 import { addressColumn, genericColumns } from '../components/columns.tsx';
 import { Creation } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
-import { Listing } from '../components/listing.tsx';
+import { ListCard } from '../components/list-card.tsx';
 import type { Tab } from '../components/page.tsx';
 import { Badge, StatusText } from '../components/status.tsx';
 import { Table } from '../components/table.tsx';
@@ -173,7 +173,7 @@ function Overview({ item, kind }: { readonly item: Item; readonly kind: Kind }):
               <Projects within={within} />
             </>
           ) : (
-            <Listing
+            <ListCard
               title={t('Resources')}
               path="/resources/"
               query={`project_uuid=${uuid}`}
@@ -266,7 +266,7 @@ function PendingInvitations({ query }: { readonly query: string }): JSX.Element 
   const { value: page } = usePage(`/api/user-invitations/?${query}&page_size=1&field=url`);
   if (!page?.count) return null;
   return (
-    <Listing
+    <ListCard
       title={t('Pending invitations')}
       path="/user-invitations/"
       query={query}

@@ -4,7 +4,7 @@ import { type Item, textOf } from '../api/api.ts';
 import { hrefOfLink } from '../api/route.ts';
 import { collections, impersonation, isStaff, me } from '../api/session.ts';
 import { Creation } from '../components/creation.tsx';
-import { Listing } from '../components/listing.tsx';
+import { ListCard } from '../components/list-card.tsx';
 import { Badge } from '../components/status.tsx';
 import { roleIn, Time, Value } from '../components/values.tsx';
 import { phrase, t, titleOf } from '../i18n/words.ts';
@@ -48,21 +48,21 @@ export function PersonOverview({ user }: { readonly user: Item }): JSX.Element {
   const isInPerson = isOwn && !impersonation.value;
   return (
     <div class="halves">
-      <Listing
+      <ListCard
         title={titleOf('customer-permissions')}
         path="/customer-permissions/"
         query={`user=${uuid}`}
         empty={t('No roles yet.')}
         lines={rolesIn('customer')}
       />
-      <Listing
+      <ListCard
         title={titleOf('project-permissions')}
         path="/project-permissions/"
         query={`user=${uuid}`}
         empty={t('No roles yet.')}
         lines={rolesIn('project')}
       />
-      <Listing
+      <ListCard
         title={titleOf('keys')}
         path="/keys/"
         query={`user_uuid=${uuid}`}

@@ -11,7 +11,7 @@ import { statusColumn } from '../components/columns.tsx';
 import { Creation } from '../components/creation.tsx';
 import { Icon } from '../components/icons.tsx';
 import { ListPage } from '../components/list.tsx';
-import { Listing } from '../components/listing.tsx';
+import { ListCard } from '../components/list-card.tsx';
 import { PostButton } from '../components/post.tsx';
 import { SimulatedBadge } from '../components/status.tsx';
 import { type Column, NameCell } from '../components/table.tsx';
@@ -138,7 +138,7 @@ export function AccountOverview({ settings }: { readonly settings: Item }): JSX.
   return (
     <div class="split">
       <div class="stack">
-        <Listing
+        <ListCard
           title={t('Resources')}
           path="/resources/"
           query={`service_settings_uuid=${uuid}`}

@@ -17,7 +17,7 @@ import {
 } from '../components/card.tsx';
 import { Code, CopyButton, Id } from '../components/copy.tsx';
 import { Icon } from '../components/icons.tsx';
-import { Listing } from '../components/listing.tsx';
+import { ListCard } from '../components/list-card.tsx';
 import type { Tab } from '../components/page.tsx';
 import { PostForm } from '../components/post.tsx';
 import { StatusText } from '../components/status.tsx';
@@ -89,7 +89,7 @@ export function ResourceOverview({ resource }: { readonly resource: Item }): JSX
           </>
         )}
         {inside && (
-          <Listing
+          <ListCard
             title={inside.title}
             path={`/${inside.list}/`}
             query={query}

@@ -15,7 +15,7 @@ type Method = 'passkey' | 'totp' | 'recovery_code';
 type Body = NonNullable<paths['/api-auth/second-factor/']['post']['requestBody']>['content']['application/json'];
 
 /** Submits a second factor and continues with the token in the response. */
-async function present(body: Body, provider: string | undefined): Promise<ApiResponse<unknown>> {
+async function submitFactor(body: Body, provider: string | undefined): Promise<ApiResponse<unknown>> {
   const response = await responseOf(api.POST('/api-auth/second-factor/', { body, credentials: 'omit' }));
   if (response.isOk) {
     challenge.value = null;
@@ -42,7 +42,7 @@ export function SecondFactor({ methods, passkeyOptions, provider, token }: Chall
         <PasskeyButton
           isPrimary
           options={async () => ({ isOk: true, body: passkeyOptions })}
-          send={(passkey) => present({ token, passkey }, provider)}
+          send={(passkey) => submitFactor({ token, passkey }, provider)}
           onProblem={setProblem}
         />
       ) : (
@@ -50,7 +50,7 @@ export function SecondFactor({ methods, passkeyOptions, provider, token }: Chall
           key={method}
           isRecovery={method === 'recovery_code'}
           send={async (name, value) => {
-            const { body, isOk } = await present({ token, [name]: value }, provider);
+            const { body, isOk } = await submitFactor({ token, [name]: value }, provider);
             if (!isOk) setProblem(problemOf(body) || t('Try again'));
           }}
         />

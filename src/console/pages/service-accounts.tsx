@@ -8,7 +8,7 @@ import { collections, mayGrantInCustomers } from '../api/session.ts';
 import { RowActions } from '../components/actions.tsx';
 import { Card, FieldFacts } from '../components/card.tsx';
 import { Creation, mayHaveRight } from '../components/creation.tsx';
-import { Listing } from '../components/listing.tsx';
+import { ListCard } from '../components/list-card.tsx';
 import { Badge } from '../components/status.tsx';
 import { nameOf, ObjectLink } from '../components/values.tsx';
 import { t, titleOf } from '../i18n/words.ts';
@@ -41,7 +41,7 @@ export const serviceAccountsPart = (kind: Kind): ObjectTab => ({
 function ServiceAccounts({ item, kind }: { readonly item: Item; readonly kind: Kind }): JSX.Element {
   const collection = collections.value.get(list);
   return (
-    <Listing
+    <ListCard
       title={titleOf(list)}
       path={`/${list}/`}
       query={`${kind}=${textOf(item, 'uuid')}`}

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { type Item, textOf } from '../api/api.ts';
 import { usePage } from '../api/reading.ts';
-import { Listing } from '../components/listing.tsx';
+import { ListCard } from '../components/list-card.tsx';
 import { PostButton } from '../components/post.tsx';
 import { Badge } from '../components/status.tsx';
 import { Time } from '../components/values.tsx';
@@ -14,7 +14,7 @@ export function Sessions({ user, isOwn }: { readonly user: string; readonly isOw
   const query = `user_uuid=${user}`;
   const { value: page } = usePage(`/api/sessions/?${query}&page_size=1`);
   return (
-    <Listing
+    <ListCard
       title={titleOf('sessions')}
       path="/sessions/"
       query={query}

@@ -5,6 +5,7 @@ import { fieldProblems, problemOf } from '../api/api.ts';
 import { type Configuration, configuration, readConfiguration } from '../api/configuration.ts';
 import { api, responseOf } from '../api/connection.ts';
 import { hasPasskeys } from '../api/passkeys.ts';
+import { productName } from '../api/product.ts';
 import { hrefOf, place, replace } from '../api/route.ts';
 import {
   challenge,
@@ -20,7 +21,6 @@ import {
 } from '../api/session.ts';
 import { Button } from '../components/button.tsx';
 import { Callout, ErrorCallout, Skeleton } from '../components/card.tsx';
-import { productName } from '../components/focus.ts';
 import { Icon, Logo } from '../components/icons.tsx';
 import { PasskeyButton } from '../components/passkey.tsx';
 import { Version } from '../components/version.tsx';

@@ -416,11 +416,11 @@ function PastRoles({ kind, query }: { readonly kind: Kind; readonly query: strin
         ))}
       </ul>
       {[ofCustomer, ofProjects].map(
-        (page, at) =>
+        (page, index) =>
           page.count > shownRoles && (
-            <p key={at} class="in">
-              <a href={hrefOf(`/${['customer', 'project'][at]}-permissions-log/`, new URLSearchParams(query))}>
-                {titleOf(`${['customer', 'project'][at]}-permissions-log`)}
+            <p key={index} class="in">
+              <a href={hrefOf(`/${['customer', 'project'][index]}-permissions-log/`, new URLSearchParams(query))}>
+                {titleOf(`${['customer', 'project'][index]}-permissions-log`)}
               </a>
             </p>
           ),

@@ -216,7 +216,7 @@ function useObjects(typed: string): { readonly objects: readonly Choice[]; reado
       clearTimeout(timer);
     };
   }, [typed]);
-  return { objects: items.map((item, at) => objectChoice(found[at]?.[0] ?? '', item)), problem };
+  return { objects: items.map((item, i) => objectChoice(found[i]?.[0] ?? '', item)), problem };
 }
 
 function objectChoice(list: string, item: Item): Choice {
@@ -237,14 +237,14 @@ function objectChoice(list: string, item: Item): Choice {
 
 /** A title with the matching part highlighted. */
 function Highlighted({ title, text }: { readonly title: string; readonly text: string }): JSX.Element {
-  const at = text.trim() === '' ? -1 : startOf(title, text.trim());
-  const end = at + text.trim().length;
+  const start = text.trim() === '' ? -1 : startOf(title, text.trim());
+  const end = start + text.trim().length;
   // Folding may change the length, which makes positions in the title wrong.
-  if (at < 0 || foldText(title).length !== title.length) return <>{title}</>;
+  if (start < 0 || foldText(title).length !== title.length) return <>{title}</>;
   return (
     <>
-      {title.slice(0, at)}
-      <mark>{title.slice(at, end)}</mark>
+      {title.slice(0, start)}
+      <mark>{title.slice(start, end)}</mark>
       {title.slice(end)}
     </>
   );

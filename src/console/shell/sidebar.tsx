@@ -1,11 +1,11 @@
 /** The sidebar: product, current scope, and pages by group. */
 import type { JSX } from 'preact';
 import { isLive } from '../api/live.ts';
+import { productName } from '../api/product.ts';
 import { usePage } from '../api/reading.ts';
 import { hrefOf, hrefOfLink, place } from '../api/route.ts';
 import { scope, scopeParameters } from '../api/scope.ts';
 import { collections, isStaff } from '../api/session.ts';
-import { productName } from '../components/focus.ts';
 import { Icon, Logo } from '../components/icons.tsx';
 import { Dot } from '../components/status.tsx';
 import { Version } from '../components/version.tsx';

@@ -41,7 +41,7 @@ const objectLines = (items: readonly Item[]): JSX.Element => (
   </ul>
 );
 
-export function Listing({
+export function ListCard({
   title,
   path,
   query,
