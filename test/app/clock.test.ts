@@ -82,7 +82,10 @@ test('notices at the next start that the clock was set back, and extends no toke
   serving = await program.serve([], { env: clock.env });
   assert.is(await status(), 200);
   await until('a warning', () => warnings().length > 0);
-  assert.match(warnings()[0] as string, /^40 -10 the clock has moved 240 hours back since it was last seen: expired data/);
+  assert.match(
+    warnings()[0] as string,
+    /^40 -10 the clock has moved 240 hours back since it was last seen: expired data/,
+  );
   clock.set(-10 * day + 2 * 3600);
   await until('the token expires', async () => (await status()) === 401);
 });

@@ -310,7 +310,9 @@ browser('reports an active hook whose deliveries fail, until one is delivered', 
   await owner.go('/hooks/', 'Notifications');
   await page.getByText(`Deliveries to ${host} are failing`).waitFor();
   await page
-    .getByText(/The receiver responded with 500\. 1 delivery is pending and will be retried\. The notification is disabled/)
+    .getByText(
+      /The receiver responded with 500\. 1 delivery is pending and will be retried\. The notification is disabled/,
+    )
     .waitFor();
   assert.match((await cellsOf('/in'))[2] ?? '', /^Failing\n/);
   assert.equal(await owner.findings(), []);

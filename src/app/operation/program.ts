@@ -39,7 +39,8 @@ export const hostProcessOf = (sources: Sources): Pick<HostProcess, 'program' | '
 
 /** A single executable is its own script; otherwise Node.js runs the script. */
 function executable(): Pick<Program, 'file' | 'args'> {
-  const [file, script = process.execPath] = [process.execPath, process.argv[1]];
+  const file = process.execPath;
+  const script = process.argv[1] ?? file;
   const isSingleExecutable = realpathSync(script) === realpathSync(file);
   return { file, args: isSingleExecutable ? [] : [...process.execArgv, script] };
 }
@@ -48,7 +49,9 @@ function executable(): Pick<Program, 'file' | 'args'> {
 function environmentOf({ env = {}, file, options = {} }: Sources): NodeJS.ProcessEnv {
   const environment = { ...env };
   for (const name of settingNames) {
-    const [variable, option, line] = [environmentName(name), options[name], file?.get(name)];
+    const variable = environmentName(name);
+    const option = options[name];
+    const line = file?.get(name);
     const secret = `${variable}_FILE`;
     if (option !== undefined) {
       environment[variable] = option;

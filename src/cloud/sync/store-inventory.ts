@@ -183,7 +183,8 @@ function* storeInventory(
       }
     };
   // The last position that was compared, in the order of the index.
-  let [last, isDone] = [{ kind: '', backend_id: '' }, false];
+  let last = { kind: '', backend_id: '' };
+  let isDone = false;
   while (!isDone)
     yield () => {
       const rows = db.all<{ kind: string; backend_id: string }>(sql`SELECT kind, backend_id FROM inventory
@@ -205,7 +206,9 @@ function* pullResources(
   { revisions }: ConcurrentChanges,
 ): Generator<StoreStep, boolean> {
   const isPulled = sql`settings_id = ${settings.id} AND state IN ('OK', 'Erred') AND backend_id <> ''`;
-  let [last, isDone, areAllPulled] = [startOfIndex, false, true];
+  let last = startOfIndex;
+  let isDone = false;
+  let areAllPulled = true;
   while (!isDone)
     yield (context) => {
       const rows = db.all<ResourceRow>(sql`SELECT * FROM resource

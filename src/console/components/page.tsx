@@ -108,7 +108,8 @@ export function Tabs({
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
     // On narrow screens, the tabs scroll.
-    const [row, current] = [nav.current, nav.current?.querySelector<HTMLElement>('[aria-current]')];
+    const row = nav.current;
+    const current = row?.querySelector<HTMLElement>('[aria-current]');
     if (!row || !current) return;
     const [around, own] = [row.getBoundingClientRect(), current.getBoundingClientRect()];
     if (own.left < around.left || own.right > around.right) row.scrollLeft += own.left - around.left;

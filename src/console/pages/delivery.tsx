@@ -138,7 +138,8 @@ function Messages({
   readonly children: ComponentChildren;
 }): JSX.Element {
   const { request, response } = delivery;
-  const [problem, next] = [textOf(delivery, 'error_message'), textOf(delivery, 'next_attempt')];
+  const problem = textOf(delivery, 'error_message');
+  const next = textOf(delivery, 'next_attempt');
   const payload = isItem(request) ? formatJson(textOf(request, 'body')) : '';
   return (
     <>

@@ -47,7 +47,8 @@ export function EventDrawer({
   const type = textOf(event, 'event_type');
   const isFailed = tone === 'bad';
   const resource = resourcePath(event);
-  const [changes, problem] = [changesOf(event), textOf(event, 'error_message')];
+  const changes = changesOf(event);
+  const problem = textOf(event, 'error_message');
   return (
     <Drawer
       key="drawer"

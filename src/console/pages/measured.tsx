@@ -21,8 +21,9 @@ export const isMeasured = (resource: Item): boolean => measurementsOf(resource).
 const daySeconds = 24 * 3600;
 const sparkPoints = 25;
 
-/** Usage at which a meter warns and at which it is full, in percent. */
-const [warns, isFull] = [80, 95];
+/** Usage from which a meter warns, and from which it is critical, in percent. */
+const warningPercent = 80;
+const criticalPercent = 95;
 
 /** The latest measurements with sparklines of the last day. */
 export function Usage({ resource }: { readonly resource: Item }): JSX.Element | null {
@@ -73,7 +74,7 @@ function ShareMeter({
   readonly isShare: boolean;
   readonly history: readonly (number | undefined)[];
 }): JSX.Element {
-  const tone = !isShare || value < warns ? '' : value < isFull ? 'warn' : 'bad';
+  const tone = !isShare || value < warningPercent ? '' : value < criticalPercent ? 'warn' : 'bad';
   return (
     <div>
       <div class={`meter ${tone}`}>

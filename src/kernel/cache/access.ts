@@ -227,7 +227,8 @@ function columnsSet(text: string): string[] | undefined {
   const start = /^\s*UPDATE\s+"?\w+"?(\s+AS\s+\w+)?\s+SET\s+/i.exec(text)?.[0].length;
   if (start === undefined) return undefined;
   const columns: string[] = [];
-  let [depth, isName] = [0, true];
+  let depth = 0;
+  let isName = true;
   // `DISTINCT FROM` is an operator, not the FROM clause.
   const tokens = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`|--|\/\*|DISTINCT\s+FROM\b|\w+|[^\s]/gi;
   for (const [token] of text.slice(start).matchAll(tokens)) {

@@ -105,7 +105,8 @@ export class DeferredReads {
     this.#runs++;
     this.#results ??= new Map();
     for (const [i, query] of queries.entries()) {
-      const [rows, basis] = [results?.[i]?.rows, bases[i]];
+      const rows = results?.[i]?.rows;
+      const basis = bases[i];
       this.#results.set(keyOf(query), rows && basis ? { rows, basis } : 'unavailable');
     }
   }

@@ -153,7 +153,9 @@ export abstract class Writer extends Rows {
 
   #write<T>(work: () => T, onRollback?: () => void): T {
     const batch = this.#begin();
-    const [before, waiting, last] = [this.versions.changes, batch.waiting.length, batch.last.length];
+    const before = this.versions.changes;
+    const waitingLength = batch.waiting.length;
+    const lastLength = batch.last.length;
     if (this.#depth === 0) {
       batch.size++;
       batch.isRepeatable &&= onRollback !== undefined;
@@ -167,8 +169,8 @@ export abstract class Writer extends Rows {
       if (hasSavepoint) this.#exec('RELEASE work');
       return result;
     } catch (error) {
-      batch.waiting.length = waiting;
-      batch.last.length = last;
+      batch.waiting.length = waitingLength;
+      batch.last.length = lastLength;
       const hasChanged = this.versions.changes !== before;
       if (hasSavepoint || !this.handle.inTransaction) this.#rollBack(batch, error, hasChanged);
       else if (hasChanged || batch.isTorn) {

@@ -97,12 +97,14 @@ function unpack(name: string, addon: EmbeddedAddon, folder: string): string {
 function sha256OfFile(file: string): string | undefined {
   try {
     // Hash in pieces, because allocating memory for the entire file takes longer than the digest.
-    const [opened, hash, piece] = [openSync(file, 'r'), createHash('sha256'), Buffer.allocUnsafeSlow(1 << 16)];
+    const hash = createHash('sha256');
+    const piece = Buffer.allocUnsafeSlow(1 << 16);
+    const descriptor = openSync(file, 'r');
     try {
-      for (let length = readSync(opened, piece); length > 0; length = readSync(opened, piece))
+      for (let length = readSync(descriptor, piece); length > 0; length = readSync(descriptor, piece))
         hash.update(piece.subarray(0, length));
     } finally {
-      closeSync(opened);
+      closeSync(descriptor);
     }
     return hash.digest('hex');
   } catch (error) {

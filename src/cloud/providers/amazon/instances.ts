@@ -104,10 +104,8 @@ export class Instances {
   async #prepare(call: DriverCall): Promise<Step> {
     const region = regionOf(call);
     await this.#addKey(call);
-    const [zone, { rootDeviceName: rootDevice }] = [
-      await this.api.firstZone(region),
-      await this.api.image(region, String(call.parameters.image)),
-    ];
+    const zone = await this.api.firstZone(region);
+    const { rootDeviceName: rootDevice } = await this.api.image(region, String(call.parameters.image));
     return continueWith({ ...call.memo, place: { zone, rootDevice } });
   }
 
