@@ -92,7 +92,7 @@ export function runCommand(
 export function failureOf({ code, stderr }: ExitResult): string {
   const lines = stderr.split('\n');
   const line = lines.findLast((one) => one.startsWith(commandPrefix)) ?? lines[0] ?? '';
-  return line.replace(commandPrefix, '') || `It ended with ${code}.`;
+  return line.replace(commandPrefix, '') || `It exited with code ${code}.`;
 }
 
 /** Begins the error of a command. */

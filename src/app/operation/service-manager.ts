@@ -26,7 +26,7 @@ export function serviceManager(
   const notify = (state: string): void => {
     const child = spawn('systemd-notify', [state], { stdio: 'ignore' });
     child.on('error', ({ message }) => warn(message));
-    child.on('exit', (code) => code !== 0 && warn(`it ended with ${code}`));
+    child.on('exit', (code) => code !== 0 && warn(`it exited with code ${code}`));
     // Do not keep the process alive for it.
     child.unref();
   };

@@ -24,12 +24,12 @@ import {
   render,
   textsWithChosen,
 } from '../../kernel/collection/representation.ts';
+import { rowPage } from '../../kernel/collection/row-page.ts';
 import { validate } from '../../kernel/collection/validate.ts';
 import { number, orNull, text } from '../../kernel/collection/values.ts';
 import { nounOf, withArticle } from '../../kernel/collection/wording.ts';
 import { all, raw, type Sql, sql } from '../../kernel/db/sql.ts';
 import { invalid, notFound } from '../../kernel/http/error.ts';
-import { pageHeaders, pageOf } from '../../kernel/http/query.ts';
 import { document, empty, json, type Reply } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
 import { resourceLink } from '../catalogue/catalogue.ts';
@@ -177,25 +177,21 @@ function parameters(request: Request, key: Measurement['key']): Sql {
 export const requestedItems = (request: Request): Sql => parameters(request, 'name');
 
 function list(request: Request, measurement: Measurement): Reply {
-  const { db, query } = request;
   const { key, order, table } = measurement;
-  const condition = parameters(request, key);
-  const total = db.count(sql`SELECT count(*) FROM ${raw(table)} m WHERE ${condition}`);
-  const page = pageOf(query, total);
-  const keys = db.deferrableAll<{ id: number; key: string }>(sql`
-    SELECT m.resource_id AS id, m.${raw(key)} AS key
-    FROM ${raw(table)} m
-    WHERE ${condition}
-    ORDER BY ${raw(order)}, m.resource_id
-    LIMIT ${page.size} OFFSET ${page.offset}`);
-  const rows = db.named<string>(
+  const { headers, rows: keys } = rowPage<{ id: number; key: string }>(
+    request,
+    sql`m.resource_id AS id, m.${raw(key)} AS key`,
+    sql`FROM ${raw(table)} m WHERE ${parameters(request, key)}`,
+    raw(`${order}, m.resource_id`),
+  );
+  const rows = request.db.named<string>(
     `
     SELECT ${render(representation(measurement))}
     FROM json_each(@keys) k
       CROSS JOIN ${table} m ON m.resource_id = k.value ->> 'id' AND m.${key} = k.value ->> 'key'`,
     { base: request.base, keys: JSON.stringify(keys) },
   );
-  return document(`[${textsWithChosen(request, rows).join(',')}]`, pageHeaders(page, total, request.url, query));
+  return document(`[${textsWithChosen(request, rows).join(',')}]`, headers);
 }
 
 const representation = ({ key, values }: Measurement): Json =>

@@ -126,7 +126,7 @@ export class TaskThread {
       const thread = new Worker(this.program(), { eval: true, execArgv: [], workerData: this.order });
       const fail = (error: unknown): void => reject(new TaskError(`the thread failed: ${errorOf(error).message}`));
       thread.once('message', () => resolve(thread));
-      thread.on('error', fail).on('exit', (code) => fail(new Error(`it ended with ${code}`)));
+      thread.on('error', fail).on('exit', (code) => fail(new Error(`it exited with code ${code}`)));
       // Do this before notifying the holder of the current task, which may add another one.
       thread.on('error', forget).on('exit', forget);
     };

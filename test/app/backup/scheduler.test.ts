@@ -158,7 +158,7 @@ test('the reason of a failure is the error of the command, not a line of its log
   const reason = (stderr: string): string => failureOf({ code: 1, stdout: '', stderr });
   assert.is(reason('{"level":40,"msg":"a warning"}\ntenantry: the bucket is full\n'), 'the bucket is full');
   assert.is(reason('Killed\n'), 'Killed');
-  assert.is(reason(''), 'It ended with 1.');
+  assert.is(reason(''), 'It exited with code 1.');
 });
 
 test('staff are notified once when the newest backup is older than twice the interval', async () => {

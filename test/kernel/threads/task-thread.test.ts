@@ -80,7 +80,7 @@ threads('reports a program that does not start, each time', async () => {
     () => new Error('crowded'),
   );
   for (let i = 0; i < 2; i++)
-    assert.equal(await rejection(run({ echo: 1 })), ['the thread failed: it ended with 7', undefined]);
+    assert.equal(await rejection(run({ echo: 1 })), ['the thread failed: it exited with code 7', undefined]);
   thread = new TaskThread(
     () => {
       throw new Error('no program');
