@@ -3,6 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ReadableStream } from 'node:stream/web';
+import { bech32 } from '@scure/base';
 import { readText, startOf } from '../../kernel/files.ts';
 import { errorOf, plainReason } from '../../kernel/present.ts';
 
@@ -79,24 +80,13 @@ const identityPrefix = 'AGE-SECRET-KEY-';
 /** Whether this is a public key for X25519, with the right checksum. */
 export const isRecipient = (text: string): boolean => isKey(text, 'age');
 
-const bech32Characters = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
-const bech32Generators = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];
-/** Characters of 32 bytes and of their checksum. */
-const keyCharacters = 58;
+/** Length of an X25519 key in bytes. */
+const keyBytes = 32;
 
-/** Whether this is an X25519 key in Bech32 (BIP 173), in the case of its prefix, with the right checksum. */
+/** Whether this is an X25519 key in Bech32, in the case of its prefix, with the right checksum. */
 function isKey(text: string, prefix: string): boolean {
-  const digits = text.slice(prefix.length + 1);
-  const isUniform = text === (prefix === prefix.toUpperCase() ? text.toUpperCase() : text.toLowerCase());
-  if (!isUniform || !text.startsWith(`${prefix}1`) || digits.length !== keyCharacters) return false;
-  const values = [...digits.toLowerCase()].map((character) => bech32Characters.indexOf(character));
-  const codes = [...prefix.toLowerCase()].map((character) => character.charCodeAt(0));
-  let checksum = 1;
-  for (const value of [...codes.map((code) => code >> 5), 0, ...codes.map((code) => code & 31), ...values]) {
-    if (value < 0) return false;
-    const top = checksum >>> 25;
-    checksum = ((checksum & 0x1ffffff) << 5) ^ value;
-    for (const [i, generator] of bech32Generators.entries()) if ((top >> i) & 1) checksum ^= generator;
-  }
-  return checksum === 1;
+  // Bech32 rejects mixed case, so the rest has the case of the prefix.
+  if (!text.startsWith(`${prefix}1`)) return false;
+  const decoded = bech32.decodeUnsafe(text);
+  return decoded?.prefix === prefix.toLowerCase() && bech32.fromWordsUnsafe(decoded.words)?.length === keyBytes;
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { bech32 } from '@scure/base';
 import { Decrypter, generateX25519Identity, identityToRecipient } from 'age-encryption';
 import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
@@ -215,6 +216,28 @@ test('reports a mistyped key with its line, before it reads or writes a backup',
     invalid,
   );
   assert.is(store.requests.filter((request) => request.includes('.age')).length, 0, 'nothing is downloaded');
+});
+
+test('accepts only public keys for X25519, in lower case and of 32 bytes', async () => {
+  const key = readFileSync(path('recipients'), 'utf8').trim().split('\n').at(-1) as string;
+  const { words } = bech32.decode(key as `${string}1${string}`);
+  const others = [
+    key.toUpperCase(),
+    `age1${key.slice(4).toUpperCase()}`,
+    bech32.encode('age1pq', words),
+    bech32.encodeFromBytes('age', new Uint8Array(31)),
+    // The last character has bits that do not belong to the 32 bytes.
+    bech32.encode('age', [...words.slice(0, -1), 1]),
+    'age1',
+  ];
+  for (const other of others) {
+    writeFileSync(path('other'), `${other}\n`);
+    assert.equal(
+      await run(['backups', 'list'], [...store.options(), '--backup-recipients-file', 'other']),
+      failed('backup_recipients_file: line 1 of other is not an age public key (age1…)', 2),
+      other,
+    );
+  }
 });
 
 test('names an encrypted backup that is damaged, and reports existing data without a crash', async () => {
