@@ -25,7 +25,7 @@ import type { HostProcess } from './operation/program.ts';
 import { reloadAll, ServedCertificate } from './operation/reload.ts';
 import { Fence } from './replication/fence.ts';
 import { Follower, type FollowOptions } from './replication/follower.ts';
-import { acquireLease, checkLeaseSettings, type WriteAccess } from './replication/writing.ts';
+import { acquireLease, checkLeaseSettings, requireNoLease, type WriteAccess } from './replication/writing.ts';
 import { type Engine, startEngine } from './server/engine.ts';
 import { Shutdown } from './server/shutdown.ts';
 import { type GivenSettings, loadConfig, localDefaults } from './settings.ts';
@@ -177,10 +177,10 @@ async function openEngines(options: ServerOptions, surroundings: ServerContext):
   const { clock, ephemeral, follow, providers, random } = options;
   const { advance, config, folder, log, metrics, shutdown } = surroundings;
   const { lease_url: leaseUrl } = config;
+  const isWriter = folder !== undefined && !follow;
+  if (isWriter && leaseUrl === null) requireNoLease(folder);
   const access =
-    folder !== undefined && !follow && leaseUrl !== null
-      ? await acquireLease(config, leaseUrl, { log, isServer: true })
-      : undefined;
+    isWriter && leaseUrl !== null ? await acquireLease(config, leaseUrl, { log, isServer: true }) : undefined;
   // Closers run in reverse order, so the lease is released last.
   if (access?.kind === 'held') shutdown.add(() => access.lease.release());
 

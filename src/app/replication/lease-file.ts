@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { place } from '../../kernel/files.ts';
@@ -37,6 +37,9 @@ function currentBoot(): string {
     return '';
   }
 }
+
+/** Whether a data folder has a state, even an unreadable one. */
+export const hasLeaseState = (folder: string): boolean => existsSync(join(folder, leaseFile));
 
 /** Returns the state in a data folder; undefined without one. */
 export function readLeaseState(folder: string): LeaseState | undefined {

@@ -7,9 +7,16 @@ import { openHandle } from '../../kernel/durability/handle.ts';
 import type { StorageError } from '../../kernel/durability/storage-error.ts';
 import { type Log, openLog } from '../../kernel/log.ts';
 import { errorOf } from '../../kernel/present.ts';
-import { databaseFile, lockFolder, prepareFolder } from '../data/data-folder.ts';
+import { databaseFile, leaseFile, lockFolder, prepareFolder } from '../data/data-folder.ts';
 import { Lease, noLease, Superseded } from './lease.ts';
-import { isOfThisBoot, machineNow, millisecondsUntil, readLeaseState, storeLeaseState } from './lease-file.ts';
+import {
+  hasLeaseState,
+  isOfThisBoot,
+  machineNow,
+  millisecondsUntil,
+  readLeaseState,
+  storeLeaseState,
+} from './lease-file.ts';
 import { LeaseStore } from './lease-store.ts';
 
 declare module '../../kernel/app.ts' {
@@ -32,6 +39,16 @@ export type WriteAccess =
 export function checkLeaseSettings({ lease_url: url, peers }: Config): void {
   if (url !== null && peers.length > 0) throw new ConfigError('peers is redundant with lease_url: remove it');
 }
+
+/** Throws ConfigError if the folder's data is written under a lease, but the settings do not name it. */
+export function requireNoLease(folder: string): void {
+  if (hasLeaseState(folder)) throw leaseRequired(folder);
+}
+
+const leaseRequired = (folder: string): ConfigError =>
+  new ConfigError(
+    `${folder} is written under a lease: set lease_url as its server does, or remove ${join(folder, leaseFile)} if no other server uses that lease any more`,
+  );
 
 interface AcquireOptions {
   readonly log: Log;
@@ -109,8 +126,9 @@ export function applyAccess(db: SqliteDatabase, access: WriteAccess): void {
 }
 
 /**
- * Runs a command that writes to a data folder. With `lease_url`, the command shares the lease of the server that runs on the
- * folder, or acquires the lease and releases it afterwards. Rejects with a readable error.
+ * Runs a command that writes to a data folder. If a server runs on the folder under a lease, the command shares that lease;
+ * otherwise, with `lease_url`, it acquires the lease and releases it afterwards. Rejects with a readable error, also if the
+ * folder's data is written under a lease that neither a server nor the setting provides.
  */
 export async function withWriteAccess<T>(
   config: Config,
@@ -119,11 +137,12 @@ export async function withWriteAccess<T>(
 ): Promise<T> {
   const { lease_url: url } = config;
   checkLeaseSettings(config);
-  if (url === null) return use(undefined);
   const folder = resolve(config.data);
+  if (url === null && !hasLeaseState(folder)) return use(undefined);
   const failure = sharedFailure(folder);
   if (!takesOver && failure) return use({ kind: 'shared', failure });
   if (takesOver || ownEpoch(config, folder).fencedBy === null) requireNoServer(config, folder);
+  if (url === null) throw leaseRequired(folder);
   const { log, close } = openLog(config.log_level, null);
   try {
     const access = await acquireLease(config, url, { log, takesOver });

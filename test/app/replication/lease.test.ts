@@ -1,4 +1,5 @@
 /** The lease of `lease_url` with real processes and an object store (core.md 14.8). `npm test` builds the program first. */
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,7 +8,7 @@ import * as assert from 'uvu/assert';
 import { eventually } from '../../support/eventually.ts';
 import type { Json } from '../../support/fixture.ts';
 import { Leased } from '../../support/leased.ts';
-import { failed, type Serving } from '../../support/program.ts';
+import { type Ended, failed, type Serving } from '../../support/program.ts';
 
 const test = suite('lease');
 let leased: Leased;
@@ -131,6 +132,40 @@ test('shares the lease with commands while a server runs, and acquires it for ot
   await leased.serve();
   assert.is((await leased.run(['user', 'add', 'bob', '--data', 'data'])).code, 0);
   assert.is(leased.object?.epoch, epoch + 1, 'only the server acquired it');
+});
+
+test('writes to data under a lease only with the lease, also without the setting', async () => {
+  const withoutSetting = (...words: readonly string[]): Promise<Ended> =>
+    leased.program.run([...words, '--data', 'data'], { env: leased.env });
+  const server = await leased.serve();
+  assert.is((await withoutSetting('user', 'add', 'alice')).code, 0, 'shares the lease of the server');
+  leased.store.fault = () => 'cut';
+  await eventually('the lease has expired', async () => (await secondsLeft(server)) === 0, 20);
+  assert.equal(await withoutSetting('user', 'add', 'bob'), failed(noLease));
+  await server.kill();
+  leased.store.fault = () => undefined;
+
+  const required = failed(
+    `${leased.path('data')} is written under a lease: set lease_url as its server does, or remove ${leased.path('data/lease.json')} if no other server uses that lease any more`,
+    2,
+  );
+  const writing = [
+    ['user', 'add', 'bob'],
+    ['rotate-key', '--quiet'],
+    ['doctor', '--repair'],
+    ['promote'],
+    ['serve', '--port', '0', '--log-level', 'error'],
+  ];
+  for (const words of writing) assert.equal(await withoutSetting(...words), required, words.join(' '));
+  const users = await withoutSetting('user', 'list');
+  assert.equal([users.code, /alice/.test(users.stdout), /bob/.test(users.stdout)], [0, true, false]);
+  assert.is((await withoutSetting('doctor')).code, 0);
+  const backup = await withoutSetting('backup', 'saved');
+  assert.is(backup.code, 0);
+  assert.match(backup.stderr, /^tenantry: the audit trail has no record of this copy: \S+ is written under a lease: /m);
+
+  rmSync(leased.path('data/lease.json'));
+  assert.is((await withoutSetting('user', 'add', 'bob')).code, 0);
 });
 
 test('rejects a second server of the same folder at once, and leaves the first one alone', async () => {
