@@ -1,5 +1,5 @@
 /** Databases with tables, triggers or columns that the program did not create. `npm test` builds the program first. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import SQLite from 'better-sqlite3';
@@ -45,7 +45,7 @@ test('rejects a backup with a foreign trigger, and restores one of a replicated 
     await program.run(['restore', 'bad', '--data', 'bad-data']),
     failed(`cannot restore ${at('bad')}: ${reason}`),
   );
-  assert.equal(readdirSync(at('bad-data')), ['serve.lock']);
+  assert.not(existsSync(at('bad-data')));
   assert.is((await program.run(['restore', 'good', '--data', 'good-data'])).code, 0);
   assert.is((await program.run(['doctor', '--data', 'good-data'])).stdout, 'no problems\n');
 });

@@ -21,7 +21,7 @@ import { measuringProgress } from '../../kernel/progress.ts';
 import { keyFile, secretsOf } from '../../kernel/security/secrets.ts';
 import { databaseFile, lockFolder, prepareFolder, restoringFolder } from '../data/data-folder.ts';
 import { fitsKeys } from '../data/encryption.ts';
-import { withTemporaryFolder } from './temporary-folder.ts';
+import { withCleanup, withTemporaryFolder } from './temporary-folder.ts';
 
 /**
  * Fills a data folder from a backup in a file or a stream. Returns the backup's time and keys. Rejects with a readable error if a
@@ -71,10 +71,9 @@ async function fill(
   create: CreateDatabase,
 ): Promise<Carried> {
   const addon = prepareFolder(config, folder);
-  const unlock = lockFolder(folder, addon);
-  try {
+  return withCleanup(lockFolder(folder, addon), () => {
     rejectData(folder);
-    return await withTemporaryFolder(
+    return withTemporaryFolder(
       () => makeRestoringFolder(folder),
       async (temporary) => {
         const copy = join(temporary, databaseFile);
@@ -88,9 +87,7 @@ async function fill(
         return carried;
       },
     );
-  } finally {
-    unlock();
-  }
+  });
 }
 
 /**

@@ -13,29 +13,51 @@ export function makeTemporaryFolder(prefix: string): string {
   }
 }
 
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** The cleanups of the work in progress. */
+const cleanups: (() => void)[] = [];
+
+function stop(signal: NodeJS.Signals): void {
+  for (const clean of cleanups.splice(0).reverse()) {
+    try {
+      clean();
+    } catch {
+      // The others still run.
+    }
+  }
+  process.stderr.write(`tenantry: stopped by ${signal}; partial files are removed\n`);
+  for (const one of signals) process.off(one, stop);
+  process.kill(process.pid, signal);
+}
+
+/** Runs work and then its cleanup, even if a signal ends the command. Nested work is cleaned up first. */
+export async function withCleanup<T>(clean: () => void, work: () => Promise<T>): Promise<T> {
+  // Add the handlers before the work creates files: a signal in between would leave them behind.
+  if (cleanups.push(clean) === 1) for (const signal of signals) process.on(signal, stop);
+  try {
+    return await work();
+  } finally {
+    try {
+      clean();
+    } finally {
+      const index = cleanups.lastIndexOf(clean);
+      if (index >= 0) cleanups.splice(index, 1);
+      if (cleanups.length === 0) for (const signal of signals) process.off(signal, stop);
+    }
+  }
+}
+
 /** Runs work in a temporary folder and removes it afterwards, even if a signal ends the command. */
-export async function withTemporaryFolder<T>(make: () => string, work: (folder: string) => Promise<T>): Promise<T> {
+export function withTemporaryFolder<T>(make: () => string, work: (folder: string) => Promise<T>): Promise<T> {
   let folder: string | undefined;
   const discard = (): void => {
     // Retry: a copying thread may still create a file in it.
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 10 });
   };
-  const stop = (signal: NodeJS.Signals): void => {
-    discard();
-    process.stderr.write(`tenantry: stopped by ${signal}; partial files are removed\n`);
-    process.kill(process.pid, signal);
-  };
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  // Add the handlers before creating the folder: a signal in between would leave it behind.
-  for (const signal of signals) process.once(signal, stop);
-  try {
+  return withCleanup(discard, async () => {
     folder = make();
     return await work(folder);
-  } finally {
-    // Remove the folder before the handlers: a signal in between would leave it behind.
-    discard();
-    for (const signal of signals) process.off(signal, stop);
-  }
+  });
 }
 
 /** Removes folders with this prefix that killed commands of this user left behind more than a day ago. */

@@ -24,6 +24,7 @@ import {
   UsageError,
   withProgress,
 } from './command-line.ts';
+import { fillingFolder } from './filled-folder.ts';
 import { pruneKeys, rotateKey } from './key-rotation.ts';
 import { withReadable } from './readable-folder.ts';
 import { recordCopy } from './recorded-copies.ts';
@@ -90,7 +91,9 @@ export const dataCommands: Commands = {
 
 async function promoteCopy({ config, flags }: Arguments): Promise<void> {
   const source = flags.follow === undefined ? undefined : sourceOf(String(flags.follow));
-  const version = await withWriteAccess(config, (access) => promote(config, source, access), true);
+  const version = await fillingFolder(config, () =>
+    withWriteAccess(config, (access) => promote(config, source, access), true),
+  );
   const folder = resolve(config.data);
   printSuccess(
     flags,
@@ -145,7 +148,7 @@ async function restoreBackup({ config, flags, words }: Arguments): Promise<void>
   const identity = typeof flags.identity === 'string' ? flags.identity : config.backup_identity_file;
   const { name, source } = await backupSource(file, identity, config);
   const { keys, made } = await withProgress(flags, () =>
-    withWriteAccess(config, () => restore(source, folder, config, name), true),
+    fillingFolder(config, () => withWriteAccess(config, () => restore(source, folder, config, name), true)),
   );
   printSuccess(
     flags,
@@ -180,7 +183,7 @@ async function importExport({ config, flags, words }: Arguments): Promise<void> 
   const folder = resolve(config.data);
   const source = file === '-' ? process.stdin : resolve(file);
   const { keys, made } = await withProgress(flags, () =>
-    withWriteAccess(config, () => importData(source, folder, config), true),
+    fillingFolder(config, () => withWriteAccess(config, () => importData(source, folder, config), true)),
   );
   printSuccess(
     flags,

@@ -22,7 +22,8 @@ export const databaseFile = 'tenantry.db';
 /** The lease state that the folder's server or a command last saw (core.md 14.8). */
 export const leaseFile = 'lease.json';
 
-const lockFile = 'serve.lock';
+/** The lock of the folder, first, and the journal that SQLite keeps beside it while a process holds it. */
+export const lockFiles = ['serve.lock', 'serve.lock-journal'] as const;
 export const nativeFolder = 'native';
 
 /** Throws a readable error if the folder is unreadable. */
@@ -62,7 +63,7 @@ export function requireNoDatabase(folder: string): void {
  */
 export function needsDatabase(folder: string, isNamed: boolean): boolean {
   // List the names first: a concurrent command creates the database before other files.
-  const others = namesIn(folder).filter((name) => ![lockFile, leaseFile, nativeFolder].includes(name));
+  const others = namesIn(folder).filter((name) => ![...lockFiles, leaseFile, nativeFolder].includes(name));
   // Opening the folder reports the remains of a database or a restore.
   if (hasDatabase(folder) || remainsOf(folder) !== undefined || existsSync(restoringFolder(folder))) return false;
   const advice = 'name its folder with --data, or an empty one to create a database there';
@@ -146,7 +147,19 @@ function syncParents(last: string, first: string): void {
 
 /** Locks a prepared folder against other servers and returns the unlock function. Throws a readable error. */
 export function lockFolder(folder: string, addon: Addon | undefined): () => void {
-  return takeLock(join(folder, lockFile), `another server uses the data folder ${folder}`, addon);
+  const file = join(folder, lockFiles[0]);
+  for (;;) {
+    const before = identityOf(file);
+    const unlock = takeLock(file, `another server uses the data folder ${folder}`, addon);
+    // A failed command may have removed the file between its opening and its lock.
+    if (before !== undefined && before === identityOf(file)) return unlock;
+    unlock();
+  }
+}
+
+function identityOf(file: string): string | undefined {
+  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.ino} ${stats.birthtimeNs}`;
 }
 
 /** Bytes that the write-ahead log and a checkpoint together may need. */

@@ -234,7 +234,7 @@ test('reports a full disk in one line, and leaves no part of a backup', async ()
   const { code, stderr } = await run(['restore', 'b', '--data', 'c'], { shell: 'ulimit -f 500' });
   assert.is(code, 1);
   assert.match(stderr, /^tenantry: cannot restore [^\n]+: file too large\n$/);
-  assert.equal(readdirSync(path('c')), ['serve.lock']);
+  assert.not(existsSync(path('c')));
   assert.equal(
     await run(['backup', 'no/folder/b']),
     failed(`cannot write the backup: cannot write to ${path('no/folder')}: no such file or directory`),
@@ -314,11 +314,7 @@ test('ends a backup and a restore by a signal, in the middle of a SQLite call, w
         [[null, signal], `tenantry: stopped by ${signal}; partial files are removed\n`],
       );
       assert.equal(partial(), undefined);
-      if (words[0] === 'restore')
-        assert.not(
-          readdirSync(path('c')).some((name) => !name.startsWith('serve.lock')),
-          'only the lock exists',
-        );
+      assert.not(existsSync(path('c')));
     }
 });
 
@@ -326,7 +322,7 @@ test('rejects a file that is not a backup, or is truncated', async () => {
   const file = await backedUp();
   const assertRejected = async (source: string, reason: string): Promise<void> => {
     assert.equal(await run(['restore', source, '--data', 'c']), failed(`cannot restore ${source}: ${reason}`));
-    assert.equal(readdirSync(path('c')), ['serve.lock']);
+    assert.not(existsSync(path('c')));
   };
   assert.equal(
     await run(['restore', 'nothing']),
@@ -393,7 +389,59 @@ test('rejects a file that is not a backup, or is truncated', async () => {
   });
   const { stderr } = await run(['restore', torn, '--data', 'c']);
   assert.match(stderr, /^tenantry: cannot restore .*: The backup is damaged \(.*\)\n$/);
-  assert.equal(readdirSync(path('c')), ['serve.lock']);
+  assert.not(existsSync(path('c')));
+});
+
+/** Returns the names of all files and folders below a folder. */
+const namesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true })
+    .map((name) => String(name))
+    .sort();
+
+test('leaves a folder as it was when a restore, an import or a promotion into it fails', async () => {
+  writeFileSync(path('junk'), 'junk');
+  // Without a shared folder, the program unpacks its native code into the data folder.
+  const plain = new Program(undefined);
+  const attempt = async (words: readonly string[], folder: string): Promise<void> => {
+    const { code } = await plain.run([...words, '--data', path(folder)]);
+    assert.is(code, 1, words.join(' '));
+  };
+  mkdirSync(path('empty'));
+  mkdirSync(path('used/native'), { recursive: true });
+  for (const name of ['mine', 'native/theirs', 'serve.lock']) writeFileSync(path(`used/${name}`), '');
+  try {
+    for (const words of [['restore', path('junk')], ['import', path('junk')], ['promote']]) {
+      await attempt(words, 'missing/inner');
+      await attempt(words, 'empty');
+      assert.equal([existsSync(path('missing')), namesBelow(path('empty'))], [false, []], words.join(' '));
+    }
+    await attempt(['restore', path('junk')], 'used');
+    const theirs = ['mine', 'native', 'native/theirs', 'serve.lock'];
+    assert.equal(
+      namesBelow(path('used')).filter((name) => theirs.includes(name)),
+      theirs,
+    );
+  } finally {
+    await plain.end();
+  }
+});
+
+test('leaves the files of a command that fills the folder meanwhile', async () => {
+  const file = await backedUp();
+  const waiting = program.start(['restore', '-', '--data', 'c']);
+  const closed = once(waiting, 'close');
+  await eventually('the restore has started', () => existsSync(path('c/restoring/tenantry.db')));
+  assert.equal(await run(['restore', file, '--data', 'c']), failed(`another server uses the data folder ${path('c')}`));
+  assert.ok(existsSync(path('c/restoring/tenantry.db')));
+  waiting.stdin?.end(readFileSync(file));
+  assert.is((await closed)[0], 0);
+  assert.equal(await run(['doctor', '--data', 'c']), { code: 0, stdout: 'no problems\n', stderr: '' });
+});
+
+test('creates a database in a folder whose lock a killed command has left', async () => {
+  mkdirSync(path('c'));
+  for (const name of ['serve.lock', 'serve.lock-journal']) writeFileSync(path(`c/${name}`), '');
+  assert.is((await run(['user', 'add', 'alice', '--data', 'c'])).code, 0);
 });
 
 test('rejects a backup of a newer version', async () => {
@@ -404,7 +452,7 @@ test('rejects a backup of a newer version', async () => {
     stderr,
     /^tenantry: cannot restore .*: The database has schema 99, newer than this version's \d+: use a newer Tenantry\n$/,
   );
-  assert.equal(readdirSync(path('c')), ['serve.lock']);
+  assert.not(existsSync(path('c')));
 });
 
 test('migrates a restored backup of an older version with the first command that opens it', async () => {
@@ -439,7 +487,7 @@ test('never overwrites existing data', async () => {
     await run(['restore', file, '--data', 'c']),
     failed(`${path('c/secret.key')} has other keys than the backup: ${advice}`),
   );
-  assert.equal(readdirSync(path('c')).sort(), ['secret.key', 'serve.lock']);
+  assert.equal(readdirSync(path('c')), ['secret.key']);
 });
 
 test('leaves no database or a complete one after a killed restore, which can be repeated', async () => {
