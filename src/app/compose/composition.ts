@@ -108,6 +108,9 @@ export interface OpenOptions extends Replacements {
   readonly command?: string | undefined;
 }
 
+/** Options with the defaults that several functions use. */
+type CompleteOptions = OpenOptions & Required<Pick<OpenOptions, 'purpose' | 'random'>>;
+
 /** An open deployment without a listener, for the server and for commands. */
 export interface OpenDeployment {
   readonly app: App;
@@ -122,13 +125,14 @@ export interface OpenDeployment {
 }
 
 /** Opens the database and all parts that use it. Throws a readable error if the data is unusable. */
-export function openDeployment(config: Config, opening: OpenOptions): OpenDeployment {
-  const { clock = systemClock, command, folder, memory, purpose = 'command', random = systemRandom() } = opening;
+export function openDeployment(config: Config, given: OpenOptions): OpenDeployment {
+  const opening: CompleteOptions = { purpose: 'command', random: systemRandom(), ...given };
+  const { clock = systemClock, command, folder, memory, purpose, random } = opening;
   const { resolve = systemResolver, wakeOutbox = () => undefined } = opening;
   const catalogue = opening.providers ? new Catalogue(opening.providers) : builtIn;
   const router = routesOf(catalogue, config);
   const logins = readLogins(config);
-  const { close, db, log, orClose, secrets, watchData } = openStores(config, { ...opening, random }, catalogue);
+  const { close, db, log, orClose, secrets, watchData } = openStores(config, opening, catalogue);
   const app: App = {
     db,
     catalogue,
@@ -193,12 +197,8 @@ interface Stores {
   readonly close: () => void;
 }
 
-function openStores(
-  config: Config,
-  opening: OpenOptions & { readonly random: (bytes: number) => Buffer },
-  catalogue: Catalogue,
-): Stores {
-  const { access, memory, purpose = 'command', random } = opening;
+function openStores(config: Config, opening: CompleteOptions, catalogue: Catalogue): Stores {
+  const { access, memory, purpose } = opening;
   // Commands log to standard error: they may run as a different user, who cannot write the server's log file.
   const { log, close: closeLog } = opening.log
     ? { log: opening.log, close: () => undefined }
@@ -219,7 +219,7 @@ function openStores(
   const secrets = orClose(() => {
     if (access) applyAccess(db, access);
     rejectUnknownTypes(db, catalogue);
-    return memory?.secrets ?? openKeys(config, opening, random, db);
+    return memory?.secrets ?? openKeys(config, opening, db);
   });
   definePaths(db, catalogue);
   db.defineOpening('unsealed', (sealed, uuid) => secrets.open(sealed, uuid));
@@ -261,13 +261,13 @@ const deploymentOf = ({ folder, hostProcess }: OpenOptions, clock: Clock): App['
 });
 
 /** Starts the thread for slow reads of a server with a folder. */
-const readerThreadOf = ({ folder, purpose }: OpenOptions, db: SqliteDatabase, log: Log): App['readerThread'] =>
+const readerThreadOf = ({ folder, purpose }: CompleteOptions, db: SqliteDatabase, log: Log): App['readerThread'] =>
   folder !== undefined && purpose === 'serve'
     ? new ReaderThread(db, log, join(folder, databaseFile), sqliteAddon())
     : undefined;
 
 /** Creates the rows that every deployment has. Throws for a command if another server was promoted. */
-function prepareData(app: App, { memory, purpose = 'command' }: OpenOptions): void {
+function prepareData(app: App, { memory, purpose }: CompleteOptions): void {
   const { clock, db, trail } = app;
   const [fence] = fenceProblems(db);
   if (purpose === 'command' && fence !== undefined) throw new Error(fence);
@@ -313,8 +313,7 @@ function rejectUnknownTypes(db: SqliteDatabase, { types }: Catalogue): void {
 /** Opens the encryption keys. Throws a readable error if they do not match the database. */
 function openKeys(
   { encryption_keys }: Config,
-  { folder, purpose }: OpenOptions,
-  random: (bytes: number) => Buffer,
+  { folder, purpose, random }: CompleteOptions,
   db: SqliteDatabase,
 ): Secrets {
   const secrets = openSecrets(encryption_keys, folder, random, () => purpose !== 'examine' && hasNoSecrets(db));
