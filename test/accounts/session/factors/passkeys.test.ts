@@ -306,6 +306,34 @@ test('a passkey with a wrong response counts as a failure, and its login accepts
   assert.equal(await present(token, authenticator.get(options)), [401, { detail: 'Log in again.' }]);
 });
 
+test('counts wrong factors of all kinds together for each login, whatever the clock does', async () => {
+  const { authenticator, client, factor } = await enrolled();
+  const { app } = await enrol(fixture, client);
+  fixture.clock.advance(60);
+  const [login, other] = [await challenge(), await challenge()];
+  const second = (values: Json, { token } = login): Reply =>
+    replyOf(fixture.anonymous.post(paths.second, { token, ...values }));
+  const passkey = (faults?: Faults): Json => ({ passkey: authenticator.get(login.passkey_options, faults) });
+  assert.equal(await second(passkey({ isSignatureWrong: true })), rejectedSecond);
+  assert.equal(await second({ code: app.wrongCode() }), rejectedSecond);
+  fixture.clock.advance(-30);
+  assert.equal(await second({ recovery_code: 'aaaaa-aaaaa' }), rejectedSecond);
+  // Clears the failures of the username, which would lock it before the fifth attempt.
+  assert.is((await alone(authenticator.get(await loginOptions())))[0], 200);
+  const options = await fixture.anonymous.post(`${paths.second}options/`, { token: login.token });
+  assert.is(options.status, 200);
+  const wrong = [{ code: app.wrongCode() }, passkey({ isSignatureWrong: true })];
+  const again = [401, { detail: 'Log in again.' }];
+  assert.equal(
+    (await Promise.all([...wrong, ...wrong].map((values) => second(values)))).map(([, { detail }]) => detail).sort(),
+    ['Invalid second factor.', 'Invalid second factor.', 'Log in again.', 'Log in again.'],
+  );
+  for (const right of [passkey(), { code: app.code() }, { recovery_code: factor.recovery_codes[0] }])
+    assert.equal(await second(right), again);
+  assert.equal(await replyOf(fixture.anonymous.post(`${paths.second}options/`, { token: login.token })), again);
+  assert.is((await second({ recovery_code: factor.recovery_codes[0] }, other))[0], 200, 'another login');
+});
+
 test('four wrong passkeys lock the username, and ten lock codes but not passkeys', async () => {
   const { authenticator, client } = await enrolled();
   const { app } = await enrol(fixture, client);
