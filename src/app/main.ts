@@ -34,7 +34,7 @@ import { checkHealth } from './cli/healthcheck.ts';
 import { keyCommands } from './cli/key-commands.ts';
 import { listen, listenFlags } from './cli/listen.ts';
 import { loginCheckCommands } from './cli/login-check.ts';
-import { passwordFlag, passwordFromInput, peopleCommands } from './cli/people-commands.ts';
+import { passwordFlag, passwordFromInput, peopleCommands, warnOfStaffNetworks } from './cli/people-commands.ts';
 import {
   handleOutputErrors,
   lockoutWarning,
@@ -280,25 +280,27 @@ async function addUserFromArguments({ config, flags, name, sources, words }: Arg
   const folder = resolve(config.data);
   const isNew = needsDatabase(folder, sourceOf('data', sources) !== undefined);
   const password = flags['password-stdin'] ? passwordFromInput() : undefined;
-  await withDeployment({ config, name }, ({ app }) => {
+  await withDeployment({ config, name }, async ({ app }) => {
     if (isNew) process.stderr.write(`tenantry: created a new database in ${folder}\n`);
-    return addUser(app, {
+    await addUser(app, {
       username,
       isStaff: flags.staff === true,
       isSupport: flags.support === true,
       ...(typeof flags.email === 'string' && { email: flags.email }),
       ...(password !== undefined && { password }),
     });
+    warnOfStaffNetworks(app, username);
   });
   process.stdout.write(`Created user ${username}${password === undefined ? ', without a password' : ''}.\n`);
 }
 
 async function printToken({ config, name, words }: Arguments): Promise<void> {
   requireDatabase(resolve(config.data));
-  await withDeployment(
-    { config, name },
-    ({ issueToken }) => void process.stdout.write(`${issueToken(present(words[0]))}\n`),
-  );
+  const username = present(words[0]);
+  await withDeployment({ config, name }, ({ app, issueToken }) => {
+    process.stdout.write(`${issueToken(username)}\n`);
+    warnOfStaffNetworks(app, username);
+  });
 }
 
 async function insertDemo({ config, flags, name }: Arguments): Promise<void> {

@@ -4,11 +4,13 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { App } from '../../kernel/app.ts';
+import { caseFold, sql } from '../../kernel/db/sql.ts';
 import { withDeployment } from '../compose/composition.ts';
 import { requireDatabase } from '../data/data-folder.ts';
 import { type DisplayRow, listAccounts, listUsers, showUser, tableOf } from '../people/listing.ts';
 import { grant, type RoleSpec, recoveryUrl, revoke, setActive, setPassword } from '../people/people.ts';
 import { type Arguments, type Commands, groups, nothingFound, UsageError } from './command-line.ts';
+import { warnOfLockout } from './printing.ts';
 import { withReadable } from './readable-folder.ts';
 
 /** The option of commands that can print JSON. */
@@ -73,7 +75,11 @@ export const peopleCommands: Commands = {
     help: 'Print a link that logs a user in without a second factor',
     details: 'The link works once, for 30 minutes. The session lasts an hour.',
     examples: ['user recover alice'],
-    run: (args) => change(args, (app, name) => void process.stdout.write(`${recoveryUrl(app, name)}\n`)),
+    run: (args) =>
+      change(args, (app, name) => {
+        process.stdout.write(`${recoveryUrl(app, name)}\n`);
+        warnOfStaffNetworks(app, name);
+      }),
   },
   'user grant': {
     words: ['NAME', 'ROLE'],
@@ -87,9 +93,11 @@ export const peopleCommands: Commands = {
       'ROLE is staff or support; owner or support with --customer; admin, manager or support with --project. A name must be unique.',
     examples: ['user grant alice staff', 'user grant bob manager --project "Web shop" --until 30d'],
     run: (args) =>
-      change(args, (app, name) =>
-        printRole(args, grant(app, name, roleSpec(args), text(args, 'until')), 'is', 'is already'),
-      ),
+      change(args, (app, name) => {
+        const spec = roleSpec(args);
+        printRole(args, grant(app, name, spec, text(args, 'until')), 'is', 'is already');
+        if (spec.target === undefined) warnOfStaffNetworks(app, name);
+      }),
   },
   'user revoke': {
     words: ['NAME', 'ROLE'],
@@ -133,6 +141,12 @@ export const text = ({ flags }: Arguments, name: string): string | undefined => 
   const value = flags[name];
   return typeof value === 'string' ? value : undefined;
 };
+
+/** Warns, after a command that gives access to staff or global support, if their rights do not apply from here. */
+export function warnOfStaffNetworks({ config, db }: App, username: string): void {
+  const isStaff = sql`SELECT 1 FROM user WHERE username_folded = ${caseFold(username)} AND (is_staff OR is_support)`;
+  if (db.value(isStaff) !== undefined) warnOfLockout(config);
+}
 
 function roleSpec(args: Arguments): RoleSpec {
   const [, role = ''] = args.words;

@@ -39,10 +39,15 @@ export function lockoutWarning(
   return `staff_networks ${missing}: you will have no staff rights from here`;
 }
 
-/** `tenantry config`: prints the settings with their values and sources. */
-export function printConfig({ config, flags, sources }: Arguments): void {
+/** Prints that warning to standard error. */
+export function warnOfLockout(config: Config): void {
   const warning = lockoutWarning(config, process.env);
   if (warning !== undefined) process.stderr.write(`tenantry: warning: ${warning}\n`);
+}
+
+/** `tenantry config`: prints the settings with their values and sources. */
+export function printConfig({ config, flags, sources }: Arguments): void {
+  warnOfLockout(config);
   const rows = settingNames.map((name) => ({
     name,
     setting: settings[name],

@@ -179,4 +179,28 @@ test('the configuration warns an operator who would lose the rights of staff', a
   await program.end();
 });
 
+test('commands that give access to staff or global support warn of it, and others do not', async () => {
+  const program = new Program(nativeCache);
+  const warned = async (...words: readonly string[]): Promise<boolean> => {
+    const options = ['--data', 'data', '--staff-networks', '10.0.0.0/8', '--base-url', 'https://cloud.example.com'];
+    const { code, stderr, stdout } = await program.run([...words, ...options]);
+    assert.equal([code, stdout === ''], [0, false], `${words.join(' ')}: ${stderr}`);
+    const text =
+      'tenantry: warning: staff_networks does not contain this machine: you will have no staff rights from here\n';
+    if (stderr !== '') assert.ok(stderr.endsWith(text), stderr);
+    return stderr.endsWith(text);
+  };
+  try {
+    assert.ok(await warned('user', 'add', 'stan', '--staff'));
+    assert.not(await warned('user', 'add', 'bob'));
+    for (const words of [['token'], ['user', 'recover']])
+      assert.equal([await warned(...words, 'Stan'), await warned(...words, 'bob')], [true, false], words.join(' '));
+    assert.not(await warned('user', 'list'));
+    assert.ok(await warned('user', 'grant', 'bob', 'support'));
+    assert.not(await warned('user', 'revoke', 'bob', 'support'));
+  } finally {
+    await program.end();
+  }
+});
+
 test.run();
