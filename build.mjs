@@ -503,7 +503,7 @@ const sqlitePart = (abi) => `better_sqlite3-${abi}`;
 
 /**
  * Returns the SQLite module for this Node.js: the installed one, unless it would crash the process; see
- * src/decisions/pinned-headers.md.
+ * src/decisions/bundle.md.
  */
 async function moduleHere() {
   const { node, abi } = platformHere();

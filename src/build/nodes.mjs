@@ -25,7 +25,7 @@ export async function pinnedNodes({ npm, platformHere, root }) {
     .filter(([path]) => path.startsWith('node_modules/node-'))
     .map(([path, { version }]) => {
       const folder = join(home, path);
-      // A module compiled against the headers of Node.js 24.19 or later crashes on garbage collection: src/decisions/pinned-headers.md.
+      // A module compiled against the headers of Node.js 24.19 or later crashes on garbage collection: src/decisions/bundle.md.
       const others = path.replace('node-', 'headers-');
       const headers = packages[others] ? join(home, others) : folder;
       const header = readFileSync(join(headers, 'include/node/node_version.h'), 'utf8');

@@ -54,7 +54,7 @@ export async function binary(steps: Steps): Promise<void> {
     });
     await steps.step('serve with a login at an identity provider', () => serveWithSingleSignOn(program));
     await steps.step('everything in test/package/everything.test.ts', () => useEverything(built));
-    // Some addons crash Node.js when their objects are garbage-collected: src/decisions/pinned-headers.md.
+    // Some addons crash Node.js when their objects are garbage-collected: src/decisions/bundle.md.
     await steps.step('twenty commands that open the database exit normally', async () => {
       for (let i = 0; i < 20; i++) assert.match(await say(['token', 'admin']), /^\w{40}\n$/);
     });
