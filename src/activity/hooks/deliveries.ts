@@ -16,8 +16,8 @@ import { httpDetailFields, httpDetailsOf } from './http-details.ts';
 import { queueAgain, queueTest } from './queue.ts';
 import { webhookSpecs } from './webhook-schemas.ts';
 
-/** States of a delivery (events.md 5). */
-const statuses = ['pending', 'delivered', 'failed', 'canceled', 'skipped'];
+/** Statuses of deliveries to webhooks (events.md 5.9). */
+export const deliveryStatuses = ['pending', 'delivered', 'failed', 'canceled'] as const;
 
 /** The type of a delivery: an event type or a kind of notification. */
 const messageTypes = webhookSpecs.map(({ name }) => name);
@@ -36,7 +36,7 @@ const shared = {
     ),
     event_uuid: readOnlyText(textValue('(SELECT uuid FROM event WHERE id = d.event_id)')),
     event_type: readOnlyText((column) => wordValue(column, messageTypes)),
-    status: readOnlyText((column) => wordValue(column, statuses)),
+    status: readOnlyText((column) => wordValue(column, deliveryStatuses)),
     attempts: readOnly('integer', { type: 'integer' }, numberValue),
     response_code: readOnly('integer', { type: ['integer', 'null'] }, numberValue),
     error_message: readOnlyText(),
@@ -50,10 +50,7 @@ const shared = {
     ),
   },
   filters: {
-    status: within(
-      ['pending', 'delivered', 'failed', 'canceled'],
-      oneOf('d.status', 'pending, delivered, failed or canceled.'),
-    ),
+    status: within(deliveryStatuses, oneOf('d.status', 'pending, delivered, failed or canceled.')),
     event_type: within(messageTypes, oneOf('d.event_type', 'Type of the event.')),
   },
   orderings: {},

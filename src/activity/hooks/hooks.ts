@@ -9,6 +9,7 @@ import { any, join, raw, sql } from '../../kernel/db/sql.ts';
 import { collectErrors, invalidRequest } from '../../kernel/http/error.ts';
 import { document, json, type Reply } from '../../kernel/http/reply.ts';
 import { present } from '../../kernel/present.ts';
+import { deliveryStatuses } from './deliveries.ts';
 import { visibleHooks } from './hook.ts';
 import { emailHooks } from './hooks-email.ts';
 import { pushHooks } from './hooks-push.ts';
@@ -18,7 +19,7 @@ import { webHooks } from './hooks-web.ts';
 const kinds = [webHooks, pushHooks, emailHooks];
 const rank = raw("CASE h.kind WHEN 'web' THEN 0 WHEN 'push' THEN 1 ELSE 2 END");
 
-/** Fields common to all kinds of hooks. */
+/** Names of the fields that any kind of hook has. */
 const memberNames = (): string[] => kinds.flatMap(({ shape }) => Object.keys(shape.properties ?? {}));
 
 /** Reads a page of the hooks that the caller sees. Each kind evaluates only its own filters. Throws 400, 404. */
@@ -52,9 +53,6 @@ function listHooks(request: Request): Reply {
   return document(`[${texts.join(',')}]`, headers);
 }
 
-/** States of counted deliveries (events.md 5.9). */
-const statuses = ['pending', 'delivered', 'failed', 'canceled'] as const;
-
 /** Default length of the counted period. */
 const defaultPeriod = 7 * day;
 
@@ -71,10 +69,10 @@ function countDeliveries(request: Request): Reply {
   const { from, to } = readPeriod(request);
   const { headers, rows } = readPage(request);
   const counts = db.deferrableAll<
-    Record<(typeof statuses)[number], number> & { uuid: string; last: number | null }
+    Record<(typeof deliveryStatuses)[number], number> & { uuid: string; last: number | null }
   >(sql`
     SELECT h.uuid, ${join(
-      statuses.map((status) => sql`count(*) FILTER (WHERE d.status = ${status}) AS ${raw(status)}`),
+      deliveryStatuses.map((status) => sql`count(*) FILTER (WHERE d.status = ${status}) AS ${raw(status)}`),
       ', ',
     )},
       max(d.finished) FILTER (WHERE d.status = 'delivered') AS last
@@ -138,7 +136,7 @@ const deliveryCounts: Endpoint = {
           items: objectShape({
             url: { type: 'string', format: 'uri' },
             uuid: { type: 'string' },
-            ...Object.fromEntries(statuses.map((status) => [status, { type: 'integer' }])),
+            ...Object.fromEntries(deliveryStatuses.map((status) => [status, { type: 'integer' }])),
             last_delivered: { type: ['string', 'null'], format: 'date-time' },
           }),
         },
