@@ -37,6 +37,9 @@ interface EventRow {
   readonly context: string;
 }
 
+/** The client of a stream has read nothing between two heartbeats. */
+export class ClientStopped extends Error {}
+
 export class EventStream {
   readonly #conditions: readonly Sql[];
   readonly #phrase: readonly string[] | undefined;
@@ -60,7 +63,7 @@ export class EventStream {
   }
 
   /** Starts after the event in Last-Event-ID or, without one, with the next event. */
-  open(body: Writable): boolean {
+  open(body: Writable): void {
     const { db } = this.request;
     this.#body = body;
     body.on('drain', () => (this.#hasRead = true));
@@ -72,7 +75,6 @@ export class EventStream {
     const id = known === undefined ? this.#latest() : last;
     body.write(`retry: ${reconnectDelayMs}\n${id === undefined ? '' : `id: ${id}\n`}\n`);
     if (last !== undefined && known === undefined) this.#sendGap(newest);
-    return true;
   }
 
   /** Sends the next events. Returns whether more can be sent now. Throws 401 if the token has expired. */
@@ -90,20 +92,18 @@ export class EventStream {
   }
 
   /** Throws 401 or 403 if the caller may no longer read the stream. */
-  check(): boolean {
+  check(): void {
     this.#currentRequest();
-    return false;
   }
 
-  /** Sends a heartbeat, or ends a connection that reads nothing. Throws 401 if the token has expired. */
-  sendHeartbeat(): boolean {
+  /** Sends a heartbeat. Throws 401 if the token has expired, and `ClientStopped` if the client reads nothing. */
+  sendHeartbeat(): void {
     this.#currentRequest();
     const body = this.#body;
     // The stream was never opened, or the client has read nothing since the last heartbeat.
-    if (!body || (body.writableNeedDrain && !this.#hasRead)) throw unauthenticated({});
+    if (!body || (body.writableNeedDrain && !this.#hasRead)) throw new ClientStopped();
     this.#hasRead = !body.writableNeedDrain;
     if (this.#hasRead) body.write(': \n\n');
-    return false;
   }
 
   /** Ends the stream. Drops unread data. */

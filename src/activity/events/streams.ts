@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks';
 import type { Writable } from 'node:stream';
 import type { App } from '../../kernel/app.ts';
 import { HttpError, tooMany } from '../../kernel/http/error.ts';
-import { type EventStream, newestEvent } from './stream.ts';
+import { ClientStopped, type EventStream, newestEvent } from './stream.ts';
 
 declare module '../../kernel/app.ts' {
   interface App {
@@ -68,7 +68,10 @@ export class EventStreams {
       this.wake();
     });
     if (!this.#open.has(stream)) body.destroy();
-    else if (this.#guard(stream, () => stream.open(body))) this.#behind.add(stream);
+    else {
+      this.#behind.add(stream);
+      this.#guard(stream, () => stream.open(body));
+    }
     this.wake();
   }
 
@@ -109,7 +112,9 @@ export class EventStreams {
       this.#newest = newest;
       for (const stream of this.#behind) {
         this.#behind.delete(stream);
-        if (this.#guard(stream, () => stream.send(newest))) this.#behind.add(stream);
+        this.#guard(stream, () => {
+          if (stream.send(newest)) this.#behind.add(stream);
+        });
         if (performance.now() - started > maxSliceMs) break;
       }
     } catch (error) {
@@ -132,15 +137,15 @@ export class EventStreams {
     for (const stream of this.#open) this.#guard(stream, () => stream.sendHeartbeat());
   }
 
-  /** Runs a step of a stream and returns its result. Ends the stream on an error: a failure, or loss of access. */
-  #guard(stream: EventStream, work: () => boolean): boolean {
+  /** Runs a step of a stream. Ends the stream on an error: a failure, loss of access, or a client that reads nothing. */
+  #guard(stream: EventStream, work: () => void): void {
     try {
-      return work();
+      work();
     } catch (error) {
-      if (!(error instanceof HttpError)) this.app().log.error({ err: error }, 'an event stream failed');
+      if (!(error instanceof HttpError || error instanceof ClientStopped))
+        this.app().log.error({ err: error }, 'an event stream failed');
       stream.close();
       this.#leave(stream);
-      return false;
     }
   }
 
