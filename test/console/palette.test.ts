@@ -68,6 +68,13 @@ browser('finds pages by parts of their titles, and chooses with the arrow keys',
   await owner.page.keyboard.press('Escape');
 });
 
+browser('offers pages whose title has the words in this order before others that have them', async () => {
+  await seek(owner, 'r a');
+  await option(owner, 'Alerts').waitFor();
+  assert.is(await owner.page.getByRole('option').first().innerText(), 'Provider accounts');
+  await owner.page.keyboard.press('Escape');
+});
+
 browser('performs the actions of the page, and offers only the available ones', async () => {
   await owner.go(`/projects/${cast.project.uuid}/`, 'Rocket');
   await seek(owner, 'edi');

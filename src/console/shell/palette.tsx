@@ -250,8 +250,14 @@ function Highlighted({ title, text }: { readonly title: string; readonly text: s
   );
 }
 
-/** Returns the position of a text in a title, to sort prefix matches first. */
+/** Returns the position of a text in a title; -1 if the title matches only by separate words. */
 const startOf = (title: string, text: string): number => foldText(title).indexOf(foldText(text));
+
+/** Sorts prefix matches first, and matches by separate words last. */
+const rankOf = (title: string, text: string): number => {
+  const start = startOf(title, text.trim());
+  return start < 0 ? Number.MAX_SAFE_INTEGER : start;
+};
 
 const recentsFor = (text: string): readonly Choice[] =>
   recents.value
@@ -274,7 +280,7 @@ function pagesFor(text: string): readonly Choice[] {
   const all = [...main, ...others.map(({ name, title }) => ({ name, title }))];
   return all
     .filter(({ title }) => hasWords(title, text))
-    .sort((a, b) => startOf(a.title, text) - startOf(b.title, text))
+    .sort((a, b) => rankOf(a.title, text) - rankOf(b.title, text))
     .slice(0, maxPlaces)
     .map(({ name, title }) => ({
       key: `page-${name}`,
