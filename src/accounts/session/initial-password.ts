@@ -18,6 +18,7 @@ export const initialPasswordFile = (folder: string): string => join(folder, 'ini
 export async function createFirstUser(app: App, folder: string | undefined): Promise<string | undefined> {
   const { clock, db, passwords, random } = app;
   if (db.value(sql`SELECT 1 FROM user`) !== undefined) return undefined;
+  // The suffix satisfies the rule that a password has a digit and a letter.
   const password = `${random(15).toString('base64url')}7a`;
   const hash = folder === undefined ? null : await passwords.hash(password);
   const file = folder === undefined ? undefined : initialPasswordFile(folder);

@@ -60,7 +60,7 @@ export function record(context: Context, type: EventTypeName, values: EventConte
   context.app.reactions.eventRecorded(context, { id, type, context: stored, extraRecipients });
 }
 
-/** Returns REQ: the client's address and the actor, or nothing for timers. */
+/** Returns the context keys of the client's address and the actor (events.md 4.1), none for timers. */
 function requestContext({ actor, address }: Context): Record<string, string> {
   const result: Record<string, string> = {};
   if (address !== null) result.ip_address = address;
@@ -82,7 +82,7 @@ function assign(target: Record<string, string>, values: EventContext): void {
   }
 }
 
-/** Maps the objects of events to small integers, which the index uses instead of uuids. */
+// The objects of events have small integers, which the index uses instead of uuids.
 
 /** Context keys with the uuid of an event's object, and the kind of object. */
 export const subjectKeys = {

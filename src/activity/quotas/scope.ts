@@ -16,7 +16,7 @@ interface QuotaRow {
 const quotaOf = (db: Database, id: number): QuotaRow =>
   db.one<QuotaRow>(sql`SELECT uuid, name, "limit", usage, scope_kind, scope_id FROM quota WHERE id = ${id}`);
 
-/** Returns QUOTA: context keys of a quota, without those of its scope. */
+/** Returns the context keys of a quota (events.md 4.1), without those of its scope. */
 export const quotaContext = (quota: Pick<QuotaRow, 'uuid' | 'name' | 'limit' | 'usage'>): EventContext => ({
   quota_uuid: quota.uuid,
   quota_name: quota.name,

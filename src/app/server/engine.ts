@@ -34,8 +34,8 @@ export interface Engine {
 }
 
 /**
- * Opens the database and starts background work. A passive engine only handles requests, which still end expired roles and
- * invitations. Rejects with a readable error if the configuration or the data is unusable.
+ * Opens the database and starts background work. A passive engine only handles requests, which still end expired roles,
+ * invitations and API keys. Rejects with a readable error if the configuration or the data is unusable.
  */
 export async function startEngine(
   config: Config,

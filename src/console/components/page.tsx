@@ -138,5 +138,4 @@ export const Choices = ({ tabs, label }: { readonly tabs: readonly Tab[]; readon
 );
 
 /** The menu "…" of the current page. The command palette also has its actions. */
-
 export const pageMenu = signal<readonly MenuItem[]>([]);

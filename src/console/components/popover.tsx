@@ -8,7 +8,7 @@ const gap = 4;
 const itemOrField = '[role^=menuitem], input';
 
 /**
- * Shows its children next to the element `anchor`. Escape, Tab and a click elsewhere close it and return the focus to the anchor,
+ * Shows its children next to the element `anchor`. Escape and a click elsewhere close it and return the focus to the anchor,
  * unless the focus is already elsewhere.
  */
 export function Popover({

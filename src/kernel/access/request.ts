@@ -77,8 +77,8 @@ export class Request implements RequestContext {
   }
 
   /**
-   * Checks If-Match and If-None-Match of a write, after its rights and before its body (core.md 1.2). For an action, checks the
-   * object in the path. Throws 412, and 400 for unknown names under strict_input.
+   * Checks If-Match and If-None-Match of a write, after its rights and its body, and before the state of the object (core.md 1.7).
+   * For an action, checks the object in the path. Throws 412, and 400 for unknown names under strict_input.
    */
   checkPreconditions(): void {
     this.rejectUnknownNames();

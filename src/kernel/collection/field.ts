@@ -34,7 +34,7 @@ export class FieldError extends Error {
   }
 }
 
-/** Converts a value in a body to a stored value. `inputOf` creates inputs; `refine` and `wrap` derive others. */
+/** Converts a value in a body to a stored value. `inputOf` creates inputs; `wrapInput` derives others. */
 export interface Input<T, Required extends boolean = boolean> {
   /** Throws FieldError. `form` is true for values from a form, where everything is text. */
   readonly parse: (value: unknown, request: Request, form: boolean) => T;
@@ -75,7 +75,7 @@ export interface Field<T = unknown, Required extends boolean = boolean> {
   readonly help?: string | undefined;
   /** Limits and choices for OPTIONS. */
   readonly constraints: Readonly<Record<string, unknown>>;
-  /** Constraints that depend on settings. They replace `facts`. */
+  /** Constraints that depend on settings. They replace `constraints`. */
   readonly constraintsBy?: ((config: Config) => Readonly<Record<string, unknown>>) | undefined;
   /** The value as JSON. Undefined if it is never shown. */
   readonly json?: ((column: string) => Json) | undefined;

@@ -21,7 +21,7 @@ export interface SnapshotOrder {
 
 /** The result of a thread. */
 export interface SnapshotOutcome {
-  /** Unpacked size. */
+  /** The backup's time and keys, after `unpack`. */
   readonly carried?: Carried;
   /** A readable error message. */
   readonly failure?: string;

@@ -48,7 +48,7 @@ export function writeRejection(socket: Socket, error: ParserError, id: string): 
   return status;
 }
 
-/** Responses of the listener itself, which need no application. */
+// Responses of the listener itself, which need no application.
 
 /** The log fields and route of a response to a request without a known route. */
 export const unrouted = { allow: '', route: '', caller: undefined };

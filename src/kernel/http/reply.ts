@@ -39,7 +39,7 @@ export const document = (text: string, headers: Readonly<Record<string, string>>
   until,
 });
 
-/** Like `jsonText` for a page of cached objects with their bytes and ETags. */
+/** Like `document`, for a page of cached objects with its bytes and its ETag. */
 export const page = (
   { body, compressed }: Required<Pick<Reply, 'body' | 'compressed'>>,
   etag: string,

@@ -57,7 +57,7 @@ interface StoredClock {
 const readStored = (db: Database): StoredClock =>
   db.one<StoredClock>(sql`SELECT clock_seen, clock_jump, clock_wait FROM deployment`);
 
-/** The difference between the clock and the monotonic clock at one instant. */
+/** The clock and the monotonic clock at one instant. */
 interface Reading {
   readonly now: number;
   readonly elapsed: number;

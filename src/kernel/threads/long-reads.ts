@@ -38,8 +38,8 @@ export class ReaderThread {
   }
 
   /**
-   * Resolves when `reads` has the results of these queries, as of a later instant. Commits pending writes first. Skips queries
-   * whose `isGone` returns true. Rejects with 503.
+   * Resolves when `reads` has the results of these queries, as of a later instant. Commits pending writes first.
+   * Rejects with 503 if too many reads are queued, one takes too long, or `isGone` says that the client has disconnected.
    */
   async result(reads: DeferredReads, queries: readonly DeferredQuery[], isGone: () => boolean): Promise<void> {
     const { db } = this;
