@@ -16,7 +16,7 @@ import { type Carried, databaseHeaderBytes, sizeOfBackup } from '../../kernel/du
 import { unpackBackupInThread } from '../../kernel/durability/snapshots.ts';
 import { place, placeNew } from '../../kernel/files.ts';
 import type { Addon } from '../../kernel/native/native.ts';
-import { codeOf, errorOf, plainReason, present } from '../../kernel/present.ts';
+import { codeOf, errorOf, plainReason } from '../../kernel/present.ts';
 import { measuringProgress } from '../../kernel/progress.ts';
 import { keyFile, secretsOf } from '../../kernel/security/secrets.ts';
 import { databaseFile, lockFolder, prepareFolder, restoringFolder } from '../data/data-folder.ts';
@@ -107,7 +107,7 @@ async function createWithKeys(
       throw new Error('The encryption keys in it are not those of its database');
     db.write(() => prepareChain(db, randomBytes));
     db.store();
-    present(db.pragma('wal_checkpoint(TRUNCATE)'));
+    db.truncateLog();
   } finally {
     db.close();
   }
@@ -136,11 +136,12 @@ async function openSource(file: string, kind: string): Promise<Readable> {
  */
 function rejectData(folder: string): void {
   const database = join(folder, databaseFile);
-  const present = [
+  const existing = [
     ...['', '-wal', '-shm', '-journal'].map((ending) => database + ending),
     initialPasswordFile(folder),
   ].find((file) => existsSync(file));
-  if (present !== undefined) throw new Error(`${present} exists already: move it away, or restore into another folder`);
+  if (existing !== undefined)
+    throw new Error(`${existing} exists already: move it away, or restore into another folder`);
 }
 
 async function unpack(stream: Readable, copy: string, addon: Addon | undefined): Promise<Carried> {

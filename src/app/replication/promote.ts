@@ -8,7 +8,6 @@ import { requireOwnSchema } from '../../kernel/db/own-schema.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import { SqliteDatabase } from '../../kernel/db/sqlite-database.ts';
 import { syncFolder } from '../../kernel/files.ts';
-import { present } from '../../kernel/present.ts';
 import { systemRandom } from '../../kernel/random.ts';
 import { databaseFile, lockFolder, prepareFolder, requireNoDatabase } from '../data/data-folder.ts';
 import { Copies } from './copies.ts';
@@ -45,7 +44,7 @@ export async function promote(
       });
       if (access) applyAccess(db, access);
       db.store();
-      present(db.pragma('wal_checkpoint(TRUNCATE)'));
+      db.truncateLog();
       const version = textOf(versionOf(db));
       db.close();
       appendReplacement(folder, 'promote');
