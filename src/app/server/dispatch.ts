@@ -63,7 +63,7 @@ export function dispatcher(app: App, router: Router<Endpoint>): Dispatcher {
         return {
           bodyLimit: bodyLimitOf(endpoint, request),
           holder: request.actor?.uuid ?? prefixOf(incoming.address),
-          route: run,
+          description: run.description(),
         };
       } catch (error) {
         return run.respondToError(error);

@@ -98,8 +98,13 @@ export class RequestRun {
     return operation;
   }
 
+  /** Returns the members of a result that do not depend on the reply. */
+  description(): Omit<Result, 'reply'> {
+    return { allow: this.allow, route: this.route, hidesPath: this.hidesPath, caller: this.caller };
+  }
+
   respond(reply: Reply, ignored?: string): Result {
-    return { reply, ignored, allow: this.allow, route: this.route, hidesPath: this.hidesPath, caller: this.caller };
+    return { ...this.description(), reply, ignored };
   }
 
   /** Runs work. Repeats it after deferred reads, and while another process writes, without blocking the event loop. */

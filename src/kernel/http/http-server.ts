@@ -181,7 +181,7 @@ export class HttpServer {
       const upload = new Upload(this.#uploads, admission.holder, admission.bodyLimit);
       upload.collect(call, (content) =>
         content === undefined
-          ? this.#send(call, { ...admission.route, reply: noSpace })
+          ? this.#send(call, { ...admission.description, reply: noSpace })
           : this.#respond(call, incoming.receive(content)),
       );
     });

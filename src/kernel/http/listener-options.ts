@@ -14,8 +14,8 @@ export interface Admission {
   readonly bodyLimit: number;
   /** The holder of its memory: a user or, without a token, a network prefix. */
   readonly holder: string;
-  /** The log fields of a response that replaces that of the application. */
-  readonly route: Omit<Result, 'reply'>;
+  /** The result without its reply, for a response that replaces that of the application. */
+  readonly description: Omit<Result, 'reply'>;
 }
 
 export interface ListenerOptions {

@@ -19,7 +19,7 @@ test('is rejected although it was saved, while reads and rejected changes get th
   let hasLapsed = false;
   let asked = 0;
   const server = new HttpServer({
-    admit: () => ({ bodyLimit: 10, holder: '', route: { allow: '', route: '/', caller: undefined } }),
+    admit: () => ({ bodyLimit: 10, holder: '', description: { allow: '', route: '/', caller: undefined } }),
     // The change is saved before this resolves, and the lease expires meanwhile.
     respond: async ({ method }) => {
       // Compressing the response takes longer than the rest of the lease.
