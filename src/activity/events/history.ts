@@ -14,7 +14,7 @@ interface Count {
 /** Counts the selected events before each point, in the order of the request (events.md 4.6). Throws 400. */
 export function countHistory(request: Request): Count[] {
   const [points, selection] = collectErrors(
-    () => historyPoints((name) => request.query.all(name)),
+    () => historyPoints(request.query),
     () => selected(request),
   );
   const ascending = [...new Set(points)].sort((a, b) => a - b);

@@ -38,7 +38,7 @@ export const quotaHistory = (scopes: Scopes): Endpoint => ({
       },
       handle: (request) => {
         const quota = quotas(scopes).find(request);
-        const points = historyPoints((name) => request.query.all(name));
+        const points = historyPoints(request.query);
         const current: Readonly<Record<string, unknown>> = JSON.parse(
           quotas(scopes).represent(request.withQuery(new Query('')), quota.id),
         );

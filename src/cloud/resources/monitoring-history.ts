@@ -53,7 +53,7 @@ export const monitoringHistory: Endpoint = {
       handle: (request) => {
         const { db, query } = request;
         const [points, condition] = collectErrors(
-          () => historyPoints((name) => query.all(name)),
+          () => historyPoints(query),
           () => requestedItems(request),
         );
         const items = db.deferrableAll<{ id: number; name: string }>(sql`

@@ -1,19 +1,17 @@
 import { invalid, invalidRequest } from './error.ts';
+import { bodyListRule, type Query } from './query.ts';
 
 const maxPoints = 1000;
 const latest = 253_402_300_799;
 const usage = '(Either "point" or "start" + "end" + "points_count" parameters have to be provided).';
 
-/** Returns the non-empty values of a parameter, in order. */
-type ParameterSource = (name: string) => readonly string[];
-
 /**
  * Returns the points of a history in UNIX seconds (events.md 2.5): those in `point`, in order, or `points_count` points spread
  * evenly from `start` to `end`. Throws 400.
  */
-export function historyPoints(values: ParameterSource): number[] {
-  const points = values('point');
-  const [start, end, count] = ['start', 'end', 'points_count'].map((name) => values(name).at(-1));
+export function historyPoints(query: Query): number[] {
+  const points = query.all('point', bodyListRule);
+  const [start, end, count] = ['start', 'end', 'points_count'].map((name) => query.all(name).at(-1));
   const hasRange = start !== undefined || end !== undefined || count !== undefined;
   if (points.length > 0 && hasRange) throw invalidRequest(`Too many parameters for historical data. ${usage}`);
   if (points.length > 0) return parsePoints(points);
@@ -24,8 +22,6 @@ export function historyPoints(values: ParameterSource): number[] {
 }
 
 function parsePoints(points: readonly string[]): number[] {
-  if (points.length > maxPoints)
-    throw invalid({ point: [`Ensure this field has no more than ${maxPoints} elements.`] });
   const wrong = points.filter((point) => !isTimestamp(point));
   if (wrong.length > 0) throw invalid({ point: wrong.map(notTimestamp) });
   return points.map(Number);

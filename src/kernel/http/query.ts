@@ -20,6 +20,10 @@ const parameterListRule: ListRule = { maxValues: 100, message: 'Ensure this list
 /** The rule for lists in bodies, and for the points of a history. */
 export const bodyListRule: ListRule = { maxValues: 1000, message: 'Ensure this field has no more than 1000 elements.' };
 
+function requireFew(name: string, values: readonly string[], { maxValues, message }: ListRule): void {
+  if (values.length > maxValues) throw invalid({ [name]: [message] });
+}
+
 /** The query parameters. An empty value counts as missing, except for flags (core.md 1.9). */
 export class Query {
   readonly #values = new Map<string, string[]>();
@@ -57,13 +61,13 @@ export class Query {
   /** Returns the values between the commas of a parameter, trimmed; empty if missing. Throws 400 for too many. */
   list(name: string): string[] {
     const values = this.one(name)?.split(',') ?? [];
-    this.#requireFew(name, values);
+    requireFew(name, values, this.listRule);
     return values.map((value) => value.trim());
   }
 
   /** Returns every non-empty value of a parameter, in order. */
-  all(name: string): string[] {
-    return this.#input(name)?.filter((value) => value !== '') ?? [];
+  all(name: string, rule = this.listRule): string[] {
+    return this.#input(name, rule)?.filter((value) => value !== '') ?? [];
   }
 
   /** Whether a parameter exists, whatever its values. */
@@ -135,15 +139,10 @@ export class Query {
   }
 
   /** Returns the values of a parameter. Throws 400 for too many. */
-  #input(name: string): readonly string[] | undefined {
+  #input(name: string, rule = this.listRule): readonly string[] | undefined {
     const values = this.#values.get(name);
-    if (values !== undefined && values.length > 1) this.#requireFew(name, values);
+    if (values !== undefined && values.length > 1) requireFew(name, values, rule);
     return values;
-  }
-
-  #requireFew(name: string, values: readonly string[]): void {
-    const { maxValues: most, message } = name === 'point' ? bodyListRule : this.listRule;
-    if (values.length > most) throw invalid({ [name]: [message] });
   }
 
   /** Returns the names of all parameters, without duplicates. */
