@@ -1,6 +1,7 @@
 /** Makes, lists, fetches, verifies and removes backups at the target in the settings (core.md 14.10). */
 import { randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -21,7 +22,13 @@ import { recipientsIn } from './config.ts';
 import { restore } from './restore.ts';
 import { keptInstants, parseRetention } from './retention.ts';
 import { digestOf, draftFolderPrefix, recordBackup, targetOf } from './target.ts';
-import { makeTemporaryFolder, removeOldFolders, requireSpace, withTemporaryFolder } from './temporary-folder.ts';
+import {
+  makeTemporaryFolder,
+  removeOldFolders,
+  requireSpace,
+  withCleanup,
+  withTemporaryFolder,
+} from './temporary-folder.ts';
 import {
   type BackupContent,
   digestPurpose,
@@ -247,10 +254,18 @@ export async function fetchBackup(config: Config, name: string, file: string): P
   const backup = await chosenBackup(target, name);
   const identities = identitiesFor(backup, config);
   try {
-    const content = await contentOf(await target.get(backup.name), identities);
-    await pipeline(content, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
+    // An existing file belongs to the operator: reject it before the download, and never remove it.
+    const output = (await open(file, 'wx', 0o600)).createWriteStream();
+    let isComplete = false;
+    const discard = (): void => {
+      output.destroy();
+      if (!isComplete) rmSync(file, { force: true });
+    };
+    await withCleanup(discard, async () => {
+      await pipeline(await contentOf(await target.get(backup.name), identities), output);
+      isComplete = true;
+    });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) rmSync(file, { force: true });
     throw new Error(`cannot fetch the backup: ${plainReason(error, file)}`, { cause: error });
   }
 }

@@ -5,6 +5,7 @@ import type { App } from '../../kernel/app.ts';
 import { day, isoTime, minute, second } from '../../kernel/clock.ts';
 import { sql } from '../../kernel/db/sql.ts';
 import type { StoredInstants } from '../../kernel/jobs/clock-watch.ts';
+import { errorOf } from '../../kernel/present.ts';
 import { lastBackups, overdueBackups, verificationIntervals } from '../backup/ages.ts';
 import { lastDue, parseSchedule } from '../backup/schedule.ts';
 import { failureOf, runCommand } from './program.ts';
@@ -44,7 +45,11 @@ export class ScheduledBackups {
   #retry: { readonly at: number; readonly count: number } | undefined;
   /** Earliest time to repeat a verification whose failure could not be stored. */
   #verificationAfter = 0;
-  #stop: (() => void) | undefined;
+  /** The command in progress. */
+  #running: { readonly kind: 'backup' | 'verification'; readonly stop: () => void } | undefined;
+  /** The due time of the last backup that this server has started. It counts as handled once it has succeeded or is given up. */
+  #attempted: number | undefined;
+  #isClosed = false;
 
   /** Starts due backups and verifications. Runs every few seconds. */
   tick(context: Context): void {
@@ -61,48 +66,63 @@ export class ScheduledBackups {
     if (due === undefined) return;
     // Skip backups that were due before the schedule was set.
     if (state.handled === null) this.#markHandled(context, due);
-    else if (due > state.handled) {
+    // A verification can take hours: a due backup follows it.
+    else if (this.#running?.kind === 'verification') return;
+    else if (due > state.handled && due !== this.#attempted) {
       const isMissed = due < this.#started;
       if (isMissed && now < this.#started + missedDelay) return;
-      this.#markHandled(context, due);
       this.#retry = undefined;
-      this.#start(context, 0);
+      if (this.#running) {
+        this.#markHandled(context, due);
+        app.log.warn({ due: isoTime(due) }, 'skipped a scheduled backup: the last one is still being made');
+      } else this.#start(context, due, 0);
     } else if (this.#retry && now >= this.#retry.at) {
       const { count } = this.#retry;
       this.#retry = undefined;
-      this.#start(context, count);
+      if (this.#attempted !== undefined) this.#start(context, this.#attempted, count);
     } else this.#verify(context, state);
   }
 
-  /** Stops the command in progress. */
+  /** Stops the command in progress. The next start of the server makes a backup that this interrupts. */
   close(): void {
-    this.#stop?.();
+    this.#isClosed = true;
+    this.#running?.stop();
   }
 
-  #markHandled({ app: { db } }: Context, due: number): void {
-    db.write(() => db.update('deployment', 1, { backup_handled: due }));
+  #markHandled({ app: { db } }: Pick<Context, 'app'>, due: number): void {
+    db.write(() => db.run(sql`UPDATE deployment SET backup_handled = max(ifnull(backup_handled, ${due}), ${due})`));
   }
 
-  /** Makes a backup. Skips it if another command is running. */
-  #start({ app }: Context, retries: number): void {
-    this.#run(app, ['backups', 'now', '--quiet'], (reason) => {
+  /** Outside of the timer, an error would end the server. Without the mark, the next start repeats the backup. */
+  #tryToMarkHandled(app: App, due: number): void {
+    try {
+      this.#markHandled({ app }, due);
+    } catch (error) {
+      app.log.warn({ reason: errorOf(error).message }, 'failed to store that a scheduled backup has ended');
+    }
+  }
+
+  /** Makes the backup that is due at an instant. */
+  #start({ app }: Context, due: number, retries: number): void {
+    this.#attempted = due;
+    this.#run(app, 'backup', ['backups', 'now', '--quiet'], (reason) => {
+      const isRetried = reason !== undefined && retries < maxRetries;
+      if (isRetried) this.#retry = { at: app.clock.now() + retryDelay, count: retries + 1 };
+      else this.#tryToMarkHandled(app, due);
       if (reason === undefined) app.log.info('scheduled backup made');
-      else {
-        app.log.error({ reason }, 'failed to make a scheduled backup');
-        if (retries < maxRetries) this.#retry = { at: app.clock.now() + retryDelay, count: retries + 1 };
-      }
+      else app.log.error({ reason }, 'failed to make a scheduled backup');
     });
   }
 
   /** Verifies the newest backup if the last verification is old enough. */
   #verify({ app, now }: Context, { verificationAt, verificationError }: State): void {
     const interval = verificationIntervals[app.config.backup_verify];
-    if (interval === undefined || this.#stop || now < this.#verificationAfter) return;
+    if (interval === undefined || this.#running || now < this.#verificationAfter) return;
     const pause = verificationError === '' ? interval : Math.min(interval, verificationRetry);
     const { complete } = lastBackups(app);
     if (complete === null || (verificationAt !== null && now < verificationAt + pause)) return;
     this.#verificationAfter = now + retryDelay;
-    this.#run(app, ['backups', 'verify', '--quiet'], (reason) => {
+    this.#run(app, 'verification', ['backups', 'verify', '--quiet'], (reason) => {
       if (reason === undefined) app.log.info('newest backup verified');
       else app.log.error({ reason }, 'failed to verify a backup');
     });
@@ -110,15 +130,17 @@ export class ScheduledBackups {
 
   #run(
     { deployment: { program } }: App,
+    kind: 'backup' | 'verification',
     command: readonly string[],
     done: (failure: string | undefined) => void,
   ): void {
-    if (!program || this.#stop) return;
+    if (!program || this.#isClosed) return;
     const { result, stop } = runCommand(program, command);
-    this.#stop = stop;
+    this.#running = { kind, stop };
     void result.then((exit) => {
-      this.#stop = undefined;
-      done(exit.code === 0 ? undefined : failureOf(exit));
+      this.#running = undefined;
+      // The database is closed by then.
+      if (!this.#isClosed) done(exit.code === 0 ? undefined : failureOf(exit));
     });
   }
 

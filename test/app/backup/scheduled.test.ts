@@ -261,6 +261,22 @@ test('names an encrypted backup that is damaged, and reports existing data witho
   );
 });
 
+test('leaves an existing file alone when a backup cannot be fetched into it', async () => {
+  const name = namePattern.exec((await run(['backups', 'now'], encrypted())).stdout)?.[0] as string;
+  writeFileSync(path('copy'), 'mine');
+  writeFileSync(path('other'), `${await generateX25519Identity()}\n`);
+  const fetchTo = (file: string, identity: string) =>
+    run(['backups', 'fetch', name, file], [...encrypted(), '--backup-identity-file', identity]);
+  store.requests.length = 0;
+  assert.equal(await fetchTo('copy', 'identity'), failed('cannot fetch the backup: file already exists'));
+  assert.equal((await fetchTo('copy', 'other')).code, 1);
+  assert.is(readFileSync(path('copy'), 'utf8'), 'mine');
+  assert.is(store.requests.filter((what) => what === 'GET object').length, 0, 'nothing is downloaded');
+  const wrong = 'cannot fetch the backup: No identity can decrypt this backup.';
+  assert.equal(await fetchTo('new', 'other'), failed(wrong));
+  assert.not(readdirSync(program.folder).includes('new'));
+});
+
 test('restores a plain backup although the settings name an identity', async () => {
   assert.is((await run(['backup', 'plain', '--data', 'data'])).code, 0);
   assert.match((await run(['restore', 'plain', '--data', 'r'], withIdentity)).stdout, /is restored in /);

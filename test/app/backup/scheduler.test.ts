@@ -24,6 +24,8 @@ const timeoutSeconds = 110;
 const usualPriority = new URL('../../support/usual-priority.mjs', import.meta.url);
 /** Commands that the schedule has started, and commands that have ended. */
 let [started, ended] = [0, 0];
+/** Due times of backups that the schedule has skipped. */
+let skipped: string[] = [];
 
 /** Midday, so that it is clear which backups are from today and yesterday. Commands use the machine's clock. */
 const today = new Date().toISOString().slice(0, 10);
@@ -36,6 +38,7 @@ test.before.each(async () => {
   );
   schedule = new ScheduledBackups();
   [started, ended] = [0, 0];
+  skipped = [];
 });
 test.after.each(async () => {
   schedule.close();
@@ -51,8 +54,15 @@ const backups = (): string[] => {
   }
 };
 
+/** A command that runs until the file `end` exists, instead of the program. */
+const waiting = [
+  '-e',
+  "setInterval(() => { if (require('node:fs').existsSync(process.argv[1])) process.exit(); }, 20)",
+  '--',
+];
+
 /** Checks the schedule as the server does, with these settings for its commands. */
-function tick(settings: Readonly<Record<string, string>> = {}): void {
+function tick(settings: Readonly<Record<string, string>> = {}, waits = false): void {
   const { app } = fixture.server;
   const environment = {
     ...process.env,
@@ -66,13 +76,13 @@ function tick(settings: Readonly<Record<string, string>> = {}): void {
       started++;
       return process.execPath;
     },
-    args: [builtProgram],
+    args: waits ? [...waiting, join(folder, 'end')] : [builtProgram],
     environment,
   };
   const end = (): void => void ended++;
   const withProgram = Object.create(app, {
     deployment: { value: { ...app.deployment, program } },
-    log: { value: { info: end, error: end } },
+    log: { value: { info: end, error: end, warn: ({ due }: { due: string }) => skipped.push(due) } },
   });
   schedule.tick({ ...systemContext(app), app: withProgram });
 }
@@ -152,6 +162,75 @@ test('a failed backup notifies staff at once and is tried twice more within the 
     sql`SELECT message FROM notification WHERE kind = 'backup_failed'`,
   );
   assert.match(first as string, /^A backup has failed: cannot read .*file\/below: /);
+});
+
+/** Ends a command that waits. */
+const endCommand = async (): Promise<void> => {
+  const before = ended;
+  writeFileSync(join(folder, 'end'), '');
+  await eventually('the command has ended', () => ended > before, timeoutSeconds);
+  rmSync(join(folder, 'end'));
+};
+
+/** Adds a backup to the catalogue that is due for its verification. */
+const addUnverified = (): void => {
+  const { db } = fixture.server.app;
+  const created = Date.parse(`${today}T00:00:00Z`) * 1000;
+  db.write(() => db.insert('backup', { name: 'x', target: '/nowhere', size: 1, sha256: '', is_encrypted: 0, created }));
+};
+
+test('makes a backup that is due, or due again, during a verification after it', async () => {
+  addUnverified();
+  tick();
+  tick({}, true);
+  assert.is(started, 1, 'the verification');
+  fixture.clock.set(`${today}T03:00:00Z`);
+  tick();
+  assert.is(started, 1);
+  await endCommand();
+  tick();
+  await reach(1);
+  assert.equal([started, skipped], [2, []]);
+});
+
+test('skips a backup that is due while another one is being made, and logs it', async () => {
+  tick();
+  fixture.clock.set(`${today}T03:00:00Z`);
+  tick({}, true);
+  fixture.clock.advance(86_400);
+  tick();
+  tick();
+  await endCommand();
+  tick();
+  assert.equal([started, skipped], [1, [isoTime(fixture.server.app.clock.now())]]);
+});
+
+test('makes a backup again that the end of the server interrupted, also while it waits for a retry', async () => {
+  tick();
+  fixture.clock.set(`${today}T03:00:00Z`);
+  tick({}, true);
+  schedule.close();
+  const restart = (): void => {
+    schedule = new ScheduledBackups();
+    fixture.clock.advance(1);
+    tick({ TENANTRY_BACKUP_TARGET: join(folder, 'file/below') });
+    fixture.clock.advance(299);
+    tick();
+  };
+  restart();
+  assert.is(started, 1);
+  writeFileSync(join(folder, 'file'), '');
+  fixture.clock.advance(1);
+  tick({ TENANTRY_BACKUP_TARGET: join(folder, 'file/below') });
+  await eventually('the backup has failed', () => ended === 1, timeoutSeconds);
+  schedule.close();
+  restart();
+  assert.is(started, 2);
+  fixture.clock.advance(1);
+  tick();
+  await eventually('the backup is made', () => ended === 2, timeoutSeconds);
+  const handled = fixture.server.app.db.scalar<number>(sql`SELECT backup_handled FROM deployment`);
+  assert.equal([backups().length, isoTime(handled)], [1, `${today}T03:00:00Z`]);
 });
 
 test('the reason of a failure is the error of the command, not a line of its log', () => {
