@@ -115,28 +115,35 @@ interface Credentials {
   readonly sessionToken?: string;
 }
 
-/** Returns the credentials for the bucket in a setting, from the settings or the environment. Throws ConfigError. */
+/**
+ * Returns the credentials for the bucket in a setting. Each part comes from its setting or, without one, from the environment.
+ * Throws ConfigError.
+ */
 export function credentialsOf(
   config: Config,
   setting = 'backup_target',
   env: NodeJS.ProcessEnv = process.env,
 ): Credentials {
   const { backup_s3_access_key_id: id, backup_s3_secret_access_key_file: file } = config;
-  if (id !== null && file !== null) {
-    try {
-      return { accessKeyId: id, secretAccessKey: readFileSync(file, 'utf8').trim() };
-    } catch (error) {
-      throw new ConfigError(`backup_s3_secret_access_key_file: ${errorOf(error).message}`, { cause: error });
-    }
-  }
-  const {
-    AWS_ACCESS_KEY_ID: accessKeyId,
-    AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    AWS_SESSION_TOKEN: sessionToken,
-  } = env;
+  const accessKeyId = id ?? env.AWS_ACCESS_KEY_ID;
+  const secretAccessKey = file === null ? env.AWS_SECRET_ACCESS_KEY : secretIn(file);
   if (!accessKeyId || !secretAccessKey)
     throw new ConfigError(
       `${setting} needs credentials: set backup_s3_access_key_id and backup_s3_secret_access_key_file, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
     );
+  // A session token belongs to the other two variables.
+  const { AWS_SESSION_TOKEN: sessionToken } = id === null && file === null ? env : {};
   return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
+}
+
+/** Returns the secret in a file. Throws ConfigError. */
+function secretIn(file: string): string {
+  let secret: string;
+  try {
+    secret = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new ConfigError(`backup_s3_secret_access_key_file: ${errorOf(error).message}`, { cause: error });
+  }
+  if (secret === '') throw new ConfigError(`backup_s3_secret_access_key_file: ${file} is empty`);
+  return secret;
 }

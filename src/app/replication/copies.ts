@@ -1,10 +1,20 @@
 import { execFile } from 'node:child_process';
-import { closeSync, copyFileSync, existsSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Config } from '../../kernel/config/config.ts';
 import { copyDatabase } from '../../kernel/durability/copy.ts';
-import { makeFolder, placeNew } from '../../kernel/files.ts';
+import { makeFolder, place, placeNew } from '../../kernel/files.ts';
 import { keyFile } from '../../kernel/security/secrets.ts';
 import { withoutCredentials } from '../../kernel/url.ts';
 import { databaseFile, prepareFolder, requireDatabase } from '../data/data-folder.ts';
@@ -112,8 +122,7 @@ export class Copies {
   }
 
   async #copy(source: string, draft: string): Promise<void> {
-    const key = keyFile(source);
-    if (existsSync(key)) copyFileSync(key, keyFile(this.data));
+    this.#copyKeys(keyFile(source));
     const addon = prepareFolder(this.config, this.data);
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
       const before = baseStateOf(source);
@@ -122,6 +131,15 @@ export class Copies {
       if (baseStateOf(source) === before) return;
     }
     throw new Error(`${source} changes too often to be copied`);
+  }
+
+  /** Copies changed keys. They must survive a power failure: without them, no copy can be promoted. */
+  #copyKeys(source: string): void {
+    const file = keyFile(this.data);
+    if (!existsSync(source) || (existsSync(file) && readFileSync(source).equals(readFileSync(file)))) return;
+    const draft = `${file}.new`;
+    copyFileSync(source, draft);
+    place(draft, file);
   }
 
   /** Restores a replica once. */

@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { prepareChain } from '../../activity/audit/append.ts';
 import { appendReplacement } from '../../activity/audit/heads-log.ts';
@@ -47,8 +47,10 @@ export async function promote(
       db.truncateLog();
       const version = textOf(versionOf(db));
       db.close();
+      // The log stays if another program has the copy open. Renaming the file would lose the changes in it.
+      if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
+        throw new Error(`another program uses ${file}: close it and run the command again`);
       appendReplacement(folder, 'promote');
-      // The file has no write-ahead log now, so renaming it is safe.
       renameSync(file, join(folder, databaseFile));
       syncFolder(folder);
       rmSync(join(folder, 'copies'), { recursive: true });

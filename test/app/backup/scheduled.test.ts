@@ -313,6 +313,26 @@ test('does not start with a target in S3 and without recipients, credentials or 
   assert.equal([served.code, served.stdout], [2, '']);
 });
 
+test('takes each part of the credentials from its setting or the environment', async () => {
+  const { accessKeyId, secretAccessKey } = store.credentials;
+  writeFileSync(path('secret'), `${secretAccessKey}\n`);
+  writeFileSync(path('empty'), '\n');
+  const list = (env: Readonly<Record<string, string>>, ...options: readonly string[]): Promise<Ended> =>
+    program.run(['backups', 'list', ...store.options(), '--backup-recipients-file', 'recipients', ...options], { env });
+  const listed = { code: 0, stdout: '', stderr: 'tenantry: nothing found\n' };
+  const id = ['--backup-s3-access-key-id', accessKeyId];
+  const secret = ['--backup-s3-secret-access-key-file', 'secret'];
+  const foreign = { AWS_ACCESS_KEY_ID: 'foreign', AWS_SECRET_ACCESS_KEY: 'foreign', AWS_SESSION_TOKEN: 'foreign' };
+  assert.equal(await list(foreign, ...id, ...secret), listed);
+  assert.equal(await list({ AWS_ACCESS_KEY_ID: 'foreign', AWS_SECRET_ACCESS_KEY: secretAccessKey }, ...id), listed);
+  assert.equal(await list({ AWS_ACCESS_KEY_ID: accessKeyId }, ...secret), listed);
+  assert.match((await list({}, ...id)).stderr, /backup_target needs credentials: /);
+  assert.equal(
+    await list({}, ...id, '--backup-s3-secret-access-key-file', 'empty'),
+    failed('backup_s3_secret_access_key_file: empty is empty', 2),
+  );
+});
+
 test('a failure at any request leaves no backup, aborts the upload and notifies staff at once', async () => {
   const attempt = async (fault: ObjectStore['fault']): Promise<string> => {
     store.fault = fault;

@@ -1,7 +1,16 @@
 /** `tenantry serve --follow`, with real processes. `npm test` builds the program first. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -359,6 +368,22 @@ test('reports a source that cannot be followed in one line', async () => {
     stderr,
     /^tenantry: cannot follow file:\/\/\/nowhere: \/none restore file:\/\/\/nowhere: .*no such file or directory\n$/,
   );
+});
+
+test('replaces its keys only when those of the primary have changed, and as a whole', async () => {
+  await follow();
+  const keys = (name: string): string => readFileSync(join(program.folder, name), 'utf8');
+  const before = keys('copy/secret.key');
+  // A file that is overwritten in place changes below both names.
+  linkSync(join(program.folder, 'copy/secret.key'), join(program.folder, 'link'));
+  await create(primary.url, 'Copied');
+  await eventually('another copy is taken', () => readdirSync(join(program.folder, 'copy/copies')).includes('2'));
+  assert.is(statSync(join(program.folder, 'copy/secret.key')).nlink, 2);
+  await primary.stop();
+  assert.is((await program.run(['rotate-key', '--data', 'data'])).code, 0);
+  await eventually('the new keys are copied', () => keys('copy/secret.key') === keys('data/secret.key'), 20);
+  assert.is(keys('link'), before);
+  assert.is(statSync(join(program.folder, 'copy/secret.key')).mode & 0o777, 0o600);
 });
 
 test.run();

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import SQLite from 'better-sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../../support/eventually.ts';
@@ -97,6 +98,25 @@ test('continues from a promoted copy, and stops writes of the old server', async
   const again = await program.serve();
   assert.is((await create(again.url, 'Still too late')).status, 503, 'also after a start');
   assert.equal(await names(promoted.url), ['After', 'Before']);
+});
+
+test('rejects a copy that another program has open, because its log has changes', async () => {
+  await create(old.url, 'Before');
+  await (await program.serve(['--follow', 'data', '--data', 'copy'])).stop();
+  const [number = ''] = readdirSync(join(program.folder, 'copy/copies'));
+  const file = join(program.folder, 'copy/copies', number, 'tenantry.db');
+  const reader = new SQLite(file, { readonly: true });
+  try {
+    reader.exec('BEGIN; SELECT count(*) FROM user');
+    assert.equal(
+      await program.run(['promote', '--data', 'copy']),
+      failed(`another program uses ${file}: close it and run the command again`),
+    );
+  } finally {
+    reader.close();
+  }
+  assert.is((await program.run(['promote', '--data', 'copy'])).code, 0);
+  assert.equal(await names((await program.serve(['--data', 'copy'])).url), ['Before']);
 });
 
 test('checks the peers of a restarted server before it serves clients', async () => {
