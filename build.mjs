@@ -344,7 +344,7 @@ function embedded(modules) {
   return `
     import { createRequire } from 'node:module';
     import { compileFunction } from 'node:vm';
-    import { unpackPart } from './src/kernel/native/packed-parts.ts';
+    import { unpackInThread, unpackPart } from './src/kernel/native/packed-parts.ts';
     const partOf = (name) => unpackPart(import.meta.url, name);
     export const builtFor = ${JSON.stringify(platform)};
     export const embeddedMigrations = () => (${JSON.stringify(migrations)});
@@ -359,7 +359,7 @@ function embedded(modules) {
     export const embeddedManual = async () => JSON.parse(partOf('manual').toString());
     export const embeddedConsole = (name) => partOf(name).toString();
     export const embeddedDatabase = () => partOf('database');
-    export const embeddedDemo = () => partOf('demo').toString();
+    export const embeddedDemo = () => unpackInThread(import.meta.url, 'demo');
     export const embeddedLicenses = () => partOf('licenses').toString();
     export function embeddedModule(name) {
       const module = { exports: {} };

@@ -13,7 +13,7 @@ import { backUpBeforeUpgrade } from './backup/before-upgrade.ts';
 import type { OpenOptions, Replacements } from './compose/composition.ts';
 import type { Memory } from './compose/memory.ts';
 import { instanceOf, nativeFolder } from './data/data-folder.ts';
-import { demo, demoLogins } from './demo/demo.ts';
+import { demo, demoLogins, prepareDemo } from './demo/demo.ts';
 import { EngineSwitch } from './fixture/engine-switch.ts';
 import { Fixture, type FixtureHandle } from './fixture/fixture.ts';
 import { checkReplacements, FixtureError } from './fixture/fixture-error.ts';
@@ -32,7 +32,7 @@ import { type GivenSettings, loadConfig, localDefaults } from './settings.ts';
 
 /** Settings by name, and the parts that an embedding program may replace. */
 export interface ServerOptions extends GivenSettings, Replacements {
-  /** Keep all data in memory; nothing is read from or written to disk. */
+  /** Keep all data in memory; read and write no files, except a temporary one for the sample data. */
   readonly ephemeral?: boolean;
   /** Whether this is the command-line program, which opens the operator's port by default. */
   readonly isProgram?: boolean;
@@ -93,6 +93,8 @@ export async function createServer(options: ServerOptions = {}): Promise<Server>
 async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server> {
   const { ephemeral, isProgram, isTrial, seed, selfChecks } = options;
   const config = checkedConfig(options);
+  // Another thread unpacks it while this one opens the data.
+  const sampleData = seed === 'demo' ? prepareDemo() : undefined;
   if (selfChecks) setSelfChecks(selfChecks);
   const folder = ephemeral ? undefined : resolve(config.data);
   if (config.password_refuse_weak) await loadCommonPasswords();
@@ -124,7 +126,7 @@ async function start(options: ServerOptions, shutdown: Shutdown): Promise<Server
   const vitals = healthDependencies(opened, folder, shutdown);
   admin = await openAdmin(vitals, isProgram === true && !ephemeral, certificate ? [certificate.reading] : []);
 
-  const seeded = await insertSeed(engines.engine, seed, url);
+  const seeded = await insertSeed(engines.engine, seed, url, sampleData);
   // Issue it before the fixture saves the state for resets.
   const token = ephemeral ? engines.engine.issueToken() : undefined;
   const fixture = new Fixture({ engines, url, seeded, open: folder === undefined ? open : undefined });
@@ -378,7 +380,8 @@ async function insertSeed(
   engine: Engine,
   seed: ServerOptions['seed'],
   url: string,
+  sampleData: ReturnType<typeof prepareDemo> | undefined,
 ): Promise<ReadonlyMap<string, Seeded>> {
-  if (seed === 'demo') await demo(engine.app);
+  if (seed === 'demo') await demo(engine.app, undefined, sampleData);
   return seed === undefined || seed === 'demo' ? new Map() : createSeedObjects(engine, seed, url);
 }

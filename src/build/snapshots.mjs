@@ -17,20 +17,20 @@ export async function emptyDatabase(esbuild) {
   return emptyDatabase();
 }
 
-/** Returns the sample data as text, from dist/demo if it is up to date. */
+/** Returns the sample data, from dist/demo if it is up to date. */
 export async function demoSnapshot(esbuild) {
   const program = await compiled(esbuild, 'src/app/demo/packing.ts');
   const hash = createHash('sha256').update(program);
   for (const name of readdirSync(join(root, 'migrations')).sort())
     hash.update(readFileSync(join(root, 'migrations', name)));
-  const file = join(folder, `${hash.digest('hex').slice(0, 16)}.txt`);
-  if (existsSync(file)) return readFileSync(file, 'utf8');
+  const file = join(folder, `${hash.digest('hex').slice(0, 16)}.image`);
+  if (existsSync(file)) return readFileSync(file);
   const { packedDemo } = await loaded(program);
-  const text = await packedDemo();
+  const image = await packedDemo();
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  writeFileSync(file, text);
-  return text;
+  writeFileSync(file, image);
+  return image;
 }
 
 /** Compiles a module of the source with its imports; returns the code. */

@@ -19,9 +19,9 @@ const { test, fixture } = suiteWithServer('long reads', { ephemeral: false, data
 
 const thread = (): ReaderThread => present(fixture.server.app.readerThread);
 
-test.before(async () => {
+test.before(() => {
   largeAbove(1e9);
-  await storeSampleData(fixture);
+  storeSampleData(fixture);
 });
 test.after(() => rmSync(folder, { recursive: true }));
 

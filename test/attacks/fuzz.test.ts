@@ -10,7 +10,7 @@ const { test, fixture } = suiteWithServer('random requests', {
 });
 
 test('returns what the OpenAPI document describes, for any caller and any values', async () => {
-  await storeSampleData(fixture);
+  storeSampleData(fixture);
   const target = { url: fixture.url, token: fixture.server.issueToken() };
   // Only the long form measures response times, because tests share the machine.
   const { responses, faults } = await fuzz({ target, requests: 1500, seed: 'short', slow: 10_000 });

@@ -29,7 +29,7 @@ export function run(bundle: string): string {
     { what: 'restore of a snapshot with 1,000 customers', value: median(restore), unit: 'ms' },
     { what: '100 servers at once, until all listen', value: median(together), unit: 'ms' },
     { what: 'Each of them, in resident memory', value: median(resident), unit: 'MiB', atMost: 2 },
-    { what: 'createServer with the sample data', value: median(demo), unit: 'ms', atMost: 300 },
+    { what: 'createServer with the sample data', value: median(demo), unit: 'ms', atMost: 150 },
     { what: 'advance of the sample data by 30 days', value: median(advance), unit: 'ms', atMost: 1000 },
   ]);
 }

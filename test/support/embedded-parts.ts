@@ -7,12 +7,14 @@ const { createHash } = require('node:crypto');
 const { appendFileSync } = require('node:fs');
 const { syncBuiltinESMExports } = require('node:module');
 const zlib = require('node:zlib');
-const unpack = zlib.brotliDecompressSync;
-zlib.brotliDecompressSync = (bytes, ...options) => {
-  const digest = createHash('sha256').update(Buffer.from(bytes).toString('base64')).digest('hex');
-  appendFileSync(process.env.UNPACKED_PARTS, digest + '\\n');
-  return unpack(bytes, ...options);
-};
+for (const name of ['brotliDecompress', 'brotliDecompressSync']) {
+  const unpack = zlib[name];
+  zlib[name] = (bytes, ...options) => {
+    const digest = createHash('sha256').update(Buffer.from(bytes).toString('base64')).digest('hex');
+    appendFileSync(process.env.UNPACKED_PARTS, digest + '\\n');
+    return unpack(bytes, ...options);
+  };
+}
 syncBuiltinESMExports();
 `;
 

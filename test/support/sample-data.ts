@@ -1,8 +1,8 @@
 /** The sample data embedded in the program. */
 import { pathToFileURL } from 'node:url';
-import { demoPassword } from '../../src/app/demo/demo.ts';
-import { type DemoSnapshot, fillFrom } from '../../src/app/demo/snapshot.ts';
-import { unpackText } from '../../src/app/export/packed-rows.ts';
+import * as assert from 'uvu/assert';
+import { splitImage } from '../../src/app/demo/image.ts';
+import { storeSnapshot } from '../../src/app/demo/snapshot.ts';
 import { raw } from '../../src/kernel/db/sql.ts';
 import { unpackPart } from '../../src/kernel/native/packed-parts.ts';
 import type { Fixture } from './fixture.ts';
@@ -12,14 +12,9 @@ import { builtProgram } from './program.ts';
  * Stores the sample data of the built program as `tenantry demo` does. The source would generate it, which takes ten times as
  * long; test/app/demo/snapshot.test.ts compares both.
  */
-export async function storeSampleData({ server: { app } }: Fixture): Promise<void> {
-  const text = unpackPart(pathToFileURL(builtProgram).href, 'demo').toString();
-  const snapshot = unpackText(text, app.clock.now()) as DemoSnapshot;
-  const hash = await app.passwords.hash(demoPassword);
-  app.db.write(() => {
-    // The fixture deletes the events of its own requests but not their subjects.
-    app.db.run(raw('DELETE FROM event_subject'));
-    fillFrom(snapshot, app, hash);
-  });
-  app.db.store();
+export function storeSampleData({ server: { app } }: Fixture): void {
+  // The fixture has deleted the events of its own requests but not their objects.
+  app.db.write(() => app.db.run(raw('DELETE FROM event_subject')));
+  const image = splitImage(unpackPart(pathToFileURL(builtProgram).href, 'demo'));
+  assert.ok(storeSnapshot(image, app));
 }

@@ -63,6 +63,14 @@ export function reencryptSecrets({ db }: Pick<App, 'db'>, secrets: Secrets): num
   return count;
 }
 
+/** Encrypts the values of these tables, which are plain text. Must run inside a write. */
+export function sealPlainValues({ db, secrets }: Pick<App, 'db' | 'secrets'>, tables: readonly string[]): void {
+  for (const encrypted of encryptedColumns)
+    if (tables.includes(encrypted.table))
+      for (const { id, uuid, value } of readValues(db, encrypted))
+        db.update(encrypted.table, id, { [encrypted.column]: secrets.seal(Buffer.from(value).toString(), uuid) });
+}
+
 const readCheck = (db: Database): Uint8Array | null =>
   db.value<Uint8Array | null>(sql`SELECT key_check FROM deployment`) ?? null;
 

@@ -13,7 +13,7 @@ import { planResources } from './resources.ts';
 import { buildSampleData } from './sample-data.ts';
 import { type Account, Story } from './script.ts';
 import { Seed } from './seed.ts';
-import { fillFrom, fittingSnapshot } from './snapshot.ts';
+import { fits, loadSnapshot, storeSnapshot } from './snapshot.ts';
 import { TimeMachine } from './time-machine.ts';
 
 /** Default seed of the random data. */
@@ -27,19 +27,22 @@ export const demoPassword = 'demo-world-1';
  * same seed at the same instant yields the same data, including uuids. Rejects with a readable error, and changes nothing, if
  * customers exist.
  */
-export async function demo(app: App, seed = defaultSeed): Promise<string> {
-  const { db, log, passwords } = app;
+export async function demo(app: App, seed = defaultSeed, loading = prepareDemo()): Promise<string> {
+  const { log, passwords } = app;
   if (hasCustomers(app)) throw new Error('the database already has customers: sample data needs an empty one');
-  // Another thread hashes while this one unpacks the snapshot.
-  const hashing = passwords.hash(demoPassword);
-  const snapshot = seed === defaultSeed ? fittingSnapshot(app) : undefined;
-  const hash = await hashing;
-  if (snapshot) {
-    db.write(() => fillFrom(snapshot, app, hash));
-    db.store();
-  } else await seedByHistory(app, hash, seed);
-  log.debug({ source: snapshot ? 'snapshot' : 'history' }, 'sample data stored');
+  const snapshot = seed === defaultSeed ? await loading : undefined;
+  const isStored = snapshot && fits(snapshot, app) && storeSnapshot(snapshot, app);
+  if (!isStored) await seedByHistory(app, await passwords.hash(demoPassword), seed);
+  log.debug({ source: isStored ? 'snapshot' : 'history' }, 'sample data stored');
   return demoReport(app);
+}
+
+/** Unpacks the snapshot in another thread. Its errors are those of the call of `demo` that gets the result. */
+export function prepareDemo(): ReturnType<typeof loadSnapshot> {
+  const loading = loadSnapshot();
+  // A start that fails never awaits it.
+  loading.catch(() => undefined);
+  return loading;
 }
 
 /** Fills a database by replaying the requests of two years, each at its instant. `hash` is the password hash. */

@@ -1,5 +1,5 @@
 import { day, minute } from '../../kernel/clock.ts';
-import { monthName, monthOf } from '../export/packed-rows.ts';
+import { monthName, monthOf } from './months.ts';
 import type { Person } from './sample-data.ts';
 import type { Resource, Story } from './script.ts';
 import type { Seed } from './seed.ts';

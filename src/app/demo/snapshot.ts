@@ -1,7 +1,10 @@
 /**
  * The sample data that the build includes in the program: the rows that the history of the default seed creates. Storing them
- * gives the same result in a tenth of the time. See src/decisions/snapshots.md.
+ * takes a thirtieth of the time. See src/decisions/snapshots.md.
  */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { changeQuota, quotaOf } from '../../activity/quotas/usage.ts';
 import { systemContext } from '../../kernel/access/context.ts';
@@ -10,20 +13,10 @@ import type { SettingName } from '../../kernel/config/config.ts';
 import { raw, sql } from '../../kernel/db/sql.ts';
 import { embeddedDemo } from '../../kernel/native/embedded.ts';
 import { builtIn } from '../compose/providers.ts';
-import { monthOf, type Origin, type PackedTable, storeTables, unpackText } from '../export/packed-rows.ts';
+import { sealPlainValues } from '../data/encryption.ts';
 import { quoted } from '../export/tables.ts';
 import { settingNames, settings } from '../settings.ts';
-import { sinceMeasured } from './measurements.ts';
-
-export interface DemoSnapshot {
-  /** Schema version of the rows. */
-  readonly schema: number;
-  readonly tables: readonly PackedTable[];
-  /** Increase in usage of each quota of the deployment. */
-  readonly usages: Readonly<Record<string, number>>;
-  /** The last id of each AUTOINCREMENT table. */
-  readonly sequences: Readonly<Record<string, number>>;
-}
+import { type DemoImage, fillMarks, splitImage } from './image.ts';
 
 /** Settings that do not affect the history. If any other setting has been changed, the history runs instead. */
 const independent: ReadonlySet<SettingName> = new Set([
@@ -51,37 +44,63 @@ const initialRows: Readonly<Record<string, string>> = {
   audit_sink: 'TRUE',
 };
 
+/** Unpacks the snapshot in another thread; undefined in development builds, where the history runs. */
+export const loadSnapshot = async (): Promise<DemoImage | undefined> => {
+  const image = await embeddedDemo();
+  return image && splitImage(image);
+};
+
 /**
- * Returns the snapshot if the history would create the same rows: the database has only its initial rows, and all settings that
- * affect the history have their defaults. Returns undefined otherwise, and in development builds, where the history runs.
+ * Whether the history would create the rows of the snapshot: the database has only its initial rows, and all settings that affect
+ * the history have their defaults.
  */
-export function fittingSnapshot({ catalogue, clock, config, db }: App): DemoSnapshot | undefined {
-  if (catalogue !== builtIn) return undefined;
+export function fits({ schema, tables }: DemoImage, { catalogue, config, db }: App): boolean {
+  if (catalogue !== builtIn || schema !== Number(db.pragma('user_version'))) return false;
   if (settingNames.some((name) => !independent.has(name) && !isDeepStrictEqual(config[name], settings[name].fallback)))
-    return undefined;
-  const text = embeddedDemo();
-  const snapshot = text === undefined ? undefined : (unpackText(text, clock.now()) as DemoSnapshot);
-  if (snapshot?.schema !== Number(db.pragma('user_version'))) return undefined;
-  const hasOtherRows = snapshot.tables.some(({ name }) => {
+    return false;
+  return tables.every((name) => {
     const isOther = sql`NOT (${raw(initialRows[name] ?? 'FALSE')})`;
-    return db.value(sql`SELECT 1 FROM ${raw(quoted(name))} WHERE ${isOther} LIMIT 1`) !== undefined;
+    return db.value(sql`SELECT 1 FROM ${raw(quoted(name))} WHERE ${isOther} LIMIT 1`) === undefined;
   });
-  return hasOtherRows ? undefined : snapshot;
 }
 
-/** Returns the base values of relative values in the rows. */
-export const originAt = (now: number, passwordHash: string): Origin => ({
-  now,
-  month: monthOf(now - sinceMeasured),
-  passwordHash,
-});
+/**
+ * Stores the rows of a snapshot, shifted to now, and encrypts their secrets with the keys of the deployment. Returns false, and
+ * stores nothing, if the temporary file that SQLite reads cannot be written. Changes the bytes of the snapshot.
+ */
+export function storeSnapshot(snapshot: DemoImage, app: App): boolean {
+  fillMarks(snapshot, app.clock.now());
+  const folder = writeTemporarily(snapshot.database);
+  if (folder === undefined) return false;
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    // Remove the file before copying, because a process may be killed meanwhile.
+    app.db.copyTables(join(folder, temporaryFile), remove, snapshot.tables, () => adapt(snapshot, app));
+    return true;
+  } finally {
+    remove();
+  }
+}
 
-/** Stores the rows of a snapshot, shifted to now. `passwordHash` applies to all users. Must run inside a write. */
-export function fillFrom({ sequences, tables, usages }: DemoSnapshot, app: App, passwordHash: string): void {
-  const { clock, db } = app;
-  storeTables(app, tables, originAt(clock.now(), passwordHash));
-  for (const [name, last] of Object.entries(sequences))
-    db.run(sql`UPDATE sqlite_sequence SET seq = ${last} WHERE name = ${name}`);
+const temporaryFile = 'snapshot';
+
+/** Writes a file in a new private folder. Returns the folder; undefined on failure, such as a full disk. */
+function writeTemporarily(database: Buffer): string | undefined {
+  let folder: string | undefined;
+  try {
+    folder = mkdtempSync(join(tmpdir(), 'tenantry-demo-'));
+    writeFileSync(join(folder, temporaryFile), database, { mode: 0o600 });
+    return folder;
+  } catch {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    return undefined;
+  }
+}
+
+/** Changes the rows of a snapshot that depend on the deployment. Must run inside a write. */
+function adapt({ tables, usages }: DemoImage, app: App): void {
+  const { db } = app;
+  sealPlainValues(app, tables);
   const context = systemContext(app);
   for (const [name, growth] of Object.entries(usages)) {
     const quota = quotaOf(db, 'global', 0, name);

@@ -115,23 +115,6 @@ export abstract class Writer extends Rows {
     return { id: Number(lastInsertRowid), changes };
   }
 
-  /**
-   * Inserts rows with one statement that has a `?` for each value. Invalidates all caches instead of looking up the changed tables.
-   * Must run inside `write`.
-   */
-  insertAll(text: string, rows: Iterable<readonly Value[]>): void {
-    if (this.#depth === 0) throw new Error('A change outside Database.write');
-    const batch = this.#begin();
-    if (batch.failure !== undefined) throw batch.failure;
-    const insert = this.handle.prepare(text);
-    const wasTorn = batch.isTorn;
-    batch.isTorn = true;
-    for (const row of rows) insert.run(row);
-    batch.isTorn = wasTorn;
-    this.versions.writes++;
-    this.changedAll();
-  }
-
   /** Runs a change before the commit of this batch, unless the calling work is rolled back. Must run inside `write`. */
   changeLast(change: () => void): void {
     if (this.#depth === 0) throw new Error('A change outside Database.write');
@@ -200,6 +183,36 @@ export abstract class Writer extends Rows {
     } finally {
       this.commit();
       this.handle.pragma('synchronous = FULL');
+    }
+  }
+
+  /**
+   * Copies all rows of tables from a database file, and the last ids of its AUTOINCREMENT tables. Then runs `work`, and commits
+   * both in one transaction. Both databases have AUTOINCREMENT tables. Does not check foreign keys. Into an empty table with the
+   * same definition and indexes, SQLite copies rows and index entries as they are stored, in a tenth of the time of inserting.
+   * `opened` is called when the file is open and may be removed.
+   */
+  copyTables(file: string, opened: () => void, tables: readonly string[], work: () => void): void {
+    this.commit();
+    this.handle.prepare('ATTACH ? AS source').run(file);
+    // SQLite copies stored rows only while it checks no foreign keys. Neither setting can change inside a transaction.
+    this.handle.pragma('foreign_keys = OFF');
+    try {
+      opened();
+      this.write(() => {
+        for (const table of tables) this.handle.exec(`INSERT INTO main."${table}" SELECT * FROM source."${table}"`);
+        this.handle.exec(`
+          DELETE FROM main.sqlite_sequence WHERE name IN (SELECT name FROM source.sqlite_sequence);
+          INSERT INTO main.sqlite_sequence SELECT * FROM source.sqlite_sequence`);
+        this.versions.writes++;
+        this.changedAll();
+        work();
+      });
+      this.store();
+    } finally {
+      this.commit();
+      this.handle.pragma('foreign_keys = ON');
+      this.handle.exec('DETACH source');
     }
   }
 

@@ -89,8 +89,8 @@ export function embeddedLicenses(): string {
   return readFileSync(new URL('../../../LICENSE', import.meta.url), 'utf8');
 }
 
-/** The snapshot of the sample data as text; undefined in development, where the history creates the data. */
-export const embeddedDemo = (): string | undefined => undefined;
+/** The snapshot of the sample data, unpacked in another thread; undefined in development, where the history creates the data. */
+export const embeddedDemo = async (): Promise<Buffer | undefined> => undefined;
 
 /** The bytes of an empty database of this version; undefined in development, where the migrations create it. */
 export const embeddedDatabase = (): Buffer | undefined => undefined;

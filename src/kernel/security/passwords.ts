@@ -13,7 +13,7 @@ declare module '../app.ts' {
 const maxRunning = 4;
 const maxWaiting = 64;
 /** Argon2id with 19 MiB, two passes, one lane: about 15 ms of CPU time, off the main thread. */
-const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+export const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 /** The hash of a random password at the same cost, for comparison with users without a password. */
 const decoy = '$argon2id$v=19$m=19456,t=2,p=1$ZK6VZK5i9Q4Lc2Dxi8eXng$6iIxRK5pP38K/Kj6fjI3yq6X2kQuYNMjtSMZtz1kCws';
 

@@ -10,7 +10,7 @@ const { test: estate, fixture } = suiteWithServer('resources of the sample data'
 let resources: Json[];
 
 estate.before(async () => {
-  await storeSampleData(fixture);
+  storeSampleData(fixture);
   resources = await everyPage(fixture.staff, '/api/resources/');
 });
 

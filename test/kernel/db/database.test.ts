@@ -41,23 +41,89 @@ database('the file is in WAL mode with full synchronisation and foreign keys', (
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-database('insertAll inserts all rows of a statement or none, and invalidates what was read before', () => {
-  const text = 'INSERT INTO item (id, name) VALUES (?, ?)';
-  const count = sql`SELECT count(*) FROM item`;
-  assert.equal([db.count(count), db.rowsIn('item')], [0, 0]);
-  const rows: readonly [number, string][] = [
-    [7, 'seven'],
-    [3, 'three'],
-  ];
-  db.write(() => db.insertAll(text, rows));
-  assert.equal([db.count(count), db.rowsIn('item')], [2, 2]);
-  const twice: readonly [number, string][] = [
-    [8, 'eight'],
-    [9, 'seven'],
-  ];
-  assert.throws(() => db.write(() => db.insertAll(text, twice)), /UNIQUE/);
-  assert.equal([db.values(sql`SELECT id FROM item ORDER BY id`), db.count(count)], [[3, 7], 2]);
-  assert.throws(() => db.insertAll(text, rows), /A change outside Database.write/);
+/** Writes a file with two tables to copy, in which an item refers to one that only the target may have. */
+function otherDatabase(): string {
+  const file = join(folder, 'other.db');
+  const other = new SQLite(file);
+  other.exec(`
+    PRAGMA foreign_keys = OFF; PRAGMA page_size = 8192;
+    ${numberedTables};
+    INSERT INTO numbered VALUES (7, 'seven', 1), (3, 'three', 7);
+    INSERT INTO removed VALUES (5); DELETE FROM removed`);
+  other.close();
+  return file;
+}
+
+const numberedTables = `
+  CREATE TABLE numbered (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, next INTEGER REFERENCES numbered) STRICT;
+  CREATE UNIQUE INDEX numbered_name ON numbered (name);
+  CREATE TABLE removed (id INTEGER PRIMARY KEY AUTOINCREMENT) STRICT`;
+
+const numbered = sql`SELECT name FROM numbered ORDER BY id`;
+/** What `copyTables` changes for its duration. */
+const settingsOf = () => [db.pragma('foreign_keys'), db.values(sql`SELECT name FROM pragma_database_list`)];
+
+for (const [state, rows] of [
+  ['empty tables', []],
+  ['tables with rows', ['one']],
+] as const)
+  database(`copyTables fills ${state} together with its work, and continues their numbers`, () => {
+    db.script(numberedTables);
+    db.write(() => {
+      for (const name of rows) db.insert('numbered', { name });
+    });
+    const count = sql`SELECT count(*) FROM numbered`;
+    assert.equal([db.count(count), db.rowsIn('numbered')], [rows.length, rows.length]);
+    const file = otherDatabase();
+    db.copyTables(
+      file,
+      () => rmSync(file),
+      ['numbered', 'removed'],
+      () => {
+        db.update('numbered', 3, { name: 'drei' });
+      },
+    );
+    assert.equal(outside.prepare(numbered.text).pluck().all(), [...rows, 'drei', 'seven']);
+    assert.equal([db.count(count), db.rowsIn('numbered')], [rows.length + 2, rows.length + 2]);
+    assert.equal(settingsOf(), [1, ['main']]);
+    assert.is(db.pragma('integrity_check'), 'ok');
+    db.write(() =>
+      assert.equal([db.insert('numbered', { name: 'eight' }), db.insert('removed', { id: null })], [8, 6]),
+    );
+  });
+
+database('copyTables changes nothing if a row or its work fails, and keeps earlier changes', () => {
+  db.script(numberedTables);
+  const file = otherDatabase();
+  db.write(() => db.insert('numbered', { name: 'seven' }));
+  const copy = (work: () => void) => () => db.copyTables(file, () => undefined, ['removed', 'numbered'], work);
+  assert.throws(
+    copy(() => undefined),
+    /UNIQUE/,
+  );
+  db.write(() => db.update('numbered', 1, { name: 'one' }));
+  assert.throws(
+    copy(() => {
+      throw new Error('the work failed');
+    }),
+    /the work failed/,
+  );
+  const missing = join(folder, 'missing', 'file');
+  assert.throws(
+    () =>
+      db.copyTables(
+        missing,
+        () => undefined,
+        ['numbered'],
+        () => undefined,
+      ),
+    /unable to open/,
+  );
+  db.commit();
+  assert.equal(outside.prepare(numbered.text).pluck().all(), ['one']);
+  assert.equal(settingsOf(), [1, ['main']]);
+  assert.throws(() => db.write(() => db.update('numbered', 1, { next: 99 })), /FOREIGN KEY/);
+  db.write(() => assert.is(db.insert('numbered', { name: 'two' }), 2));
 });
 
 database('rejects changes outside write', () => {
