@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { rotateAuditKey } from '../../activity/audit/heads.ts';
+import { registerKey, rotateAuditKey } from '../../activity/audit/heads.ts';
 import { AuditSinks } from '../../activity/audit/sinks/sinks.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import type { Database } from '../../kernel/db/database.ts';
@@ -22,6 +22,8 @@ export async function rotateKey(config: Config, folder: string, access: WriteAcc
   const { app, close } = openDeployment(config, { folder, purpose: 'serve', access, command: 'rotate-key' });
   try {
     requireOpening(app.db, app.secrets);
+    // Rejects an audit.key that cannot be decrypted while nothing has changed.
+    registerKey(app);
     // Only the operator can change keys in the settings, where the first one is already the new key.
     const secrets = config.encryption_keys.length > 0 ? app.secrets : addKey(folder, app.random);
     const count = reencryptSecrets(app, secrets);

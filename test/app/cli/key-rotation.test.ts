@@ -1,6 +1,6 @@
 /** rotate-key on the command line. `npm test` builds the program first. */
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import SQLite from 'better-sqlite3';
@@ -133,6 +133,19 @@ test('rejects a served folder, secrets that no key decrypts, and keys of the set
       failed('token of service_settings 1 cannot be opened with the encryption keys: nothing was changed'),
     );
   assert.equal(keys(), [first]);
+});
+
+test('changes nothing if the signing key of the audit trail cannot be decrypted', async () => {
+  const before = [keys(), opened(), sealedWith(idOf(keys()[0]))];
+  writeFileSync(data('audit.key'), 'AAAA\n');
+  for (const words of [['rotate-key'], ['rotate-key', '--prune']])
+    assert.equal(
+      await run(words),
+      failed(
+        `${data('audit.key')} cannot be opened with the encryption keys: move it away to sign the audit trail with a new key`,
+      ),
+    );
+  assert.equal([keys(), opened(), sealedWith(idOf(keys()[0]))], before);
 });
 
 test('leaves a usable folder when killed at any moment, and can be repeated', async () => {
