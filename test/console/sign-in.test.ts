@@ -156,9 +156,12 @@ browser('accepts a login up to 15 minutes after its start, unless the console wa
     await visitor.page.clock.setSystemTime(Date.now());
     if (isOpened) {
       await visitor.page.reload();
-      const departures = () =>
-        visitor.page.evaluate('Object.keys(sessionStorage).filter((key) => /departure/.test(key)).length');
-      await eventually('the departure is forgotten', async () => (await departures()) === 0, 30);
+      const isForgotten = (): Promise<boolean> =>
+        visitor.page
+          .evaluate<boolean>('!Object.keys(sessionStorage).some((key) => /departure/.test(key))')
+          // The page may be loading.
+          .catch(() => false);
+      await eventually('the departure is forgotten', isForgotten, 30);
     }
     await follow(visitor, `${url}/#/signed-in/${saml.fixture.as('mallory').token}/saml2`);
     await visitor.heading(heading).waitFor();
