@@ -107,7 +107,7 @@ async function createWithKeys(
       throw new Error('The encryption keys in it are not those of its database');
     db.write(() => prepareChain(db, randomBytes));
     db.store();
-    db.truncateLog();
+    if (!db.truncateLog()) throw new Error(`another program uses ${copy}: close it and run the command again`);
   } finally {
     db.close();
   }

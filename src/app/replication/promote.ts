@@ -1,4 +1,4 @@
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { prepareChain } from '../../activity/audit/append.ts';
 import { appendReplacement } from '../../activity/audit/heads-log.ts';
@@ -44,12 +44,10 @@ export async function promote(
       });
       if (access) applyAccess(db, access);
       db.store();
-      db.truncateLog();
+      // Renaming the file would lose the changes in its log.
+      if (!db.truncateLog()) throw new Error(`another program uses ${file}: close it and run the command again`);
       const version = textOf(versionOf(db));
       db.close();
-      // The log stays if another program has the copy open. Renaming the file would lose the changes in it.
-      if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)
-        throw new Error(`another program uses ${file}: close it and run the command again`);
       appendReplacement(folder, 'promote');
       renameSync(file, join(folder, databaseFile));
       syncFolder(folder);

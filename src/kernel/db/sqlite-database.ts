@@ -83,9 +83,9 @@ export class SqliteDatabase extends Writer implements Database {
     return this.handle.pragma(text, { simple: true });
   }
 
-  /** Moves the whole write-ahead log into the file of the database. Throws if another connection prevents it. */
-  truncateLog(): void {
-    if (this.pragma('wal_checkpoint(TRUNCATE)') !== 0) throw new Error('The database is in use by another process');
+  /** Moves the whole write-ahead log into the file of the database. Returns false if another connection prevents it. */
+  truncateLog(): boolean {
+    return this.pragma('wal_checkpoint(TRUNCATE)') === 0;
   }
 
   /** Returns the entire database as bytes, after committing pending writes. */
