@@ -132,14 +132,15 @@ export const quotasOf = (db: Database, scope: QuotaScope, id: number): ReadonlyM
   );
 
 /** A change to an existing quota. */
-interface QuotaChange extends QuotaDelta {
+interface QuotaChange {
   readonly quota: QuotaRow;
+  readonly delta: number;
 }
 
 const changesOf = (db: Database, deltas: readonly QuotaDelta[]): QuotaChange[] =>
-  sumByQuota(deltas).flatMap((change) => {
-    const quota = change.delta === 0 ? undefined : quotaOf(db, change.scope, change.id, change.name);
-    return quota ? [{ ...change, quota }] : [];
+  sumByQuota(deltas).flatMap(({ delta, id, name, scope }) => {
+    const quota = delta === 0 ? undefined : quotaOf(db, scope, id, name);
+    return quota ? [{ quota, delta }] : [];
   });
 
 /** Throws 409 with the sorted names of all quotas that the combined changes would exceed (events.md 2.2). */
@@ -159,10 +160,10 @@ function rejectExcess(app: App, changes: readonly QuotaChange[]): void {
   );
   if (exceeded.length === 0) return;
   const texts = exceeded
-    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+    .sort(({ quota: a }, { quota: b }) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
     .map(
-      ({ delta, id, name, quota, scope }) =>
-        `${name} quota limit: ${decimal(quota.limit)}, requires ${decimal(quota.usage + delta)}${scopeName(app, scope, id)}`,
+      ({ delta, quota }) =>
+        `${quota.name} quota limit: ${decimal(quota.limit)}, requires ${decimal(quota.usage + delta)}${scopeName(app, quota)}`,
     );
   throw conflict(`One or more quotas were exceeded: ${texts.join('; ')}`);
 }
@@ -256,7 +257,7 @@ export function usages(db: Database, scope: QuotaScope, id: number): ReadonlyMap
 }
 
 /** Formats the scope of a quota for an error message: ` (<name> (<abbreviation>))`. */
-function scopeName({ db, scopes }: App, kind: QuotaScope, id: number): string {
+function scopeName({ db, scopes }: App, { scope_id: id, scope_kind: kind }: QuotaRow): string {
   if (kind === 'global') return '';
   const { scope_abbreviation: abbreviation, scope_name: name } = scopes.of(kind).scope(db, id);
   return ` (${name}${abbreviation ? ` (${abbreviation})` : ''})`;
