@@ -23,7 +23,7 @@ type Kind = (typeof kinds)[number];
 const connections = 16;
 const rounds = 40;
 const milliseconds = 150;
-const warmupMilliseconds = 1500;
+const warmupMilliseconds = 5000;
 const customerCount = 20;
 const projectsEach = 3;
 
