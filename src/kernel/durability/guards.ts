@@ -1,8 +1,10 @@
 import { statSync } from 'node:fs';
 import type SQLite from 'better-sqlite3';
+import { startOf } from '../files.ts';
 import type { Addon } from '../native/native.ts';
 import { codeOf, errorOf } from '../present.ts';
 import { openHandle } from './handle.ts';
+import { databaseHeaderBytes, sizeInHeader } from './snapshot.ts';
 import { StorageError } from './storage-error.ts';
 
 /**
@@ -26,7 +28,8 @@ export function takeLock(file: string, held: string, addon?: Addon): () => void 
 
 /**
  * Returns a function that calls `fail` if the file of an open database was removed, replaced or truncated. SQLite silently keeps
- * using a removed or replaced file, and notices truncation only page by page. It never truncates the file itself.
+ * using a removed or replaced file, and notices truncation only page by page. It truncates the file itself only to the size in the
+ * header, when the log has lost transactions that had already enlarged the file.
  */
 export function watchFile(file: string, fail: (error: StorageError, advice: string) => void): () => void {
   let seen = statSync(file);
@@ -37,7 +40,7 @@ export function watchFile(file: string, fail: (error: StorageError, advice: stri
         ? 'removed'
         : now.ino !== seen.ino
           ? 'replaced'
-          : now.size < seen.size
+          : now.size < seen.size && now.size < sizeInHeader(startOf(file, databaseHeaderBytes))
             ? `cut from ${seen.size} to ${now.size} bytes`
             : undefined;
     if (now === undefined || change !== undefined)

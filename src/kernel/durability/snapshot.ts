@@ -22,12 +22,17 @@ export const backupTable = {
 /** Header size of a database in bytes. */
 export const databaseHeaderBytes = 100;
 
-/** Returns the size in a backup's header (https://www.sqlite.org/fileformat2.html). Throws a readable error for other files. */
+/** Returns the size in the header of a database, in bytes (https://www.sqlite.org/fileformat2.html). */
+export function sizeInHeader(header: Buffer): number {
+  const pageBytes = header.readUInt16BE(16);
+  return (pageBytes === 1 ? 65_536 : pageBytes) * header.readUInt32BE(28);
+}
+
+/** Returns the size in a backup's header. Throws a readable error for other files. */
 export function sizeOfBackup(header: Buffer): number {
   if (header.toString('latin1', 0, 16) !== 'SQLite format 3\0' || header.readUInt32BE(68) !== backupId)
     throw new Error('The file is not a backup');
-  const pageBytes = header.readUInt16BE(16);
-  return (pageBytes === 1 ? 65_536 : pageBytes) * header.readUInt32BE(28);
+  return sizeInHeader(header);
 }
 
 /** Contents of a backup other than the database. */
