@@ -26,6 +26,10 @@ export function takeLock(file: string, held: string, addon?: Addon): () => void 
   }
 }
 
+/** Returns the size below which a file of a database is incomplete. */
+const minimumSize = (file: string): number =>
+  Math.max(databaseHeaderBytes, sizeInHeader(startOf(file, databaseHeaderBytes)));
+
 /**
  * Returns a function that calls `fail` if the file of an open database was removed, replaced or truncated. SQLite silently keeps
  * using a removed or replaced file, and notices truncation only page by page. It truncates the file itself only to the size in the
@@ -40,7 +44,7 @@ export function watchFile(file: string, fail: (error: StorageError, advice: stri
         ? 'removed'
         : now.ino !== seen.ino
           ? 'replaced'
-          : now.size < seen.size && now.size < sizeInHeader(startOf(file, databaseHeaderBytes))
+          : now.size < seen.size && now.size < minimumSize(file)
             ? `cut from ${seen.size} to ${now.size} bytes`
             : undefined;
     if (now === undefined || change !== undefined)

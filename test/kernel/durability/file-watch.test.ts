@@ -19,6 +19,7 @@ test.after.each(() => program.end());
 
 const spoiled: [title: string, spoil: () => void, told: (size: number) => string][] = [
   ['cut', () => truncateSync(file(), 20_000), (size) => `cut from ${size} to 20000 bytes`],
+  ['emptied', () => truncateSync(file(), 0), (size) => `cut from ${size} to 0 bytes`],
   ['removed', () => rmSync(file()), () => 'removed'],
   [
     'replaced',
