@@ -145,22 +145,22 @@ function syncParents(last: string, first: string): void {
   }
 }
 
+const maxLockAttempts = 100;
+
 /** Locks a prepared folder against other servers and returns the unlock function. Throws a readable error. */
 export function lockFolder(folder: string, addon: Addon | undefined): () => void {
   const file = join(folder, lockFiles[0]);
-  for (;;) {
-    const before = identityOf(file);
+  for (let attempt = 0; attempt < maxLockAttempts; attempt++) {
+    const before = inodeOf(file);
     const unlock = takeLock(file, `another server uses the data folder ${folder}`, addon);
-    // A failed command may have removed the file between its opening and its lock.
-    if (before !== undefined && before === identityOf(file)) return unlock;
+    // A failed command may have removed the file between its opening and its lock. No other file gets its inode while it is open.
+    if (before !== undefined && before === inodeOf(file)) return unlock;
     unlock();
   }
+  throw new Error(`failed to lock ${file}: other commands keep removing it`);
 }
 
-function identityOf(file: string): string | undefined {
-  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return stats && `${stats.ino} ${stats.birthtimeNs}`;
-}
+const inodeOf = (file: string): bigint | undefined => statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
 
 /** Bytes that the write-ahead log and a checkpoint together may need. */
 export const requiredBytes = 100_000_000;
