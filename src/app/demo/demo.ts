@@ -27,10 +27,10 @@ export const demoPassword = 'demo-world-1';
  * same seed at the same instant yields the same data, including uuids. Rejects with a readable error, and changes nothing, if
  * customers exist.
  */
-export async function demo(app: App, seed = defaultSeed, loading = prepareDemo()): Promise<string> {
+export async function demo(app: App, seed = defaultSeed, loading?: ReturnType<typeof loadSnapshot>): Promise<string> {
   const { log, passwords } = app;
   if (hasCustomers(app)) throw new Error('the database already has customers: sample data needs an empty one');
-  const snapshot = seed === defaultSeed ? await loading : undefined;
+  const snapshot = seed === defaultSeed ? await (loading ?? loadSnapshot()) : undefined;
   const isStored = snapshot && fits(snapshot, app) && storeSnapshot(snapshot, app);
   if (!isStored) await seedByHistory(app, await passwords.hash(demoPassword), seed);
   log.debug({ source: isStored ? 'snapshot' : 'history' }, 'sample data stored');
