@@ -34,7 +34,7 @@ const { values, positionals: filters } = parseArgs({
 const root = resolve(values.root);
 const isProject = root === projectTests;
 const timeoutMs = Number(values.timeout) * 1000;
-/** Grace period for a test that blocks the event loop and therefore cannot time out by itself. */
+/** Grace period for a test that blocks the event loop, and with it its own timeout. */
 const graceMs = 5000;
 const shards = new Set<ChildProcess>();
 /** If more files than this fail, the cause is a change rather than a busy machine, so they do not run again. */

@@ -47,7 +47,7 @@ export function requireNoLease(folder: string): void {
 
 const leaseRequired = (folder: string): ConfigError =>
   new ConfigError(
-    `${folder} is written under a lease: set lease_url as its server does, or remove ${join(folder, leaseFile)} if no other server uses that lease any more`,
+    `${folder} is written under a lease: set lease_url as its server does, or remove ${join(folder, leaseFile)} if no other server uses that lease`,
   );
 
 interface AcquireOptions {

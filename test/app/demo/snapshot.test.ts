@@ -63,7 +63,7 @@ function assertSame(matches: Record<string, Json>, expected: Record<string, Json
 
 /** Tables without sample data, and the full-text index. */
 const otherTables = /^(audit_|deployment$|event_words|migration$)/;
-/** SQL conditions of the rows in other tables that each deployment creates by itself. */
+/** SQL conditions of the rows in other tables that every deployment creates. */
 const otherRows: Readonly<Record<string, string>> = { user: 'id = 1', token: 'user_id = 1' };
 const uuidPattern = /\b([0-9a-f]{12})([0-9a-f]{20})\b/g;
 

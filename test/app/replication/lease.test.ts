@@ -146,7 +146,7 @@ test('writes to data under a lease only with the lease, also without the setting
   leased.store.fault = () => undefined;
 
   const required = failed(
-    `${leased.path('data')} is written under a lease: set lease_url as its server does, or remove ${leased.path('data/lease.json')} if no other server uses that lease any more`,
+    `${leased.path('data')} is written under a lease: set lease_url as its server does, or remove ${leased.path('data/lease.json')} if no other server uses that lease`,
     2,
   );
   const writing = [
