@@ -1,19 +1,18 @@
 /** Every setting of the program. The command line, `--help`, the environment, the manual and the API use this table. */
-import { apiKeySettings, invitationSettings, roleSettings, userSettings } from '../accounts/config.ts';
+import { apiKeySettings } from '../accounts/api-keys/config.ts';
+import { invitationSettings } from '../accounts/invitations/config.ts';
+import { roleSettings } from '../accounts/roles/config.ts';
 import { serviceAccountSettings } from '../accounts/service-accounts/service-accounts.ts';
 import { loginSettings, policySettings } from '../accounts/session/config.ts';
 import { checkPasskeys } from '../accounts/session/factors/relying-party.ts';
 import { checkSaml, samlSettings } from '../accounts/session/saml/config.ts';
 import { checkOidc, checkSignOn, oidcSettings, signOnSettings } from '../accounts/session/sso/config.ts';
+import { userSettings } from '../accounts/users/config.ts';
+import { alertSettings } from '../activity/alerts/config.ts';
 import { auditSettings } from '../activity/audit/config.ts';
-import {
-  alertSettings,
-  eventSettings,
-  eventStreamSettings,
-  hookSettings,
-  notificationSettings,
-  pushSettings,
-} from '../activity/config.ts';
+import { eventSettings, eventStreamSettings } from '../activity/events/config.ts';
+import { hookSettings, pushSettings } from '../activity/hooks/config.ts';
+import { notificationSettings } from '../activity/notifications/config.ts';
 import { quotaSettings } from '../activity/quotas/usage.ts';
 import { providerSettings } from '../cloud/catalogue/config.ts';
 import type { Config, ConfigOf, SettingName } from '../kernel/config/config.ts';
